@@ -1,0 +1,222 @@
+"""Loading and storing through guarded places, with checks for null, uninitialised and out-of-range access."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pysmt.fnode import FNode
+from pysmt.shortcuts import TRUE
+
+from bmc.c.arithmetic import constant_value, convert, in_range
+from bmc.c.memory import (
+    UNDEFINED,
+    Aggregate,
+    Content,
+    Key,
+    Place,
+    State,
+    Target,
+    Value,
+    element_places,
+    is_null,
+    live,
+    merge_contents,
+)
+from bmc.c.program import unsupported, where
+from bmc.c.recorder import Recorder
+from bmc.c.terms import constant, equals, negate
+from bmc.c.types import (
+    ArrayType,
+    CType,
+    FloatType,
+    IntType,
+    Path,
+    PointerType,
+    StructType,
+    same_type,
+    scalars,
+    show_type,
+    type_at,
+)
+from bmc.errors import InputRefused
+
+
+class Watch:
+    """Cells read and written while one operand is evaluated; ``direct`` are written outside of calls."""
+
+    def __init__(self, depth: int) -> None:
+        self.depth = depth
+        self.reads: set[Key] = set()
+        self.writes: set[Key] = set()
+        self.direct: set[Key] = set()
+
+
+class MemoryAccess:
+    """Base of the evaluator: how values get into and out of a State."""
+
+    def __init__(self) -> None:
+        self.recorder = Recorder()
+        self.watches: list[Watch] = []
+        self.depth = 0
+
+    def load(self, place: Place, state: State, node: Any) -> Value | Aggregate:
+        """The value of an lvalue (C11 6.3.2.1p2). Undefined reads are suspected, floats refused."""
+        self.check_not_null(place, state, node)
+        ctype = place.ctype
+        if isinstance(ctype, StructType):
+            return Aggregate(
+                tuple((p, self.content(place, p, state, node)) for p, _ in struct_scalars(ctype, node)), ctype
+            )
+        if isinstance(ctype, FloatType):
+            raise unsupported(f"floating-point value ({ctype.name})", node)
+        if not isinstance(ctype, IntType | PointerType):
+            raise unsupported(f"value of type {show_type(ctype)}", node)
+        content = self.content(place, (), state, node)
+        self.recorder.suspect("uninitialised read", where(node), state.pc, negate(content.defined))
+        if isinstance(ctype, PointerType):
+            return Value(content.term if isinstance(content.term, tuple) else (), ctype)
+        term = content.term if isinstance(content.term, FNode) else constant(0, ctype.bits)
+        return Value(term, ctype)
+
+    def content(self, place: Place, path: Path, state: State, node: Any) -> Content:
+        """What the cell at ``path`` below an lvalue holds, over all its targets."""
+        result: Content | None = None
+        for guard, obj, base in live(place.targets):
+            key = (obj, base + path)
+            for watch in self.watches:
+                watch.reads.add(key)
+            if key not in state.cells:
+                self._check_punning(Target(guard, obj, base), place.ctype, node)
+                found = UNDEFINED
+            else:
+                found = state.cells[key]
+            result = found if result is None else merge_contents(guard, found, result)
+        return result if result is not None else UNDEFINED
+
+    def store(self, place: Place, value: Value | Aggregate, state: State, node: Any) -> None:
+        """Assign to an lvalue; the value must already have its type."""
+        self.check_not_null(place, state, node)
+        if isinstance(value, Aggregate):
+            for path, content in value.cells:
+                self.put(place, path, content, state, node)
+            return
+        self.put(place, (), Content(value.term, TRUE()), state, node)
+
+    def put(self, place: Place, path: Path, content: Content, state: State, node: Any) -> None:
+        """Set the cell at ``path`` below an lvalue."""
+        for guard, obj, base in live(place.targets):
+            if obj.const:
+                raise InputRefused(f"assignment to the const object '{obj.name}'", where(node))
+            key = (obj, base + path)
+            for watch in self.watches:
+                watch.writes.add(key)
+                if watch.depth == self.depth:
+                    watch.direct.add(key)
+            if key not in state.cells:
+                self._check_punning(Target(guard, obj, base), place.ctype, node)
+            state.cells[key] = merge_contents(guard, content, state.cells.get(key, UNDEFINED))
+
+    def check_not_null(self, place: Place, state: State, node: Any) -> None:
+        """Suspect access through a null or unset pointer."""
+        null = is_null(place.targets) if place.targets else TRUE()
+        self.recorder.suspect("null or unset pointer", where(node), state.pc, null)
+
+    def _check_punning(self, target: Target, ctype: CType, node: Any) -> None:
+        assert target.object is not None
+        if not same_type(type_at(target.object.ctype, target.path), ctype):
+            raise unsupported(
+                f"access to '{target.object.name}' as {show_type(ctype)} (another type than its own)", node
+            )
+
+    def dereference(self, pointer: Value, node: Any) -> Place:
+        """The lvalue that a pointer points to; access as another type is refused."""
+        assert isinstance(pointer.ctype, PointerType)
+        ctype = pointer.ctype.target
+        for _, obj, path in live(pointer.targets):
+            actual = type_at(obj.ctype, path)
+            if not same_type(actual, ctype):
+                raise unsupported(
+                    f"access to a {show_type(actual)} as {show_type(ctype)} (another type than its own)", node
+                )
+        return Place(pointer.targets, ctype)
+
+    def element(self, place: Place, index: Value, state: State, node: Any) -> Place:
+        """``place[index]`` of an array lvalue; an index out of range is suspected."""
+        assert isinstance(place.ctype, ArrayType)
+        length = place.ctype.length or 0
+        number = constant_value(index)
+        self.recorder.suspect("index out of range", where(node), state.pc, negate(in_range(index, length)))
+        if number is not None:
+            return element_places(place, [(number, TRUE())] if 0 <= number < length else [])
+        assert isinstance(index.ctype, IntType)
+        bits = index.ctype.bits
+        greatest = min(length - 1, index.ctype.greatest)
+        return element_places(place, [(k, equals(index.bits, constant(k, bits))) for k in range(greatest + 1)])
+
+    def subscript(self, pointer: Value, index: Value, state: State, node: Any) -> Place:
+        """``pointer[index]``: inside the array that the pointer points into."""
+        assert isinstance(pointer.ctype, PointerType)
+        number = constant_value(index)
+        targets: list[Target] = []
+        for target in pointer.targets:
+            if target.object is None:
+                targets.append(target)
+                continue
+            outer = type_at(target.object.ctype, target.path[:-1]) if target.path else None
+            if isinstance(outer, ArrayType) and isinstance(target.path[-1], int):
+                array = Place((Target(target.guard, target.object, target.path[:-1]),), outer)
+                moved = self._moved(index, target.path[-1])
+                targets.extend(self.element(array, moved, state, node).targets)
+            else:
+                inside = equals(index.bits, constant(0, index.bits.bv_width()))
+                if number != 0:
+                    self.recorder.suspect("index out of range", where(node), state.pc, negate(inside))
+                targets.append(target)
+        return self.dereference(Value(tuple(targets), pointer.ctype), node)
+
+    @staticmethod
+    def _moved(index: Value, base: int) -> Value:
+        if base == 0:
+            return index
+        number = constant_value(index)
+        if number is None:
+            raise InputRefused("a variable index from the middle of an array is not supported")
+        assert isinstance(index.ctype, IntType)
+        return Value(constant(number + base, index.ctype.bits), index.ctype)
+
+    def as_type(self, value: Value | Aggregate, ctype: CType, node: Any) -> Value | Aggregate:
+        """Conversion as if by assignment (C11 6.5.16.1) or cast."""
+        if isinstance(value, Aggregate):
+            if not same_type(value.ctype, ctype):
+                raise InputRefused(f"a {show_type(value.ctype)} is used as {show_type(ctype)}", where(node))
+            return value
+        if isinstance(ctype, IntType):
+            if isinstance(value.ctype, PointerType):
+                raise unsupported("conversion of a pointer to an integer", node)
+            return convert(value, ctype)
+        if isinstance(ctype, PointerType):
+            if isinstance(value.ctype, PointerType):
+                return Value(value.term, ctype)
+            if constant_value(value) == 0:
+                return Value((Target(TRUE(), None),), ctype)
+            raise unsupported("conversion of an integer to a pointer", node)
+        raise unsupported(f"conversion to {show_type(ctype)}", node)
+
+
+def struct_scalars(ctype: CType, node: Any) -> list[tuple[Path, CType]]:
+    """The scalar members of a struct that is copied or cleared as a whole; unions and bit-fields are refused."""
+    refuse_opaque(ctype, node)
+    return list(scalars(ctype))
+
+
+def refuse_opaque(ctype: CType, node: Any) -> None:
+    """Unions and bit-fields have no cells: their use is refused."""
+    if isinstance(ctype, ArrayType):
+        refuse_opaque(ctype.element, node)
+    elif isinstance(ctype, StructType):
+        if ctype.is_union:
+            raise unsupported("union", node)
+        for member in ctype.fields or ():
+            if member.bit_field:
+                raise unsupported(f"bit-field '{member.name}'", node)
+            refuse_opaque(member.type, node)

@@ -1,0 +1,178 @@
+"""Initialisers (C11 6.7.9): braces, elided braces, designators, strings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pycparser import c_ast
+from pysmt.shortcuts import TRUE
+
+from bmc.c.declarations import is_const
+from bmc.c.literals import characters_of
+from bmc.c.memory import Aggregate, Content, Key, MemObject, Place, State, Target
+from bmc.c.program import Scope, unsupported, where
+from bmc.c.terms import constant
+from bmc.c.types import ArrayType, CType, IntType, Path, PointerType, StructType, same_type, scalars, type_at
+from bmc.errors import InputRefused
+
+if TYPE_CHECKING:
+    from bmc.c.expressions import Evaluator
+
+
+class Initialiser:
+    """Start values of objects."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self.evaluator = evaluator
+
+    @staticmethod
+    def is_constant_object(node: Any) -> bool:
+        """Whether a declaration makes an object that nothing can change."""
+        return is_const(node)
+
+    def completed(self, ctype: ArrayType, init: Any, scope: Scope) -> ArrayType:
+        """An array of unknown length, completed by its initialiser."""
+        if isinstance(init, c_ast.Constant) and init.type == "string":
+            return ArrayType(ctype.element, len(characters_of(init.value[1:-1])) + 1)
+        if not isinstance(init, c_ast.InitList):
+            raise InputRefused("an array of unknown length needs an initialiser", where(init))
+        longest, position = 0, 0
+        scalar = not isinstance(ctype.element, ArrayType | StructType)
+        for item in init.exprs:
+            if isinstance(item, c_ast.NamedInitializer):
+                position = self.evaluator.constant(item.name[0], scope)
+            elif not scalar and not isinstance(item, c_ast.InitList):
+                raise unsupported("initialiser without inner braces for an array of unknown length", item)
+            position += 1
+            longest = max(longest, position)
+        return ArrayType(ctype.element, longest)
+
+    def static(self, obj: MemObject, init: Any, scope: Scope) -> dict[Key, Content]:
+        """The cells of an object of static storage duration: zero, then its initialiser (constant expressions)."""
+        state = State({(obj, path): zero(ctype) for path, ctype in scalars(obj.ctype)})
+        if init is not None:
+            const, obj.const = obj.const, False
+            self._fill(Place((Target(TRUE(), obj),), obj.ctype), init, scope, state)
+            obj.const = const
+        return state.cells
+
+    def automatic(self, place: Place, init: Any, scope: Scope, state: State) -> None:
+        """Initialise an automatic object."""
+        if isinstance(init, c_ast.InitList) or isinstance(place.ctype, ArrayType):
+            for path, ctype in scalars(place.ctype):
+                self.evaluator.put(place, path, zero(ctype), state, init)
+        self._fill(place, init, scope, state)
+
+    def _fill(self, place: Place, init: Any, scope: Scope, state: State) -> None:
+        if isinstance(init, c_ast.InitList):
+            if not isinstance(place.ctype, ArrayType | StructType):
+                if len(init.exprs) != 1:
+                    raise InputRefused("a scalar has more than one initialiser", where(init))
+                self._fill(place, init.exprs[0], scope, state)
+                return
+            if len(init.exprs) == 1 and _is_string(init.exprs[0]) and isinstance(place.ctype, ArrayType):
+                self._fill(place, init.exprs[0], scope, state)
+                return
+            self._list(place, init, scope, state)
+        elif isinstance(place.ctype, ArrayType):
+            if not _is_string(init):
+                raise InputRefused("an array needs an initialiser in braces", where(init))
+            for index, number in enumerate([*characters_of(init.value[1:-1]), 0][: place.ctype.length or 0]):
+                self.evaluator.put(place, (index,), Content(constant(number, 8), TRUE()), state, init)
+        else:
+            self._assign(place, (), init, scope, state)
+
+    def _assign(self, place: Place, path: Path, item: Any, scope: Scope, state: State) -> None:
+        ctype = type_at(place.ctype, path)
+        value = self.evaluator.evaluate(item, scope, state)
+        if value is None:
+            raise InputRefused("a void value initialises an object", where(item))
+        converted = self.evaluator.as_type(value, ctype, item)
+        cells = converted.cells if isinstance(converted, Aggregate) else (((), Content(converted.term, TRUE())),)
+        for inner, content in cells:
+            self.evaluator.put(place, path + inner, content, state, item)
+
+    def _list(self, place: Place, init: Any, scope: Scope, state: State) -> None:
+        """One braced list: ``slots`` walks the members in order; nested braces and designators move it."""
+        slots = _Slots(place.ctype)
+        for item in init.exprs:
+            if isinstance(item, c_ast.NamedInitializer):
+                slots.jump(self._designated(item, scope, place.ctype))
+                item = item.expr
+            path = slots.next_member(item)
+            member = type_at(place.ctype, path)
+            if isinstance(item, c_ast.InitList) or (_is_string(item) and isinstance(member, ArrayType)):
+                inner = tuple(Target(t.guard, t.object, t.path + path) for t in place.targets)
+                self._fill(Place(inner, member), item, scope, state)
+            elif isinstance(member, ArrayType | StructType):
+                self._elided(place, slots, path, item, scope, state)
+            else:
+                self._assign(place, path, item, scope, state)
+
+    def _elided(self, place: Place, slots: _Slots, path: Path, item: Any, scope: Scope, state: State) -> None:
+        """An expression where an aggregate stands: the aggregate itself, or its first scalar (braces elided)."""
+        member = type_at(place.ctype, path)
+        if isinstance(member, StructType) and same_type(self.evaluator.type_of(item, scope, state), member):
+            self._assign(place, path, item, scope, state)
+            return
+        self._assign(place, slots.descend(path), item, scope, state)
+
+    def _designated(self, item: Any, scope: Scope, ctype: CType) -> Path:
+        path: Path = ()
+        for part in item.name:
+            inner = type_at(ctype, path)
+            if isinstance(inner, ArrayType):
+                path += (self.evaluator.constant(part, scope),)
+            elif isinstance(inner, StructType) and isinstance(part, c_ast.ID) and inner.member(part.name):
+                path += (part.name,)
+            else:
+                raise InputRefused("a designator names no member", where(item))
+        return path
+
+
+class _Slots:
+    """The scalar slots of an aggregate in order, and the one that comes next."""
+
+    def __init__(self, ctype: CType) -> None:
+        self.ctype = ctype
+        self.order = [path for path, _ in scalars(ctype)]
+        self.position = 0
+
+    def jump(self, path: Path) -> None:
+        self.position = next((i for i, p in enumerate(self.order) if p[: len(path)] == path), len(self.order))
+        self.depth_hint = len(path)
+
+    depth_hint = 1
+
+    def next_member(self, item: Any) -> Path:
+        """The outermost member that starts at the current slot; the slot moves past it (or one scalar, see descend)."""
+        if self.position >= len(self.order):
+            raise InputRefused("too many initialisers", where(item))
+        slot = self.order[self.position]
+        for length in range(self.depth_hint, len(slot) + 1):
+            path = slot[:length]
+            first = next(i for i, p in enumerate(self.order) if p[:length] == path)
+            if first == self.position:
+                break
+        self.depth_hint = 1
+        self.position += sum(1 for p in self.order if p[: len(path)] == path)
+        return path
+
+    def descend(self, path: Path) -> Path:
+        """Braces are elided: only the first scalar of ``path`` is taken."""
+        first = next(i for i, p in enumerate(self.order) if p[: len(path)] == path)
+        self.position = first + 1
+        return self.order[first]
+
+
+def _is_string(node: Any) -> bool:
+    return isinstance(node, c_ast.Constant) and bool(node.type == "string")
+
+
+def zero(ctype: CType) -> Content:
+    """The zero of a scalar type; a float's is kept without a term."""
+    if isinstance(ctype, IntType):
+        return Content(constant(0, ctype.bits), TRUE())
+    if isinstance(ctype, PointerType):
+        return Content((Target(TRUE(), None),), TRUE())
+    return Content(None, TRUE())

@@ -1,0 +1,79 @@
+"""C constants: integers with their type by C11 6.4.4.1, characters, strings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bmc.c.memory import Value
+from bmc.c.program import unsupported
+from bmc.c.terms import constant
+from bmc.c.types import DataModel, IntType
+
+_ESCAPES = {"n": 10, "t": 9, "r": 13, "0": 0, "a": 7, "b": 8, "f": 12, "v": 11}
+
+
+def read_constant(node: Any, model: DataModel) -> Value:
+    """The value of an integer or character constant; floating constants are refused."""
+    if node.type == "char":
+        characters = characters_of(node.value[1:-1])
+        if len(characters) != 1 or not node.value.startswith("'"):
+            raise unsupported(f"character constant {node.value}", node)
+        raw = characters[0]
+        char = model.basic["char"]
+        signed = raw - 256 if char.signed and raw > 127 else raw
+        return Value(constant(signed, model.int_type.bits), model.int_type)
+    if "int" not in node.type:
+        raise unsupported(f"{node.type} constant {node.value} (floating point)", node)
+    text = node.value.rstrip("uUlL")
+    suffix = node.value[len(text) :].lower()
+    number = int(text, 0) if not _is_octal(text) else int(text, 8)
+    ctype = _integer_type(number, suffix, decimal=text[0] != "0" or text == "0", model=model)
+    if ctype is None:
+        raise unsupported(f"integer constant {node.value} (too large)", node)
+    return Value(constant(number, ctype.bits), ctype)
+
+
+def _is_octal(text: str) -> bool:
+    return len(text) > 1 and text[0] == "0" and text[1].isdigit()
+
+
+def _integer_type(number: int, suffix: str, decimal: bool, model: DataModel) -> IntType | None:
+    ranks = ["int", "long", "long long"][suffix.count("l") :]
+    for name in ranks:
+        choices = [f"unsigned {name}"] if "u" in suffix else [name] if decimal else [name, f"unsigned {name}"]
+        for choice in choices:
+            if number <= model.basic[choice].greatest:
+                return model.basic[choice]
+    return None
+
+
+def characters_of(text: str) -> list[int]:
+    """The bytes of the inside of a character constant or string literal."""
+    result: list[int] = []
+    position = 0
+    while position < len(text):
+        char = text[position]
+        position += 1
+        if char != "\\":
+            result.extend(char.encode())
+            continue
+        char = text[position]
+        position += 1
+        if char == "x":
+            digits = _digits(text, position, "0123456789abcdefABCDEF", len(text))
+            result.append(int(digits, 16) & 255)
+            position += len(digits)
+        elif char in "01234567":
+            digits = _digits(text, position - 1, "01234567", 3)
+            result.append(int(digits, 8) & 255)
+            position += len(digits) - 1
+        else:
+            result.append(_ESCAPES.get(char, ord(char)))
+    return result
+
+
+def _digits(text: str, start: int, allowed: str, most: int) -> str:
+    end = start
+    while end < len(text) and end - start < most and text[end] in allowed:
+        end += 1
+    return text[start:end]

@@ -1,0 +1,197 @@
+"""Symbolic memory: objects flattened into scalar cells, guarded pointers, and states merged at joins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from pysmt.fnode import FNode
+from pysmt.shortcuts import FALSE, TRUE
+
+from bmc.c.terms import both, choose, either, negate
+from bmc.c.types import ArrayType, CType, IntType, Path, PointerType
+
+
+@dataclass(eq=False, slots=True)
+class MemObject:
+    """One C object. ``kind``: pointee, argument, global, local (static), return, automatic, constant."""
+
+    name: str
+    ctype: CType
+    kind: str
+    symbol: str = ""
+    function: str = ""
+    file: str = ""
+    const: bool = False
+
+    @property
+    def persistent(self) -> bool:
+        return self.kind in ("pointee", "argument", "global", "local", "return")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where a pointer may point: to the sub-object at ``path`` of ``object`` if ``guard`` holds; None is NULL."""
+
+    guard: FNode
+    object: MemObject | None
+    path: Path = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An lvalue: its possible targets (their guards exclude each other) and its type."""
+
+    targets: tuple[Target, ...]
+    ctype: CType
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A scalar rvalue. ``term`` is a bit-vector of the type's width, or the targets of a pointer."""
+
+    term: FNode | tuple[Target, ...]
+    ctype: IntType | PointerType
+
+    @property
+    def bits(self) -> FNode:
+        assert isinstance(self.term, FNode)
+        return self.term
+
+    @property
+    def targets(self) -> tuple[Target, ...]:
+        assert isinstance(self.term, tuple)
+        return self.term
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """A struct rvalue: the contents of its cells by path."""
+
+    cells: tuple[tuple[Path, Content], ...]
+    ctype: CType
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What a cell holds: a bit-vector or pointer targets, and when it is defined. None: a float never looked at."""
+
+    term: FNode | tuple[Target, ...] | None
+    defined: FNode
+
+
+UNDEFINED = Content((), FALSE())
+Key = tuple[MemObject, Path]
+
+
+class State:
+    """Cells of memory on one path through a function; ``pc`` is the path condition since the function was entered."""
+
+    __slots__ = ("cells", "pc")
+
+    def __init__(self, cells: dict[Key, Content] | None = None, pc: FNode | None = None) -> None:
+        self.cells: dict[Key, Content] = cells if cells is not None else {}
+        self.pc: FNode = pc if pc is not None else TRUE()
+
+    def fork(self, condition: FNode) -> State:
+        """A copy on which ``condition`` holds as well."""
+        return State(dict(self.cells), both(self.pc, condition))
+
+    def drop(self, objects: Iterable[MemObject]) -> None:
+        """Forget the cells of objects whose lifetime has ended."""
+        gone = set(objects)
+        if gone:
+            self.cells = {key: content for key, content in self.cells.items() if key[0] not in gone}
+
+
+def merge(condition: FNode, then: State | None, other: State | None) -> State | None:
+    """Join two paths that exclude each other: where ``condition`` holds the first was taken. None is a dead path."""
+    if then is None or then.pc.is_false():
+        return other
+    if other is None or other.pc.is_false():
+        return then
+    cells = dict(other.cells)
+    for key, content in then.cells.items():
+        old = cells.get(key)
+        if old is None:
+            cells[key] = content
+        elif old is not content:
+            cells[key] = merge_contents(condition, content, old)
+    return State(cells, either(then.pc, other.pc))
+
+
+def merge_contents(condition: FNode, then: Content, other: Content) -> Content:
+    """The content that is ``then`` where ``condition`` holds, else ``other``."""
+    if condition.is_true() or then == other:
+        return then
+    if condition.is_false():
+        return other
+    if then.defined.is_false():
+        return Content(other.term, both(negate(condition), other.defined))
+    if other.defined.is_false():
+        return Content(then.term, both(condition, then.defined))
+    defined = choose(condition, then.defined, other.defined)
+    if then.term is None or other.term is None:
+        return Content(then.term if then.term is not None else other.term, defined)
+    return Content(merge_terms(condition, then.term, other.term), defined)
+
+
+def merge_terms(
+    condition: FNode, then: FNode | tuple[Target, ...], other: FNode | tuple[Target, ...]
+) -> FNode | tuple[Target, ...]:
+    """The bit-vector or pointer that is ``then`` where ``condition`` holds, else ``other``."""
+    if isinstance(then, tuple) or isinstance(other, tuple):
+        assert isinstance(then, tuple)
+        assert isinstance(other, tuple)
+        return merge_targets([(condition, then), (negate(condition), other)])
+    return choose(condition, then, other)
+
+
+def merge_targets(choices: Iterable[tuple[FNode, tuple[Target, ...]]]) -> tuple[Target, ...]:
+    """The union of guarded target lists; equal targets are joined."""
+    found: dict[tuple[MemObject | None, Path], FNode] = {}
+    for condition, targets in choices:
+        for target in targets:
+            guard = both(condition, target.guard)
+            if not guard.is_false():
+                key = (target.object, target.path)
+                found[key] = either(found[key], guard) if key in found else guard
+    return tuple(Target(guard, obj, path) for (obj, path), guard in found.items())
+
+
+def address_of(place: Place) -> Value:
+    """The pointer to an lvalue."""
+    return Value(place.targets, PointerType(place.ctype))
+
+
+def is_null(targets: tuple[Target, ...]) -> FNode:
+    """When a pointer is NULL."""
+    result = FALSE()
+    for target in targets:
+        if target.object is None:
+            result = either(result, target.guard)
+    return result
+
+
+def member_place(place: Place, name: str, ctype: CType) -> Place:
+    """The member ``name`` (of type ``ctype``) of a struct lvalue."""
+    return Place(tuple(Target(t.guard, t.object, (*t.path, name)) for t in place.targets if t.object), ctype)
+
+
+def element_places(place: Place, guards: Iterable[tuple[int, FNode]]) -> Place:
+    """The element of an array lvalue whose index is given as guarded constants."""
+    assert isinstance(place.ctype, ArrayType)
+    targets = [
+        Target(both(t.guard, guard), t.object, (*t.path, index))
+        for index, guard in guards
+        for t in place.targets
+        if t.object is not None
+    ]
+    return Place(tuple(t for t in targets if not t.guard.is_false()), place.ctype.element)
+
+
+def live(targets: Iterable[Target]) -> Iterator[tuple[FNode, MemObject, Path]]:
+    """The targets that are objects."""
+    for target in targets:
+        if target.object is not None:
+            yield target.guard, target.object, target.path

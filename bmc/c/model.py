@@ -1,0 +1,133 @@
+"""A C controller as a model: its transition system, how to call the original, and its expressions at any step."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pysmt.fnode import FNode
+from pysmt.shortcuts import TRUE
+
+from bmc.c.memory import Content, Key, MemObject, Place, State, Target
+from bmc.c.program import Program, Scope, parse_text, with_deep_stack
+from bmc.c.recorder import Recorder
+from bmc.c.statements import Executor
+from bmc.c.types import type_at
+from bmc.c.variables import CVariable, find_variable, symbol_content
+from bmc.errors import InputRefused, Location
+from bmc.interface import NativeInterface
+from bmc.system import TransitionSystem, conjunction
+
+
+@dataclass(eq=False)
+class CModel:
+    """The result of reading a controller.
+
+    ``parameters`` maps the step's parameter names to their objects (a pointer parameter's is a constant pointer).
+    ``base`` holds the cells that never change (constants and pointers). ``notes`` are remarks for ``check``.
+    """
+
+    program: Program
+    executor: Executor
+    parameters: dict[str, MemObject]
+    variables: tuple[CVariable, ...]
+    shadowed: frozenset[str]
+    base: dict[Key, Content]
+    step_function: str
+    system: TransitionSystem
+    native: NativeInterface
+    notes: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> list[str]:
+        """Full names of all variables."""
+        return [v.name for v in self.variables]
+
+    @property
+    def inputs(self) -> list[CVariable]:
+        return [v for v in self.variables if v.role == "input"]
+
+    def state_at(self, step: int | None) -> State:
+        """Memory in which every variable is its symbol: plain (None) or framed at ``step``."""
+        cells = dict(self.base)
+        for variable in self.variables:
+            cells[variable.key] = self.content(variable, step)
+        return State(cells)
+
+    def content(self, variable: CVariable, step: int | None) -> Content:
+        """A variable's cell at a step."""
+        return symbol_content(variable.key, variable.name in self.shadowed, step)
+
+    def scope(self) -> Scope:
+        """The step's parameters above the file scopes of all units, the step's own first."""
+        merged = Scope()
+        step = self.program.function(self.step_function)
+        units = [u for u in self.program.units if step is None or u is not step.unit]
+        for unit in [*units, *([step.unit] if step else [])]:
+            merged.names.update(unit.scope.names)
+            merged.tags.update(unit.scope.tags)
+        inner = Scope(merged)
+        inner.names.update(self.parameters)
+        return inner
+
+    def expand_and_parse(self, text: str, where: Location) -> Any:
+        """A C expression's syntax tree; macros of the step's unit are expanded. InputRefused for a syntax error."""
+        step = self.program.function(self.step_function)
+        unit = step.unit if step else self.program.units[0]
+        expanded = unit.source.expand(text)
+        types = [n for n, b in unit.scope.names.items() if type(b).__name__ == "Typedef"]
+        prelude = "".join(f"typedef int {name};\n" for name in types)
+        marker = f'#line {max(where.line, 1)} "{where.file}"'
+        source = f"{prelude}\n{marker}\nint chaincover_text(void) {{ return ({expanded}); }}"
+        try:
+            tree = parse_text(source, where.file)
+        except InputRefused as error:
+            detail = error.message.removeprefix("C syntax error: ")
+            raise InputRefused(f"cannot read the expression '{text.strip()}': {detail}", where) from None
+        return tree.ext[-1].body.block_items[0].expr
+
+    def unknown_name(self, node: Any, where: Location) -> Place:
+        """Resolve a short name (an unambiguous tail of a variable's name)."""
+        words = [n for u in self.program.units for n, b in u.scope.names.items() if type(b).__name__ == "EnumConstant"]
+        words += [name for u in self.program.units for name in u.source.macro_names() if not name.startswith("_")]
+        name = find_variable(node.name, self.names, where, words, what="name")
+        variable = next(v for v in self.variables if v.name == name)
+        obj, path = variable.key
+        return Place((Target(TRUE(), obj, path),), type_at(obj.ctype, path))
+
+    def condition(self, text: str, where: Location, step: int | None = None) -> FNode:
+        """The formula of a C expression over the variables at one step (None: plain symbols).
+
+        The expression must be defined: what it reads uninitialised or divides by zero is not true.
+        """
+
+        recorder = Recorder()
+
+        def work() -> FNode:
+            node = self.expand_and_parse(text, where)
+            state = self.state_at(step)
+            formula = self.with_names(recorder, where, lambda: self.executor.condition(node, self.scope(), state))
+            return conjunction([formula, recorder.defined])
+
+        return with_deep_stack(work)
+
+    def with_names(self, recorder: Recorder, where: Location, work: Any, **hooks: Any) -> Any:
+        """Run ``work`` with short names resolved, what it suspects going to ``recorder``, and ``hooks`` for calls."""
+        executor = self.executor
+        saved = executor.recorder, executor.unknown_name, executor.lenient_dot, executor.hooks
+        executor.recorder, executor.hooks = recorder, hooks
+        executor.unknown_name = lambda node, state: self.unknown_name(node, where)
+        executor.lenient_dot = True
+        try:
+            return work()
+        except InputRefused as error:
+            raise InputRefused(error.message, where, error.hint) from None
+        finally:
+            executor.recorder, executor.unknown_name, executor.lenient_dot, executor.hooks = saved
+
+    def functions_matching(self, patterns: Sequence[str]) -> list[str]:
+        """Names of defined functions that match shell patterns, in source order."""
+        names = [f.name for f in self.program.defined_functions()]
+        return [n for n in names if any(fnmatch.fnmatchcase(n, p) for p in patterns)]

@@ -1,0 +1,189 @@
+"""A whole C program: its files parsed, its types, functions and file-scope objects by name."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from pycparser import c_ast, c_parser
+
+from bmc.c.preprocess import PreprocessedUnit, preprocess
+from bmc.c.types import CType, DataModel, FunctionType
+from bmc.errors import InputRefused, Location, UnsupportedConstruct
+
+Node = c_ast.Node
+T = TypeVar("T")
+
+
+def where(node: Any) -> Location:
+    """The place of a syntax node."""
+    coord = getattr(node, "coord", None)
+    return Location(coord.file or "", coord.line or 0, coord.column or 0) if coord else Location("")
+
+
+def unsupported(construct: str, node: Any, hint: str = "") -> UnsupportedConstruct:
+    """The refusal of a construct outside the supported subset, with its place."""
+    return UnsupportedConstruct(f"unsupported C construct: {construct}", where(node), hint)
+
+
+@dataclass(eq=False, slots=True)
+class Scope:
+    """Names (typedefs, enum constants, objects, functions) and struct, union and enum tags, with an enclosing scope."""
+
+    parent: Scope | None = None
+    names: dict[str, Any] = field(default_factory=dict)
+    tags: dict[str, CType] = field(default_factory=dict)
+
+    def find(self, name: str) -> Any:
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.names:
+                return scope.names[name]
+            scope = scope.parent
+        return None
+
+    def find_tag(self, tag: str) -> CType | None:
+        scope: Scope | None = self
+        while scope is not None:
+            if tag in scope.tags:
+                return scope.tags[tag]
+            scope = scope.parent
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Typedef:
+    """A type name."""
+
+    ctype: CType
+
+
+@dataclass(frozen=True, slots=True)
+class EnumConstant:
+    """An enumeration constant; its type is int."""
+
+    value: int
+
+
+@dataclass(eq=False, slots=True)
+class Function:
+    """A function; ``node`` is its definition, None where it is only declared."""
+
+    name: str
+    ctype: FunctionType
+    unit: Unit
+    node: Any = None
+    static: bool = False
+
+
+@dataclass(eq=False, slots=True)
+class Unit:
+    """One parsed source file."""
+
+    source: PreprocessedUnit
+    tree: Any
+    scope: Scope = field(default_factory=Scope)
+
+
+@dataclass(eq=False, slots=True)
+class Program:
+    """All units, and the functions with external linkage by name."""
+
+    units: list[Unit]
+    model: DataModel
+    functions: dict[str, Function] = field(default_factory=dict)
+
+    def function(self, name: str) -> Function | None:
+        """A defined function, wherever it stands (static ones too, where only one has the name)."""
+        found = self.functions.get(name)
+        if found is not None and found.node is not None:
+            return found
+        local = [f for u in self.units if isinstance(f := u.scope.names.get(name), Function) and f.node is not None]
+        return local[0] if len(local) == 1 else None
+
+    def defined_functions(self) -> list[Function]:
+        """Every function with a body, in source order."""
+        found = [f for unit in self.units for f in unit.scope.names.values() if isinstance(f, Function)]
+        return list(dict.fromkeys(f for f in found if f.node is not None))
+
+
+def parse_file(
+    file: str, include: Sequence[str], defines: Sequence[tuple[str, str]], model: DataModel
+) -> tuple[PreprocessedUnit, Any]:
+    """Preprocess and parse one file. InputRefused with the place of the first syntax error."""
+    source = preprocess(file, include, defines, model)
+    return source, parse_text(source.text, file)
+
+
+def parse_text(text: str, file: str) -> Any:
+    """Parse preprocessed C."""
+    if "__chaincover_inline_assembly__" in text:
+        refuse_assembly(text, file)
+    try:
+        return c_parser.CParser().parse(text, file)
+    except c_parser.ParseError as error:
+        raise InputRefused(*syntax_error(str(error), file)) from None
+    except RecursionError:
+        raise UnsupportedConstruct("nesting deeper than the parser's limit", Location(file)) from None
+
+
+def syntax_error(message: str, file: str) -> tuple[str, Location, str]:
+    """pycparser's message as (text, place, next step)."""
+    match = re.match(r"(.*?):(\d+)(?::(\d+))?: (.*)", message, re.S)
+    hint = "only standard C11 is read; put a stand-in header with macros for compiler extensions on the include path"
+    if not match:
+        return f"C syntax error: {message}", Location(file), hint
+    place = Location(match[1] or file, int(match[2]), int(match[3] or 0))
+    return f"C syntax error: {match[4].strip()}", place, hint
+
+
+def refuse_assembly(text: str, file: str) -> None:
+    """Inline assembly is refused wherever it stands: the parser cannot read past it."""
+    current, line = file, 0
+    for row in text.splitlines():
+        marker = re.match(r'#line (\d+) "(.*)"', row)
+        if marker:
+            current, line = marker[2], int(marker[1]) - 1
+            continue
+        line += 1
+        if "__chaincover_inline_assembly__" in row:
+            raise UnsupportedConstruct("unsupported C construct: inline assembly", Location(current, line))
+
+
+@contextlib.contextmanager
+def _deep_recursion() -> Iterator[None]:
+    old = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(old, 200_000))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(old)
+
+
+def with_deep_stack(work: Callable[[], T]) -> T:
+    """Run ``work`` with a large stack: the parser and the executor recurse along the nesting of the code."""
+    result: list[T] = []
+    failure: list[BaseException] = []
+
+    def body() -> None:
+        try:
+            with _deep_recursion():
+                result.append(work())
+        except BaseException as error:  # handed on to the caller's thread
+            failure.append(error)
+
+    old = threading.stack_size(512 * 1024 * 1024)
+    try:
+        thread = threading.Thread(target=body)
+        thread.start()
+    finally:
+        threading.stack_size(old)
+    thread.join()
+    if failure:
+        raise failure[0]
+    return result[0]

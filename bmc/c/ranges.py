@@ -1,0 +1,126 @@
+"""Allowed values of inputs, ranges of state, and the constraints between inputs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from pysmt.fnode import FNode
+from pysmt.shortcuts import BVSGE, BVSLE, BVUGE, BVULE, FALSE, TRUE, And, Or
+
+from bmc.c.config import SourceConfig
+from bmc.c.model import CModel
+from bmc.c.recorder import Recorder
+from bmc.c.terms import both, constant, either, equals, negate
+from bmc.c.variables import CVariable, find_variable, matching
+from bmc.errors import InputRefused, Location
+from bmc.system import InputVariable, ValueType, conjunction
+
+_BOOLEAN_NAMES = re.compile(r"(?i)(.*_)?bool(ean)?(8|_t|8_t)?$")
+
+
+class Ranges:
+    """The project's ranges and input constraints, read as C constants and expressions."""
+
+    def __init__(self, model: CModel, config: SourceConfig) -> None:
+        self.model = model
+        self.config = config
+        self.where = config.where or Location(config.files[0])
+        self.chosen = set(matching(config.chosen, model.names, config.where, "state variable"))
+        self.given: dict[str, tuple[tuple[int, int], ...]] = {}
+        for text, values in config.ranges.items():
+            name = find_variable(text, model.names, config.where)
+            variable = next(v for v in model.variables if v.name == name)
+            self.given[name] = self._read(variable, values)
+
+    def allowed(self, variable: CVariable) -> tuple[tuple[int, int], ...]:
+        """Allowed values of an input as rising inclusive ranges: as given, else by its type."""
+        if variable.name in self.given:
+            return self.given[variable.name]
+        ctype = variable.ctype
+        if ctype.is_bool or _BOOLEAN_NAMES.match(ctype.name):
+            return ((0, 1),)
+        if ctype.labels:
+            return joined(value for _, value in ctype.labels)
+        return ((ctype.least, ctype.greatest),)
+
+    def bounds(self, variable: CVariable) -> tuple[int | None, int | None]:
+        """Least and greatest value given for a state variable."""
+        ranges = self.given.get(variable.name)
+        return (ranges[0][0], ranges[-1][1]) if ranges else (None, None)
+
+    def constraint(self, inputs: Sequence[InputVariable]) -> FNode:
+        """Allowed values, exclusions and assumptions, over plain symbols."""
+        parts = [membership(variable) for variable in inputs]
+        for group in self.config.at_most_one:
+            parts.append(self._exclusive(group, exactly=False))
+        for group in self.config.exactly_one:
+            parts.append(self._exclusive(group, exactly=True))
+        parts.extend(self.model.condition(text, self.where) for text in self.config.assume)
+        return conjunction(parts)
+
+    def _exclusive(self, group: Sequence[str], exactly: bool) -> FNode:
+        inputs = [v.name for v in self.model.inputs]
+        variables = [v for v in self.model.variables if v.name in matching(group, inputs, self.where, "input")]
+        flags = []
+        for variable in variables:
+            term = self.model.content(variable, None).term
+            assert isinstance(term, FNode)
+            flags.append(negate(equals(term, constant(0, variable.ctype.bits))))
+        pairs = [negate(both(a, b)) for i, a in enumerate(flags) for b in flags[i + 1 :]]
+        some = Or(flags) if flags else FALSE()
+        return conjunction([*pairs, some] if exactly else pairs)
+
+    def _read(self, variable: CVariable, values: str | tuple[str, ...]) -> tuple[tuple[int, int], ...]:
+        if isinstance(values, str):
+            low, dots, high = values.partition("..")
+            if not dots:
+                low = high = values
+            ranges: tuple[tuple[int, int], ...] = ((self._number(low), self._number(high)),)
+        else:
+            ranges = joined(self._number(text) for text in values)
+        if not ranges or ranges[0][0] > ranges[-1][1]:
+            raise InputRefused(f"the range of '{variable.name}' is empty", self.where)
+        ctype = variable.ctype
+        for number in (ranges[0][0], ranges[-1][1]):
+            if not ctype.least <= number <= ctype.greatest:
+                text = f"{number} does not fit '{variable.name}' ({ctype.name}: {ctype.least}..{ctype.greatest})"
+                raise InputRefused(text, self.where)
+        return ranges
+
+    def _number(self, text: str) -> int:
+        node = self.model.expand_and_parse(text, self.where)
+        recorder = Recorder()
+        scope = self.model.scope()
+        return int(self.model.with_names(recorder, self.where, lambda: self.model.executor.constant(node, scope)))
+
+
+def joined(numbers: Iterable[int]) -> tuple[tuple[int, int], ...]:
+    """Numbers as rising inclusive ranges."""
+    ranges: list[tuple[int, int]] = []
+    for number in sorted(set(numbers)):
+        if ranges and number == ranges[-1][1] + 1:
+            ranges[-1] = (ranges[-1][0], number)
+        else:
+            ranges.append((number, number))
+    return tuple(ranges)
+
+
+def membership(variable: InputVariable) -> FNode:
+    """That an input has one of its allowed values."""
+    result = FALSE()
+    for low, high in variable.values:
+        result = either(result, _between(variable.symbol, low, high, variable.type))
+    return result
+
+
+def _between(symbol: FNode, low: int, high: int, vtype: ValueType) -> FNode:
+    if low == high:
+        return equals(symbol, constant(low, vtype.bits))
+    below, above = (BVSLE, BVSGE) if vtype.signed else (BVULE, BVUGE)
+    parts = []
+    if low > vtype.least:
+        parts.append(above(symbol, constant(low, vtype.bits)))
+    if high < vtype.greatest:
+        parts.append(below(symbol, constant(high, vtype.bits)))
+    return And(parts) if len(parts) > 1 else parts[0] if parts else TRUE()

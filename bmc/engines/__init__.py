@@ -1,0 +1,17 @@
+"""Reachability engines: one file each behind the protocol in ``bmc.engines.protocol``."""
+
+from __future__ import annotations
+
+from bmc.engines.protocol import Engine
+from bmc.errors import UsageError
+
+NAMES = ("z3",)
+
+
+def choose(name: str) -> Engine:
+    """A new engine called ``name``; UsageError if there is none of that name."""
+    if name == "z3":
+        from bmc.engines.z3 import Z3Engine
+
+        return Z3Engine()
+    raise UsageError(f"no engine is called {name!r}", hint=f"choose one of {', '.join(NAMES)}")

@@ -1,0 +1,68 @@
+"""What every reachability engine offers: incremental sessions over an unrolled transition system."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from pysmt.fnode import FNode
+
+from bmc.system import TransitionSystem, Valuation
+
+
+class Status(enum.Enum):
+    """A solver's answer. UNKNOWN is never to be read as UNSAT."""
+
+    SAT = "sat"
+    UNSAT = "unsat"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """``core`` (with UNSAT) holds those of the query's formulas that together are impossible."""
+
+    status: Status
+    core: tuple[FNode, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A concrete run: ``states`` has one valuation more than ``inputs``; values are raw patterns by variable name."""
+
+    states: tuple[Valuation, ...]
+    inputs: tuple[Valuation, ...]
+
+    @property
+    def length(self) -> int:
+        """Number of steps."""
+        return len(self.inputs)
+
+
+class Session(Protocol):
+    """One incremental solver session from one source: frames are added as longer queries arrive."""
+
+    def check(self, formulas: Sequence[FNode], steps: int, time_limit: float | None = None) -> Answer:
+        """Is there a run of exactly ``steps`` valid steps from the source that satisfies ``formulas``?
+
+        ``formulas`` are over framed symbols ``x@j``, j <= steps (inputs: j < steps). ``time_limit`` in seconds.
+        """
+
+    def run(self) -> Run:
+        """The run found by the last ``check`` that answered SAT, all its variables' values, over its ``steps``."""
+
+
+class Engine(Protocol):
+    """Makes sessions. ``name`` and ``version`` go into every result."""
+
+    name: str
+    version: str
+
+    def session(self, system: TransitionSystem, source: FNode, goals: Sequence[FNode] = ()) -> Session:
+        """A session whose runs start in a state that satisfies ``source`` (framed at 0, may span several steps).
+
+        ``goals`` are the formulas that will be asked about: variables outside their cone of influence may be left
+        out of the encoding.
+        """

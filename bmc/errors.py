@@ -1,0 +1,77 @@
+"""The one base class of everything that ChainCover tells its user, with the exit code of each class."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Location:
+    """A place in a source, project or property file; line and column count from 1, 0 means unknown."""
+
+    file: str
+    line: int = 0
+    column: int = 0
+
+    def __str__(self) -> str:
+        parts = [self.file] + [str(n) for n in (self.line, self.column) if n]
+        return ":".join(parts)
+
+
+class ChainCoverError(Exception):
+    """Base of all errors shown to the user: what is wrong, where, and what to do next.
+
+    ``exit_code`` is the code that the command line ends with (docs/exit-codes.md).
+    """
+
+    exit_code = 3
+
+    def __init__(self, message: str, where: Location | None = None, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.where = where
+        self.hint = hint
+
+    def __str__(self) -> str:
+        text = f"{self.where}: {self.message}" if self.where else self.message
+        return f"{text}\n  next: {self.hint}" if self.hint else text
+
+
+class UsageError(ChainCoverError):
+    """The command line or an option's value is wrong."""
+
+    exit_code = 2
+
+
+class InputRefused(ChainCoverError):
+    """A source, project, property or input file cannot be read, or lies outside what is supported."""
+
+    exit_code = 3
+
+
+class UnsupportedConstruct(InputRefused):
+    """Reachable C code uses a construct outside the supported subset; it is never approximated."""
+
+
+class NoChain(ChainCoverError):
+    """No chain was found, or goals stay uncovered."""
+
+    exit_code = 4
+
+
+class LimitReached(ChainCoverError):
+    """A time or size limit stopped the run before a result."""
+
+    exit_code = 5
+
+
+class SolverUnknown(ChainCoverError):
+    """The solver gave up on a query; never read as unsat."""
+
+    exit_code = 5
+
+
+class CheckDisagreed(ChainCoverError):
+    """Two computations that must agree did not (model and compiled original, or claim and run)."""
+
+    exit_code = 1

@@ -1,0 +1,209 @@
+"""Compiling pysmt formulas (Booleans and bit-vectors) to Python functions, with SMT-LIB semantics.
+
+The translation walks the formula's DAG without recursion; a node used more than once is computed once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pysmt.operators as op
+from pysmt.fnode import FNode
+
+INLINE_DEPTH = 12
+INLINE_LENGTH = 400
+
+
+def signed_division(a: int, b: int, bits: int) -> int:
+    """SMT-LIB ``bvsdiv`` of two raw patterns of ``bits`` bits: rounds to zero; x / 0 is 1 for x < 0, else -1."""
+    x, y = _signed(a, bits), _signed(b, bits)
+    if y == 0:
+        return 1 if x < 0 else (1 << bits) - 1
+    quotient = abs(x) // abs(y)
+    return (quotient if (x < 0) == (y < 0) else -quotient) % (1 << bits)
+
+
+def signed_remainder(a: int, b: int, bits: int) -> int:
+    """SMT-LIB ``bvsrem`` of two raw patterns of ``bits`` bits: the sign of the dividend; x rem 0 is x."""
+    x, y = _signed(a, bits), _signed(b, bits)
+    if y == 0:
+        return a
+    remainder = abs(x) % abs(y)
+    return (-remainder if x < 0 else remainder) % (1 << bits)
+
+
+def _signed(raw: int, bits: int) -> int:
+    return raw - (1 << bits) if raw >> (bits - 1) else raw
+
+
+Writer = Callable[[FNode, Sequence[str]], str]
+
+
+def _mask(node: FNode) -> int:
+    return (1 << int(node.bv_width())) - 1
+
+
+def _top(node: FNode) -> int:
+    """The sign bit of the first argument of ``node``."""
+    return 1 << (int(node.arg(0).bv_width()) - 1)
+
+
+def _rotate(node: FNode, text: str, left: int) -> str:
+    width = int(node.bv_width())
+    left %= width
+    return f"((({text} << {left}) | ({text} >> {width - left})) & {_mask(node)})"
+
+
+def _sign_extend(node: FNode, text: str) -> str:
+    top = _top(node)
+    return f"((({text} ^ {top}) - {top}) & {_mask(node)})"
+
+
+def _joined(word: str) -> Writer:
+    return lambda node, texts: f"({f' {word} '.join(texts)})"
+
+
+def _signed_compare(sign: str) -> Writer:
+    return lambda node, t: f"(({t[0]} ^ {_top(node)}) {sign} ({t[1]} ^ {_top(node)}))"
+
+
+_WRITERS: dict[int, Writer] = {
+    op.AND: _joined("and"),
+    op.OR: _joined("or"),
+    op.NOT: lambda n, t: f"(not {t[0]})",
+    op.IMPLIES: lambda n, t: f"(not {t[0]} or {t[1]})",
+    op.IFF: lambda n, t: f"({t[0]} == {t[1]})",
+    op.EQUALS: lambda n, t: f"({t[0]} == {t[1]})",
+    op.ITE: lambda n, t: f"({t[1]} if {t[0]} else {t[2]})",
+    op.BV_NOT: lambda n, t: f"({t[0]} ^ {_mask(n)})",
+    op.BV_AND: _joined("&"),
+    op.BV_OR: _joined("|"),
+    op.BV_XOR: _joined("^"),
+    op.BV_CONCAT: lambda n, t: f"({t[0]} << {n.arg(1).bv_width()} | {t[1]})",
+    op.BV_EXTRACT: lambda n, t: f"({t[0]} >> {n.bv_extract_start()} & {_mask(n)})",
+    op.BV_ULT: lambda n, t: f"({t[0]} < {t[1]})",
+    op.BV_ULE: lambda n, t: f"({t[0]} <= {t[1]})",
+    op.BV_NEG: lambda n, t: f"(-{t[0]} & {_mask(n)})",
+    op.BV_ADD: lambda n, t: f"({t[0]} + {t[1]} & {_mask(n)})",
+    op.BV_SUB: lambda n, t: f"({t[0]} - {t[1]} & {_mask(n)})",
+    op.BV_MUL: lambda n, t: f"({t[0]} * {t[1]} & {_mask(n)})",
+    op.BV_UDIV: lambda n, t: f"({t[0]} // {t[1]} if {t[1]} else {_mask(n)})",
+    op.BV_UREM: lambda n, t: f"({t[0]} % {t[1]} if {t[1]} else {t[0]})",
+    op.BV_LSHL: lambda n, t: f"({t[0]} << {t[1]} & {_mask(n)} if {t[1]} < {n.bv_width()} else 0)",
+    op.BV_LSHR: lambda n, t: f"({t[0]} >> {t[1]})",
+    op.BV_ROL: lambda n, t: _rotate(n, t[0], n.bv_rotation_step()),
+    op.BV_ROR: lambda n, t: _rotate(n, t[0], -n.bv_rotation_step()),
+    op.BV_ZEXT: lambda n, t: t[0],
+    op.BV_SEXT: lambda n, t: _sign_extend(n, t[0]),
+    op.BV_SLT: _signed_compare("<"),
+    op.BV_SLE: _signed_compare("<="),
+    op.BV_COMP: lambda n, t: f"(1 if {t[0]} == {t[1]} else 0)",
+    op.BV_SDIV: lambda n, t: f"signed_division({t[0]}, {t[1]}, {n.bv_width()})",
+    op.BV_SREM: lambda n, t: f"signed_remainder({t[0]}, {t[1]}, {n.bv_width()})",
+    op.BV_ASHR: lambda n, t: f"(({t[0]} ^ {_top(n)}) - {_top(n)} >> {t[1]} & {_mask(n)})",
+}
+
+_REPEATED: dict[int, tuple[int, ...]] = {
+    op.BV_UDIV: (1,),
+    op.BV_UREM: (0, 1),
+    op.BV_LSHL: (1,),
+    op.BV_ROL: (0,),
+    op.BV_ROR: (0,),
+}
+"""Operators whose text repeats an argument: that argument gets a variable of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Translation:
+    """``statements`` compute, ``results`` are the expressions of the translated formulas, in order."""
+
+    statements: tuple[str, ...]
+    results: tuple[str, ...]
+
+
+def translate(formulas: Sequence[FNode], symbol_text: Callable[[FNode], str]) -> Translation:
+    """Python source that evaluates ``formulas``; ``symbol_text`` gives the expression that reads a symbol.
+
+    Results are raw unsigned integers, Booleans 0/1. ValueError for an operator outside QF_BV.
+    """
+    order = _post_order(formulas)
+    named = _named_nodes(formulas, order)
+    statements: list[str] = []
+    texts: dict[FNode, tuple[str, int]] = {}
+    for node in order:
+        kind = node.node_type()
+        if kind == op.BV_CONSTANT:
+            texts[node] = (str(node.constant_value()), 0)
+            continue
+        if kind == op.BOOL_CONSTANT:
+            texts[node] = (str(bool(node.constant_value())), 0)
+            continue
+        text, depth = _node_text(node, texts, symbol_text)
+        if node.is_symbol() or node in named or depth > INLINE_DEPTH or len(text) > INLINE_LENGTH:
+            name = f"t{len(statements)}"
+            statements.append(f"{name} = {text}")
+            text, depth = name, 0
+        texts[node] = (text, depth)
+    results = tuple(
+        f"(1 if {texts[f][0]} else 0)" if f.get_type().is_bool_type() else texts[f][0] for f in formulas
+    )
+    return Translation(tuple(statements), results)
+
+
+def _node_text(
+    node: FNode, texts: Mapping[FNode, tuple[str, int]], symbol_text: Callable[[FNode], str]
+) -> tuple[str, int]:
+    """The expression of one node and its nesting depth, from the texts of its arguments."""
+    if node.is_symbol():
+        return symbol_text(node), 0
+    writer = _WRITERS.get(node.node_type())
+    if writer is None:
+        raise ValueError(f"cannot evaluate operator {op.op_to_str(node.node_type())}: not Boolean nor bit-vector")
+    arguments = [texts[a] for a in node.args()]
+    return writer(node, [text for text, _ in arguments]), 1 + max(depth for _, depth in arguments)
+
+
+def _post_order(formulas: Sequence[FNode]) -> list[FNode]:
+    """Every node under ``formulas`` once, arguments before their users."""
+    order: dict[FNode, None] = {}
+    stack = [(f, False) for f in reversed(formulas)]
+    while stack:
+        node, expanded = stack.pop()
+        if node in order:
+            continue
+        if expanded:
+            order[node] = None
+        else:
+            stack.append((node, True))
+            stack.extend((a, False) for a in reversed(node.args()) if a not in order)
+    return list(order)
+
+
+def _named_nodes(formulas: Sequence[FNode], order: Sequence[FNode]) -> set[FNode]:
+    """The nodes to keep in a variable: those that more than one place reads."""
+    seen: set[FNode] = set(formulas)
+    named: set[FNode] = set()
+    for node in order:
+        repeated = _REPEATED.get(node.node_type(), ())
+        for index, argument in enumerate(node.args()):
+            if argument in seen or index in repeated:
+                named.add(argument)
+            seen.add(argument)
+    return named
+
+
+def define(arguments: str, body: Sequence[str]) -> Callable[..., Any]:
+    """The function ``def f(arguments): body``, with what translated formulas call in scope."""
+    source = f"def f({arguments}):\n" + "\n".join(f"    {line}" for line in body)
+    scope: dict[str, Any] = {"signed_division": signed_division, "signed_remainder": signed_remainder}
+    exec(compile(source, "<formulas>", "exec"), scope)
+    function: Callable[..., Any] = scope["f"]
+    return function
+
+
+def compile_formulas(formulas: Sequence[FNode]) -> Callable[[Mapping[str, int]], tuple[int, ...]]:
+    """A function from the symbols' raw values by name to the formulas' values (raw; Booleans 0/1)."""
+    done = translate(formulas, lambda s: f"v[{s.symbol_name()!r}]")
+    return define("v", [*done.statements, f"return ({''.join(f'{r}, ' for r in done.results)})"])

@@ -1,0 +1,144 @@
+"""Properties as text: ``p1: G(mode == ON && dec -> X(speed == 1))`` and ``t1: cover(mode == DIS)``.
+
+Conditions are C expressions with the program's own enumeration constants and macros; ``X(e)`` is ``e`` one step later.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from pysmt.fnode import FNode
+
+from bmc.c.memory import State
+from bmc.c.model import CModel
+from bmc.c.program import EnumConstant, Scope, with_deep_stack
+from bmc.c.recorder import Recorder
+from bmc.c.types import PointerType
+from bmc.errors import InputRefused, Location
+from bmc.system import conjunction
+from properties.goal import Goal, goal_length
+
+_FORM = "write G(antecedent -> consequent), with X(...) for the next step, or cover(antecedent)"
+_ID = re.compile(r"\s*([A-Za-z_]\w*)\s*:(?!:)")
+_TOKEN = re.compile(r"\s+|[A-Za-z_]\w*|\d\w*|'(?:\\.|[^'])*'|\"(?:\\.|[^\"])*\"|->|=>|⇒|→|==|!=|<=|>=|&&|\|\||.", re.S)
+
+
+@dataclass(frozen=True, slots=True)
+class PropertyText:
+    """A property as it was written, with what the project says about it."""
+
+    text: str
+    where: Location
+    name: str = ""
+    requirement: str = ""
+    description: str = ""
+
+
+def read_property(model: CModel, given: PropertyText, default_name: str) -> Goal:
+    """The goal of a text property. InputRefused, with its place, if it cannot be read."""
+    body = given.text.strip()
+    name = given.name or default_name
+    label = _ID.match(body)
+    if label:
+        name, body = given.name or label[1], body[label.end() :].strip()
+    kind, inside = _outer(body, given.where)
+    if kind == "cover":
+        antecedent, consequent = inside, None
+    else:
+        antecedent, consequent = _split(inside, model, given.where)
+    reader = _Reader(model, given.where)
+    condition = reader.formula(antecedent)
+    oracle = reader.formula(consequent) if consequent is not None else None
+    parts = [condition] if oracle is None else [condition, oracle]
+    length = goal_length(parts, {v.name for v in model.inputs})
+    return Goal(name, condition, oracle, length, body, given.description, given.requirement, given.where)
+
+
+def _outer(body: str, where: Location) -> tuple[str, str]:
+    """``G`` or ``cover`` and what stands between its parentheses."""
+    match = re.match(r"(G|cover)\s*\(", body)
+    if not match:
+        raise InputRefused(f"'{body}' is not a property", where, _FORM)
+    depth = 0
+    for position in range(match.end() - 1, len(body)):
+        depth += {"(": 1, ")": -1}.get(body[position], 0)
+        if depth == 0:
+            rest = body[position + 1 :].strip().rstrip(";")
+            if rest:
+                raise InputRefused(f"'{rest}' stands after the end of the property", where, _FORM)
+            return match[1], body[match.end() : position]
+    raise InputRefused(f"a ')' is missing in '{body}'", where, _FORM)
+
+
+def _split(inside: str, model: CModel, where: Location) -> tuple[str, str]:
+    """Antecedent and consequent around the one implication outside of all parentheses."""
+    tokens = [t for t in _TOKEN.findall(inside) if t]
+    found: list[int] = []
+    depth = 0
+    for index, token in enumerate(tokens):
+        depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(token, 0)
+        if depth == 0 and (token in ("=>", "⇒", "→") or (token == "->" and not _is_member_arrow(tokens, index, model))):
+            found.append(index)
+    if len(found) != 1:
+        what = "no implication" if not found else "more than one implication"
+        raise InputRefused(f"{what} in 'G({inside.strip()})'", where, f"{_FORM}; '=>' is never read as C's '->'")
+    return "".join(tokens[: found[0]]), "".join(tokens[found[0] + 1 :])
+
+
+def _is_member_arrow(tokens: list[str], index: int, model: CModel) -> bool:
+    """Whether ``->`` is C's member access: between a pointer's name and a member's name."""
+    before = [t for t in tokens[:index] if not t.isspace()]
+    after = [t for t in tokens[index + 1 :] if not t.isspace()]
+    if not before or not after or not re.match(r"[A-Za-z_]", after[0]):
+        return False
+    if after[0] == "X" and after[1:2] == ["("]:
+        return False
+    binding = model.scope().find(before[-1])
+    if len(before) > 1 and before[-2] in (".", "->"):
+        members = {part for name in model.names for part in re.split(r"->|\.|\[.*?\]", name)[:-1]}
+        return before[-1] in members and f"{before[-1]}->{after[0]}" in " ".join(model.names)
+    return isinstance(getattr(binding, "ctype", None), PointerType)
+
+
+class _Reader:
+    """Evaluates the conditions of one property; ``X`` moves on to the next step's memory."""
+
+    def __init__(self, model: CModel, where: Location) -> None:
+        self.model = model
+        self.where = where
+        self.step = 0
+
+    def formula(self, text: str) -> FNode:
+        """The framed formula of a condition; where it is not defined it does not hold."""
+        recorder = Recorder()
+
+        def work() -> FNode:
+            node = self.model.expand_and_parse(text, self.where)
+            scope = self._scope()
+            state = self.model.state_at(0)
+            holds = self.model.with_names(
+                recorder, self.where, lambda: self.model.executor.condition(node, scope, state), X=self._next
+            )
+            return conjunction([holds, recorder.defined])
+
+        return with_deep_stack(work)
+
+    def _scope(self) -> Scope:
+        scope = self.model.scope()
+        for word, value in (("true", 1), ("false", 0)):
+            if scope.find(word) is None:
+                scope.names[word] = EnumConstant(value)
+        return scope
+
+    def _next(self, node: Any, scope: Scope, state: State) -> Any:
+        """``X(e)``: the value of ``e`` in the next step."""
+        items = node.args.exprs if node.args else []
+        if len(items) != 1:
+            raise InputRefused("X takes one condition", self.where, _FORM)
+        self.step += 1
+        try:
+            return self.model.executor.evaluate(items[0], scope, State(self.model.state_at(self.step).cells, state.pc))
+        finally:
+            self.step -= 1
