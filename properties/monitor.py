@@ -26,7 +26,7 @@ class Monitor:
 
     def covered(self, run: Run) -> dict[str, list[int]]:
         """For each goal the steps k at which ``run`` covers it; only k with k + J <= the run's length."""
-        frames = _frames(run)
+        frames = _frames(run, 0, run.length)
         return {
             name: [k for k in range(run.length - goal.length + 1) if self._antecedents[name](frames, k)]
             for name, goal in self.goals.items()
@@ -36,7 +36,7 @@ class Monitor:
         """Whether ``run`` covers ``goal`` at ``step``; false where the run is too short to tell."""
         if step < 0 or step + self.goals[goal].length > run.length:
             return False
-        return bool(self._antecedents[goal](_frames(run), step))
+        return bool(self._antecedents[goal](_frames(run, step, step + self.goals[goal].length), 0))
 
     def judge(self, run: Run, goal: str, step: int) -> bool | None:
         """Whether the consequent of ``goal`` held for its antecedent at ``step``; None if it has none.
@@ -47,7 +47,7 @@ class Monitor:
             return None
         if step + self.goals[goal].length > run.length:
             raise ValueError(f"the run of {run.length} steps is too short to judge {goal} at step {step}")
-        return bool(self._consequents[goal](_frames(run), step))
+        return bool(self._consequents[goal](_frames(run, step, step + self.goals[goal].length), 0))
 
 
 def _test(formula: FNode) -> Test:
@@ -61,7 +61,7 @@ def _read(symbol: FNode) -> str:
     return f"frames[k + {step}][{name!r}]"
 
 
-def _frames(run: Run) -> list[Mapping[str, int]]:
-    """State and inputs of each step in one mapping; the last state stands alone."""
-    steps = [{**state, **inputs} for state, inputs in zip(run.states, run.inputs, strict=False)]
-    return [*steps, run.states[-1]]
+def _frames(run: Run, first: int, last: int) -> list[Mapping[str, int]]:
+    """State and inputs of the steps ``first`` to ``last``, each step's in one mapping; the last is a state only."""
+    steps = [{**run.states[k], **run.inputs[k]} for k in range(first, last)]
+    return [*steps, run.states[last]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,7 +19,7 @@ from bmc.c.program import Function, Program, Scope, Unit, parse_file, parse_text
 from bmc.c.recorder import Recorder
 from bmc.c.statements import Executor
 from bmc.c.terms import negate
-from bmc.c.types import DATA_MODELS, IntType, PointerType, VoidType, scalars
+from bmc.c.types import DATA_MODELS, ArrayType, IntType, PointerType, VoidType, scalars
 from bmc.c.variables import is_variable, suggestion, symbol_content, variable_name
 from bmc.errors import InputRefused, Location
 from bmc.interface import Argument, Call
@@ -30,8 +31,8 @@ DEFAULT_INIT = "init"
 def read_c(config: SourceConfig, roots: Sequence[str] = ()) -> CModel:
     """Read a controller.
 
-    ``roots`` are further functions (properties and the like) whose globals belong to the model. InputRefused and
-    UnsupportedConstruct tell what cannot be read, and where.
+    ``roots`` are shell patterns of further functions (properties and the like) whose globals belong to the model.
+    InputRefused and UnsupportedConstruct tell what cannot be read, and where.
     """
     return with_deep_stack(lambda: Builder(config, roots).build())
 
@@ -65,6 +66,8 @@ def _file_scope_cells(program: Program, executor: Executor, reader: UnitReader) 
                 continue
             names.setdefault(obj.symbol, []).append(obj)
             init, home = reader.initialisers.get(obj, (None, unit))
+            if init is not None and isinstance(obj.ctype, ArrayType) and obj.ctype.length is None:
+                obj.ctype = executor.initialiser.completed(obj.ctype, init, home.scope)
             cells.update(executor.initialiser.static(obj, init, home.scope))
     for same in names.values():
         for obj in same if len(same) > 1 else ():
@@ -78,7 +81,7 @@ class Builder:
     def __init__(self, config: SourceConfig, roots: Sequence[str]) -> None:
         self.config = config
         self.program, self.executor, self.start = read_program(config)
-        self.roots = [f for f in map(self.program.function, roots) if f is not None]
+        self.roots = [f for f in self.program.defined_functions() if any(fnmatch.fnmatchcase(f.name, r) for r in roots)]
         self.binding = Binding()
         self.init_calls: list[Call] = []
         self.notes: list[str] = []

@@ -131,31 +131,31 @@ class Initialiser:
 
 
 class _Slots:
-    """The scalar slots of an aggregate in order, and the one that comes next."""
+    """The scalar slots of an aggregate in order, and where the next initialiser goes."""
 
     def __init__(self, ctype: CType) -> None:
-        self.ctype = ctype
         self.order = [path for path, _ in scalars(ctype)]
         self.position = 0
+        self.depth = 1
 
     def jump(self, path: Path) -> None:
+        """A designator: go on with the member at ``path``."""
         self.position = next((i for i, p in enumerate(self.order) if p[: len(path)] == path), len(self.order))
-        self.depth_hint = len(path)
-
-    depth_hint = 1
+        self.depth = len(path)
 
     def next_member(self, item: Any) -> Path:
-        """The outermost member that starts at the current slot; the slot moves past it (or one scalar, see descend)."""
+        """The outermost member that starts at the current slot; the slots move past it."""
         if self.position >= len(self.order):
             raise InputRefused("too many initialisers", where(item))
         slot = self.order[self.position]
-        for length in range(self.depth_hint, len(slot) + 1):
-            path = slot[:length]
-            first = next(i for i, p in enumerate(self.order) if p[:length] == path)
-            if first == self.position:
-                break
-        self.depth_hint = 1
-        self.position += sum(1 for p in self.order if p[: len(path)] == path)
+        before = self.order[self.position - 1] if self.position else ()
+        depth = self.depth
+        while depth < len(slot) and before[:depth] == slot[:depth]:
+            depth += 1
+        path = slot[:depth]
+        self.depth = 1
+        while self.position < len(self.order) and self.order[self.position][:depth] == path:
+            self.position += 1
         return path
 
     def descend(self, path: Path) -> Path:

@@ -11,7 +11,7 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE
 
 from bmc.c.memory import Content, Key, MemObject, Place, State, Target
-from bmc.c.program import Program, Scope, parse_text, with_deep_stack
+from bmc.c.program import EnumConstant, Program, Scope, Typedef, parse_text, with_deep_stack
 from bmc.c.recorder import Recorder
 from bmc.c.statements import Executor
 from bmc.c.types import type_at
@@ -77,7 +77,7 @@ class CModel:
         step = self.program.function(self.step_function)
         unit = step.unit if step else self.program.units[0]
         expanded = unit.source.expand(text)
-        types = [n for n, b in unit.scope.names.items() if type(b).__name__ == "Typedef"]
+        types = [n for n, b in unit.scope.names.items() if isinstance(b, Typedef)]
         prelude = "".join(f"typedef int {name};\n" for name in types)
         marker = f'#line {max(where.line, 1)} "{where.file}"'
         source = f"{prelude}\n{marker}\nint chaincover_text(void) {{ return ({expanded}); }}"
@@ -89,13 +89,25 @@ class CModel:
         return tree.ext[-1].body.block_items[0].expr
 
     def unknown_name(self, node: Any, where: Location) -> Place:
-        """Resolve a short name (an unambiguous tail of a variable's name)."""
-        words = [n for u in self.program.units for n, b in u.scope.names.items() if type(b).__name__ == "EnumConstant"]
-        words += [name for u in self.program.units for name in u.source.macro_names() if not name.startswith("_")]
-        name = find_variable(node.name, self.names, where, words, what="name")
-        variable = next(v for v in self.variables if v.name == name)
-        obj, path = variable.key
+        """Resolve a short name: the last part of the path of one variable, array or struct."""
+        found: dict[tuple[MemObject, tuple[str | int, ...]], None] = {}
+        for variable in self.variables:
+            obj, path = variable.key
+            if obj.kind in ("local", "return") and node.name in (obj.symbol, obj.name):
+                found[obj, ()] = None
+            for end, part in enumerate(path, 1):
+                if part == node.name:
+                    found[obj, path[:end]] = None
+        if len(found) != 1:
+            name = find_variable(node.name, self.names, where, self._known_words(), what="name")
+            found = {next(v for v in self.variables if v.name == name).key: None}
+        obj, path = next(iter(found))
         return Place((Target(TRUE(), obj, path),), type_at(obj.ctype, path))
+
+    def _known_words(self) -> list[str]:
+        """Enumeration constants and macros, for suggestions."""
+        words = [n for u in self.program.units for n, b in u.scope.names.items() if isinstance(b, EnumConstant)]
+        return words + [name for u in self.program.units for name in u.source.macro_names() if not name.startswith("_")]
 
     def condition(self, text: str, where: Location, step: int | None = None) -> FNode:
         """The formula of a C expression over the variables at one step (None: plain symbols).

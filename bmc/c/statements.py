@@ -8,7 +8,7 @@ from typing import Any
 
 from pycparser import c_ast
 from pysmt.fnode import FNode
-from pysmt.shortcuts import FALSE, TRUE
+from pysmt.shortcuts import TRUE
 
 from bmc.c import arithmetic
 from bmc.c.access import Watch
@@ -230,18 +230,9 @@ class Executor(Evaluator):
             return self.execute(node.iftrue, Scope(scope), state)
         if cond.is_false():
             return self.execute(node.iffalse, Scope(scope), state)
-        pc = state.pc
         then = self.execute(node.iftrue, Scope(scope), state.fork(cond))
-        other = self.execute(node.iffalse, Scope(scope), State(state.cells, both(pc, negate(cond))))
-        joined = merge(cond, then, other)
-        if joined is not None and then is not None and other is not None and self._whole(then, other, pc, cond):
-            joined.pc = pc
-        return joined
-
-    @staticmethod
-    def _whole(then: State, other: State, pc: FNode, cond: FNode) -> bool:
-        """Whether no path was lost on either side of a branch, so that the path condition is what it was before."""
-        return then.pc is both(pc, cond) and other.pc is both(pc, negate(cond))
+        other = self.execute(node.iffalse, Scope(scope), State(state.cells, both(state.pc, negate(cond))))
+        return merge(cond, then, other)
 
     def _do_return(self, node: Any, scope: Scope, state: State) -> None:
         frame = self.frames[-1]
@@ -284,7 +275,6 @@ class Executor(Evaluator):
         exits: list[State] = []
         frame = self.frames[-1]
         rounds = open_rounds = 0
-        pc = state.pc if state else FALSE()
         while state is not None:
             if rounds or test_first:
                 cond = self.condition(condition, scope, state) if condition is not None else TRUE()
@@ -300,11 +290,14 @@ class Executor(Evaluator):
             state = self._body(node, scope, state, frame, exits)
             if state is not None and advance is not None:
                 self.evaluate(advance, scope, state)
+        return self._joined(exits)
+
+    @staticmethod
+    def _joined(paths: list[State]) -> State | None:
+        """All paths merged; the last first, so that complementary path conditions cancel."""
         joined: State | None = None
-        for leaving in exits:
-            joined = merge(leaving.pc, leaving, joined)
-        if joined is not None and state is not None and len(exits) == 1:
-            joined.pc = pc
+        for path in reversed(paths):
+            joined = merge(path.pc, path, joined)
         return joined
 
     def _body(self, node: Any, scope: Scope, state: State, frame: Frame, exits: list[State]) -> State | None:
@@ -360,14 +353,10 @@ class Executor(Evaluator):
         return self._leave_switch(exits, guards, pc)
 
     def _leave_switch(self, exits: list[State], guards: dict[int, FNode], pc: FNode) -> State | None:
-        joined: State | None = None
-        for leaving in exits:
-            joined = merge(leaving.pc, leaving, joined)
-        entries = sum(1 for guard in guards.values() if not guard.is_false())
-        if joined is not None and {both(pc, g) for g in guards.values() if not g.is_false()} == {s.pc for s in exits}:
+        joined = self._joined(exits)
+        entered = {both(pc, guard) for guard in guards.values() if not guard.is_false()}
+        if joined is not None and entered == {path.pc for path in exits}:
             joined.pc = pc
-        elif joined is not None and entries == 1 and len(exits) == 1:
-            joined.pc = exits[0].pc
         return joined
 
     def _case_statement(self, node: Any, scope: Scope, state: State | None) -> State | None:

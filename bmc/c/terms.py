@@ -39,7 +39,12 @@ def either(left: FNode, right: FNode) -> FNode:
         return left
     if right.is_true() or left.is_false():
         return right
-    return TRUE() if left is negate(right) else Or(left, right)
+    if left is negate(right):
+        return TRUE()
+    if left.is_and() and right.is_and() and len(left.args()) == len(right.args()) == 2:
+        if left.arg(0) is right.arg(0) and left.arg(1) is negate(right.arg(1)):
+            return left.arg(0)
+    return Or(left, right)
 
 
 def implies(left: FNode, right: FNode) -> FNode:

@@ -1,0 +1,142 @@
+"""Model against compiled original: the same random steps on both, every variable compared."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from bmc.native import CompiledOriginal
+from bmc.simulate import Simulator
+from bmc.system import InputVariable, StateVariable, TransitionSystem, Valuation
+
+SHADOW = "#defined"
+RUN_LENGTH = 50
+"""Steps of a random run before it starts again from init."""
+_ATTEMPTS = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One variable that differs after one step: values are raw patterns."""
+
+    variable: str
+    state: Valuation
+    inputs: Valuation
+    model: int
+    original: int
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What a comparison did: ``run_steps`` along runs from init, ``state_steps`` from random states."""
+
+    run_steps: int
+    state_steps: int
+    differences: tuple[Difference, ...]
+
+
+def compare(system: TransitionSystem, original: CompiledOriginal, steps: int, seed: int = 0) -> Comparison:
+    """Compare ``steps`` steps, half along random runs and half from random states in the declared ranges.
+
+    Steps that are undefined or against the input constraint are left out, and so are variables that are not set.
+    """
+    sampler = Sampler(system, seed)
+    differences: list[Difference] = []
+    run_steps = 0
+    for inputs in sampler.runs(steps - steps // 2):
+        expected = sampler.simulator.run(sampler.simulator.initial(), inputs).states
+        actual = original.run(inputs)
+        run_steps += len(inputs)
+        for number, values in enumerate(inputs):
+            differences += _differences(system, expected[number], values, expected[number + 1], actual[number + 1])
+    pairs = list(sampler.pairs(steps // 2))
+    for (state, values), after in zip(pairs, original.steps(pairs) if pairs else [], strict=True):
+        differences += _differences(system, state, values, sampler.simulator.step(state, values), after)
+    return Comparison(run_steps, len(pairs), tuple(differences))
+
+
+def _differences(
+    system: TransitionSystem, state: Valuation, inputs: Valuation, expected: Valuation, actual: Valuation
+) -> Iterator[Difference]:
+    for var in system.state:
+        if var.name not in actual or not expected.get(var.name + SHADOW, 1):
+            continue
+        if expected[var.name] != actual[var.name]:
+            yield Difference(var.name, state, inputs, expected[var.name], actual[var.name])
+
+
+class Sampler:
+    """Random inputs and states of a system; repeatable for a given seed."""
+
+    def __init__(self, system: TransitionSystem, seed: int) -> None:
+        self.system = system
+        self.simulator = Simulator(system)
+        self.random = random.Random(seed)
+
+    def runs(self, steps: int) -> Iterator[Sequence[Valuation]]:
+        """Input sequences of defined runs from init, ``steps`` in all (fewer if runs keep getting stuck)."""
+        left, empty = steps, 0
+        while left > 0 and empty < 10:
+            inputs: list[Valuation] = []
+            state = self.simulator.initial()
+            while len(inputs) < min(RUN_LENGTH, left):
+                values = self.allowed_inputs(state)
+                if values is None:
+                    break
+                inputs.append(values)
+                state = self.simulator.step(state, values)
+            left -= len(inputs)
+            empty = 0 if inputs else empty + 1
+            if inputs:
+                yield inputs
+
+    def pairs(self, count: int) -> Iterator[tuple[Valuation, Valuation]]:
+        """Random states in the declared ranges, each with allowed inputs."""
+        misses = 0
+        while count > 0 and misses < 100:
+            state = {var.name: self._state_value(var) for var in self.system.state}
+            values = self.allowed_inputs(state)
+            if values is None:
+                misses += 1
+                continue
+            misses = 0
+            count -= 1
+            yield state, values
+
+    def allowed_inputs(self, state: Valuation) -> Valuation | None:
+        """Random inputs that the constraint allows and for which the step is defined; None if none was found."""
+        for _ in range(_ATTEMPTS):
+            values = {var.name: self._input_value(var) for var in self.system.inputs}
+            if self.simulator.allowed(state, values):
+                return values
+            if not self.system.inputs:
+                break
+        return None
+
+    def _input_value(self, var: InputVariable) -> int:
+        ranges = var.values or ((var.type.least, var.type.greatest),)
+        low, high = self.random.choice(ranges)
+        return self._raw(self._spread(low, high), var.type.bits)
+
+    def _state_value(self, var: StateVariable) -> int:
+        if var.name.endswith(SHADOW):
+            return 1
+        if var.low is not None and var.high is not None:
+            return self._raw(self._spread(var.low, var.high), var.type.bits)
+        if var.type.name == "_Bool":
+            return self.random.randint(0, 1)
+        if var.type.labels:
+            return self._raw(self.random.choice(var.type.labels)[1], var.type.bits)
+        return self._raw(self._spread(var.type.least, var.type.greatest), var.type.bits)
+
+    def _spread(self, low: int, high: int) -> int:
+        """A number between two bounds; in wide ranges small numbers and the bounds themselves come up often."""
+        if high - low > 300 and self.random.random() < 0.5:
+            near = [low, high, *range(max(low, -4), min(high, 16) + 1)]
+            return self.random.choice(near)
+        return self.random.randint(low, high)
+
+    @staticmethod
+    def _raw(value: int, bits: int) -> int:
+        return value & ((1 << bits) - 1) if bits else value

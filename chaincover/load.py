@@ -1,0 +1,153 @@
+"""From a project to what the pipeline works on: the model, its transition system, the goals, the final condition."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from pysmt.fnode import FNode
+
+from bmc.c.build import read_c
+from bmc.c.model import CModel
+from bmc.c.variables import suggestion
+from bmc.errors import InputRefused, Location, UsageError
+from bmc.interface import NativeInterface
+from bmc.system import TransitionSystem, conjunction, equal, symbols_of
+from bmc.unroll import unframed
+from chaincover.project import Project
+from properties.c_functions import read_condition_function, read_property_function
+from properties.goal import Goal
+from properties.text import PropertyText, read_property
+
+_RESERVED = ("init", "final", "end")
+
+
+@dataclass(frozen=True)
+class Controller:
+    """A project that has been read.
+
+    ``final`` is over plain state symbols, None without a final condition; ``final_text`` says what it is.
+    ``model`` is kept for reading further expressions.
+    """
+
+    project: Project
+    model: CModel
+    system: TransitionSystem
+    goals: tuple[Goal, ...]
+    final: FNode | None
+    final_text: str
+    native: NativeInterface
+
+
+def load(
+    project: Project,
+    properties: Sequence[str] = (),
+    final: str | None = None,
+    select: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+) -> Controller:
+    """Read all that a project names.
+
+    ``properties`` are further text properties, ``final`` replaces the project's final condition, ``select`` and
+    ``exclude`` are shell patterns of goals. InputRefused or UsageError with the place of what is wrong.
+    """
+    config = project.config
+    roots = [*project.property_functions, project.final_function, config.assumption, *config.invariant]
+    model = read_c(config, [r for r in roots if r])
+    goals = _selected(_goals(project, model, properties), select, exclude)
+    system = _with_conditions(project, model)
+    formula, text = _final(project, model, system, final, goals)
+    return Controller(project, model, system, tuple(goals), formula, text, model.native)
+
+
+def _goals(project: Project, model: CModel, extra: Sequence[str]) -> list[Goal]:
+    patterns = [p for p in project.property_functions if p]
+    names = model.functions_matching(patterns)
+    for pattern in patterns:
+        if not any(c in pattern for c in "*?[") and pattern not in names:
+            known = [f.name for f in model.program.defined_functions()]
+            raise InputRefused(f"no property function '{pattern}'", project.where, suggestion(pattern, known))
+    goals = [read_property_function(model, name) for name in names if name != model.step_function]
+    texts = [*project.properties]
+    texts += [PropertyText(text, Location(f"--property {n}")) for n, text in enumerate(extra, 1)]
+    for number, text in enumerate(texts, len(goals) + 1):
+        goals.append(read_property(model, text, f"p{number}"))
+    _check_names(goals)
+    return goals
+
+
+def _check_names(goals: Sequence[Goal]) -> None:
+    seen: dict[str, Goal] = {}
+    for goal in goals:
+        if goal.name in _RESERVED or not re.fullmatch(r"[A-Za-z_][\w.\-]*", goal.name):
+            raise InputRefused(
+                f"'{goal.name}' cannot be a goal's name", goal.where, "use letters, digits, '_', '-', '.'"
+            )
+        if goal.name in seen:
+            raise InputRefused(f"two goals are called '{goal.name}'", goal.where, f"the other: {seen[goal.name].where}")
+        seen[goal.name] = goal
+
+
+def _selected(goals: Sequence[Goal], select: Sequence[str], exclude: Sequence[str]) -> list[Goal]:
+    for pattern in (*select, *exclude):
+        if not any(fnmatch.fnmatchcase(g.name, pattern) for g in goals):
+            raise UsageError(f"no goal is called '{pattern}'", None, suggestion(pattern, [g.name for g in goals]))
+    chosen = [g for g in goals if not select or any(fnmatch.fnmatchcase(g.name, p) for p in select)]
+    return [g for g in chosen if not any(fnmatch.fnmatchcase(g.name, p) for p in exclude)]
+
+
+def _with_conditions(project: Project, model: CModel) -> TransitionSystem:
+    """The system with the assumption and invariants that C functions state."""
+    system = model.system
+    name = project.config.assumption
+    if name and (not project.by_convention or model.program.function(name) is not None):
+        assumption = read_condition_function(model, name)
+        system = replace(system, input_constraint=conjunction([system.input_constraint, assumption.formula]))
+    extra = tuple(read_condition_function(model, name) for name in project.config.invariant)
+    inputs = {v.name for v in system.inputs}
+    for condition in extra:
+        used = [s.symbol_name() for s in symbols_of(condition.formula) if s.symbol_name() in inputs]
+        if used:
+            raise InputRefused(f"the invariant '{condition.name}' reads the input '{used[0]}'", condition.where)
+    return replace(system, invariants=(*system.invariants, *extra))
+
+
+def _final(
+    project: Project, model: CModel, system: TransitionSystem, override: str | None, goals: Sequence[Goal]
+) -> tuple[FNode | None, str]:
+    text = override if override is not None else project.final
+    where = Location("--final") if override is not None else project.where
+    if text == "init":
+        return init_formula(system, goals), "init"
+    if text:
+        formula = model.condition(text, where)
+    elif project.final_function and (
+        not project.by_convention or model.program.function(project.final_function) is not None
+    ):
+        formula = read_condition_function(model, project.final_function).formula
+        text = f"{project.final_function}()"
+    else:
+        return None, ""
+    inputs = {v.name for v in system.inputs}
+    used = [s.symbol_name() for s in symbols_of(formula) if s.symbol_name() in inputs]
+    if used:
+        raise InputRefused(f"the final condition reads the input '{used[0]}'", where, "name state variables only")
+    return formula, text
+
+
+def init_formula(system: TransitionSystem, goals: Sequence[Goal]) -> FNode:
+    """A state like the one after init: every live state variable has its start value again.
+
+    Live is what the next state of any variable, a constraint or a goal reads; outputs and ignored variables and those
+    that init leaves open do not count.
+    """
+    read = {s.symbol_name() for var in system.state for s in symbols_of(var.next)}
+    for condition in (system.defined, system.input_constraint, *(a.formula for a in system.asserts)):
+        read |= {s.symbol_name() for s in symbols_of(condition)}
+    for goal in goals:
+        parts = [f for f in (goal.antecedent, goal.consequent) if f is not None]
+        read |= {unframed(s)[0] for part in parts for s in symbols_of(part)}
+    live = [var for var in system.state if var.role == "state" and var.name in read]
+    return conjunction(equal(var.symbol, var.init) for var in live if var.init is not None)

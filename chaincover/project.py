@@ -1,0 +1,258 @@
+"""The project file ``chaincover.toml`` (docs/project-file.md), and the paper's convention where there is none."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from bmc.c.config import SourceConfig
+from bmc.c.variables import suggestion
+from bmc.errors import InputRefused, Location
+from properties.text import PropertyText
+
+PROJECT_FILE = "chaincover.toml"
+
+_KEYS: dict[str, tuple[str, ...]] = {
+    "": ("name", "period", "sources", "functions", "interface", "ranges", "constraints", "final", "search", "property"),
+    "sources": ("files", "include", "defines", "target"),
+    "functions": ("init", "step", "properties", "final", "assumption", "invariant"),
+    "interface": ("input", "state", "output", "ignore", "chosen"),
+    "constraints": ("at_most_one", "exactly_one", "assume"),
+    "final": ("condition",),
+    "search": ("bound", "overlap", "ordering"),
+    "property": ("id", "text", "requirement", "description"),
+}
+
+
+@dataclass(frozen=True)
+class Project:
+    """Everything that a project says.
+
+    ``final`` is a C expression, ``"init"`` or ''; ``final_function`` a C function's name or ''. ``period`` is the step
+    period in seconds. ``by_convention``: there was no project file, so that optional functions may be missing.
+    """
+
+    config: SourceConfig
+    property_functions: tuple[str, ...] = ("p_*",)
+    properties: tuple[PropertyText, ...] = ()
+    final: str = ""
+    final_function: str = ""
+    period: float | None = None
+    bound: int | None = None
+    overlap: str = "allow"
+    ordering: str = "auto"
+    by_convention: bool = False
+    sources: tuple[str, ...] = field(default=())
+
+    @property
+    def where(self) -> Location:
+        """The project file, or the first source file."""
+        return self.config.where or Location(self.config.files[0])
+
+
+def read_project(path: str) -> Project:
+    """Read a project: a folder with a ``chaincover.toml``, a project file, or a C file by the paper's convention.
+
+    InputRefused, with its place, if it cannot be read.
+    """
+    place = Path(path)
+    if place.is_dir():
+        place = place / PROJECT_FILE
+        if not place.exists():
+            hint = f"name a C file, or write one with 'chaincover init {path}/FILE.c'"
+            raise InputRefused(f"there is no {PROJECT_FILE} in this folder", Location(path), hint)
+    if not place.exists():
+        raise InputRefused("no such file", Location(path), "name a C file, a project file or a folder with one")
+    if place.suffix == ".toml":
+        return _from_toml(place)
+    if place.suffix != ".c":
+        raise InputRefused(
+            "this is neither a C file nor a project file", Location(path), "its name must end in .c or .toml"
+        )
+    config = SourceConfig(place.stem, (str(place),), include=(str(place.parent),), assumption="assumption")
+    return Project(config, final_function="final", by_convention=True, sources=(place.name,))
+
+
+def _from_toml(place: Path) -> Project:
+    try:
+        text = place.read_text(encoding="utf-8")
+        data = tomllib.loads(text)
+    except OSError as error:
+        raise InputRefused(f"cannot read the project file: {error.strerror}", Location(str(place))) from None
+    except UnicodeDecodeError:
+        raise InputRefused("the project file is not UTF-8 text", Location(str(place))) from None
+    except tomllib.TOMLDecodeError as error:
+        match = re.search(r"\(at line (\d+), column (\d+)\)", str(error))
+        where = Location(str(place), *(int(n) for n in match.groups())) if match else Location(str(place))
+        message = re.sub(r" \(at .*\)", "", str(error))
+        raise InputRefused(f"the project file is not TOML: {message}", where) from None
+    return _Reader(place, text, data).project()
+
+
+class _Reader:
+    """Reads the tables of one project file; every refusal names the line of its key."""
+
+    def __init__(self, place: Path, text: str, data: Mapping[str, Any]) -> None:
+        self.place = place
+        self.text = text
+        self.data = data
+
+    def project(self) -> Project:
+        """The whole project."""
+        self._check_keys("", self.data)
+        base = self.place.parent
+        files = self._strings("sources", "files")
+        if not files:
+            raise InputRefused(
+                "no source file is named", Location(str(self.place)), 'write [sources] files = ["FILE.c"]'
+            )
+        final = self._string("final", "condition")
+        final_function = self._string("functions", "final")
+        if final and final_function:
+            raise InputRefused("both final.condition and functions.final are set", self._where("condition"))
+        return Project(
+            config=self._config(base, files),
+            property_functions=self._strings("functions", "properties", ("p_*",)),
+            properties=tuple(self._properties()),
+            final=final,
+            final_function=final_function,
+            period=self._number("", "period"),
+            bound=self._whole("search", "bound"),
+            overlap=self._choice("search", "overlap", ("allow", "forbid"), "allow"),
+            ordering=self._choice("search", "ordering", ("auto", "tsp", "exact"), "auto"),
+            sources=files,
+        )
+
+    def _config(self, base: Path, files: tuple[str, ...]) -> SourceConfig:
+        defines = self._table("sources").get("defines", {})
+        if not isinstance(defines, dict):
+            raise self._wrong("defines", 'a table such as { TIMEOUT = "4" }')
+        init = self._table("functions").get("init")
+        return SourceConfig(
+            name=self._string("", "name") or self.place.resolve().parent.name,
+            files=tuple(str(base / f) for f in files),
+            include=(str(base), *(str(base / f) for f in self._strings("sources", "include"))),
+            defines=tuple((name, str(value)) for name, value in defines.items()),
+            target=self._string("sources", "target") or "lp64",
+            init=None if init is None else self._strings("functions", "init"),
+            step=self._string("functions", "step"),
+            input=self._strings("interface", "input"),
+            state=self._strings("interface", "state"),
+            output=self._strings("interface", "output"),
+            ignore=self._strings("interface", "ignore"),
+            chosen=self._strings("interface", "chosen"),
+            ranges={name: self._range(name, value) for name, value in self._table("ranges").items()},
+            at_most_one=self._groups("at_most_one"),
+            exactly_one=self._groups("exactly_one"),
+            assume=self._strings("constraints", "assume"),
+            assumption=self._string("functions", "assumption"),
+            invariant=self._strings("functions", "invariant"),
+            where=Location(str(self.place)),
+        )
+
+    def _properties(self) -> list[PropertyText]:
+        found = self.data.get("property", [])
+        if not isinstance(found, list) or not all(isinstance(item, dict) for item in found):
+            raise self._wrong("property", "tables headed [[property]]")
+        lines = [n for n, row in enumerate(self.text.splitlines(), 1) if re.match(r"\s*text\s*=", row)]
+        properties = []
+        for index, item in enumerate(found):
+            where = Location(str(self.place), lines[index] if len(lines) == len(found) else 0)
+            self._check_keys("property", item)
+            for key, value in item.items():
+                if not isinstance(value, str):
+                    raise InputRefused(f"'{key}' of a property must be a text in quotes", where)
+            if "text" not in item:
+                raise InputRefused("a [[property]] has no text", where, 'write text = "G(antecedent -> consequent)"')
+            properties.append(
+                PropertyText(
+                    item["text"], where, item.get("id", ""), item.get("requirement", ""), item.get("description", "")
+                )
+            )
+        return properties
+
+    # reading of single keys
+
+    def _check_keys(self, table: str, found: Mapping[str, Any]) -> None:
+        for key, value in found.items():
+            if key not in _KEYS[table]:
+                shown = f"{table}.{key}" if table else key
+                raise InputRefused(f"unknown key '{shown}'", self._where(key), suggestion(key, _KEYS[table]))
+            if not table and key in _KEYS and key != "property":
+                if not isinstance(value, dict):
+                    raise self._wrong(key, f"a table headed [{key}]")
+                self._check_keys(key, value)
+
+    def _table(self, table: str) -> Mapping[str, Any]:
+        if not table:
+            return self.data
+        found = self.data.get(table, {})
+        if not isinstance(found, dict):
+            raise self._wrong(table, f"a table headed [{table}]")
+        return found
+
+    def _string(self, table: str, key: str) -> str:
+        value = self._table(table).get(key, "")
+        if not isinstance(value, str):
+            raise self._wrong(key, "a text in quotes")
+        return value
+
+    def _strings(self, table: str, key: str, default: tuple[str, ...] = ()) -> tuple[str, ...]:
+        value = self._table(table).get(key)
+        if value is None:
+            return default
+        if isinstance(value, str):
+            return (value,)
+        if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
+            raise self._wrong(key, "a list of texts in quotes")
+        return tuple(value)
+
+    def _groups(self, key: str) -> tuple[tuple[str, ...], ...]:
+        value = self._table("constraints").get(key, [])
+        good = isinstance(value, list) and all(
+            isinstance(g, list) and all(isinstance(n, str) for n in g) for g in value
+        )
+        if not good:
+            raise self._wrong(key, 'a list of lists of names, such as [["up", "down"]]')
+        return tuple(tuple(group) for group in value)
+
+    def _range(self, name: str, value: Any) -> str | tuple[str, ...]:
+        if isinstance(value, str):
+            return value
+        if not isinstance(value, list) or not all(isinstance(v, str | int) for v in value):
+            raise self._wrong(name, 'a list of values, or a range such as "0..9"')
+        return tuple(str(int(v)) if isinstance(v, bool) else str(v) for v in value)
+
+    def _number(self, table: str, key: str) -> float | None:
+        value = self._table(table).get(key)
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int | float) or value <= 0):
+            raise self._wrong(key, "a number above 0")
+        return None if value is None else float(value)
+
+    def _whole(self, table: str, key: str) -> int | None:
+        value = self._table(table).get(key)
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
+            raise self._wrong(key, "a whole number")
+        return value
+
+    def _choice(self, table: str, key: str, allowed: Sequence[str], default: str) -> str:
+        value = self._string(table, key) or default
+        if value not in allowed:
+            raise self._wrong(key, f"one of {', '.join(allowed)}")
+        return value
+
+    def _wrong(self, key: str, needed: str) -> InputRefused:
+        return InputRefused(f"'{key}' must be {needed}", self._where(key))
+
+    def _where(self, key: str) -> Location:
+        """The line on which ``key`` is set."""
+        quoted = re.escape(key)
+        pattern = re.compile(rf'\s*(?:\[+\s*)?["\']?{quoted}["\']?\s*(?:=|\])')
+        for number, row in enumerate(self.text.splitlines(), 1):
+            if pattern.match(row):
+                return Location(str(self.place), number, len(row) - len(row.lstrip()) + 1)
+        return Location(str(self.place))
