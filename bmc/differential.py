@@ -139,4 +139,5 @@ class Sampler:
 
     @staticmethod
     def _raw(value: int, bits: int) -> int:
-        return value & ((1 << bits) - 1) if bits else value
+        mask: int = (1 << bits) - 1 if bits else 1
+        return value & mask

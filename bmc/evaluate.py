@@ -146,9 +146,7 @@ def translate(formulas: Sequence[FNode], symbol_text: Callable[[FNode], str]) ->
             statements.append(f"{name} = {text}")
             text, depth = name, 0
         texts[node] = (text, depth)
-    results = tuple(
-        f"(1 if {texts[f][0]} else 0)" if f.get_type().is_bool_type() else texts[f][0] for f in formulas
-    )
+    results = tuple(f"(1 if {texts[f][0]} else 0)" if f.get_type().is_bool_type() else texts[f][0] for f in formulas)
     return Translation(tuple(statements), results)
 
 

@@ -19,6 +19,11 @@ def unframed(symbol: FNode) -> tuple[str, int]:
     return name, int(step)
 
 
+def plain(symbol: FNode) -> FNode:
+    """The plain symbol of a framed one."""
+    return Symbol(unframed(symbol)[0], symbol.get_type())
+
+
 def at(formula: FNode, step: int) -> FNode:
     """A formula over plain symbols, placed at ``step``."""
     return formula.substitute({s: framed(s, step) for s in symbols_of(formula)})

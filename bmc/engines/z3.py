@@ -13,12 +13,12 @@ from typing import Any
 import z3
 from pysmt.fnode import FNode
 from pysmt.logics import QF_BV
-from pysmt.shortcuts import Solver, Symbol
+from pysmt.shortcuts import Solver
 
 from bmc.engines.protocol import Answer, Run, Session, Status
 from bmc.simulate import Simulator
 from bmc.system import StateVariable, TransitionSystem, Valuation, conjunction, equal, symbols_of
-from bmc.unroll import at, framed, unframed
+from bmc.unroll import at, framed, plain, unframed
 
 SEED = 1
 NO_LIMIT = 4294967295
@@ -189,7 +189,7 @@ class Z3Session:
             for symbol in symbols_of(formula):
                 name = unframed(symbol)[0]
                 if name in self._state and name not in self._cone:
-                    asked[name] = Symbol(name, symbol.get_type())
+                    asked[name] = plain(symbol)
         if self._templates and not asked:
             return
         first = not self._templates

@@ -1,0 +1,142 @@
+"""All reachable states of a small system by exhaustive simulation, and the invariant that they make."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import product
+from math import prod
+
+from pysmt.fnode import FNode
+from pysmt.shortcuts import BV, TRUE, And, Not, Or
+
+from bmc.simulate import Simulator
+from bmc.system import (
+    Condition,
+    InputVariable,
+    StateVariable,
+    TransitionSystem,
+    Valuation,
+    conjunction,
+    equal,
+    symbols_of,
+)
+from bmc.unroll import plain
+
+EXACT_STATES = 1000
+"""With more states than this the invariant only lists each variable's values."""
+
+
+def reachable_states(system: TransitionSystem, formulas: Iterable[FNode], limit: int) -> tuple[Valuation, ...] | None:
+    """The reachable states, on the variables that ``formulas`` (framed) depend on, in breadth-first order.
+
+    All values of open start variables count as start states. None if that takes more than ``limit`` simulated steps.
+    """
+    cone = system.cone(plain(s) for formula in formulas for s in symbols_of(formula))
+    small = replace(system, state=cone, asserts=(), suspects=(), invariants=())
+    open_ones = [var for var in cone if var.init is None]
+    inputs = _used_inputs(small)
+    starts_count, inputs_count = _count(open_ones), _count(inputs)
+    if max(starts_count, inputs_count) > limit:
+        return None
+    simulator = Simulator(small)
+    unused = dict.fromkeys((var.name for var in system.inputs), 0)
+    choices = [{**unused, **values} for values in _valuations(inputs)]
+    seen: dict[tuple[int, ...], Valuation] = {}
+    todo: list[Valuation] = [simulator.initial(values) for values in _valuations(open_ones)]
+    steps = 0
+    while todo:
+        fresh = []
+        for state in todo:
+            if tuple(state.values()) not in seen:
+                seen[tuple(state.values())] = state
+                fresh.append(state)
+        steps += len(fresh) * len(choices)
+        if steps > limit:
+            return None
+        todo = [simulator.step(s, i) for s in fresh for i in choices if simulator.allowed(s, i)]
+    return tuple(seen.values())
+
+
+def reachability_invariant(system: TransitionSystem, formulas: Iterable[FNode], limit: int) -> Condition | None:
+    """The proved invariant "one of the reachable states"; None if they are too many to explore, or say nothing."""
+    states = reachable_states(system, formulas, limit)
+    if not states:
+        return None
+    variables = [var for var in system.state if var.name in states[0]]
+    formula = _one_of(variables, states) if len(states) <= EXACT_STATES else _each_among(variables, states)
+    return None if formula.is_true() else Condition(f"one of {len(states)} reachable states", formula, proved=True)
+
+
+def _used_inputs(system: TransitionSystem) -> list[InputVariable]:
+    """The inputs on which a step or its validity depends."""
+    formulas = [system.input_constraint, system.defined, *(var.next for var in system.state)]
+    names = {s.symbol_name() for formula in formulas for s in symbols_of(formula)}
+    return [var for var in system.inputs if var.name in names]
+
+
+def _ranges(var: StateVariable | InputVariable) -> tuple[tuple[int, int], ...]:
+    declared = var.values if isinstance(var, InputVariable) else ()
+    return declared or ((var.type.least, var.type.greatest),)
+
+
+def _count(variables: Sequence[StateVariable | InputVariable]) -> int:
+    return prod(sum(high - low + 1 for low, high in _ranges(var)) for var in variables)
+
+
+def _valuations(variables: Sequence[StateVariable | InputVariable]) -> Iterator[dict[str, int]]:
+    """Every combination of the variables' allowed values, raw."""
+    wraps = [1 << max(var.type.bits, 1) for var in variables]
+    values = [
+        [value % wrap for low, high in _ranges(var) for value in range(low, high + 1)]
+        for var, wrap in zip(variables, wraps, strict=True)
+    ]
+    for combination in product(*values):
+        yield dict(zip((var.name for var in variables), combination, strict=True))
+
+
+def _one_of(variables: Sequence[StateVariable], states: Sequence[Valuation]) -> FNode:
+    """The formula: the variables have the values of one of ``states``; built as a decision diagram."""
+    below = {tuple(state[var.name] for var in variables): TRUE() for state in states}
+    for var in reversed(variables):
+        above: dict[tuple[int, ...], dict[FNode, list[int]]] = {}
+        for values, formula in below.items():
+            above.setdefault(values[:-1], {}).setdefault(formula, []).append(values[-1])
+        below = {
+            prefix: Or([conjunction([_among(var, values), formula]) for formula, values in branches.items()])
+            for prefix, branches in above.items()
+        }
+    return below[()]
+
+
+def _each_among(variables: Sequence[StateVariable], states: Sequence[Valuation]) -> FNode:
+    """The formula: each variable has one of the values that it has in ``states``."""
+    return conjunction(_among(var, [state[var.name] for state in states]) for var in variables)
+
+
+def _among(var: StateVariable, values: Iterable[int]) -> FNode:
+    """The formula: ``var`` has one of the raw ``values``."""
+    distinct = sorted(set(values))
+    if len(distinct) == 1 << max(var.type.bits, 1):
+        return TRUE()
+    if not var.type.bits:
+        return var.symbol if distinct == [1] else Not(var.symbol)
+    return Or([_within(var, low, high) for low, high in _intervals(distinct)])
+
+
+def _within(var: StateVariable, low: int, high: int) -> FNode:
+    bits = var.type.bits
+    if low == high:
+        return equal(var.symbol, BV(low, bits))
+    return And(BV(low, bits).BVULE(var.symbol), var.symbol.BVULE(BV(high, bits)))
+
+
+def _intervals(values: Sequence[int]) -> list[tuple[int, int]]:
+    """Rising ``values`` as the fewest inclusive intervals."""
+    found: list[tuple[int, int]] = []
+    for value in values:
+        if found and found[-1][1] == value - 1:
+            found[-1] = (found[-1][0], value)
+        else:
+            found.append((value, value))
+    return found

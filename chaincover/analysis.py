@@ -1,0 +1,210 @@
+"""What ``check`` finds out about a controller before any chain is searched."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pysmt.fnode import FNode
+from pysmt.shortcuts import FALSE, TRUE, Or
+
+from bmc.differential import Comparison, Sampler, compare
+from bmc.engines.protocol import Engine, Session, Status
+from bmc.errors import InputRefused, Location
+from bmc.evaluate import compile_formulas
+from bmc.invariants import prove
+from bmc.native import NoCompiler, compiled
+from bmc.system import Condition, TransitionSystem
+from bmc.unroll import at
+from chaincover.load import Controller
+from properties.goal import Goal
+
+SUSPECT_DEPTH = 8
+"""Steps from init within which ``check`` looks for undefined behaviour."""
+QUERY_LIMIT = 10.0
+"""Seconds for one query of ``check``."""
+SIMULATED_STEPS = 2000
+"""Random steps on which invariants are tried before they are believed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """Undefined behaviour that can happen at one place.
+
+    ``steps``: the number of steps from init after which a step can meet it (within ``SUSPECT_DEPTH``), else None.
+    ``undecided``: the solver gave up.
+    """
+
+    kind: str
+    where: Location | None
+    steps: int | None
+    undecided: bool = False
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """The findings of ``check``; ``comparison`` is None without a compiler."""
+
+    unsatisfiable: tuple[Goal, ...]
+    undecided: tuple[Goal, ...]
+    final_unsatisfiable: bool
+    suspects: tuple[Suspect, ...]
+    invariants: tuple[Condition, ...]
+    comparison: Comparison | None
+    compiler: str
+
+    @property
+    def exit_code(self) -> int:
+        """1 if model and original differ, 4 if a goal or the final condition is impossible, 5 if undecided, else 0."""
+        if self.comparison is not None and self.comparison.differences:
+            return 1
+        if self.unsatisfiable or self.final_unsatisfiable:
+            return 4
+        return 5 if self.undecided else 0
+
+
+def as_data(controller: Controller, found: Analysis) -> dict[str, Any]:
+    """The findings as plain data."""
+    system = controller.system
+    compared = found.comparison
+    return {
+        "schema": "chaincover/check/1",
+        "controller": system.name,
+        "inputs": [{"name": v.name, "type": v.type.name, "values": [list(p) for p in v.values]} for v in system.inputs],
+        "state": [
+            {"name": v.name, "type": v.type.name, "role": v.role, "open": v.init is None}
+            for v in system.state
+            if v.role != "internal"
+        ],
+        "goals": [{"name": g.name, "property": g.text, "length": g.length} for g in controller.goals],
+        "final": controller.final_text or None,
+        "unsatisfiable": [g.name for g in found.unsatisfiable],
+        "undecided": [g.name for g in found.undecided],
+        "final_unsatisfiable": found.final_unsatisfiable,
+        "invariants": [{"name": c.name, "proved": c.proved} for c in found.invariants],
+        "suspects": [
+            {"kind": s.kind, "where": str(s.where), "steps_from_init": s.steps, "undecided": s.undecided}
+            for s in found.suspects
+        ],
+        "notes": list(controller.model.notes),
+        "compared": None
+        if compared is None
+        else {
+            "compiler": found.compiler,
+            "steps": compared.run_steps + compared.state_steps,
+            "differences": len(compared.differences),
+        },
+        "exit_code": found.exit_code,
+    }
+
+
+def prepare(controller: Controller, engine: Engine) -> TransitionSystem:
+    """The system with its invariants tried and proved.
+
+    InputRefused if the assumptions contradict each other or an invariant fails in a simulated run.
+    """
+    system = controller.system
+    _refuse_contradiction(controller, engine)
+    _try_invariants(system)
+    return replace(system, invariants=prove(replace(system, invariants=()), system.invariants, engine, QUERY_LIMIT))
+
+
+def analyse(controller: Controller, engine: Engine, compare_steps: int = 1000, seed: int = 0) -> Analysis:
+    """All findings; ``compare_steps`` random steps are compared with the compiled original."""
+    system = prepare(controller, engine)
+    unsatisfiable, undecided = _vacuous(system, controller.goals, engine)
+    final_open = controller.final is not None and _impossible(system, controller.final, engine)
+    try:
+        with compiled(controller.native) as original:
+            comparison: Comparison | None = compare(system, original, compare_steps, seed)
+            compiler = original.compiler
+    except NoCompiler:
+        comparison, compiler = None, ""
+    return Analysis(
+        unsatisfiable=tuple(unsatisfiable),
+        undecided=tuple(undecided),
+        final_unsatisfiable=final_open,
+        suspects=tuple(find_suspects(system, engine)),
+        invariants=system.invariants,
+        comparison=comparison,
+        compiler=compiler,
+    )
+
+
+def _refuse_contradiction(controller: Controller, engine: Engine) -> None:
+    """Assumptions that allow no inputs at all, or no first step."""
+    system = controller.system
+    where = controller.project.where
+    inputs_only = replace(system, defined=TRUE(), invariants=())
+    if engine.session(inputs_only, TRUE()).check([], 1, QUERY_LIMIT).status is Status.UNSAT:
+        raise InputRefused(
+            "the input assumptions contradict each other: no inputs are allowed in any state",
+            where,
+            "look at the ranges, constraints and the assumption function",
+        )
+    start = engine.session(replace(system, invariants=()), at(system.init_formula, 0))
+    if start.check([], 1, QUERY_LIMIT).status is Status.UNSAT:
+        raise InputRefused(
+            "no first step is possible: after init every allowed input breaks an assumption or is undefined behaviour",
+            where,
+            "run 'chaincover check' on a project without the assumptions to see which one it is",
+        )
+
+
+def _try_invariants(system: TransitionSystem) -> None:
+    """Simulate: an invariant that fails on a real run is refused."""
+    if not system.invariants:
+        return
+    holds = compile_formulas([c.formula for c in system.invariants])
+    sampler = Sampler(system, seed=0)
+    for inputs in sampler.runs(SIMULATED_STEPS):
+        states = sampler.simulator.run(sampler.simulator.initial(), inputs).states
+        for step, state in enumerate(states):
+            for condition, held in zip(system.invariants, holds(state), strict=True):
+                if not held:
+                    text = f"the invariant '{condition.name}' does not hold after {step} step(s) of a simulated run"
+                    raise InputRefused(text, condition.where, "correct it or leave it out")
+
+
+def _vacuous(system: TransitionSystem, goals: Sequence[Goal], engine: Engine) -> tuple[list[Goal], list[Goal]]:
+    """Goals whose antecedent no state and inputs satisfy, and goals for which the solver gave up."""
+    unsatisfiable, undecided = [], []
+    for goal in goals:
+        status = engine.session(system, goal.antecedent).check([], goal.length, QUERY_LIMIT).status
+        if status is Status.UNSAT:
+            unsatisfiable.append(goal)
+        elif status is Status.UNKNOWN:
+            undecided.append(goal)
+    return unsatisfiable, undecided
+
+
+def _impossible(system: TransitionSystem, formula: FNode, engine: Engine) -> bool:
+    return engine.session(system, at(formula, 0)).check([], 0, QUERY_LIMIT).status is Status.UNSAT
+
+
+def find_suspects(system: TransitionSystem, engine: Engine) -> list[Suspect]:
+    """Where undefined behaviour can happen: from a state that the invariants allow, and, where found, from init."""
+    places: dict[tuple[str, Location | None], FNode] = {}
+    for condition in system.suspects:
+        key = (condition.name, condition.where)
+        places[key] = Or(places.get(key, FALSE()), condition.formula)
+    free = replace(system, defined=TRUE())
+    anywhere = engine.session(free, TRUE(), [at(f, 0) for f in places.values()])
+    from_init = engine.session(free, at(system.init_formula, 0))
+    found = []
+    for (kind, where), formula in places.items():
+        status = anywhere.check([at(formula, 0)], 1, QUERY_LIMIT).status
+        if status is not Status.UNSAT:
+            steps = _first_step(system, formula, from_init)
+            found.append(Suspect(kind, where, steps, status is Status.UNKNOWN))
+    return sorted(found, key=lambda s: (s.where or Location(""), s.kind))
+
+
+def _first_step(system: TransitionSystem, formula: FNode, from_init: Session) -> int | None:
+    """After how many defined steps from init the next step can meet ``formula``."""
+    for steps in range(SUSPECT_DEPTH + 1):
+        before = [at(system.defined, step) for step in range(steps)]
+        if from_init.check([*before, at(formula, steps)], steps + 1, QUERY_LIMIT).status is Status.SAT:
+            return steps
+    return None

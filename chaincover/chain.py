@@ -1,0 +1,95 @@
+"""Chains, what they cover, and how short they could be at best: plain frozen data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bmc.engines.protocol import Run
+
+COVERED = "covered"
+UNREACHABLE = "unreachable"
+NOT_WITHIN_BOUND = "not-within-bound"
+UNDECIDED = "undecided"
+NO_WAY_TO_FINAL = "no-way-to-final"
+EXCLUDED = "excluded"
+STATUSES = (COVERED, UNREACHABLE, NOT_WITHIN_BOUND, UNDECIDED, NO_WAY_TO_FINAL, EXCLUDED)
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """``goal`` is covered from ``step`` on; ``consequent_held`` is None for a goal without a consequent."""
+
+    goal: str
+    step: int
+    consequent_held: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What became of one goal: ``status`` is one of ``STATUSES``, ``step`` is set with ``covered``."""
+
+    goal: str
+    status: str
+    step: int | None = None
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """An assert of the system that does not hold in ``step`` of the chain: a finding, never a restriction."""
+
+    name: str
+    step: int
+
+
+@dataclass(frozen=True)
+class Chain:
+    """One test case: ``run`` from init through every goal of ``order`` to the end.
+
+    ``hits`` credits each goal once, in the order of the path; ``repeats`` are the other steps at which goals are
+    covered. ``relies_on`` names the variables that init leaves open and the tester does not choose, whose start values
+    the chain is not proved to be independent of.
+    """
+
+    run: Run
+    order: tuple[str, ...]
+    hits: tuple[Hit, ...]
+    repeats: tuple[Hit, ...] = ()
+    violations: tuple[Violation, ...] = ()
+    relies_on: tuple[str, ...] = ()
+
+    @property
+    def length(self) -> int:
+        """Number of steps."""
+        return self.run.length
+
+    @property
+    def failures(self) -> tuple[Hit, ...]:
+        """All hits whose consequent did not hold."""
+        return tuple(hit for hit in (*self.hits, *self.repeats) if hit.consequent_held is False)
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """``lower``: proven least length in steps of any chain through the same goals; ``basis`` says what it rests on.
+
+    ``length`` is that of the chain found, None without one.
+    """
+
+    lower: int
+    length: int | None
+    basis: str
+
+    @property
+    def minimal(self) -> bool:
+        """Whether the chain is proved to be as short as possible."""
+        return self.length == self.lower
+
+    @property
+    def gap(self) -> float | None:
+        """(length - lower) / lower; None without a chain or with a lower bound of 0 that is not met."""
+        if self.length is None:
+            return None
+        if self.minimal:
+            return 0.0
+        return (self.length - self.lower) / self.lower if self.lower else None

@@ -1,0 +1,261 @@
+"""Results for the terminal: findings first, then the chain, the goals, the claims."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from bmc.system import InputVariable, StateVariable, TransitionSystem, Valuation
+from chaincover.analysis import Analysis
+from chaincover.chain import COVERED, Chain
+from chaincover.chain_file import reported
+from chaincover.load import Controller
+from chaincover.pipeline import ChainResult
+from chaincover.replay import Replay
+
+_MOST_COLUMNS = 6
+
+
+def console() -> Console:
+    """Standard output; wide enough for tables when it is not a terminal."""
+    out = Console(highlight=False, soft_wrap=False)
+    return out if out.is_terminal else Console(highlight=False, width=max(out.width, 140))
+
+
+def short_names(names: Sequence[str]) -> dict[str, str]:
+    """The last part of each name where no other name has the same, else the whole name."""
+    tails = {name: re.split(r"->|\.|::", name)[-1].lstrip("*") for name in names}
+    counts: dict[str, int] = {}
+    for tail in tails.values():
+        counts[tail] = counts.get(tail, 0) + 1
+    return {name: tail if counts[tail] == 1 else name for name, tail in tails.items()}
+
+
+def show_result(out: Console, controller: Controller, result: ChainResult) -> None:
+    """A generated chain, or why there is none."""
+    chain = result.chain
+    if chain is not None:
+        _show_findings(out, chain)
+        out.print(Text(_headline(controller, result, chain), style="bold"))
+        _show_steps(out, controller.system, chain)
+    else:
+        out.print(Text(f"{controller.system.name}: no chain covers all {len(controller.goals)} goals", style="bold"))
+    _show_goals(out, controller, result)
+    if result.stopped_by:
+        out.print(f"Stopped by {result.stopped_by}; the result is valid but may not be complete.")
+
+
+def _headline(controller: Controller, result: ChainResult, chain: Chain) -> str:
+    missing = sum(1 for v in result.verdicts if v.status != COVERED)
+    goals = f"{len(chain.hits)} of {len(controller.goals)}" if missing else f"all {len(controller.goals)}"
+    end = f" and ends in {_final_name(controller)}" if controller.final is not None else ""
+    steps = f"{chain.length} step{'' if chain.length == 1 else 's'}"
+    return f"{controller.system.name}: one chain of {steps} covers {goals} goals{end} ({_proof(result)})"
+
+
+def _final_name(controller: Controller) -> str:
+    return "a state like init" if controller.final_text == "init" else f"'{controller.final_text}'"
+
+
+def _proof(result: ChainResult) -> str:
+    bounds = result.bounds
+    if bounds.minimal:
+        return "minimal, proved"
+    return f"proved: none shorter than {bounds.lower}"
+
+
+def _show_findings(out: Console, chain: Chain) -> None:
+    for hit in chain.failures:
+        out.print(Text(f"FINDING: the consequent of {hit.goal} fails at step {hit.step}", style="bold red"))
+    for violation in chain.violations:
+        out.print(Text(f"FINDING: {violation.name} fails in step {violation.step}", style="bold red"))
+
+
+def _show_steps(out: Console, system: TransitionSystem, chain: Chain) -> None:
+    columns = [*reported(system, "state"), *reported(system, "output")]
+    names = short_names([*(v.name for v in system.inputs), *(v.name for v in columns)])
+    wide = len(columns) <= _MOST_COLUMNS
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("step", justify="right")
+    table.add_column("inputs")
+    for title in [names[v.name] for v in columns] if wide else ["changes"]:
+        table.add_column(Text(title))
+    table.add_column("goals covered from here")
+    states = chain.run.states
+    start = _cells(columns, states[0], names) if wide else [_changes(columns, None, states[0], names)]
+    table.add_row("", "(init)", *map(Text, start), Text(""))
+    for step, inputs in enumerate(chain.run.inputs):
+        after = states[step + 1]
+        cells = _cells(columns, after, names) if wide else [_changes(columns, states[step], after, names)]
+        goals = " ".join(hit.goal for hit in chain.hits if hit.step == step)
+        table.add_row(str(step), Text(_inputs(system.inputs, inputs, names)), *map(Text, cells), Text(goals))
+    ended = " ".join(hit.goal for hit in chain.hits if hit.step == chain.length)
+    if ended:
+        table.add_row(str(chain.length), "(end)", *[""] * (len(columns) if wide else 1), ended)
+    out.print(table)
+
+
+def _cells(columns: Iterable[StateVariable], values: Valuation, names: dict[str, str]) -> list[str]:
+    return [_shown(var, values) for var in columns]
+
+
+def _shown(var: StateVariable | InputVariable, values: Valuation) -> str:
+    if not values.get(f"{var.name}#defined", 1):
+        return "-"
+    return var.type.show(var.type.value(values[var.name]))
+
+
+def _changes(
+    columns: Iterable[StateVariable], before: Valuation | None, after: Valuation, names: dict[str, str]
+) -> str:
+    """The variables that changed; at the start those that are not 0."""
+    changed = []
+    for var in columns:
+        new = _shown(var, after)
+        if new != (_shown(var, before) if before is not None else "0") and not (before is None and new == "-"):
+            changed.append(f"{names[var.name]}={new}")
+    return " ".join(changed)
+
+
+def _inputs(variables: Iterable[InputVariable], values: Valuation, names: dict[str, str]) -> str:
+    """Flags that are set by their names, other inputs with their values."""
+    parts = []
+    for var in variables:
+        if var.values == ((0, 1),):
+            if values[var.name]:
+                parts.append(names[var.name])
+        else:
+            parts.append(f"{names[var.name]}={_shown(var, values)}")
+    return " ".join(parts) or "(none)"
+
+
+def _show_goals(out: Console, controller: Controller, result: ChainResult) -> None:
+    hits = {hit.goal: hit for hit in result.chain.hits} if result.chain else {}
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for title in ("goal", "verdict", "step", "consequent", "property"):
+        table.add_column(title)
+    for goal, verdict in zip(controller.goals, result.verdicts, strict=True):
+        hit = hits.get(goal.name)
+        table.add_row(
+            Text(goal.name),
+            Text(verdict.status + (f": {verdict.detail}" if verdict.detail else "")),
+            "" if verdict.step is None else str(verdict.step),
+            _held(hit.consequent_held) if hit else "",
+            Text(goal.text + (f"  [{goal.requirement}]" if goal.requirement else "")),
+        )
+    out.print(table)
+
+
+def _held(held: bool | None) -> str:
+    return "-" if held is None else "held" if held else "FAILED"
+
+
+def show_replay(out: Console, replay: Replay) -> None:
+    """What a replay found, disagreements first."""
+    for text in (*replay.disagreements[:10], *replay.refused[:10], *replay.violations[:10]):
+        out.print(Text(f"DISAGREES: {text}", style="bold red"))
+    where = "the model" if replay.on == "model" else f"the compiled original ({replay.on})"
+    covered = sum(1 for g in replay.goals if g.step is not None)
+    verdict = f"{covered} of {len(replay.goals)} goals covered"
+    if replay.final is not None:
+        verdict += ", final condition reached" if replay.final else ", final condition NOT reached"
+    out.print(Text(f"replay on {where}: {replay.run.length} steps, {verdict}"))
+    for remark in replay.remarks:
+        out.print(Text(f"note: {remark}"))
+
+
+def show_replay_goals(out: Console, replay: Replay) -> None:
+    """Where each goal is covered in a replay."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for title in ("goal", "covered at step", "times", "consequent"):
+        table.add_column(title)
+    for goal in replay.goals:
+        text = _held(goal.consequent_held) if goal.step is not None else ""
+        if goal.failed_at is not None:
+            text = f"FAILED at step {goal.failed_at}"
+        place = "not covered" if goal.step is None else str(goal.step)
+        if not goal.claim_holds:
+            place += f" (the chain says {goal.claimed})"
+        table.add_row(Text(goal.goal), place, str(goal.times), text)
+    out.print(table)
+
+
+def show_analysis(out: Console, controller: Controller, analysis: Analysis) -> None:
+    """The report of ``check``."""
+    _show_interface(out, controller)
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for title in ("goal", "steps", "property"):
+        table.add_column(title)
+    for goal in controller.goals:
+        table.add_row(Text(goal.name), str(goal.length), Text(goal.text))
+    out.print(table)
+    out.print(Text(f"final: {controller.final_text or '(none: a chain may end anywhere)'}"))
+    for goal in analysis.unsatisfiable:
+        out.print(
+            Text(f"UNSATISFIABLE: no state and inputs satisfy the antecedent of {goal.name} ({goal.where})", "bold red")
+        )
+    for goal in analysis.undecided:
+        out.print(Text(f"undecided: whether the antecedent of {goal.name} can hold"))
+    if analysis.final_unsatisfiable:
+        out.print(Text("UNSATISFIABLE: no state satisfies the final condition", "bold red"))
+    for condition in analysis.invariants:
+        kind = "proved inductive" if condition.proved else "NOT proved: it is not used in any claim"
+        out.print(Text(f"invariant {condition.name}: {kind}"))
+    _show_suspects(out, analysis)
+    for note in controller.model.notes:
+        out.print(Text(f"note: {note}"))
+    _show_comparison(out, analysis)
+
+
+def _show_interface(out: Console, controller: Controller) -> None:
+    native = controller.native
+    init = ", ".join(f"{call.function}()" for call in native.init) or "(none)"
+    out.print(Text(f"{controller.system.name}: init {init}, step {native.step.function}()", style="bold"))
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for title in ("role", "name", "type", "after init / allowed"):
+        table.add_column(title)
+    for var in controller.system.inputs:
+        allowed = ", ".join(str(a) if a == b else f"{a}..{b}" for a, b in var.values)
+        table.add_row("input", Text(var.name), Text(var.type.name), allowed)
+    for state in controller.system.state:
+        if state.role == "internal":
+            continue
+        start = "open" if state.init is None else state.type.show(state.type.value(state.init.bv_unsigned_value()))
+        if state.name in controller.system.chosen:
+            start = "chosen by the tester"
+        table.add_row(state.role, Text(state.name), Text(state.type.name), start)
+    out.print(table)
+
+
+def _show_suspects(out: Console, analysis: Analysis) -> None:
+    if not analysis.suspects:
+        out.print("undefined behaviour: none possible")
+    for suspect in analysis.suspects:
+        if suspect.undecided:
+            reach = "the solver gave up on whether it can happen"
+        elif suspect.steps is None:
+            reach = "possible in some state, not found within the first steps from init"
+        else:
+            reach = f"can happen after {suspect.steps} step(s) from init"
+        out.print(Text(f"{suspect.where}: {suspect.kind}: {reach}; chains avoid it"))
+
+
+def _show_comparison(out: Console, analysis: Analysis) -> None:
+    found = analysis.comparison
+    if found is None:
+        out.print("comparison with the compiled original: left out, no C compiler was found")
+        return
+    steps = f"{found.run_steps} steps along random runs and {found.state_steps} from random states"
+    if not found.differences:
+        out.print(Text(f"comparison with the compiled original ({analysis.compiler}): equal on {steps}"))
+    for difference in found.differences[:5]:
+        out.print(
+            Text(
+                f"DISAGREES: '{difference.variable}': model {difference.model}, original {difference.original}",
+                "bold red",
+            )
+        )

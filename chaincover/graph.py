@@ -1,0 +1,118 @@
+"""The K-reachability graph as plain data; its transitive closure; Lemma 1 and Algorithm 3 (ExistsPath)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+INIT = "init"
+FINAL = "final"
+END = "end"
+"""The end node when no final condition is asked for."""
+RESERVED = (INIT, FINAL, END)
+
+Edge = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class ReachGraph:
+    """Goals, init and the end node, with weights in steps from trigger to trigger (Algorithm 2's result so far).
+
+    ``weights`` holds the direct distance found for an edge. ``lower`` holds, for every edge that can matter, the least
+    distance not proved impossible: equal to the weight where that is exact. ``unknown`` lists the edges at which the
+    solver gave up: their lower bound is frozen there. ``unsatisfiable`` goals have no satisfying run from any state.
+    All distances up to ``depth`` have been asked; ``seconds`` is the time that took.
+    """
+
+    goals: tuple[str, ...]
+    end: str
+    weights: Mapping[Edge, int]
+    lower: Mapping[Edge, int]
+    unknown: tuple[Edge, ...]
+    unsatisfiable: tuple[str, ...]
+    depth: int
+    queries: int
+    seconds: float
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """Init, the goals in their order, the end node."""
+        return (INIT, *self.goals, self.end)
+
+    def restricted(self, goals: Collection[str]) -> ReachGraph:
+        """The graph with only these goals, in the old order."""
+        kept = tuple(g for g in self.goals if g in goals)
+        nodes = {INIT, *kept, self.end}
+
+        def among(edge: Edge) -> bool:
+            return edge[0] in nodes and edge[1] in nodes
+
+        return replace(
+            self,
+            goals=kept,
+            weights={e: w for e, w in self.weights.items() if among(e)},
+            lower={e: w for e, w in self.lower.items() if among(e)},
+            unknown=tuple(e for e in self.unknown if among(e)),
+            unsatisfiable=tuple(g for g in self.unsatisfiable if g in kept),
+        )
+
+
+def transitive_closure(graph: ReachGraph) -> dict[Edge, int]:
+    """Least total weight of a walk between any two nodes (Floyd-Warshall); absent where there is none."""
+    nodes = graph.nodes
+    index = {name: i for i, name in enumerate(nodes)}
+    infinite = 1 << 40
+    distance = np.full((len(nodes), len(nodes)), infinite, dtype=np.int64)
+    for (a, b), weight in graph.weights.items():
+        distance[index[a], index[b]] = weight
+    for via in range(len(nodes)):
+        distance = np.minimum(distance, distance[:, via, None] + distance[None, via, :])
+    return {
+        (a, b): int(distance[i, j])
+        for i, a in enumerate(nodes)
+        for j, b in enumerate(nodes)
+        if i != j and distance[i, j] < infinite
+    }
+
+
+def exists_path(graph: ReachGraph, closed: Mapping[Edge, int]) -> tuple[str, ...] | None:
+    """Algorithm 3 (ExistsPath): some covering path from init to the end over the closed graph, or None."""
+    path = [INIT]
+    for goal in graph.goals:
+        place = len(path)
+        while place and (path[place - 1], goal) not in closed:
+            place -= 1
+            if place and (goal, path[place]) not in closed:
+                return None
+        if place == 0:
+            return None
+        path.insert(place, goal)
+    if (path[-1], graph.end) not in closed:
+        return None
+    return (*path, graph.end)
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacles:
+    """Which conditions of Lemma 1 fail: goals not reached from init, goals without a way to the end, pairs apart."""
+
+    unreached: tuple[str, ...]
+    stuck: tuple[str, ...]
+    exclusive: tuple[Edge, ...]
+
+    def __bool__(self) -> bool:
+        return bool(self.unreached or self.stuck or self.exclusive)
+
+
+def obstacles(graph: ReachGraph, closed: Mapping[Edge, int]) -> Obstacles:
+    """Lemma 1: what stands against a covering path; nothing exactly if there is one."""
+    goals = graph.goals
+    return Obstacles(
+        unreached=tuple(g for g in goals if (INIT, g) not in closed),
+        stuck=tuple(g for g in goals if (g, graph.end) not in closed),
+        exclusive=tuple(
+            (a, b) for i, a in enumerate(goals) for b in goals[i + 1 :] if (a, b) not in closed and (b, a) not in closed
+        ),
+    )

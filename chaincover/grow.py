@@ -1,0 +1,42 @@
+"""Algorithm 2 alone: the K-reachability graph, grown until it has a covering path."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from pysmt.fnode import FNode
+
+from bmc.engines import choose
+from bmc.errors import LimitReached
+from bmc.system import TransitionSystem
+from chaincover.budget import Budget
+from chaincover.graph import ReachGraph, exists_path, transitive_closure
+from chaincover.pipeline import DEFAULT_BOUND, INTERRUPT, TIME_LIMIT, Options
+from chaincover.reachability import GraphBuilder
+from properties.goal import Goal
+
+
+def grow(
+    system: TransitionSystem,
+    goals: Sequence[Goal],
+    final: FNode | None,
+    options: Options,
+    progress: Callable[[str], None],
+) -> tuple[ReachGraph, str]:
+    """The graph at the smallest K with a covering path, or at the bound; and what stopped the search early, or ''."""
+    bound = DEFAULT_BOUND if options.bound is None else options.bound
+    budget = Budget(options.time_limit, options.query_limit)
+    builder = GraphBuilder(system, goals, final, choose(options.engine), options.overlap, budget, bound)
+    stopped_by = ""
+    try:
+        for k in range(bound + 1):
+            builder.extend()
+            graph = builder.graph()
+            progress(f"graph: K = {k}, {len(graph.weights)} of {len(graph.lower)} edges")
+            if builder.complete or exists_path(graph, transitive_closure(graph)):
+                break
+    except LimitReached:
+        stopped_by = TIME_LIMIT
+    except KeyboardInterrupt:
+        stopped_by = INTERRUPT
+    return builder.graph(), stopped_by

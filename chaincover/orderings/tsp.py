@@ -1,0 +1,63 @@
+"""Ordering ``tsp``: Lemma 2, the covering path as an asymmetric travelling salesman tour, by elkai (LKH)."""
+
+from __future__ import annotations
+
+import time
+from importlib.util import find_spec
+
+from bmc.errors import UsageError
+from chaincover.orderings.exact import ExactOrdering
+from chaincover.orderings.local import LocalOrdering
+from chaincover.orderings.protocol import OrderingProblem, OrderingResult, path_cost
+
+LARGEST_WEIGHT = 10_000_000
+"""LKH can abort the whole process on larger numbers."""
+
+RUNS = 10
+
+
+def available() -> bool:
+    """Whether elkai can be imported."""
+    return find_spec("elkai") is not None
+
+
+class TspOrdering:
+    """Finds the optimum in practice, but proves nothing; below three nodes the exact ordering answers."""
+
+    name = "tsp"
+
+    def solve(self, problem: OrderingProblem) -> OrderingResult:
+        """The tour that LKH finds, cut at the end node; if it uses a missing edge, what the local ordering finds.
+
+        UsageError if elkai is not installed or a weight is above ``LARGEST_WEIGHT``.
+        """
+        if len(problem.nodes) < 3:
+            return ExactOrdering().solve(problem)
+        if not available():
+            raise UsageError(
+                "the ordering tsp needs the package elkai", hint="pip install elkai, or use the ordering auto"
+            )
+        import elkai
+
+        begun = time.monotonic()
+        tour = elkai.DistanceMatrix(_matrix(problem)).solve_tsp(runs=RUNS)
+        names = (problem.start, *problem.nodes, problem.end)
+        path = tuple(names[i] for i in tour[:-1])
+        cost = path_cost(problem, path) if path[-1] == problem.end else None
+        if cost is None:
+            return LocalOrdering().solve(problem)
+        return OrderingResult(path, cost, 0, False, time.monotonic() - begun)
+
+
+def _matrix(problem: OrderingProblem) -> list[list[int]]:
+    """Distances between start, nodes and end, with the free edge end to start that closes the tour."""
+    names = (problem.start, *problem.nodes, problem.end)
+    largest = max(problem.weights.values(), default=0)
+    if largest > LARGEST_WEIGHT:
+        raise UsageError(f"the ordering tsp takes weights up to {LARGEST_WEIGHT}, not {largest}")
+    missing = min((largest + 1) * len(names), LARGEST_WEIGHT)
+    matrix = [[problem.weights.get((a, b), missing) for b in names] for a in names]
+    for i, name in enumerate(names):
+        matrix[i][i] = 0
+        matrix[i][0] = 0 if name in (problem.start, problem.end) else missing
+    return matrix

@@ -1,0 +1,216 @@
+"""Algorithm 1 with Algorithm 4: from a transition system and goals to one checked chain.
+
+graph (Algorithms 2, 3, 10) -> order (Lemma 2) -> inputs (Algorithms 8, 9) -> repair (11, 12) -> least inputs -> check.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from pysmt.fnode import FNode
+
+from bmc.engines import choose as choose_engine
+from bmc.engines.protocol import Status
+from bmc.errors import CheckDisagreed, LimitReached, UsageError
+from bmc.explore import reachability_invariant
+from bmc.system import TransitionSystem
+from bmc.unroll import at
+from chaincover.bounds import lower_bound
+from chaincover.budget import Budget
+from chaincover.canonical import canonicalise
+from chaincover.chain import Bounds, Chain, Verdict
+from chaincover.concretize import Attempt, Concretizer, Plan
+from chaincover.graph import INIT, ReachGraph, exists_path, transitive_closure
+from chaincover.orderings import choose as choose_ordering
+from chaincover.orderings.protocol import OrderingProblem
+from chaincover.reachability import GraphBuilder
+from chaincover.recheck import Checker, start_dependence
+from chaincover.repair import repair_path
+from chaincover.verdicts import judge
+from properties.goal import Goal
+
+DEFAULT_BOUND = 60
+"""The largest K tried, in steps, when the user gives none."""
+
+TIME_LIMIT = "time limit"
+INTERRUPT = "interrupt"
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """``bound`` is K in steps (None: it grows up to ``DEFAULT_BOUND``). ``overlap``: ``allow`` or ``forbid``.
+
+    ``explore`` is the most steps to simulate for all reachable states, as an invariant that sharpens weights and bound
+    (0: do not). ``time_limit`` for the whole run and ``query_limit`` for one solver query are in seconds, None for
+    no limit.
+    """
+
+    bound: int | None = None
+    overlap: str = "allow"
+    ordering: str = "auto"
+    engine: str = "z3"
+    explore: int = 100_000
+    time_limit: float | None = None
+    query_limit: float | None = None
+
+
+@dataclass(frozen=True)
+class ChainResult:
+    """``chain`` covers every goal that is not proved unreachable, or is None; ``verdicts`` are in the goals' order.
+
+    ``depth`` is the K reached (-1: not even 0); ``stopped_by`` is ``time limit``, ``interrupt`` or ''. ``invariants``
+    names the proved invariants that the bound rests on. ``ordering`` is the backend whose order the chain follows,
+    ``order_proved`` says whether that order is least over the graph.
+    """
+
+    chain: Chain | None
+    verdicts: tuple[Verdict, ...]
+    bounds: Bounds
+    graph: ReachGraph
+    depth: int
+    stopped_by: str
+    invariants: tuple[str, ...]
+    engine: str
+    engine_version: str
+    ordering: str
+    order_proved: bool
+    options: Options
+
+
+def generate(
+    system: TransitionSystem,
+    goals: Sequence[Goal],
+    final: FNode | None,
+    options: Options | None = None,
+    progress: Progress | None = None,
+) -> ChainResult:
+    """Algorithm 1: one chain from init through all goals to ``final`` (over plain state symbols; None: anywhere).
+
+    A time limit or an interrupt gives the result so far, with ``stopped_by`` set. UsageError for a wrong option,
+    InputRefused for bad goal names, CheckDisagreed if a result fails its own check.
+    """
+    options = options or Options()
+    _check_options(options)
+    search = _Search(system, goals, final, options, progress or (lambda text: None))
+    stopped_by = ""
+    try:
+        search.run()
+    except LimitReached:
+        stopped_by = TIME_LIMIT
+    except KeyboardInterrupt:
+        stopped_by = INTERRUPT
+    return search.result(stopped_by)
+
+
+class _Search:
+    """The state of one run of the pipeline: ``chain`` is the best so far, ``attempt`` the last failed one."""
+
+    def __init__(
+        self, system: TransitionSystem, goals: Sequence[Goal], final: FNode | None, options: Options, progress: Progress
+    ) -> None:
+        self._options = options
+        self._progress = progress
+        self._engine = choose_engine(options.engine)
+        self._ordering = choose_ordering(options.ordering, len(goals))
+        budget = Budget(options.time_limit, options.query_limit)
+        system = _strengthened(system, goals, final, options.explore)
+        self._bound = DEFAULT_BOUND if options.bound is None else options.bound
+        self._builder = GraphBuilder(system, goals, final, self._engine, options.overlap, budget, self._bound)
+        self._tools = Concretizer(system, goals, final, self._engine, budget)
+        self._checker = Checker(system, goals, final)
+        self._order_proved = False
+        self._attempt: Attempt | None = None
+        self._chain: Chain | None = None
+
+    def run(self) -> None:
+        """Grow K until a covering path can be made a chain, or the bound is met."""
+        for k in range(self._bound + 1):
+            self._builder.extend()
+            graph = self._possible_graph()
+            self._progress(f"graph: K = {k}, {len(graph.weights)} of {len(graph.lower)} edges")
+            plan = self._shortest_path(graph)
+            if plan is not None and self._concretise(plan, self._bound if self._builder.complete else k):
+                return
+            if self._builder.complete:
+                return
+
+    def result(self, stopped_by: str) -> ChainResult:
+        """What is known now."""
+        graph = self._builder.graph()
+        length = self._chain.length if self._chain else None
+        return ChainResult(
+            chain=self._chain,
+            verdicts=judge(graph, self._chain, self._attempt, stopped_by),
+            bounds=lower_bound(self._possible_graph(), length),
+            graph=graph,
+            depth=graph.depth,
+            stopped_by=stopped_by,
+            invariants=tuple(inv.name for inv in self._tools.system.invariants if inv.proved),
+            engine=self._engine.name,
+            engine_version=self._engine.version,
+            ordering=self._ordering.name,
+            order_proved=self._order_proved,
+            options=self._options,
+        )
+
+    def _possible_graph(self) -> ReachGraph:
+        """The graph without the goals that are proved unreachable."""
+        graph = self._builder.graph()
+        return graph.restricted([g for g in graph.goals if g not in graph.unsatisfiable])
+
+    def _shortest_path(self, graph: ReachGraph) -> Plan | None:
+        """The shortest covering path (Lemma 2), None if there is none yet (Lemma 1)."""
+        closed = transitive_closure(graph)
+        some_path = exists_path(graph, closed)
+        if some_path is None:
+            return None
+        found = self._ordering.solve(OrderingProblem(graph.goals, closed, INIT, graph.end))
+        self._order_proved = found.proved
+        path = found.path or some_path
+        return Plan(path, tuple(closed[edge] for edge in pairwise(path)))
+
+    def _concretise(self, plan: Plan, limit: int) -> bool:
+        """Algorithm 4 (GetChain with chain repair): whether inputs were found, edges grown to ``limit`` at most."""
+        self._progress(f"inputs: {' -> '.join(plan.path)}, {self._tools.length(plan)} steps")
+        self._attempt = self._tools.check_path(plan)
+        nodes = 1
+        while self._attempt.status is Status.UNSAT:
+            nodes = max(len(self._attempt.failed), nodes + 1)
+            if nodes > len(plan.path):
+                raise CheckDisagreed("a repaired path turned out to be infeasible again")
+            self._progress(f"repair: {' -> '.join(plan.path[:nodes])}")
+            repaired = repair_path(self._tools, plan, nodes, limit)
+            if repaired.status is not Status.SAT:
+                self._attempt = Attempt(repaired.status, failed=repaired.failed)
+                return False
+            plan = repaired.plan
+            self._attempt = self._tools.check_path(plan)
+        if self._attempt.run is None:
+            return False
+        self._chain = self._checker.chain(plan, self._attempt.run)
+        self._progress(f"inputs: least values for {self._chain.length} steps")
+        run = canonicalise(self._tools, plan, self._attempt.run)
+        self._chain = self._checker.chain(plan, run)
+        self._chain = replace(self._chain, relies_on=start_dependence(self._tools, plan, run))
+        return True
+
+
+def _strengthened(system: TransitionSystem, goals: Sequence[Goal], final: FNode | None, limit: int) -> TransitionSystem:
+    """``system`` with its reachable states as a proved invariant, if ``limit`` simulated steps suffice to find them."""
+    formulas = [goal.antecedent for goal in goals] + ([] if final is None else [at(final, 0)])
+    found = reachability_invariant(system, formulas, limit) if limit else None
+    return system if found is None else replace(system, invariants=(*system.invariants, found))
+
+
+def _check_options(options: Options) -> None:
+    if options.bound is not None and options.bound < 0:
+        raise UsageError(f"the bound K must be at least 0, not {options.bound}")
+    if options.overlap not in ("allow", "forbid"):
+        raise UsageError(f"overlap must be allow or forbid, not {options.overlap!r}")
+    for limit in (options.time_limit, options.query_limit):
+        if limit is not None and limit <= 0:
+            raise UsageError(f"a time limit must be above 0 seconds, not {limit:g}")

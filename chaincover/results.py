@@ -1,0 +1,242 @@
+"""Results as plain data: the document behind ``chain.json`` (repeatable) and ``run.json`` (timings, host)."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import platform
+import sys
+from pathlib import Path
+from typing import Any
+
+from chaincover.chain import COVERED
+from chaincover.chain_file import SCHEMA, chain_rows, reported, start_record
+from chaincover.graph import ReachGraph, exists_path, transitive_closure
+from chaincover.load import Controller
+from chaincover.pipeline import ChainResult
+from chaincover.replay import Replay
+
+RUN_SCHEMA = "chaincover/run/1"
+_LIBRARIES = ("pysmt", "z3-solver", "elkai", "clingo", "numpy", "pycparser", "pcpp")
+
+
+def tool_version() -> str:
+    """ChainCover's version."""
+    return importlib.metadata.version("chaincover")
+
+
+def versions() -> dict[str, str]:
+    """Versions of Python and of the libraries that results depend on; those not installed are left out."""
+    found = {"python": platform.python_version()}
+    for name in _LIBRARIES:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def chain_document(controller: Controller, result: ChainResult) -> dict[str, Any]:
+    """Everything that a run found; the same input and settings give the same document."""
+    return {
+        "schema": SCHEMA,
+        "tool": {"name": "chaincover", "version": tool_version()},
+        "controller": _controller(controller),
+        "settings": _settings(controller, result),
+        "versions": versions(),
+        "goals": _goals(controller, result),
+        "bounds": _bounds(result),
+        "stopped_by": result.stopped_by,
+        "claims": claims(controller, result),
+        "chain": _chain(controller, result),
+        "graph": graph_data(result.graph),
+    }
+
+
+def run_document(
+    controller: Controller, result: ChainResult, replay: Replay | None, seconds: dict[str, float]
+) -> dict[str, Any]:
+    """What differs from run to run: seconds by stage, the host, the replay."""
+    return {
+        "schema": RUN_SCHEMA,
+        "controller": controller.system.name,
+        "seconds": {stage: round(value, 3) for stage, value in seconds.items()},
+        "queries": result.graph.queries,
+        "stopped_by": result.stopped_by,
+        "replay": None if replay is None else replay_data(replay),
+        "host": {"system": platform.platform(), "machine": platform.machine(), "python": sys.version.split()[0]},
+    }
+
+
+def _controller(controller: Controller) -> dict[str, Any]:
+    config = controller.project.config
+    sources = zip(controller.project.sources, config.files, controller.model.program.units, strict=True)
+    return {
+        "name": controller.system.name,
+        "sources": [
+            {"file": name, "sha256": _digest(Path(path).read_bytes()), "preprocessed_sha256": _code_digest(unit)}
+            for name, path, unit in sources
+        ],
+        "defines": dict(config.defines),
+        "target": config.target,
+        "init": [call.function for call in controller.native.init],
+        "step": controller.native.step.function,
+        "period": controller.project.period,
+        "inputs": [
+            {"name": v.name, "type": v.type.name, "values": [list(pair) for pair in v.values]}
+            for v in controller.system.inputs
+        ],
+        "state": [{"name": v.name, "type": v.type.name} for v in reported(controller.system, "state")],
+        "outputs": [{"name": v.name, "type": v.type.name} for v in reported(controller.system, "output")],
+    }
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _code_digest(unit: Any) -> str:
+    """Of the preprocessed code, headers and macros included, without line markers."""
+    rows = (row for row in unit.source.text.splitlines() if row.strip() and not row.startswith("#line"))
+    return _digest("\n".join(rows).encode())
+
+
+def _settings(controller: Controller, result: ChainResult) -> dict[str, Any]:
+    options = result.options
+    return {
+        "goals": [goal.name for goal in controller.goals],
+        "final": controller.final_text or None,
+        "bound": options.bound,
+        "overlap": options.overlap,
+        "ordering": options.ordering,
+        "engine": options.engine,
+        "time_limit": options.time_limit,
+    }
+
+
+def _goals(controller: Controller, result: ChainResult) -> list[dict[str, Any]]:
+    hits = {hit.goal: hit for hit in result.chain.hits} if result.chain else {}
+    goals = []
+    for goal, verdict in zip(controller.goals, result.verdicts, strict=True):
+        hit = hits.get(goal.name)
+        goals.append(
+            {
+                "name": goal.name,
+                "property": goal.text,
+                "requirement": goal.requirement,
+                "description": goal.description,
+                "length": goal.length,
+                "verdict": verdict.status,
+                "step": verdict.step,
+                "consequent_held": hit.consequent_held if hit else None,
+                "detail": verdict.detail,
+            }
+        )
+    return goals
+
+
+def _bounds(result: ChainResult) -> dict[str, Any]:
+    bounds = result.bounds
+    return {
+        "length": bounds.length,
+        "lower": bounds.lower,
+        "gap": None if bounds.gap is None else round(bounds.gap, 6),
+        "minimal": bounds.minimal,
+        "basis": bounds.basis,
+        "k_reached": result.depth,
+    }
+
+
+def claims(controller: Controller, result: ChainResult) -> list[str]:
+    """What the result rests on, a sentence each."""
+    found = []
+    config = controller.project.config
+    if config.assume or config.at_most_one or config.exactly_one or config.ranges:
+        found.append("input assumptions of the project")
+    if config.assumption and controller.model.program.function(config.assumption) is not None:
+        found.append(f"input assumption {config.assumption}()")
+    found += [f"invariant proved inductive: {c.name}" for c in controller.system.invariants if c.proved]
+    found += [f"invariant not proved, not used: {c.name}" for c in controller.system.invariants if not c.proved]
+    if controller.system.chosen:
+        found.append(f"start values chosen by the tester: {', '.join(controller.system.chosen)}")
+    if result.chain is not None and result.chain.relies_on:
+        found.append(f"start values left open by init: {', '.join(result.chain.relies_on)}")
+    found.append(f"overlap {result.options.overlap}")
+    return found
+
+
+def _chain(controller: Controller, result: ChainResult) -> dict[str, Any] | None:
+    chain = result.chain
+    if chain is None:
+        return None
+    return {
+        "length": chain.length,
+        "order": list(chain.order),
+        "hits": [{"goal": h.goal, "step": h.step, "consequent_held": h.consequent_held} for h in chain.hits],
+        "failures": [{"goal": h.goal, "step": h.step} for h in chain.failures],
+        "violations": [{"assertion": v.name, "step": v.step} for v in chain.violations],
+        "initial": start_record(controller.system, chain),
+        "steps": chain_rows(controller.system, chain),
+    }
+
+
+def graph_data(graph: ReachGraph) -> dict[str, Any]:
+    """The K-reachability graph: exact weights, and for edges not found the least distance not proved impossible."""
+    return {
+        "nodes": list(graph.nodes),
+        "edges": [{"from": a, "to": b, "weight": w} for (a, b), w in sorted(graph.weights.items())],
+        "open": [
+            {"from": a, "to": b, "at_least": w}
+            for (a, b), w in sorted(graph.lower.items())
+            if (a, b) not in graph.weights
+        ],
+        "unknown": [{"from": a, "to": b} for a, b in graph.unknown],
+        "k": graph.depth,
+    }
+
+
+def replay_data(replay: Replay) -> dict[str, Any]:
+    """A replay's findings."""
+    return {
+        "on": replay.on,
+        "steps": replay.run.length,
+        "goals": [
+            {
+                "name": g.goal,
+                "covered_at": g.step,
+                "times": g.times,
+                "consequent_held": g.consequent_held,
+                "failed_at": g.failed_at,
+                "claimed_at": g.claimed,
+            }
+            for g in replay.goals
+        ],
+        "final": replay.final,
+        "disagreements": list(replay.disagreements),
+        "refused_steps": list(replay.refused),
+        "assertions_failed": list(replay.violations),
+        "remarks": list(replay.remarks),
+        "exit_code": replay.exit_code,
+    }
+
+
+def exit_code(result: ChainResult, replay: Replay | None) -> int:
+    """130 interrupted, 1 a finding or disagreement, 5 stopped by a limit, 4 goals not covered, else 0."""
+    if result.stopped_by == "interrupt":
+        return 130
+    if result.chain is not None and (result.chain.failures or result.chain.violations):
+        return 1
+    if replay is not None and replay.exit_code:
+        return replay.exit_code
+    if result.stopped_by:
+        return 5
+    if any(v.status != COVERED for v in result.verdicts) or result.chain is None:
+        return 5 if any(v.status == "undecided" for v in result.verdicts) else 4
+    return 0
+
+
+def graph_exit_code(graph: ReachGraph, stopped_by: str) -> int:
+    """130 interrupted, 5 stopped by a limit, 4 where no covering path was found, else 0."""
+    if stopped_by:
+        return 130 if stopped_by == "interrupt" else 5
+    return 0 if exists_path(graph, transitive_closure(graph)) else 4

@@ -1,0 +1,98 @@
+"""What became of each goal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from bmc.engines.protocol import Status
+from chaincover.chain import (
+    COVERED,
+    EXCLUDED,
+    NO_WAY_TO_FINAL,
+    NOT_WITHIN_BOUND,
+    UNDECIDED,
+    UNREACHABLE,
+    Chain,
+    Verdict,
+)
+from chaincover.concretize import Attempt
+from chaincover.graph import INIT, Edge, Obstacles, ReachGraph, obstacles, transitive_closure
+
+
+def judge(graph: ReachGraph, chain: Chain | None, attempt: Attempt | None, stopped_by: str) -> tuple[Verdict, ...]:
+    """One verdict per goal of ``graph``, in its order.
+
+    ``attempt`` is the last failed concretisation, None if no covering path was tried; ``stopped_by`` is what ended
+    the run early, or ''.
+    """
+    possible = graph.restricted([g for g in graph.goals if g not in graph.unsatisfiable])
+    closed = transitive_closure(possible)
+    found = obstacles(possible, closed)
+    hits = {hit.goal: hit.step for hit in chain.hits} if chain else {}
+    verdicts = []
+    for goal in graph.goals:
+        if goal in graph.unsatisfiable:
+            reason = "no state and inputs satisfy it together with the constraints and the proved invariants"
+            verdicts.append(Verdict(goal, UNREACHABLE, detail=reason))
+        elif goal in hits:
+            verdicts.append(Verdict(goal, COVERED, hits[goal]))
+        elif stopped_by:
+            verdicts.append(Verdict(goal, UNDECIDED, detail=f"stopped by {stopped_by}"))
+        else:
+            verdicts.append(
+                _by_graph(possible, closed, found, goal)
+                or _by_others(possible, found, goal)
+                or _by_attempt(goal, attempt, graph.depth)
+            )
+    return tuple(verdicts)
+
+
+def _by_graph(graph: ReachGraph, closed: Mapping[Edge, int], found: Obstacles, goal: str) -> Verdict | None:
+    """The verdict if the goal itself stands against a chain."""
+    within = f"within K = {graph.depth}"
+    if goal in found.unreached:
+        if _gave_up(graph, closed, INIT, goal):
+            return Verdict(goal, UNDECIDED, detail="the solver gave up on whether it can be reached")
+        return Verdict(goal, NOT_WITHIN_BOUND, detail=f"not reached from init {within}")
+    if goal in found.stuck:
+        if _gave_up(graph, closed, goal, graph.end):
+            return Verdict(goal, UNDECIDED, detail="the solver gave up on whether it has a way to the final condition")
+        return Verdict(goal, NO_WAY_TO_FINAL, detail=f"reached, but no way to the final condition found {within}")
+    apart = [pair for pair in found.exclusive if goal in pair]
+    others = [b if a == goal else a for a, b in apart]
+    others = [other for other in others if other not in (*found.unreached, *found.stuck)]
+    if not others:
+        return None
+    if any(_gave_up(graph, closed, goal, other) or _gave_up(graph, closed, other, goal) for other in others):
+        return Verdict(goal, UNDECIDED, detail=f"the solver gave up on whether it goes together with {_list(others)}")
+    return Verdict(goal, EXCLUDED, detail=f"no run {within} per goal covers it together with {_list(others)}")
+
+
+def _gave_up(graph: ReachGraph, closed: Mapping[Edge, int], a: str, b: str) -> bool:
+    """Whether an unknown answer may hide a way from ``a`` to ``b``."""
+    return any((x == a or (a, x) in closed) and (y == b or (y, b) in closed) for x, y in graph.unknown)
+
+
+def _by_others(graph: ReachGraph, found: Obstacles, goal: str) -> Verdict | None:
+    """The verdict of a goal that only the other goals keep out of a chain."""
+    guilty = {*found.unreached, *found.stuck, *(name for pair in found.exclusive for name in pair)}
+    names = [g for g in graph.goals if g in guilty]
+    if not names:
+        return None
+    return Verdict(goal, EXCLUDED, detail=f"no chain was made, because not all goals fit into one: {_list(names)}")
+
+
+def _by_attempt(goal: str, attempt: Attempt | None, bound: int) -> Verdict:
+    """The verdict of a goal on a covering path that could not be concretised."""
+    if attempt is None or attempt.status is Status.UNKNOWN:
+        return Verdict(goal, UNDECIDED, detail="the solver gave up on the inputs for the covering path")
+    names = " -> ".join(attempt.failed)
+    return Verdict(
+        goal,
+        NOT_WITHIN_BOUND,
+        detail=f"a covering path exists, but no inputs with K = {bound} join {names} in its order",
+    )
+
+
+def _list(names: list[str]) -> str:
+    return ", ".join(names)

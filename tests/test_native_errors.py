@@ -1,0 +1,136 @@
+"""The compiled original: programs that do not build, crash, hang, or differ from their description."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from native_programs import Write, counter, interface, needs_compiler, numbers, static, whole, writer
+
+from bmc.errors import InputRefused
+from bmc.interface import Argument, Call, MemoryObject
+from bmc.native import NoCompiler, OriginalCrashed, OriginalTimeout, compiled, find_compiler
+
+pytestmark = needs_compiler
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    return writer(tmp_path)
+
+
+def test_undefined_functions_and_variables_that_are_not_used(write: Write) -> None:
+    text = """
+        extern int nondet_input(void); extern int table[]; int n;
+        void step(void) { if (n < 2) n++; else if (n == 2) n = nondet_input(); else n = table[5]; }"""
+    native = counter(write(a=text))
+    assert numbers(native, 2) == [0, 1, 2]
+    with compiled(native) as program:
+        with pytest.raises(OriginalCrashed, match=r"called 'nondet_input' in step 2 \(of 3") as caught:
+            program.run([{}] * 3)
+        assert caught.value.step == 2
+        assert [state["n"] for state in caught.value.states] == [0, 1, 2]
+        with pytest.raises(OriginalCrashed, match=r"in step 1 .*SIGSEGV"):
+            program.steps([({"n": 0}, {}), ({"n": 3}, {})])
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("if (n == 2) *(volatile int *)8 = 1; n++;", r"step 2 \(of 4.*SIGSEGV"),
+        ("n = 6 / (2 - n) ? n + 1 : 0;", r"step 2 \(of 4.*SIGFPE"),
+        ("if (n++ == 2) abort();", r"step 2 \(of 4.*SIGABRT"),
+        ("if (n++ == 2) exit(0);", r"step 2 \(of 4.*exit code 0"),
+    ],
+)
+def test_crash(write: Write, body: str, message: str) -> None:
+    with compiled(counter(write(a=f"#include <stdlib.h>\nint n; void step(void) {{ {body} }}"))) as program:
+        with pytest.raises(OriginalCrashed, match=message) as caught:
+            program.run([{}] * 4)
+        assert caught.value.states == ({"n": 0}, {"n": 1}, {"n": 2})
+
+
+def test_crash_in_init(write: Write) -> None:
+    sources = write(a="int n; void init(void) { *(volatile int *)8 = 1; } void step(void) {}")
+    n = static("n", sources[0])
+    with compiled(interface(sources, [n], [whole(n)], Call("step"), (Call("init"),))) as program:
+        with pytest.raises(OriginalCrashed, match="in init: SIGSEGV") as caught:
+            program.run([{}])
+        assert caught.value.step is None
+        assert caught.value.states == ()
+
+
+def test_endless_loop(write: Write) -> None:
+    text = '#include <stdio.h>\nint n; void step(void) { while (n) fprintf(stderr, "again and again\\n"); n = 1; }'
+    start = time.monotonic()
+    with compiled(counter(write(a=text))) as program:
+        with pytest.raises(OriginalTimeout, match=r"step 1 .*1 s is over") as caught:
+            program.run([{}] * 3, time_limit=1)
+        assert caught.value.step == 1
+        assert caught.value.exit_code == 5
+    assert time.monotonic() - start < 10
+
+
+def test_compile_error_keeps_its_place(write: Write) -> None:
+    sources = write(a="int n;\nvoid step(void) { n = ; }\n")
+    with (
+        pytest.raises(InputRefused, match="the C compiler refuses the original: ") as caught,
+        compiled(counter(sources)),
+    ):
+        pass
+    assert caught.value.where is not None
+    assert (caught.value.where.file, caught.value.where.line, caught.value.where.column) == (sources[0], 2, 23)
+    assert caught.value.hint
+
+
+def test_link_error_names_both_files(write: Write) -> None:
+    sources = write(a="int n; void step(void) {}", b="void step(void) {}")
+    with pytest.raises(InputRefused, match="'step' is defined in") as caught, compiled(counter(sources)):
+        pass
+    assert all(Path(source).name in caught.value.message for source in sources)
+
+
+def test_missing_and_ambiguous_functions(write: Write) -> None:
+    with pytest.raises(InputRefused, match="'stepp' is in none"), compiled(counter(write(a="int n;"), "stepp")):
+        pass
+    text = "static void step(void) {} void (*use_NAME)(void) = step;"
+    sources = write(a="int n;" + text.replace("NAME", "a"), b=text.replace("NAME", "b"))
+    with pytest.raises(InputRefused, match="several source files"), compiled(counter(sources)):
+        pass
+
+
+def test_sizes_that_differ_are_refused(write: Write) -> None:
+    sources = write(a="long n; struct s { long a, b; }; void step(struct s *p, long v) { n = v; }")
+    n, p, v = static("n", sources[0], 4), MemoryObject("p", "pointee", 8), MemoryObject("v", "argument", 4)
+    good = MemoryObject("p", "pointee", 16)
+    call = Call("step", (Argument("address", "p"), Argument("value", "v", 0, 4, True)))
+    for objects, message in (
+        ([n, p, v], "has 8 bytes in the compiled original, 4 in"),
+        ([p, v], "argument 1 of 'step' points to has 16 bytes"),
+        ([good, v], "argument 2 of 'step' has 8 bytes"),
+    ):
+        native = interface(sources, objects, [], call)
+        with pytest.raises(InputRefused, match=message), compiled(native):
+            pass
+
+
+def test_what_cannot_be_located_is_named(write: Write) -> None:
+    sources = write(a="int n; void step(void) { n++; }")
+    n, lost = static("n", sources[0]), static("lost", sources[0])
+    with compiled(interface(sources, [n, lost], [whole(n), whole(lost)], Call("step"))) as program:
+        assert program.unreadable == ("lost",)
+        assert program.run([{}], {"lost": 3, "n": 1}) == [{"n": 1}, {"n": 2}]
+        with pytest.raises(ValueError, match="raw patterns"):
+            program.run([], {"n": -1})
+
+
+def test_no_compiler(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    native = counter(write(a="int n; void step(void) {}"))
+    monkeypatch.setenv("CHAINCOVER_NO_CC", "1")
+    assert find_compiler() is None
+    with pytest.raises(NoCompiler, match="no C compiler"), compiled(native):
+        pass
+    monkeypatch.setenv("CHAINCOVER_NO_CC", "0")
+    monkeypatch.setenv("CC", "no-such-compiler-here -m32")
+    assert find_compiler() is None
