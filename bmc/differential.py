@@ -139,5 +139,4 @@ class Sampler:
 
     @staticmethod
     def _raw(value: int, bits: int) -> int:
-        mask: int = (1 << bits) - 1 if bits else 1
-        return value & mask
+        return value & ((1 << bits) - 1 if bits else 1)

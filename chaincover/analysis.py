@@ -18,6 +18,7 @@ from bmc.native import NoCompiler, compiled
 from bmc.system import Condition, TransitionSystem
 from bmc.unroll import at
 from chaincover.load import Controller
+from chaincover.values import show_ranges
 from properties.goal import Goal
 
 SUSPECT_DEPTH = 8
@@ -71,7 +72,7 @@ def as_data(controller: Controller, found: Analysis) -> dict[str, Any]:
     return {
         "schema": "chaincover/check/1",
         "controller": system.name,
-        "inputs": [{"name": v.name, "type": v.type.name, "values": [list(p) for p in v.values]} for v in system.inputs],
+        "inputs": [{"name": v.name, "type": v.type.name, "values": show_ranges(v.values)} for v in system.inputs],
         "state": [
             {"name": v.name, "type": v.type.name, "role": v.role, "open": v.init is None}
             for v in system.state

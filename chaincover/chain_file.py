@@ -75,7 +75,7 @@ def chain_csv(system: TransitionSystem, chain: Chain, period: float | None) -> s
     """The chain as a table: step, time in seconds, inputs, state and outputs after the step, goals."""
     out = io.StringIO()
     state, outputs = reported(system, "state"), reported(system, "output")
-    names = [v.name for v in (*system.inputs, *state, *outputs)]
+    names = [*(v.name for v in system.inputs), *(v.name for v in state), *(v.name for v in outputs)]
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(["step", *(["time"] if period else []), *names, "goals"])
     for row in chain_rows(system, chain):

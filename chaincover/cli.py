@@ -190,7 +190,7 @@ def graph(form: str, output: str | None, as_json: bool, **given: Any) -> int:
 def init_command(source: str, output: str | None, force: bool) -> int:
     """Write a commented project file for one C source."""
     place = Path(output) if output else Path(source).parent / "chaincover.toml"
-    text = scaffold.project_text(source)
+    text = scaffold.project_text(source, place.parent)
     if place.exists() and not force:
         raise ChainCoverError("this file exists already", Location(str(place)), "give --force, or another -o FILE")
     write_text(place, text)

@@ -16,6 +16,7 @@ from chaincover.chain_file import reported
 from chaincover.load import Controller
 from chaincover.pipeline import ChainResult
 from chaincover.replay import Replay
+from chaincover.values import show_ranges
 
 _MOST_COLUMNS = 6
 
@@ -40,10 +41,13 @@ def show_result(out: Console, controller: Controller, result: ChainResult) -> No
     chain = result.chain
     if chain is not None:
         _show_findings(out, chain)
-        out.print(Text(_headline(controller, result, chain), style="bold"))
+        out.print(Text(_headline(controller, result, chain), style="bold"), soft_wrap=True)
         _show_steps(out, controller.system, chain)
     else:
-        out.print(Text(f"{controller.system.name}: no chain covers all {len(controller.goals)} goals", style="bold"))
+        out.print(
+            Text(f"{controller.system.name}: no chain covers all {len(controller.goals)} goals", style="bold"),
+            soft_wrap=True,
+        )
     _show_goals(out, controller, result)
     if result.stopped_by:
         out.print(f"Stopped by {result.stopped_by}; the result is valid but may not be complete.")
@@ -70,9 +74,11 @@ def _proof(result: ChainResult) -> str:
 
 def _show_findings(out: Console, chain: Chain) -> None:
     for hit in chain.failures:
-        out.print(Text(f"FINDING: the consequent of {hit.goal} fails at step {hit.step}", style="bold red"))
+        out.print(
+            Text(f"FINDING: the consequent of {hit.goal} fails at step {hit.step}", style="bold red"), soft_wrap=True
+        )
     for violation in chain.violations:
-        out.print(Text(f"FINDING: {violation.name} fails in step {violation.step}", style="bold red"))
+        out.print(Text(f"FINDING: {violation.name} fails in step {violation.step}", style="bold red"), soft_wrap=True)
 
 
 def _show_steps(out: Console, system: TransitionSystem, chain: Chain) -> None:
@@ -157,15 +163,15 @@ def _held(held: bool | None) -> str:
 def show_replay(out: Console, replay: Replay) -> None:
     """What a replay found, disagreements first."""
     for text in (*replay.disagreements[:10], *replay.refused[:10], *replay.violations[:10]):
-        out.print(Text(f"DISAGREES: {text}", style="bold red"))
+        out.print(Text(f"DISAGREES: {text}", style="bold red"), soft_wrap=True)
     where = "the model" if replay.on == "model" else f"the compiled original ({replay.on})"
     covered = sum(1 for g in replay.goals if g.step is not None)
     verdict = f"{covered} of {len(replay.goals)} goals covered"
     if replay.final is not None:
         verdict += ", final condition reached" if replay.final else ", final condition NOT reached"
-    out.print(Text(f"replay on {where}: {replay.run.length} steps, {verdict}"))
+    out.print(Text(f"replay on {where}: {replay.run.length} steps, {verdict}"), soft_wrap=True)
     for remark in replay.remarks:
-        out.print(Text(f"note: {remark}"))
+        out.print(Text(f"note: {remark}"), soft_wrap=True)
 
 
 def show_replay_goals(out: Console, replay: Replay) -> None:
@@ -193,34 +199,35 @@ def show_analysis(out: Console, controller: Controller, analysis: Analysis) -> N
     for goal in controller.goals:
         table.add_row(Text(goal.name), str(goal.length), Text(goal.text))
     out.print(table)
-    out.print(Text(f"final: {controller.final_text or '(none: a chain may end anywhere)'}"))
+    out.print(Text(f"final: {controller.final_text or '(none: a chain may end anywhere)'}"), soft_wrap=True)
     for goal in analysis.unsatisfiable:
         out.print(
             Text(f"UNSATISFIABLE: no state and inputs satisfy the antecedent of {goal.name} ({goal.where})", "bold red")
         )
     for goal in analysis.undecided:
-        out.print(Text(f"undecided: whether the antecedent of {goal.name} can hold"))
+        out.print(Text(f"undecided: whether the antecedent of {goal.name} can hold"), soft_wrap=True)
     if analysis.final_unsatisfiable:
-        out.print(Text("UNSATISFIABLE: no state satisfies the final condition", "bold red"))
+        out.print(Text("UNSATISFIABLE: no state satisfies the final condition", "bold red"), soft_wrap=True)
     for condition in analysis.invariants:
         kind = "proved inductive" if condition.proved else "NOT proved: it is not used in any claim"
-        out.print(Text(f"invariant {condition.name}: {kind}"))
+        out.print(Text(f"invariant {condition.name}: {kind}"), soft_wrap=True)
     _show_suspects(out, analysis)
     for note in controller.model.notes:
-        out.print(Text(f"note: {note}"))
+        out.print(Text(f"note: {note}"), soft_wrap=True)
     _show_comparison(out, analysis)
 
 
 def _show_interface(out: Console, controller: Controller) -> None:
     native = controller.native
     init = ", ".join(f"{call.function}()" for call in native.init) or "(none)"
-    out.print(Text(f"{controller.system.name}: init {init}, step {native.step.function}()", style="bold"))
+    out.print(
+        Text(f"{controller.system.name}: init {init}, step {native.step.function}()", style="bold"), soft_wrap=True
+    )
     table = Table(box=None, pad_edge=False, header_style="bold")
     for title in ("role", "name", "type", "after init / allowed"):
         table.add_column(title)
     for var in controller.system.inputs:
-        allowed = ", ".join(str(a) if a == b else f"{a}..{b}" for a, b in var.values)
-        table.add_row("input", Text(var.name), Text(var.type.name), allowed)
+        table.add_row("input", Text(var.name), Text(var.type.name), show_ranges(var.values))
     for state in controller.system.state:
         if state.role == "internal":
             continue
@@ -241,7 +248,7 @@ def _show_suspects(out: Console, analysis: Analysis) -> None:
             reach = "possible in some state, not found within the first steps from init"
         else:
             reach = f"can happen after {suspect.steps} step(s) from init"
-        out.print(Text(f"{suspect.where}: {suspect.kind}: {reach}; chains avoid it"))
+        out.print(Text(f"{suspect.where}: {suspect.kind}: {reach}; chains avoid it"), soft_wrap=True)
 
 
 def _show_comparison(out: Console, analysis: Analysis) -> None:
@@ -251,7 +258,9 @@ def _show_comparison(out: Console, analysis: Analysis) -> None:
         return
     steps = f"{found.run_steps} steps along random runs and {found.state_steps} from random states"
     if not found.differences:
-        out.print(Text(f"comparison with the compiled original ({analysis.compiler}): equal on {steps}"))
+        out.print(
+            Text(f"comparison with the compiled original ({analysis.compiler}): equal on {steps}"), soft_wrap=True
+        )
     for difference in found.differences[:5]:
         out.print(
             Text(

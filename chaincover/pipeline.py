@@ -107,13 +107,14 @@ def generate(
 
 
 class _Search:
-    """The state of one run of the pipeline: ``chain`` is the best so far, ``attempt`` the last failed one."""
+    """The state of one run of the pipeline: best chain so far, last attempt, longest edge allowed in it."""
 
     def __init__(
         self, system: TransitionSystem, goals: Sequence[Goal], final: FNode | None, options: Options, progress: Progress
     ) -> None:
         self._options = options
         self._progress = progress
+        self._goals = tuple(goals)
         self._engine = choose_engine(options.engine)
         self._ordering = choose_ordering(options.ordering, len(goals))
         budget = Budget(options.time_limit, options.query_limit)
@@ -124,6 +125,7 @@ class _Search:
         self._checker = Checker(system, goals, final)
         self._order_proved = False
         self._attempt: Attempt | None = None
+        self._longest = 0
         self._chain: Chain | None = None
 
     def run(self) -> None:
@@ -132,6 +134,8 @@ class _Search:
             self._builder.extend()
             graph = self._possible_graph()
             self._progress(f"graph: K = {k}, {len(graph.weights)} of {len(graph.lower)} edges")
+            if self._goals and not graph.goals:
+                return
             plan = self._shortest_path(graph)
             if plan is not None and self._concretise(plan, self._bound if self._builder.complete else k):
                 return
@@ -144,7 +148,7 @@ class _Search:
         length = self._chain.length if self._chain else None
         return ChainResult(
             chain=self._chain,
-            verdicts=judge(graph, self._chain, self._attempt, stopped_by),
+            verdicts=judge(graph, self._chain, self._attempt, stopped_by, self._longest),
             bounds=lower_bound(self._possible_graph(), length),
             graph=graph,
             depth=graph.depth,
@@ -176,6 +180,7 @@ class _Search:
     def _concretise(self, plan: Plan, limit: int) -> bool:
         """Algorithm 4 (GetChain with chain repair): whether inputs were found, edges grown to ``limit`` at most."""
         self._progress(f"inputs: {' -> '.join(plan.path)}, {self._tools.length(plan)} steps")
+        self._longest = limit
         self._attempt = self._tools.check_path(plan)
         nodes = 1
         while self._attempt.status is Status.UNSAT:

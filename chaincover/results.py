@@ -15,6 +15,7 @@ from chaincover.graph import ReachGraph, exists_path, transitive_closure
 from chaincover.load import Controller
 from chaincover.pipeline import ChainResult
 from chaincover.replay import Replay
+from chaincover.values import show_ranges
 
 RUN_SCHEMA = "chaincover/run/1"
 _LIBRARIES = ("pysmt", "z3-solver", "elkai", "clingo", "numpy", "pycparser", "pcpp")
@@ -83,8 +84,7 @@ def _controller(controller: Controller) -> dict[str, Any]:
         "step": controller.native.step.function,
         "period": controller.project.period,
         "inputs": [
-            {"name": v.name, "type": v.type.name, "values": [list(pair) for pair in v.values]}
-            for v in controller.system.inputs
+            {"name": v.name, "type": v.type.name, "values": show_ranges(v.values)} for v in controller.system.inputs
         ],
         "state": [{"name": v.name, "type": v.type.name} for v in reported(controller.system, "state")],
         "outputs": [{"name": v.name, "type": v.type.name} for v in reported(controller.system, "output")],

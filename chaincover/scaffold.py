@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from bmc.c.build import read_c, read_program
@@ -15,8 +16,8 @@ _STEP_WORDS = ("step", "compute", "main", "tick", "update", "run", "loop", "do_s
 _INIT_WORDS = ("init", "initialize", "initialise", "reset", "start")
 
 
-def project_text(file: str) -> str:
-    """A project file for ``file``. InputRefused if the source cannot be parsed."""
+def project_text(file: str, folder: Path) -> str:
+    """A project file for ``file``, to be kept in ``folder``. InputRefused if the source cannot be parsed."""
     place = Path(file)
     if place.suffix != ".c" or not place.exists():
         raise InputRefused("no such C file", Location(file), "name an existing .c file")
@@ -31,7 +32,7 @@ def project_text(file: str) -> str:
         "# period = 0.01              # step period in seconds, for reports",
         "",
         "[sources]",
-        f'files = ["{place.name}"]',
+        f'files = ["{Path(os.path.relpath(place, folder)).as_posix()}"]',
         '# include = ["include"]      # folders of headers, also of stand-ins for missing ones',
         '# defines = { TIMEOUT = "4" }',
         "",
@@ -39,6 +40,7 @@ def project_text(file: str) -> str:
         f'init = ["{init}"]' if init else '# init = ["..."]            # run once; a name or a call like "init(&s, 3)"',
         f'step = "{step}"' if step else '# step = "..."              # run once per step',
         '# properties = ["p_*"]       # C functions that state properties',
+        *_conditions(functions),
         "",
         *_interface(model, problem),
         "",
@@ -59,6 +61,12 @@ def project_text(file: str) -> str:
         '# requirement = "REQ-1"',
     ]
     return "\n".join(lines) + "\n"
+
+
+def _conditions(functions: list[Function]) -> list[str]:
+    """The keys of condition functions: those of the paper's convention, where they are defined."""
+    names = {f.name for f in functions}
+    return [f'{"" if word in names else "# "}{word} = "{word}"' for word in ("final", "assumption")]
 
 
 def _guess(functions: list[Function], words: tuple[str, ...]) -> str:

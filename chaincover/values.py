@@ -20,6 +20,11 @@ def shown(variables: Iterable[Variable], values: Valuation) -> dict[str, int | s
     return result
 
 
+def show_ranges(ranges: Iterable[tuple[int, int]]) -> str:
+    """Inclusive ranges as text: ``0..3, 7``."""
+    return ", ".join(str(low) if low == high else f"{low}..{high}" for low, high in ranges)
+
+
 def parse_value(text: str, vtype: ValueType, where: Location) -> int:
     """The raw pattern of a number or enumeration label. InputRefused if it is neither, or does not fit."""
     word = text.strip()

@@ -19,11 +19,13 @@ from chaincover.concretize import Attempt
 from chaincover.graph import INIT, Edge, Obstacles, ReachGraph, obstacles, transitive_closure
 
 
-def judge(graph: ReachGraph, chain: Chain | None, attempt: Attempt | None, stopped_by: str) -> tuple[Verdict, ...]:
+def judge(
+    graph: ReachGraph, chain: Chain | None, attempt: Attempt | None, stopped_by: str, longest: int
+) -> tuple[Verdict, ...]:
     """One verdict per goal of ``graph``, in its order.
 
-    ``attempt`` is the last failed concretisation, None if no covering path was tried; ``stopped_by`` is what ended
-    the run early, or ''.
+    ``attempt`` is the last failed concretisation, None if no covering path was tried; its edges were lengthened up to
+    ``longest`` steps. ``stopped_by`` is what ended the run early, or ''.
     """
     possible = graph.restricted([g for g in graph.goals if g not in graph.unsatisfiable])
     closed = transitive_closure(possible)
@@ -42,7 +44,7 @@ def judge(graph: ReachGraph, chain: Chain | None, attempt: Attempt | None, stopp
             verdicts.append(
                 _by_graph(possible, closed, found, goal)
                 or _by_others(possible, found, goal)
-                or _by_attempt(goal, attempt, graph.depth)
+                or _by_attempt(goal, attempt, longest)
             )
     return tuple(verdicts)
 

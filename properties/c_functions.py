@@ -1,7 +1,7 @@
 """Properties as C functions, as in the paper (Section 6): assume, call the step once or more, assert.
 
-``void p_1(t_input *i, t_state *s) { __CPROVER_assume(A); compute(i, s); assert(C); }``. With several calls the inputs of
-the j-th step are ``i[j]``. Also functions that state a condition: final, input assumption, state invariant.
+``void p_1(t_input *i, t_state *s) { __CPROVER_assume(A); compute(i, s); assert(C); }``. With several calls the inputs
+of the j-th step are ``i[j]``. Also functions that state a condition: final, input assumption, state invariant.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from pycparser import c_ast
+from pycparser.c_generator import CGenerator
 from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE
 
@@ -33,7 +34,7 @@ def read_property_function(model: CModel, name: str) -> Goal:
     consequent = oracle if run.recorder.asserts else None
     parts = [antecedent] if consequent is None else [antecedent, consequent]
     length = max(goal_length(parts, {v.name for v in model.inputs}), run.step)
-    return Goal(name, antecedent, consequent, length, f"{name}()", where=where(run.function.node))
+    return Goal(name, antecedent, consequent, length, _as_text(run.function), where=where(run.function.node))
 
 
 def read_condition_function(model: CModel, name: str) -> Condition:
@@ -43,6 +44,24 @@ def read_condition_function(model: CModel, name: str) -> Condition:
     if isinstance(run.result, Value):
         parts.append(model.executor.truth_of(run.result))
     return Condition(name, conjunction(parts), where(run.function.node))
+
+
+def _as_text(function: Function) -> str:
+    """The property in short: the conditions of its assumptions and assertions, as the source has them."""
+    found: dict[str, list[str]] = {"__CPROVER_assume": [], "__assert": [], "assert": []}
+    todo = [function.node.body]
+    while todo:
+        node = todo.pop(0)
+        if (
+            isinstance(node, c_ast.FuncCall)
+            and isinstance(node.name, c_ast.ID)
+            and node.name.name in found
+            and node.args
+        ):
+            found[node.name.name].append(CGenerator().visit(node.args))
+        todo.extend(child for _, child in node.children())
+    before, after = " && ".join(found["__CPROVER_assume"]), " && ".join(found["__assert"] + found["assert"])
+    return f"{before or 'true'} => {after}" if after else before
 
 
 def _function(model: CModel, name: str) -> Function:

@@ -71,11 +71,7 @@ class Explicit:
 
     def triggers(self, goal: Goal) -> set[State]:
         """The states in which ``goal`` can start."""
-        return {
-            s
-            for s in self.states
-            if any(self.holds(goal.antecedent, *run) for run in self.runs(s, goal.length))
-        }
+        return {s for s in self.states if any(self.holds(goal.antecedent, *run) for run in self.runs(s, goal.length))}
 
     def weight(self, a: Goal, b: Goal, starts: Sequence[State], bound: int, least: int = 0) -> int | None:
         """w(a, b) between ``least`` and ``bound``, None if there is none."""

@@ -29,7 +29,7 @@ class RandomCase:
 def random_case(seed: int, goals: int = 4, longest: int = 3, inputs: int = 2) -> RandomCase:
     """Up to ``goals`` goals of length at most ``longest``; constraints may lead into dead ends."""
     rng = random.Random(seed)
-    inputs_used = list(INPUT_TYPES)[:rng.randint(1, inputs)]
+    inputs_used = list(INPUT_TYPES)[: rng.randint(1, inputs)]
     state = [TYPES[name].symbol(name) for name in TYPES]
     given = [INPUT_TYPES[name].symbol(name) for name in inputs_used]
     system = TransitionSystem(
@@ -50,7 +50,7 @@ def _goal(rng: random.Random, name: str, state: list[FNode], given: list[FNode],
     length = rng.randint(0, longest)
     symbols = [framed(s, step) for s in state for step in range(length + 1)]
     symbols += [framed(s, step) for s in given for step in range(length)]
-    formula = And([_condition(rng, symbols, 1) for _ in range(rng.randint(2, 3))])
+    formula = And([_condition(rng, symbols, 1) for _ in range(rng.randint(1, 2))])
     consequent = _condition(rng, symbols, 1) if rng.random() < 0.5 else None
     used = [formula] if consequent is None else [formula, consequent]
     return Goal(name, formula, consequent, goal_length(used, set(INPUT_TYPES)))
@@ -91,5 +91,3 @@ def _number(rng: random.Random, symbols: list[FNode], depth: int) -> FNode:
     if choice == 1:
         return left ^ right
     return Ite(_condition(rng, symbols, depth - 1), left, right)
-
-
