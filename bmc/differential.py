@@ -133,7 +133,7 @@ class Sampler:
     def _spread(self, low: int, high: int) -> int:
         """A number between two bounds; in wide ranges small numbers and the bounds themselves come up often."""
         if high - low > 300 and self.random.random() < 0.5:
-            near = [low, high, *range(max(low, -4), min(high, 16) + 1)]
+            near: list[int] = [low, high, *range(max(low, -4), min(high, 16) + 1)]
             return self.random.choice(near)
         return self.random.randint(low, high)
 

@@ -64,7 +64,12 @@ def controller_options(command: F) -> F:
         click.option("--goal", "select", multiple=True, metavar="NAME", help="Only these goals (shell patterns)."),
         click.option("--exclude", multiple=True, metavar="NAME", help="Leave these goals out (shell patterns)."),
         click.option("--property", "properties", multiple=True, metavar="TEXT", help="A further property, as text."),
-        click.option("--final", metavar="EXPR", help="Condition in which a chain must end: a C expression, or init."),
+        click.option(
+            "--final",
+            metavar="EXPR",
+            help="Condition in which a chain must end: a C expression; init: a state like the one after init; "
+            "none: a chain may end anywhere, whatever the project says.",
+        ),
         click.option("-I", "include", multiple=True, metavar="DIR", help="Folder of headers."),
         click.option("-D", "defines", multiple=True, metavar="NAME[=VALUE]", help="Define a macro."),
         click.option("--json", "as_json", is_flag=True, help="The result as JSON on stdout, and nothing else there."),

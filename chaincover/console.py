@@ -27,6 +27,11 @@ def console() -> Console:
     return out if out.is_terminal else Console(highlight=False, width=max(out.width, 140))
 
 
+def say(out: Console, text: str, style: str = "") -> None:
+    """One line, never broken."""
+    out.print(Text(text, style), soft_wrap=True)
+
+
 def short_names(names: Sequence[str]) -> dict[str, str]:
     """The last part of each name where no other name has the same, else the whole name."""
     tails = {name: re.split(r"->|\.|::", name)[-1].lstrip("*") for name in names}
@@ -41,16 +46,13 @@ def show_result(out: Console, controller: Controller, result: ChainResult) -> No
     chain = result.chain
     if chain is not None:
         _show_findings(out, chain)
-        out.print(Text(_headline(controller, result, chain), style="bold"), soft_wrap=True)
+        say(out, _headline(controller, result, chain), "bold")
         _show_steps(out, controller.system, chain)
     else:
-        out.print(
-            Text(f"{controller.system.name}: no chain covers all {len(controller.goals)} goals", style="bold"),
-            soft_wrap=True,
-        )
+        say(out, f"{controller.system.name}: no chain covers all {len(controller.goals)} goals", "bold")
     _show_goals(out, controller, result)
     if result.stopped_by:
-        out.print(f"Stopped by {result.stopped_by}; the result is valid but may not be complete.")
+        say(out, f"Stopped by {result.stopped_by}; the result is valid but may not be complete.")
 
 
 def _headline(controller: Controller, result: ChainResult, chain: Chain) -> str:
@@ -74,11 +76,9 @@ def _proof(result: ChainResult) -> str:
 
 def _show_findings(out: Console, chain: Chain) -> None:
     for hit in chain.failures:
-        out.print(
-            Text(f"FINDING: the consequent of {hit.goal} fails at step {hit.step}", style="bold red"), soft_wrap=True
-        )
+        say(out, f"FINDING: the consequent of {hit.goal} fails at step {hit.step}", "bold red")
     for violation in chain.violations:
-        out.print(Text(f"FINDING: {violation.name} fails in step {violation.step}", style="bold red"), soft_wrap=True)
+        say(out, f"FINDING: {violation.name} fails in step {violation.step}", "bold red")
 
 
 def _show_steps(out: Console, system: TransitionSystem, chain: Chain) -> None:
@@ -163,15 +163,15 @@ def _held(held: bool | None) -> str:
 def show_replay(out: Console, replay: Replay) -> None:
     """What a replay found, disagreements first."""
     for text in (*replay.disagreements[:10], *replay.refused[:10], *replay.violations[:10]):
-        out.print(Text(f"DISAGREES: {text}", style="bold red"), soft_wrap=True)
+        say(out, f"DISAGREES: {text}", "bold red")
     where = "the model" if replay.on == "model" else f"the compiled original ({replay.on})"
     covered = sum(1 for g in replay.goals if g.step is not None)
     verdict = f"{covered} of {len(replay.goals)} goals covered"
     if replay.final is not None:
         verdict += ", final condition reached" if replay.final else ", final condition NOT reached"
-    out.print(Text(f"replay on {where}: {replay.run.length} steps, {verdict}"), soft_wrap=True)
+    say(out, f"replay on {where}: {replay.run.length} steps, {verdict}")
     for remark in replay.remarks:
-        out.print(Text(f"note: {remark}"), soft_wrap=True)
+        say(out, f"note: {remark}")
 
 
 def show_replay_goals(out: Console, replay: Replay) -> None:
@@ -199,30 +199,26 @@ def show_analysis(out: Console, controller: Controller, analysis: Analysis) -> N
     for goal in controller.goals:
         table.add_row(Text(goal.name), str(goal.length), Text(goal.text))
     out.print(table)
-    out.print(Text(f"final: {controller.final_text or '(none: a chain may end anywhere)'}"), soft_wrap=True)
+    say(out, f"final: {controller.final_text or '(none: a chain may end anywhere)'}")
     for goal in analysis.unsatisfiable:
-        out.print(
-            Text(f"UNSATISFIABLE: no state and inputs satisfy the antecedent of {goal.name} ({goal.where})", "bold red")
-        )
+        say(out, f"UNSATISFIABLE: nothing satisfies the antecedent of {goal.name} ({goal.where})", "bold red")
     for goal in analysis.undecided:
-        out.print(Text(f"undecided: whether the antecedent of {goal.name} can hold"), soft_wrap=True)
+        say(out, f"undecided: whether the antecedent of {goal.name} can hold")
     if analysis.final_unsatisfiable:
-        out.print(Text("UNSATISFIABLE: no state satisfies the final condition", "bold red"), soft_wrap=True)
+        say(out, "UNSATISFIABLE: no state satisfies the final condition", "bold red")
     for condition in analysis.invariants:
         kind = "proved inductive" if condition.proved else "NOT proved: it is not used in any claim"
-        out.print(Text(f"invariant {condition.name}: {kind}"), soft_wrap=True)
+        say(out, f"invariant {condition.name}: {kind}")
     _show_suspects(out, analysis)
     for note in controller.model.notes:
-        out.print(Text(f"note: {note}"), soft_wrap=True)
+        say(out, f"note: {note}")
     _show_comparison(out, analysis)
 
 
 def _show_interface(out: Console, controller: Controller) -> None:
     native = controller.native
     init = ", ".join(f"{call.function}()" for call in native.init) or "(none)"
-    out.print(
-        Text(f"{controller.system.name}: init {init}, step {native.step.function}()", style="bold"), soft_wrap=True
-    )
+    say(out, f"{controller.system.name}: init {init}, step {native.step.function}()", "bold")
     table = Table(box=None, pad_edge=False, header_style="bold")
     for title in ("role", "name", "type", "after init / allowed"):
         table.add_column(title)
@@ -240,7 +236,7 @@ def _show_interface(out: Console, controller: Controller) -> None:
 
 def _show_suspects(out: Console, analysis: Analysis) -> None:
     if not analysis.suspects:
-        out.print("undefined behaviour: none possible")
+        say(out, "undefined behaviour: none possible")
     for suspect in analysis.suspects:
         if suspect.undecided:
             reach = "the solver gave up on whether it can happen"
@@ -248,23 +244,17 @@ def _show_suspects(out: Console, analysis: Analysis) -> None:
             reach = "possible in some state, not found within the first steps from init"
         else:
             reach = f"can happen after {suspect.steps} step(s) from init"
-        out.print(Text(f"{suspect.where}: {suspect.kind}: {reach}; chains avoid it"), soft_wrap=True)
+        say(out, f"{suspect.where}: {suspect.kind}: {reach}; chains avoid it")
 
 
 def _show_comparison(out: Console, analysis: Analysis) -> None:
     found = analysis.comparison
     if found is None:
-        out.print("comparison with the compiled original: left out, no C compiler was found")
+        say(out, "comparison with the compiled original: left out, no C compiler was found")
         return
     steps = f"{found.run_steps} steps along random runs and {found.state_steps} from random states"
     if not found.differences:
-        out.print(
-            Text(f"comparison with the compiled original ({analysis.compiler}): equal on {steps}"), soft_wrap=True
-        )
+        say(out, f"comparison with the compiled original ({analysis.compiler}): equal on {steps}")
     for difference in found.differences[:5]:
-        out.print(
-            Text(
-                f"DISAGREES: '{difference.variable}': model {difference.model}, original {difference.original}",
-                "bold red",
-            )
-        )
+        text = f"'{difference.variable}' is {difference.model} in the model, {difference.original} in the original"
+        say(out, f"DISAGREES: {text}", "bold red")

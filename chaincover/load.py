@@ -50,8 +50,9 @@ def load(
 ) -> Controller:
     """Read all that a project names.
 
-    ``properties`` are further text properties, ``final`` replaces the project's final condition, ``select`` and
-    ``exclude`` are shell patterns of goals. InputRefused or UsageError with the place of what is wrong.
+    ``properties`` are further text properties, ``final`` replaces the project's final condition (``none``: there is
+    none), ``select`` and ``exclude`` are shell patterns of goals. InputRefused or UsageError with the place of what is
+    wrong.
     """
     config = project.config
     roots = [*project.property_functions, project.final_function, config.assumption, *config.invariant]
@@ -119,6 +120,8 @@ def _final(
 ) -> tuple[FNode | None, str]:
     text = override if override is not None else project.final
     where = Location("--final") if override is not None else project.where
+    if text == "none":
+        return None, ""
     if text == "init":
         return init_formula(system, goals), "init"
     if text:

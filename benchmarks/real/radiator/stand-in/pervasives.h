@@ -1,0 +1,1 @@
+/* Stands in for the header of the Heptagon run-time library, of which this program uses nothing. */

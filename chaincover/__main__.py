@@ -1,0 +1,5 @@
+"""``python -m chaincover``."""
+
+from chaincover.cli import main
+
+main()

@@ -1,0 +1,89 @@
+"""ChainCover's command line in this process or in one of its own, its output and exit code kept."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from pysmt.environment import get_env, pop_env, push_env
+
+from chaincover.cli import main
+
+ROOT = Path(__file__).resolve().parents[1]
+MODELS = ROOT / "benchmarks" / "models"
+MODEL_NAMES = sorted(place.parent.name for place in MODELS.glob("*/expected.toml"))
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a command ended and what it wrote."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+@contextlib.contextmanager
+def fresh_names() -> Iterator[None]:
+    """Two programs may give one name to variables of different types: pysmt's symbols of their own for each."""
+    push_env()
+    get_env().enable_infix_notation = True
+    try:
+        yield
+    finally:
+        pop_env()
+
+
+def chaincover(*arguments: object, cwd: Path | None = None, **variables: str) -> Outcome:
+    """Run the entry point in this process; ``variables`` are set in the environment."""
+    out, err = io.StringIO(), io.StringIO()
+    argv = ["chaincover", *map(str, arguments)]
+    with (
+        fresh_names(),
+        contextlib.chdir(cwd or "."),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+        mock.patch.object(sys, "argv", argv),
+        mock.patch.dict(os.environ, variables),
+    ):
+        try:
+            main()
+        except SystemExit as ending:
+            code = ending.code
+    assert isinstance(code, int)
+    return Outcome(code, out.getvalue(), err.getvalue())
+
+
+def in_process_of_its_own(*arguments: object, cwd: Path | None = None, **variables: str) -> Outcome:
+    """Run ``python -m chaincover``."""
+    done = subprocess.run(
+        [sys.executable, "-m", "chaincover", *map(str, arguments)],
+        cwd=cwd,
+        env={**os.environ, "PYTHONPATH": str(ROOT), **variables},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    return Outcome(done.returncode, done.stdout, done.stderr)
+
+
+def write_files(folder: Path, files: dict[str, str | bytes]) -> None:
+    """Write ``files``, named by their path in ``folder``."""
+    for name, content in files.items():
+        place = folder / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(content.encode() if isinstance(content, str) else content)

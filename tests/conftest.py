@@ -1,0 +1,36 @@
+"""Markers for what a machine may lack: a C compiler, elkai."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from bmc.native import find_compiler
+from chaincover.orderings import tsp
+
+NO_COMPILER = "needs a C compiler"
+NO_ELKAI = "elkai is not installed"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "needs_compiler: compares with the compiled original")
+    config.addinivalue_line("markers", "needs_elkai: uses the ordering tsp")
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("needs_compiler") and find_compiler() is None:
+        pytest.skip(NO_COMPILER)
+    if item.get_closest_marker("needs_elkai") and not tsp.available():
+        pytest.skip(NO_ELKAI)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+    """With CHAINCOVER_REQUIRE_CC=1 a test that is skipped for want of a compiler fails, however it was marked."""
+    report = yield
+    if os.environ.get("CHAINCOVER_REQUIRE_CC") == "1" and report.skipped and NO_COMPILER in str(report.longrepr):
+        report.outcome = "failed"
+        report.longrepr = f"{item.nodeid}: {NO_COMPILER}, and CHAINCOVER_REQUIRE_CC=1 asks for one"
+    return report
