@@ -104,6 +104,11 @@ class Sampler:
             count -= 1
             yield state, values
 
+    def any_pair(self) -> tuple[Valuation, Valuation]:
+        """A random state in the declared ranges and random inputs, whether the step is defined there or not."""
+        state = {var.name: self._state_value(var) for var in self.system.state}
+        return state, {var.name: self._input_value(var) for var in self.system.inputs}
+
     def allowed_inputs(self, state: Valuation) -> Valuation | None:
         """Random inputs that the constraint allows and for which the step is defined; None if none was found."""
         for _ in range(_ATTEMPTS):

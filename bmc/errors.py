@@ -21,16 +21,18 @@ class Location:
 class ChainCoverError(Exception):
     """Base of all errors shown to the user: what is wrong, where, and what to do next.
 
-    ``exit_code`` is the code that the command line ends with (docs/exit-codes.md).
+    ``exit_code`` is the code that the command line ends with (docs/exit-codes.md); ``next_step`` is the hint of errors
+    that are given none of their own.
     """
 
     exit_code = 3
+    next_step = ""
 
     def __init__(self, message: str, where: Location | None = None, hint: str = "") -> None:
         super().__init__(message)
         self.message = message
         self.where = where
-        self.hint = hint
+        self.hint = hint or self.next_step
 
     def __str__(self) -> str:
         text = f"{self.where}: {self.message}" if self.where else self.message
@@ -41,16 +43,23 @@ class UsageError(ChainCoverError):
     """The command line or an option's value is wrong."""
 
     exit_code = 2
+    next_step = "'chaincover COMMAND --help' explains the options"
 
 
 class InputRefused(ChainCoverError):
     """A source, project, property or input file cannot be read, or lies outside what is supported."""
 
     exit_code = 3
+    next_step = "correct it there and run the command again"
 
 
 class UnsupportedConstruct(InputRefused):
     """Reachable C code uses a construct outside the supported subset; it is never approximated."""
+
+    next_step = (
+        "rewrite it, or keep it out of what init and step reach (#ifndef __CHAINCOVER__, a stand-in header or function);"
+        " docs/c-subset.md lists what is read"
+    )
 
 
 class NoChain(ChainCoverError):

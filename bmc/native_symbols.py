@@ -128,7 +128,7 @@ def read_library(library: Path, interface: NativeInterface) -> LibraryMap:
         elf = _elf(stream)
         table = [s for s in elf.get_section_by_name(".symtab").iter_symbols() if s["st_shndx"] != "SHN_UNDEF"]
         exported = {s.name: s["st_value"] for s in elf.get_section_by_name(".dynsym").iter_symbols()}
-        sizes = {s["st_value"]: s["st_size"] for s in table if s["st_info"]["type"] == "STT_OBJECT"}
+        sizes = {s["st_value"]: s["st_size"] for s in table if s["st_info"]["type"] == "STT_OBJECT" and s["st_size"]}
         debug = _DebugReader(elf, interface)
         debug.read()
         functions: dict[str, list[FunctionPlace]] = {}

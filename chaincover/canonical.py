@@ -91,9 +91,7 @@ class _Search:
 
     def settle(self, slots: Sequence[_Slot], first: int) -> int:
         """Fix as many slots from ``first`` as can be least together and the one after them; the next open one."""
-        stop = self._least_from(slots, first)
-        if stop == first:
-            stop = self._most_at_least(slots, first)
+        stop = self._most_at_least(slots, first)
         self._fixed += [slot.value(0) for slot in slots[first:stop]]
         if stop == len(slots):
             return stop
@@ -106,7 +104,7 @@ class _Search:
 
     def _most_at_least(self, slots: Sequence[_Slot], first: int) -> int:
         """The largest n such that the slots from ``first`` up to n can all be least; the run then shows it."""
-        possible, ask, impossible = first, len(slots), len(slots) + 1
+        possible, ask, impossible = self._least_from(slots, first), len(slots), len(slots) + 1
         while possible < impossible - 1:
             wanted = [slot.value(0) for slot in slots[first:ask]]
             core = self._ask(wanted)

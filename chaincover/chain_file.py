@@ -159,7 +159,10 @@ def _from_csv(place: Path, text: str, system: TransitionSystem) -> Stimulus:
     for index, title in enumerate(cell.strip() for cell in rows[0]):
         if title in others:
             continue
-        name = find_variable(title, names, Location(str(place), 1, index + 1), what="input")
+        here = Location(str(place), 1, index + 1)
+        name = find_variable(title, names, here, what="input")
+        if name in (variable.name for variable in columns.values()):
+            raise InputRefused(f"a second column for the input '{name}'", here, "leave one of them out")
         columns[index] = next(v for v in system.inputs if v.name == name)
     missing = [v.name for v in system.inputs if v not in columns.values()]
     if missing:
@@ -168,8 +171,9 @@ def _from_csv(place: Path, text: str, system: TransitionSystem) -> Stimulus:
     for line, row in enumerate(rows[1:], 2):
         if not any(cell.strip() for cell in row):
             continue
-        if len(row) < len(rows[0]):
-            raise InputRefused(f"{len(row)} values for {len(rows[0])} columns", Location(str(place), line))
+        if len(row) < len(rows[0]) or any(cell.strip() for cell in row[len(rows[0]) :]):
+            text = f"{len(row)} values for {len(rows[0])} columns"
+            raise InputRefused(text, Location(str(place), line), "write one value under each title of the first line")
         inputs.append(
             {v.name: parse_value(row[i], v.type, Location(str(place), line, i + 1)) for i, v in columns.items()}
         )

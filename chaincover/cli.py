@@ -2,59 +2,30 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import sys
-import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
 from bmc.engines import choose as choose_engine
-from bmc.errors import ChainCoverError, Location
+from bmc.errors import ChainCoverError, InputRefused, Location
 from chaincover import analysis, chain_file, console, export_graph, pipeline, results, scaffold
+from chaincover.chain import Chain
 from chaincover.grow import grow
 from chaincover.load import Controller, load
 from chaincover.output import prepare_folder, to_json, write_text
+from chaincover.progress import Progress
 from chaincover.project import Project, read_project
 from chaincover.replay import Replay, replay
 
 F = TypeVar("F", bound=Callable[..., Any])
 INTERRUPTED = 130
 INTERNAL_ERROR = 70
-
-
-@dataclass
-class Progress:
-    """Messages on stderr: none with -q, one line each with -v, else a line that replaces itself on a terminal."""
-
-    verbosity: int = 0
-    seconds: dict[str, float] = field(default_factory=dict)
-
-    def __call__(self, text: str) -> None:
-        if self.verbosity > 0:
-            click.echo(text, err=True)
-        elif self.verbosity == 0 and sys.stderr.isatty():
-            click.echo(f"\r\x1b[K{text[:100]}", err=True, nl=False)
-
-    def done(self) -> None:
-        """Clear the line."""
-        if self.verbosity == 0 and sys.stderr.isatty():
-            click.echo("\r\x1b[K", err=True, nl=False)
-
-    @contextlib.contextmanager
-    def stage(self, name: str) -> Iterator[None]:
-        """Time a stage."""
-        self(name)
-        start = time.perf_counter()
-        try:
-            yield
-        finally:
-            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
 
 
 def controller_options(command: F) -> F:
@@ -120,25 +91,24 @@ def check(compare: int, as_json: bool, **given: Any) -> int:
 def generate(output: str, no_replay: bool, as_json: bool, **given: Any) -> int:
     """Generate one chain that covers every goal; replay it on the compiled original."""
     progress = _progress(given)
-    folder = prepare_folder(output)
     controller, options = _prepared(given, progress)
+    folder = prepare_folder(output)
     with progress.stage("search"):
         result = pipeline.generate(controller.system, controller.goals, controller.final, options, progress)
-    played: Replay | None = None
-    if result.chain is not None and not no_replay:
-        with progress.stage("replay"):
-            played = replay(controller, chain_file.stimulus_of(controller.system, result.chain))
+    played, problem = _try_replay(controller, None if no_replay else result.chain, progress)
     progress.done()
     document = results.chain_document(controller, result)
     _write(folder, controller, result, document, results.run_document(controller, result, played, progress.seconds))
-    if as_json:
+    if as_json and problem is None:
         click.echo(to_json(document), nl=False)
-    elif not given["quiet"]:
+    elif not as_json and not given["quiet"]:
         out = console.console()
         console.show_result(out, controller, result)
         if played is not None:
             console.show_replay(out, played)
         out.print(f"written to {folder}/: chain.json, run.json" + (", chain.csv" if result.chain else ""), markup=False)
+    if problem is not None:
+        raise problem
     return results.exit_code(result, played)
 
 
@@ -176,6 +146,8 @@ def graph(form: str, output: str | None, as_json: bool, **given: Any) -> int:
     """The K-reachability graph, as JSON or DOT, grown until a covering path exists."""
     progress = _progress(given)
     controller, options = _prepared({**given, "ordering": None}, progress)
+    if output:
+        prepare_folder(str(Path(output).parent))
     with progress.stage("graph"):
         found, stopped_by = grow(controller.system, controller.goals, controller.final, options, progress)
     progress.done()
@@ -230,6 +202,9 @@ def _prepared(given: dict[str, Any], progress: Progress) -> tuple[Controller, pi
     """The controller with its invariants proved, and the options of the search."""
     controller = _load(given, progress)
     project = controller.project
+    if not controller.goals:
+        hint = "write property functions p_*, [[property]] tables in the project file, or give --property TEXT"
+        raise InputRefused("there is no goal to cover", project.where, hint)
     options = pipeline.Options(
         bound=given["bound"] if given["bound"] is not None else project.bound,
         overlap=given["overlap"] or project.overlap,
@@ -239,6 +214,19 @@ def _prepared(given: dict[str, Any], progress: Progress) -> tuple[Controller, pi
     with progress.stage("check"):
         system = analysis.prepare(controller, choose_engine(options.engine))
     return replace(controller, system=system), options
+
+
+def _try_replay(
+    controller: Controller, chain: Chain | None, progress: Progress
+) -> tuple[Replay | None, BaseException | None]:
+    """The replay of a chain just found, or what stopped it: the chain is written in any case."""
+    if chain is None:
+        return None, None
+    try:
+        with progress.stage("replay"):
+            return replay(controller, chain_file.stimulus_of(controller.system, chain)), None
+    except (ChainCoverError, KeyboardInterrupt) as error:
+        return None, error
 
 
 def _write(

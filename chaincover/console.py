@@ -11,12 +11,13 @@ from rich.text import Text
 
 from bmc.system import InputVariable, StateVariable, TransitionSystem, Valuation
 from chaincover.analysis import Analysis
-from chaincover.chain import COVERED, Chain
+from chaincover.chain import COVERED, UNREACHABLE, Chain
 from chaincover.chain_file import reported
 from chaincover.load import Controller
 from chaincover.pipeline import ChainResult
 from chaincover.replay import Replay
 from chaincover.values import show_ranges
+from chaincover.verdicts import NEXT_STEP
 
 _MOST_COLUMNS = 6
 
@@ -51,8 +52,18 @@ def show_result(out: Console, controller: Controller, result: ChainResult) -> No
     else:
         say(out, f"{controller.system.name}: no chain covers all {len(controller.goals)} goals", "bold")
     _show_goals(out, controller, result)
+    _show_next_steps(out, controller, result)
     if result.stopped_by:
         say(out, f"Stopped by {result.stopped_by}; the result is valid but may not be complete.")
+
+
+def _show_next_steps(out: Console, controller: Controller, result: ChainResult) -> None:
+    """For each verdict other than covered: the goals with their places, and what can be done."""
+    for status, advice in NEXT_STEP.items():
+        pairs = zip(controller.goals, result.verdicts, strict=True)
+        names = [f"{goal.name} ({goal.where})" for goal, verdict in pairs if verdict.status == status]
+        if names:
+            say(out, f"{status}: {', '.join(names)}\n  next: {advice}")
 
 
 def _headline(controller: Controller, result: ChainResult, chain: Chain) -> str:
@@ -202,6 +213,7 @@ def show_analysis(out: Console, controller: Controller, analysis: Analysis) -> N
     say(out, f"final: {controller.final_text or '(none: a chain may end anywhere)'}")
     for goal in analysis.unsatisfiable:
         say(out, f"UNSATISFIABLE: nothing satisfies the antecedent of {goal.name} ({goal.where})", "bold red")
+        say(out, f"  next: {NEXT_STEP[UNREACHABLE]}")
     for goal in analysis.undecided:
         say(out, f"undecided: whether the antecedent of {goal.name} can hold")
     if analysis.final_unsatisfiable:

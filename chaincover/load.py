@@ -14,12 +14,12 @@ from bmc.c.model import CModel
 from bmc.c.variables import suggestion
 from bmc.errors import InputRefused, Location, UsageError
 from bmc.interface import NativeInterface
-from bmc.system import TransitionSystem, conjunction, equal, symbols_of
+from bmc.system import Condition, TransitionSystem, conjunction, equal, symbols_of
 from bmc.unroll import unframed
 from chaincover.project import Project
 from properties.c_functions import read_condition_function, read_property_function
 from properties.goal import Goal
-from properties.text import PropertyText, read_property
+from properties.text import PropertyText, read_condition, read_property
 
 _RESERVED = ("init", "final", "end")
 
@@ -54,6 +54,16 @@ def load(
     none), ``select`` and ``exclude`` are shell patterns of goals. InputRefused or UsageError with the place of what is
     wrong.
     """
+    try:
+        return _load(project, properties, final, select, exclude)
+    except InputRefused as error:
+        error.where = project.place_of(error)
+        raise
+
+
+def _load(
+    project: Project, properties: Sequence[str], final: str | None, select: Sequence[str], exclude: Sequence[str]
+) -> Controller:
     config = project.config
     roots = [*project.property_functions, project.final_function, config.assumption, *config.invariant]
     model = read_c(config, [r for r in roots if r])
@@ -92,9 +102,10 @@ def _check_names(goals: Sequence[Goal]) -> None:
 
 
 def _selected(goals: Sequence[Goal], select: Sequence[str], exclude: Sequence[str]) -> list[Goal]:
-    for pattern in (*select, *exclude):
+    for option, pattern in [*(("--goal", p) for p in select), *(("--exclude", p) for p in exclude)]:
         if not any(fnmatch.fnmatchcase(g.name, pattern) for g in goals):
-            raise UsageError(f"no goal is called '{pattern}'", None, suggestion(pattern, [g.name for g in goals]))
+            hint = suggestion(pattern, [g.name for g in goals])
+            raise UsageError(f"no goal is called '{pattern}'", Location(option), hint)
     chosen = [g for g in goals if not select or any(fnmatch.fnmatchcase(g.name, p) for p in select)]
     return [g for g in chosen if not any(fnmatch.fnmatchcase(g.name, p) for p in exclude)]
 
@@ -102,17 +113,27 @@ def _selected(goals: Sequence[Goal], select: Sequence[str], exclude: Sequence[st
 def _with_conditions(project: Project, model: CModel) -> TransitionSystem:
     """The system with the assumption and invariants that C functions state."""
     system = model.system
+    for text in project.config.assume:
+        read_condition(model, text, project.where)
     name = project.config.assumption
     if name and (not project.by_convention or model.program.function(name) is not None):
-        assumption = read_condition_function(model, name)
+        assumption = _stated(project, model, name)
         system = replace(system, input_constraint=conjunction([system.input_constraint, assumption.formula]))
-    extra = tuple(read_condition_function(model, name) for name in project.config.invariant)
+    extra = tuple(_stated(project, model, name) for name in project.config.invariant)
     inputs = {v.name for v in system.inputs}
     for condition in extra:
         used = [s.symbol_name() for s in symbols_of(condition.formula) if s.symbol_name() in inputs]
         if used:
             raise InputRefused(f"the invariant '{condition.name}' reads the input '{used[0]}'", condition.where)
     return replace(system, invariants=(*system.invariants, *extra))
+
+
+def _stated(project: Project, model: CModel, name: str) -> Condition:
+    """What the C function that the project names states."""
+    if model.program.function(name) is None:
+        names = [function.name for function in model.program.defined_functions()]
+        raise InputRefused(f"no function '{name}' is defined", project.where, suggestion(name, names))
+    return read_condition_function(model, name)
 
 
 def _final(
@@ -125,11 +146,11 @@ def _final(
     if text == "init":
         return init_formula(system, goals), "init"
     if text:
-        formula = model.condition(text, where)
+        formula = read_condition(model, text, where)
     elif project.final_function and (
         not project.by_convention or model.program.function(project.final_function) is not None
     ):
-        formula = read_condition_function(model, project.final_function).formula
+        formula = _stated(project, model, project.final_function).formula
         text = f"{project.final_function}()"
     else:
         return None, ""

@@ -1,6 +1,6 @@
 """Algorithm 1 with Algorithm 4: from a transition system and goals to one checked chain.
 
-graph (Algorithms 2, 3, 10) -> order (Lemma 2) -> inputs (Algorithms 8, 9) -> repair (11, 12) -> least inputs -> check.
+graph (Algorithms 2, 3, 10) -> order (Lemma 2) -> inputs (8, 9) -> repair (11, 12) -> shorten -> least inputs -> check.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from itertools import pairwise
 from pysmt.fnode import FNode
 
 from bmc.engines import choose as choose_engine
-from bmc.engines.protocol import Status
+from bmc.engines.protocol import Run, Status
 from bmc.errors import CheckDisagreed, LimitReached, UsageError
 from bmc.explore import reachability_invariant
 from bmc.system import TransitionSystem
@@ -28,6 +28,7 @@ from chaincover.orderings.protocol import OrderingProblem
 from chaincover.reachability import GraphBuilder
 from chaincover.recheck import Checker, start_dependence
 from chaincover.repair import repair_path
+from chaincover.shorten import Shortener
 from chaincover.verdicts import judge
 from properties.goal import Goal
 
@@ -45,8 +46,9 @@ class Options:
     """``bound`` is K in steps (None: it grows up to ``DEFAULT_BOUND``). ``overlap``: ``allow`` or ``forbid``.
 
     ``explore`` is the most steps to simulate for all reachable states, as an invariant that sharpens weights and bound
-    (0: do not). ``time_limit`` for the whole run and ``query_limit`` for one solver query are in seconds, None for
-    no limit.
+    (0: do not). ``improve`` is the work per query, in units of about a second, of the search over whole chains that
+    shortens the chain and raises the bound (0: do not; never with ``forbid``). ``time_limit`` for the whole run and
+    ``query_limit`` for one solver query are in seconds, None for no limit.
     """
 
     bound: int | None = None
@@ -54,6 +56,7 @@ class Options:
     ordering: str = "auto"
     engine: str = "z3"
     explore: int = 100_000
+    improve: int = 5
     time_limit: float | None = None
     query_limit: float | None = None
 
@@ -126,10 +129,13 @@ class _Search:
         self._order_proved = False
         self._attempt: Attempt | None = None
         self._longest = 0
+        self._plan: Plan | None = None
+        self._shortener: Shortener | None = None
         self._chain: Chain | None = None
 
     def run(self) -> None:
-        """Grow K until a covering path can be made a chain, or the bound is met."""
+        """Grow K until a covering path can be made a chain, or the bound is met; then make it short and canonical."""
+        plan = None
         for k in range(self._bound + 1):
             self._builder.extend()
             graph = self._possible_graph()
@@ -138,9 +144,13 @@ class _Search:
                 return
             plan = self._shortest_path(graph)
             if plan is not None and self._concretise(plan, self._bound if self._builder.complete else k):
-                return
+                break
             if self._builder.complete:
-                return
+                break
+        if plan is not None:
+            self._shorten(plan)
+        if self._plan is not None:
+            self._canonicalise(self._plan)
 
     def result(self, stopped_by: str) -> ChainResult:
         """What is known now."""
@@ -149,7 +159,7 @@ class _Search:
         return ChainResult(
             chain=self._chain,
             verdicts=judge(graph, self._chain, self._attempt, stopped_by, self._longest),
-            bounds=lower_bound(self._possible_graph(), length),
+            bounds=lower_bound(self._possible_graph(), length, self._shortener.lower if self._shortener else 0),
             graph=graph,
             depth=graph.depth,
             stopped_by=stopped_by,
@@ -196,12 +206,36 @@ class _Search:
             self._attempt = self._tools.check_path(plan)
         if self._attempt.run is None:
             return False
-        self._chain = self._checker.chain(plan, self._attempt.run)
-        self._progress(f"inputs: least values for {self._chain.length} steps")
-        run = canonicalise(self._tools, plan, self._attempt.run)
-        self._chain = self._checker.chain(plan, run)
-        self._chain = replace(self._chain, relies_on=start_dependence(self._tools, plan, run))
+        self._take(plan, self._attempt.run)
         return True
+
+    def _take(self, plan: Plan, run: Run) -> None:
+        """Keep the checked chain of ``run`` as the best so far."""
+        self._chain = self._checker.chain(plan, run)
+        self._plan = plan
+
+    def _shorten(self, plan: Plan) -> None:
+        """Search whole chains: shorter ones than the one found, or any if none was found along ``plan``."""
+        longest = self._chain.length if self._chain else self._tools.length(plan) + self._bound + 1
+        lower = lower_bound(self._possible_graph(), None).lower
+        if not self._options.improve or self._options.overlap == "forbid" or lower >= longest:
+            return
+        self._progress(f"shorten: between {lower} and {longest} steps")
+
+        def found(run: Run) -> None:
+            self._take(self._checker.plan(run, plan.goals, plan.path[-1]), run)
+            self._progress(f"shorten: {run.length} steps")
+
+        self._shortener = Shortener(self._tools, plan.goals, lower, longest, self._options.improve, found)
+        self._shortener.work()
+
+    def _canonicalise(self, plan: Plan) -> None:
+        """The least inputs for the chain, and whether it works for all open start values."""
+        assert self._chain is not None
+        self._progress(f"inputs: least values for {self._chain.length} steps")
+        run = canonicalise(self._tools, plan, self._chain.run)
+        self._take(plan, run)
+        self._chain = replace(self._chain, relies_on=start_dependence(self._tools, plan, run))
 
 
 def _strengthened(system: TransitionSystem, goals: Sequence[Goal], final: FNode | None, limit: int) -> TransitionSystem:

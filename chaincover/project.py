@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,7 @@ class Project:
 
     ``final`` is a C expression, ``"init"`` or ''; ``final_function`` a C function's name or ''. ``period`` is the step
     period in seconds. ``by_convention``: there was no project file, so that optional functions may be missing.
+    ``text`` is the content of the project file.
     """
 
     config: SourceConfig
@@ -46,12 +47,30 @@ class Project:
     overlap: str = "allow"
     ordering: str = "auto"
     by_convention: bool = False
-    sources: tuple[str, ...] = field(default=())
+    sources: tuple[str, ...] = ()
+    text: str = ""
 
     @property
     def where(self) -> Location:
         """The project file, or the first source file."""
         return self.config.where or Location(self.config.files[0])
+
+    def place_of(self, error: InputRefused) -> Location | None:
+        """Where the error is: if it names the project file alone, the line that holds a name quoted in its message.
+
+        Only a name that stands in one place of the file tells a line.
+        """
+        if not self.text or error.where != self.config.where:
+            return error.where
+        for name in re.findall(r"'([^']+)'", error.message):
+            places = [
+                Location(self.where.file, line, match.start() + 1)
+                for line, row in enumerate(self.text.splitlines(), 1)
+                for match in re.finditer(rf"(?<![\w>])(?<![^.]\.){re.escape(name)}(?![\w.]|->)", row.partition("#")[0])
+            ]
+            if len(places) == 1:
+                return places[0]
+        return error.where
 
 
 def read_project(path: str) -> Project:
@@ -125,6 +144,7 @@ class _Reader:
             overlap=self._choice("search", "overlap", ("allow", "forbid"), "allow"),
             ordering=self._choice("search", "ordering", ("auto", "tsp", "exact"), "auto"),
             sources=files,
+            text=self.text,
         )
 
     def _config(self, base: Path, files: tuple[str, ...]) -> SourceConfig:
@@ -158,7 +178,7 @@ class _Reader:
         found = self.data.get("property", [])
         if not isinstance(found, list) or not all(isinstance(item, dict) for item in found):
             raise self._wrong("property", "tables headed [[property]]")
-        lines = [n for n, row in enumerate(self.text.splitlines(), 1) if re.match(r"\s*text\s*=", row)]
+        lines = self._property_lines()
         properties = []
         for index, item in enumerate(found):
             where = Location(str(self.place), lines[index] if len(lines) == len(found) else 0)
@@ -174,6 +194,19 @@ class _Reader:
                 )
             )
         return properties
+
+    def _property_lines(self) -> list[int]:
+        """For each [[property]] the line of its text, or of its heading if it has none."""
+        lines: list[int] = []
+        has_text = True
+        for number, row in enumerate(self.text.splitlines(), 1):
+            if re.match(r"\s*\[\[\s*property\s*\]\]", row):
+                lines.append(number)
+                has_text = False
+            elif not has_text and re.match(r"\s*text\s*=", row):
+                lines[-1] = number
+                has_text = True
+        return lines
 
     # reading of single keys
 

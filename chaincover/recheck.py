@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE, Not
@@ -15,6 +16,7 @@ from bmc.system import TransitionSystem, conjunction, equal
 from bmc.unroll import at, framed
 from chaincover.chain import Chain, Hit, Violation
 from chaincover.concretize import Concretizer, Plan
+from chaincover.graph import INIT
 from properties.goal import Goal
 from properties.monitor import Monitor
 
@@ -27,6 +29,16 @@ class Checker:
         self._simulator = Simulator(system)
         self._monitor = Monitor(goals)
         self._final = None if final is None else compile_formulas([final])
+
+    def plan(self, run: Run, goals: Sequence[str], end: str) -> Plan:
+        """The plan that ``run`` follows, each of ``goals`` at the first step at which the run covers it."""
+        covered = self._monitor.covered(run)
+        missing = [goal for goal in goals if not covered[goal]]
+        if missing:
+            raise CheckDisagreed(f"the engine's run does not cover {', '.join(missing)}")
+        order = sorted(goals, key=lambda goal: covered[goal][0])
+        steps = [0, *(covered[goal][0] for goal in order), run.length]
+        return Plan((INIT, *order, end), tuple(b - a for a, b in pairwise(steps)))
 
     def chain(self, plan: Plan, claimed: Run) -> Chain:
         """The chain of ``claimed``: its inputs simulated again from init. CheckDisagreed if anything claimed fails."""
@@ -53,6 +65,7 @@ class Checker:
                 for step in range(run.length)
                 for condition in self._simulator.violated(run.states[step], run.inputs[step])
             ),
+            relies_on=_open_names(self._system),
         )
 
     def _replayed(self, claimed: Run) -> Run:
@@ -68,13 +81,17 @@ class Checker:
         return Hit(goal, step, self._monitor.judge(run, goal, step))
 
 
+def _open_names(system: TransitionSystem) -> tuple[str, ...]:
+    return tuple(var.name for var in system.state if var.init is None and var.name not in system.chosen)
+
+
 def start_dependence(tools: Concretizer, plan: Plan, run: Run) -> tuple[str, ...]:
     """The variables that init leaves open and the tester does not choose, unless the chain works for all their values.
 
     One query: is there a start with which the inputs of ``run`` break a constraint, miss a goal of ``plan`` or the end?
     """
     system = tools.system
-    names = tuple(var.name for var in system.state if var.init is None and var.name not in system.chosen)
+    names = _open_names(system)
     if not names:
         return ()
     free = replace(system, input_constraint=TRUE(), defined=TRUE(), invariants=())

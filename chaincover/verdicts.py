@@ -18,6 +18,15 @@ from chaincover.chain import (
 from chaincover.concretize import Attempt
 from chaincover.graph import INIT, Edge, Obstacles, ReachGraph, obstacles, transitive_closure
 
+NEXT_STEP = {
+    UNREACHABLE: "correct the antecedent, or the ranges and assumptions that exclude it",
+    NOT_WITHIN_BOUND: "give a larger -K, or leave the goal out with --exclude",
+    NO_WAY_TO_FINAL: "look at the final condition (--final none: a chain may end anywhere), or give a larger -K",
+    EXCLUDED: "leave out what stands in the way with --exclude, and generate another chain for it",
+    UNDECIDED: "allow more time with --time-limit, or ask for fewer goals",
+}
+"""What a user can do about a goal that is not covered."""
+
 
 def judge(
     graph: ReachGraph, chain: Chain | None, attempt: Attempt | None, stopped_by: str, longest: int

@@ -6,18 +6,21 @@ Conditions are C expressions with the program's own enumeration constants and ma
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from pysmt.fnode import FNode
 
-from bmc.c.memory import State
+from bmc.c.memory import Content, Key, State
 from bmc.c.model import CModel
 from bmc.c.program import EnumConstant, Scope, with_deep_stack
 from bmc.c.recorder import Recorder
 from bmc.c.types import PointerType
+from bmc.c.variables import variable_name
 from bmc.errors import InputRefused, Location
-from bmc.system import conjunction
+from bmc.system import conjunction, symbols_of
+from bmc.unroll import plain, unframed
 from properties.goal import Goal, goal_length
 
 _FORM = "write G(antecedent -> consequent), with X(...) for the next step, or cover(antecedent)"
@@ -54,6 +57,17 @@ def read_property(model: CModel, given: PropertyText, default_name: str) -> Goal
     parts = [condition] if oracle is None else [condition, oracle]
     length = goal_length(parts, {v.name for v in model.inputs})
     return Goal(name, condition, oracle, length, body, given.description, given.requirement, given.where)
+
+
+def read_condition(model: CModel, text: str, where: Location) -> FNode:
+    """A C expression over the variables of one step, as a formula over plain symbols.
+
+    InputRefused, with its place, if it cannot be read, changes what it reads, or looks at a later step.
+    """
+    framed = _Reader(model, where).formula(text)
+    if any(unframed(symbol)[1] for symbol in symbols_of(framed)):
+        raise InputRefused(f"'{text.strip()}' looks at a later step", where, "leave X out; it is for properties only")
+    return framed.substitute({symbol: plain(symbol) for symbol in symbols_of(framed)})
 
 
 def _outer(body: str, where: Location) -> tuple[str, str]:
@@ -118,12 +132,26 @@ class _Reader:
             node = self.model.expand_and_parse(text, self.where)
             scope = self._scope()
             state = self.model.state_at(0)
+            before = dict(state.cells)
             holds = self.model.with_names(
                 recorder, self.where, lambda: self.model.executor.condition(node, scope, state), X=self._next
             )
+            self._refuse_changes(before, state)
             return conjunction([holds, recorder.defined])
 
-        return with_deep_stack(work)
+        try:
+            return with_deep_stack(work)
+        except InputRefused as error:
+            if text.strip() not in error.message:
+                raise InputRefused(f"{error.message} in '{text.strip()}'", self.where, error.hint) from None
+            raise
+
+    def _refuse_changes(self, before: Mapping[Key, Content], state: State) -> None:
+        """A condition looks at the state; one that changes it is most often '=' written for '=='."""
+        for key, content in before.items():
+            if state.cells.get(key) != content:
+                text = f"the condition changes '{variable_name(*key)}'"
+                raise InputRefused(text, self.where, "compare with '=='; a condition may only read")
 
     def _scope(self) -> Scope:
         scope = self.model.scope()
@@ -138,7 +166,11 @@ class _Reader:
         if len(items) != 1:
             raise InputRefused("X takes one condition", self.where, _FORM)
         self.step += 1
+        later = State(self.model.state_at(self.step).cells, state.pc)
+        before = dict(later.cells)
         try:
-            return self.model.executor.evaluate(items[0], scope, State(self.model.state_at(self.step).cells, state.pc))
+            result = self.model.executor.evaluate(items[0], scope, later)
+            self._refuse_changes(before, later)
+            return result
         finally:
             self.step -= 1

@@ -27,7 +27,8 @@ def changes() -> list[tuple[State, State]]:
     states = reachable_states(system, [], 10_000)
     assert states == ({},)
     states = reachable_states(system, [p.antecedent for p in PROPERTIES], 10_000)
-    assert states is not None and len(states) == 8
+    assert states is not None
+    assert len(states) == 8
     simulator = Simulator(system)
     found = set()
     for state in states:
@@ -102,6 +103,9 @@ def test_examples_1_and_2_the_broken_chain_is_repaired() -> None:
     assert pressed(result)[0] == "button"
     assert pressed(result)[2:] == ["brake", "button"]
     assert result.chain.hits == (Hit("p1", 0, True), Hit("p2", 2, None))
-    assert result.bounds.lower == 3
-    assert not result.bounds.minimal
-    assert result.bounds.gap == pytest.approx(1 / 3)
+    assert result.bounds.minimal
+    weights_only = generate(cruise(), goals, INIT, Options(improve=0))
+    assert weights_only.chain == result.chain
+    assert weights_only.bounds.lower == 3
+    assert not weights_only.bounds.minimal
+    assert weights_only.bounds.gap == pytest.approx(1 / 3)

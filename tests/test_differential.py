@@ -56,10 +56,10 @@ def test_weights_are_those_of_explicit_search(seed: int, overlap: str) -> None:
 
 
 @settings(max_examples=80, deadline=None, derandomize=True)
-@given(SEEDS, st.sampled_from([0, 100_000]))
-def test_chains_and_bounds_agree_with_explicit_search(seed: int, explore: int) -> None:
+@given(SEEDS, st.sampled_from([0, 100_000]), st.sampled_from([0, 5]))
+def test_chains_and_bounds_agree_with_explicit_search(seed: int, explore: int, improve: int) -> None:
     case = random_case(seed, goals=3, longest=2)
-    result = generate(case.system, case.goals, case.final, Options(bound=6, explore=explore))
+    result = generate(case.system, case.goals, case.final, Options(bound=6, explore=explore, improve=improve))
     reference = Explicit(case.system)
     if explore and result.chain is None:
         check_weights(case, result.graph, reference, reference.reachable(), result.depth, "allow")
@@ -77,6 +77,7 @@ def test_chains_and_bounds_agree_with_explicit_search(seed: int, explore: int) -
     assert optimum is not None
     assert chain.length >= optimum
     assert not result.bounds.minimal or chain.length == optimum
+    assert not improve or result.bounds.minimal
     check_chain(case, reference, wanted, chain)
 
 

@@ -44,10 +44,13 @@ class Run:
 class Session(Protocol):
     """One incremental solver session from one source: frames are added as longer queries arrive."""
 
-    def check(self, formulas: Sequence[FNode], steps: int, time_limit: float | None = None) -> Answer:
+    def check(
+        self, formulas: Sequence[FNode], steps: int, time_limit: float | None = None, effort: int | None = None
+    ) -> Answer:
         """Is there a run of exactly ``steps`` valid steps from the source that satisfies ``formulas``?
 
         ``formulas`` are over framed symbols ``x@j``, j <= steps (inputs: j < steps). ``time_limit`` in seconds.
+        ``effort`` limits the solver's work repeatably, in units of about a second; None for no limit.
         """
 
     def run(self) -> Run:

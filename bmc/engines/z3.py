@@ -24,6 +24,9 @@ SEED = 1
 NO_LIMIT = 4294967295
 """z3's ``timeout`` value (milliseconds) for none."""
 
+EFFORT_UNIT = 6_000_000
+"""z3's resource count of about a second."""
+
 
 @dataclass(frozen=True)
 class Template:
@@ -120,11 +123,14 @@ class Z3Session:
         self._span = self._span_of(source)
         self._z3.add(self._convert(source), self._convert(at(_proved(system), 0)))
 
-    def check(self, formulas: Sequence[FNode], steps: int, time_limit: float | None = None) -> Answer:
+    def check(
+        self, formulas: Sequence[FNode], steps: int, time_limit: float | None = None, effort: int | None = None
+    ) -> Answer:
         """Is there a run of exactly ``steps`` valid steps from the source that satisfies ``formulas``?
 
-        ``steps`` below the source's own span count as that span. ``time_limit`` in seconds. ValueError if a formula
-        reaches beyond ``steps``. KeyboardInterrupt if z3 was interrupted from the keyboard.
+        ``steps`` below the source's own span count as that span. ``time_limit`` in seconds, ``effort`` in units of
+        z3's resource count. ValueError if a formula reaches beyond ``steps``. KeyboardInterrupt if z3 was interrupted
+        from the keyboard.
         """
         steps = max(steps, self._span)
         self._model = None
@@ -136,7 +142,7 @@ class Z3Session:
         self._widen([f for f in formulas if f not in self._literals])
         self._lengthen(steps)
         literals = [self._literal(f) for f in formulas]
-        self._z3.set("timeout", NO_LIMIT if time_limit is None else max(1, min(int(time_limit * 1000), NO_LIMIT - 1)))
+        self._limit(time_limit, effort)
         result = self._z3.check(*literals, *self._valid[steps - 1 : steps] if steps else ())
         if result == z3.sat:
             self._model, self._steps = self._z3.model(), steps
@@ -161,6 +167,11 @@ class Z3Session:
         start = {**simulator.initial(), **self._values([var.symbol for var in self._cone.values()], 0)}
         symbols = [var.symbol for var in self._system.inputs]
         return simulator.run(start, [self._values(symbols, step) for step in range(self._steps)])
+
+    def _limit(self, time_limit: float | None, effort: int | None) -> None:
+        milliseconds = NO_LIMIT if time_limit is None else max(1, min(int(time_limit * 1000), NO_LIMIT - 1))
+        self._z3.set("timeout", milliseconds)
+        self._z3.set("rlimit", 0 if effort is None else effort * EFFORT_UNIT)
 
     def _values(self, symbols: Iterable[FNode], step: int) -> Valuation:
         values = {}

@@ -1,0 +1,80 @@
+"""The whole chain in one query: goals at any steps in any order, at a given length.
+
+Finds chains shorter than those of a fixed order and fixed distances (Algorithms 8 to 12 give the first one), and raises
+the proven lower bound length by length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from pysmt.fnode import FNode
+from pysmt.shortcuts import Or
+
+from bmc.engines.protocol import Run, Status
+from bmc.unroll import shift
+from chaincover.concretize import Concretizer
+
+
+class Shortener:
+    """Searches runs of any length that cover ``goals`` (names); ``effort`` is the work per query, see the protocol.
+
+    ``lower`` is a length below which no chain exists, proved; ``length`` that of the shortest run known, or one more
+    than the longest to try. Both get better while ``work`` runs, and stay right if it is stopped. Each run found is
+    handed to ``found``.
+    """
+
+    def __init__(
+        self,
+        tools: Concretizer,
+        goals: Sequence[str],
+        lower: int,
+        length: int,
+        effort: int,
+        found: Callable[[Run], None],
+    ) -> None:
+        self._tools = tools
+        self._goals = [tools.goals[name] for name in goals]
+        self.lower = lower
+        self.length = length
+        self._effort = effort
+        self._found = found
+        self._impossible: set[int] = set()
+        self._placed: dict[tuple[str, int], FNode] = {}
+
+    def work(self) -> None:
+        """Halve the lengths left for a shorter run, then refute lengths upwards. LimitReached when time is over."""
+        low = self.lower
+        while low < self.length:
+            middle = (low + self.length) // 2
+            if self._ask(middle) is not Status.SAT:
+                low = middle + 1
+        while self.lower < self.length and self._is_impossible(self.lower):
+            self.lower += 1
+
+    def _is_impossible(self, length: int) -> bool:
+        return length in self._impossible or self._ask(length) is Status.UNSAT
+
+    def _ask(self, length: int) -> Status:
+        """Is there a chain of exactly ``length`` steps?"""
+        formulas = [Or([self._at(n, k) for k in self._steps(n, length)]) for n in range(len(self._goals))]
+        session, budget = self._tools.session, self._tools.budget
+        formulas += self._tools.end_formulas(length)
+        status = session.check(formulas, length, budget.for_query(), self._effort).status
+        if status is Status.SAT:
+            self.length = length
+            self._found(session.run())
+        elif status is Status.UNSAT:
+            self._impossible.add(length)
+        else:
+            budget.check()
+        return status
+
+    def _steps(self, goal: int, length: int) -> range:
+        return range(length - self._goals[goal].length + 1)
+
+    def _at(self, goal: int, step: int) -> FNode:
+        key = (self._goals[goal].name, step)
+        if key not in self._placed:
+            self._placed[key] = shift(self._goals[goal].antecedent, step)
+        return self._placed[key]

@@ -1,0 +1,113 @@
+"""Least inputs, open start values, and results that are the same in every process."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from itertools import product
+from pathlib import Path
+
+from cruise import INPUTS, PROPERTIES, cruise
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pysmt.shortcuts import BV, BVUGE, BVULT, TRUE, And, Ite, Or
+from random_systems import random_case
+
+from bmc.errors import CheckDisagreed
+from bmc.simulate import Simulator
+from bmc.system import InputVariable, StateVariable, TransitionSystem, ValueType
+from bmc.unroll import at
+from chaincover.concretize import Plan
+from chaincover.pipeline import Options, generate
+from chaincover.recheck import Checker
+from properties.goal import Goal
+
+BYTE = ValueType("uint8", 8)
+SIGNED = ValueType("int8", 8, signed=True)
+level, choice, dial = BYTE.symbol("pl_level"), BYTE.symbol("pl_choice"), SIGNED.symbol("pl_dial")
+
+
+def test_open_start_values_are_chosen_or_reported() -> None:
+    def system(chosen: tuple[str, ...] = ()) -> TransitionSystem:
+        return TransitionSystem("open", (StateVariable("pl_level", BYTE, None, level),), (), chosen=chosen)
+
+    goal = Goal("high", at(BVUGE(level, BV(100, 8)), 0), None, 0)
+    any_start = Goal("any", TRUE(), None, 1)
+    chain = generate(system(("pl_level",)), [goal], None).chain
+    assert chain.run.states == ({"pl_level": 100},)
+    assert chain.relies_on == ()
+    assert generate(system(), [goal], None).chain.relies_on == ("pl_level",)
+    assert generate(system(), [any_start], None).chain.relies_on == ()
+
+
+def test_inputs_are_the_least_that_the_plan_allows() -> None:
+    values = ((-3, -2), (5, 90))
+    allowed = Or(And(BV(253, 8).BVSLE(dial), dial.BVSLE(BV(254, 8))), And(BV(5, 8).BVSLE(dial), dial.BVSLE(BV(90, 8))))
+    system = TransitionSystem(
+        "dial",
+        (StateVariable("pl_level", BYTE, BV(0, 8), Ite(choice.Equals(level), dial, level)),),
+        (InputVariable("pl_dial", SIGNED, values), InputVariable("pl_choice", BYTE)),
+        input_constraint=allowed,
+    )
+    goal = Goal("between", at(And(BVULT(BV(20, 8), level), BVULT(level, BV(30, 8))), 2), None, 2)
+    chain = generate(system, [goal], None, Options(explore=0)).chain
+    assert [dict(values) for values in chain.run.inputs] == [
+        {"pl_dial": 253, "pl_choice": 0},
+        {"pl_dial": 21, "pl_choice": 253},
+    ]
+    free = TransitionSystem(
+        "free", (StateVariable("pl_level", SIGNED, BV(0, 8), dial),), (InputVariable("pl_dial", SIGNED),)
+    )
+    chain = generate(free, [Goal("two", TRUE(), None, 2)], None, Options(explore=0)).chain
+    assert [values["pl_dial"] for values in chain.run.inputs] == [0, 0]
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(st.integers(0, 10**9))
+def test_inputs_are_lexicographically_least_among_all(seed: int) -> None:
+    case = random_case(seed, goals=2, longest=2)
+    chain = generate(case.system, case.goals, case.final, Options(bound=3)).chain
+    if chain is None or chain.length > 4:
+        return
+    simulator = Simulator(case.system)
+    checker = Checker(case.system, case.goals, case.final)
+    starts = [hit.step for hit in chain.hits]
+    gaps = [b - a for a, b in zip([0, *starts], [*starts, chain.length], strict=True)]
+    plan = Plan(("init", *chain.order, "final"), tuple(gaps))
+    names = [var.name for var in case.system.inputs]
+    for combination in product(range(2), repeat=len(names) * chain.length):
+        steps = [combination[i : i + len(names)] for i in range(0, len(combination), len(names))]
+        inputs = [dict(zip(names, values, strict=True)) for values in steps]
+        try:
+            least = checker.chain(plan, simulator.run(simulator.initial(), inputs))
+        except CheckDisagreed:
+            continue
+        assert chain.run == least.run
+        return
+    raise AssertionError("no inputs follow the plan")
+
+
+def test_results_are_the_same_in_every_process() -> None:
+    code = (
+        "from cruise import *; from chaincover.pipeline import generate;"
+        "r = generate(cruise(), PROPERTIES, INIT); print(r.chain, r.verdicts, r.bounds, r.graph.weights)"
+    )
+    here = Path(__file__).parent
+    runs = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=here,
+            env={"PYTHONHASHSEED": seed, "PYTHONPATH": f"{here.parent}:{here}"},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("0", "1", "77")
+    }
+    assert len(runs) == 1
+    assert b"covered" in runs.pop()
+
+
+def test_exclusive_inputs_stay_exclusive() -> None:
+    chain = generate(cruise(), PROPERTIES, None).chain
+    assert all(sum(values.values()) == 1 for values in chain.run.inputs)
+    assert all(set(values) == {s.symbol_name() for s in INPUTS} for values in chain.run.inputs)

@@ -1,0 +1,218 @@
+"""Verdicts, limits, interrupts, findings, and the checks that every chain passes."""
+
+from __future__ import annotations
+
+import pytest
+from cruise import INIT, PROPERTIES, cruise, prop
+from pysmt.shortcuts import BV, BVULE, FALSE, TRUE, And, Equals, Ite, Not
+from random_systems import random_case
+
+from bmc.engines import choose
+from bmc.engines.protocol import Answer, Run, Status
+from bmc.errors import CheckDisagreed, UsageError
+from bmc.simulate import Simulator
+from bmc.system import BOOLEAN, Condition, InputVariable, StateVariable, TransitionSystem, ValueType
+from bmc.unroll import at, framed
+from chaincover import pipeline
+from chaincover.bounds import lower_bound
+from chaincover.chain import Chain, Violation
+from chaincover.concretize import Plan
+from chaincover.graph import ReachGraph
+from chaincover.pipeline import Options, generate
+from chaincover.recheck import Checker
+from properties.goal import Goal
+
+BYTE = ValueType("uint8", 8)
+place, level = BYTE.symbol("pl_place"), BYTE.symbol("pl_level")
+choice = BYTE.symbol("pl_choice")
+
+
+def branches(**changes) -> TransitionSystem:
+    """From place 0 the choice leads to place 1 or 2 for good; place 3 is never reached."""
+    system = TransitionSystem(
+        "branches",
+        (StateVariable("pl_place", BYTE, BV(0, 8), Ite(place.Equals(BV(0, 8)), choice, place)),),
+        (InputVariable("pl_choice", BYTE, ((0, 2),)),),
+        input_constraint=BVULE(choice, BV(2, 8)),
+    )
+    return TransitionSystem(**{**{f: getattr(system, f) for f in system.__dataclass_fields__}, **changes})
+
+
+def at_place(name: str, value: int) -> Goal:
+    return Goal(name, at(place.Equals(BV(value, 8)), 0), None, 0)
+
+
+def statuses(result) -> dict[str, str]:
+    return {v.goal: v.status for v in result.verdicts}
+
+
+def test_goals_that_exclude_each_other_are_named() -> None:
+    result = generate(branches(), [at_place("one", 1), at_place("two", 2)], None, Options(bound=3))
+    assert result.chain is None
+    assert statuses(result) == {"one": "excluded", "two": "excluded"}
+    assert "two" in result.verdicts[0].detail
+
+
+def test_unreachable_is_said_only_with_a_proof_and_the_rest_is_covered() -> None:
+    goals = [at_place("three", 3), at_place("one", 1)]
+    assert statuses(generate(branches(), goals, None)) == {"three": "unreachable", "one": "covered"}
+    blind = generate(branches(), goals, None, Options(bound=2, explore=0))
+    assert statuses(blind) == {"three": "not-within-bound", "one": "excluded"}
+    assert "K = 2" in blind.verdicts[0].detail
+    assert "three" in blind.verdicts[1].detail
+    void = generate(branches(), [prop("void", FALSE())], place.Equals(BV(0, 8)), Options(explore=0))
+    assert void.chain is None
+    assert statuses(void) == {"void": "unreachable"}
+
+
+def test_zero_goals_one_goal_and_goals_equal_to_the_ends() -> None:
+    assert generate(cruise(), [], None).chain.length == 0
+    assert generate(cruise(), [], INIT).chain.length == 0
+    assert generate(branches(), [], place.Equals(BV(2, 8))).chain.length == 1
+    stuck = generate(branches(), [], place.Equals(BV(3, 8)), Options(bound=3))
+    assert stuck.chain is None
+    assert stuck.verdicts == ()
+    same = generate(cruise(), [Goal("rest", at(INIT, 0), None, 0)], INIT)
+    assert (same.chain.length, same.bounds.minimal) == (0, True)
+    assert generate(cruise(), PROPERTIES[:1], None).chain.length == 3
+
+
+def test_overlap_forbidden_keeps_the_steps_of_goals_disjoint() -> None:
+    goals = [Goal(f"g{n}", TRUE(), None, 2) for n in range(3)]
+    assert generate(cruise(), goals, None).chain.length == 2
+    apart = generate(cruise(), goals, None, Options(overlap="forbid"))
+    assert apart.chain.length == 6
+    assert [hit.step for hit in apart.chain.hits] == [0, 2, 4]
+    assert apart.bounds.minimal
+
+
+def test_a_chain_ends_no_earlier_than_any_of_its_goals() -> None:
+    goals = [Goal("long", TRUE(), TRUE(), 5), prop("short", TRUE())]
+    result = generate(cruise(), goals, INIT)
+    assert result.chain.length == 5
+    assert result.chain.run.states[-1] == result.chain.run.states[0]
+
+
+def test_consequents_and_asserts_are_findings_not_restrictions() -> None:
+    system = branches(asserts=(Condition("never 2", Not(place.Equals(BV(2, 8)))),))
+    goal = Goal("two", at(place.Equals(BV(2, 8)), 0), at(place.Equals(BV(1, 8)), 1), 1)
+    chain = generate(system, [goal], None).chain
+    assert [hit.consequent_held for hit in chain.hits] == [False]
+    assert chain.failures == chain.hits
+    assert chain.violations == (Violation("never 2", 1),)
+
+
+def test_a_time_limit_gives_what_is_known() -> None:
+    result = generate(cruise(), PROPERTIES, None, Options(time_limit=1e-6))
+    assert result.stopped_by == "time limit"
+    assert result.chain is None
+    assert set(statuses(result).values()) == {"undecided"}
+    assert result.bounds.lower == 0
+
+
+def test_an_interrupt_during_the_last_stage_keeps_the_chain(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*arguments: object) -> Run:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(pipeline, "canonicalise", interrupted)
+    result = generate(cruise(), PROPERTIES, None)
+    assert result.stopped_by == "interrupt"
+    assert result.chain.length == 8
+    assert set(statuses(result).values()) == {"covered"}
+
+
+def test_an_interrupt_while_the_graph_grows_leaves_goals_undecided() -> None:
+    def progress(text: str) -> None:
+        if "K = 1" in text:
+            raise KeyboardInterrupt
+
+    result = generate(cruise(), [*PROPERTIES, prop("void", FALSE())], None, progress=progress)
+    assert result.stopped_by == "interrupt"
+    assert result.depth == 1
+    assert statuses(result) == {"p1": "undecided", "p2": "undecided", "p3": "undecided", "p4": "undecided"} | {
+        "void": "unreachable"
+    }
+    assert 0 < result.bounds.lower <= 8
+
+
+def test_unknown_answers_never_become_unreachable(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Session:
+        def __init__(self, inner) -> None:
+            self.inner = inner
+            self.run = inner.run
+
+        def check(self, formulas, steps, time_limit=None, effort=None):
+            return self.inner.check(formulas, steps) if steps < 2 else Answer(Status.UNKNOWN)
+
+    class Doubtful:
+        name, version = "doubtful", "0"
+
+        def session(self, system, source, goals=()):
+            return Session(choose("z3").session(system, source, goals))
+
+    monkeypatch.setattr(pipeline, "choose_engine", lambda name: Doubtful())
+    result = generate(cruise(), PROPERTIES, INIT, Options(bound=4))
+    assert result.chain is None
+    assert result.stopped_by == ""
+    assert set(statuses(result).values()) <= {"undecided", "excluded"}
+    assert statuses(result)["p2"] == "undecided"
+
+
+def test_wrong_options_are_usage_errors() -> None:
+    for options in (Options(bound=-1), Options(overlap="maybe"), Options(time_limit=0), Options(ordering="x")):
+        with pytest.raises(UsageError):
+            generate(cruise(), PROPERTIES, None, options)
+
+
+def test_a_chain_below_the_bound_or_a_false_claim_is_a_disagreement() -> None:
+    graph = ReachGraph(("a",), "end", {}, {("init", "a"): 3, ("a", "end"): 1}, (), (), 0, 0, 0.0)
+    assert lower_bound(graph, 4).minimal
+    with pytest.raises(CheckDisagreed, match="below the proven"):
+        lower_bound(graph, 3)
+    checker = Checker(branches(), [at_place("one", 1)], place.Equals(BV(1, 8)))
+    plan = Plan(("init", "one", "final"), (1, 0))
+
+    def claim(*choices: int) -> Chain:
+        return checker.chain(plan, Simulator(branches()).run({"pl_place": 0}, [{"pl_choice": c} for c in choices]))
+
+    assert claim(1).length == 1
+    for wrong, message in (((2,), "final"), ((0, 1), "cover one at step 1"), ((7,), "input constraint")):
+        with pytest.raises(CheckDisagreed, match=message):
+            claim(*wrong)
+
+
+def test_timers_are_followed_step_by_step() -> None:
+    go = BOOLEAN.symbol("pl_go")
+    system = TransitionSystem(
+        "timer",
+        (StateVariable("pl_level", BYTE, BV(0, 8), Ite(go, level + 1, BV(0, 8))),),
+        (InputVariable("pl_go", BOOLEAN),),
+    )
+    goal = Goal("elapsed", And(at(Equals(level, BV(20, 8)), 0), framed(go, 0)), at(Equals(level, BV(21, 8)), 1), 1)
+    result = generate(system, [goal], Equals(level, BV(0, 8)))
+    assert result.depth == 20
+    assert result.chain.length == 22
+    assert result.bounds.minimal
+
+
+def test_the_search_over_whole_chains_finds_what_no_lengthening_of_one_order_can() -> None:
+    case = random_case(345, goals=3, longest=2)
+    one_order = generate(case.system, case.goals, case.final, Options(bound=4, improve=0))
+    assert one_order.chain is None
+    assert set(statuses(one_order).values()) <= {"not-within-bound", "unreachable"}
+    assert "a covering path exists" in one_order.verdicts[0].detail
+    result = generate(case.system, case.goals, case.final, Options(bound=4))
+    assert result.chain is not None
+    assert result.bounds.minimal
+
+
+def test_an_interrupt_while_shortening_keeps_chain_and_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(shortener: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(pipeline.Shortener, "work", interrupted)
+    result = generate(cruise(), PROPERTIES, None, Options(explore=0))
+    assert result.stopped_by == "interrupt"
+    assert result.chain.length == 9
+    assert result.bounds.lower == 7
+    assert set(statuses(result).values()) == {"covered"}
