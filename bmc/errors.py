@@ -57,8 +57,8 @@ class UnsupportedConstruct(InputRefused):
     """Reachable C code uses a construct outside the supported subset; it is never approximated."""
 
     next_step = (
-        "rewrite it, or keep it out of what init and step reach (#ifndef __CHAINCOVER__, a stand-in header or function);"
-        " docs/c-subset.md lists what is read"
+        "rewrite it, or keep it out of what init and step reach (#ifndef __CHAINCOVER__, a stand-in header or function)"
+        "; docs/c-subset.md lists what is read"
     )
 
 

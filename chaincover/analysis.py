@@ -11,12 +11,14 @@ from pysmt.shortcuts import FALSE, TRUE, Or
 
 from bmc.differential import Comparison, Sampler, compare
 from bmc.engines.protocol import Engine, Session, Status
-from bmc.errors import InputRefused, Location
+from bmc.errors import InputRefused, LimitReached, Location
 from bmc.evaluate import compile_formulas
+from bmc.explore import reachability_invariant
 from bmc.invariants import prove
 from bmc.native import NoCompiler, compiled
-from bmc.system import Condition, TransitionSystem
+from bmc.system import Condition, TransitionSystem, conjunction
 from bmc.unroll import at
+from chaincover.budget import Budget
 from chaincover.load import Controller
 from chaincover.values import show_ranges
 from properties.goal import Goal
@@ -25,6 +27,10 @@ SUSPECT_DEPTH = 8
 """Steps from init within which ``check`` looks for undefined behaviour."""
 QUERY_LIMIT = 10.0
 """Seconds for one query of ``check``."""
+SUSPECTS_LIMIT = 60.0
+"""Seconds for the whole search for undefined behaviour."""
+EXPLORED_STEPS = 20_000
+"""Simulated steps within which all reachable states are listed, to leave out what no run meets."""
 SIMULATED_STEPS = 2000
 """Random steps on which invariants are tried before they are believed."""
 
@@ -185,27 +191,43 @@ def _impossible(system: TransitionSystem, formula: FNode, engine: Engine) -> boo
 
 
 def find_suspects(system: TransitionSystem, engine: Engine) -> list[Suspect]:
-    """Where undefined behaviour can happen: from a state that the invariants allow, and, where found, from init."""
+    """Where undefined behaviour can happen: from a state that the invariants allow, and, where found, from init.
+
+    Where all reachable states can be listed, only those count. Invariants hold before a step; after an undefined one
+    they need not.
+    """
     places: dict[tuple[str, Location | None], FNode] = {}
     for condition in system.suspects:
         key = (condition.name, condition.where)
         places[key] = Or(places.get(key, FALSE()), condition.formula)
-    free = replace(system, defined=TRUE())
-    anywhere = engine.session(free, TRUE(), [at(f, 0) for f in places.values()])
+    asked = [at(formula, 0) for formula in places.values()]
+    explored = reachability_invariant(system, asked, EXPLORED_STEPS) if places else None
+    known = [c.formula for c in system.invariants if c.proved] + ([explored.formula] if explored else [])
+    free = replace(system, defined=TRUE(), invariants=())
+    anywhere = engine.session(free, at(conjunction(known), 0), asked)
     from_init = engine.session(free, at(system.init_formula, 0))
+    budget = Budget(SUSPECTS_LIMIT, QUERY_LIMIT)
     found = []
     for (kind, where), formula in places.items():
-        status = anywhere.check([at(formula, 0)], 1, QUERY_LIMIT).status
+        status = _asked(anywhere, [at(formula, 0)], 1, budget)
         if status is not Status.UNSAT:
-            steps = _first_step(system, formula, from_init)
-            found.append(Suspect(kind, where, steps, status is Status.UNKNOWN))
+            steps = _first_step(system, formula, from_init, budget)
+            found.append(Suspect(kind, where, steps, status is Status.UNKNOWN and steps is None))
     return sorted(found, key=lambda s: (s.where or Location(""), s.kind))
 
 
-def _first_step(system: TransitionSystem, formula: FNode, from_init: Session) -> int | None:
+def _first_step(system: TransitionSystem, formula: FNode, from_init: Session, budget: Budget) -> int | None:
     """After how many defined steps from init the next step can meet ``formula``."""
     for steps in range(SUSPECT_DEPTH + 1):
         before = [at(system.defined, step) for step in range(steps)]
-        if from_init.check([*before, at(formula, steps)], steps + 1, QUERY_LIMIT).status is Status.SAT:
+        if _asked(from_init, [*before, at(formula, steps)], steps + 1, budget) is Status.SAT:
             return steps
     return None
+
+
+def _asked(session: Session, formulas: Sequence[FNode], steps: int, budget: Budget) -> Status:
+    """The answer to one query; unknown once the time is over."""
+    try:
+        return session.check(formulas, steps, budget.for_query()).status
+    except LimitReached:
+        return Status.UNKNOWN

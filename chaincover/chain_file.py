@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import json
@@ -24,7 +25,9 @@ class Stimulus:
     """Inputs to be replayed: raw values per step, start values that the tester chose, and the states that are claimed.
 
     ``claimed`` maps goals to the step at which the file says they are covered; ``states`` are the claimed states after
-    each step (raw values of the variables that the file holds), empty for hand-written inputs.
+    each step (raw values of the variables that the file holds), empty for hand-written inputs. ``asked`` are the goals
+    that the chain was made for, None for hand-written inputs: all. ``to_final``: whether it has to end in the final
+    condition.
     """
 
     source: str
@@ -32,6 +35,8 @@ class Stimulus:
     initial: Valuation
     claimed: dict[str, int]
     states: tuple[Valuation, ...]
+    asked: frozenset[str] | None = None
+    to_final: bool = True
 
 
 def reported(system: TransitionSystem, role: str) -> list[StateVariable]:
@@ -115,7 +120,8 @@ def _from_json(place: Path, text: str, system: TransitionSystem) -> Stimulus:
     try:
         data = json.loads(text)
     except json.JSONDecodeError as error:
-        raise InputRefused(f"not JSON: {error.msg}", Location(str(place), error.lineno, error.colno)) from None
+        here = Location(str(place), error.lineno, error.colno)
+        raise InputRefused(f"not JSON: {error.msg}", here, "generate it again") from None
     if not isinstance(data, dict) or data.get("schema") != SCHEMA:
         raise InputRefused(f"this is no chain of the schema '{SCHEMA}'", where, "write it with 'chaincover generate'")
     chain = data.get("chain")
@@ -127,9 +133,11 @@ def _from_json(place: Path, text: str, system: TransitionSystem) -> Stimulus:
         states = tuple(_valuation(system, values, system.state, where, partial=True) for values in both)
         chosen = _valuation(system, chain["initial"]["chosen"], system.state, where, partial=True)
         claimed = {hit["goal"]: int(hit["step"]) for hit in chain["hits"]}
+        asked = frozenset(goal["name"] for goal in data["goals"])
+        to_final = data["settings"]["final"] is not None
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InputRefused(f"the chain is damaged: {error!r}", where, "generate it again") from None
-    return Stimulus(str(place), inputs, chosen, claimed, states)
+    return Stimulus(str(place), inputs, chosen, claimed, states, asked, to_final)
 
 
 def _valuation(
@@ -149,17 +157,27 @@ def _valuation(
     return {name: parse_value(str(value), known[name].type, where) for name, value in values.items()}
 
 
+def _passed_over(title: str, system: TransitionSystem) -> bool:
+    """Whether a column of a hand-written table is no input but one that ``chain.csv`` has too."""
+    if title in ("step", "time", "goals", ""):
+        return True
+    for variables in (system.inputs, system.state):
+        with contextlib.suppress(InputRefused):
+            find_variable(title, [variable.name for variable in variables], None)
+            return variables is system.state
+    return False
+
+
 def _from_csv(place: Path, text: str, system: TransitionSystem) -> Stimulus:
     rows = list(csv.reader(io.StringIO(text)))
     if not rows:
         raise InputRefused("the file is empty", Location(str(place)), "write a header with the inputs' names first")
     names = [var.name for var in system.inputs]
     columns: dict[int, InputVariable] = {}
-    others = {v.name for v in system.state} | {"step", "time", "goals", ""}
     for index, title in enumerate(cell.strip() for cell in rows[0]):
-        if title in others:
-            continue
         here = Location(str(place), 1, index + 1)
+        if title not in names and _passed_over(title, system):
+            continue
         name = find_variable(title, names, here, what="input")
         if name in (variable.name for variable in columns.values()):
             raise InputRefused(f"a second column for the input '{name}'", here, "leave one of them out")

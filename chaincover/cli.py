@@ -26,6 +26,8 @@ from chaincover.replay import Replay, replay
 F = TypeVar("F", bound=Callable[..., Any])
 INTERRUPTED = 130
 INTERNAL_ERROR = 70
+CUT_OFF = 141
+"""The reader of stdout has gone, as shells report it."""
 
 
 def controller_options(command: F) -> F:
@@ -123,6 +125,8 @@ def replay_command(chain: str, as_json: bool, **given: Any) -> int:
     progress = _progress(given)
     controller = _load(given, progress)
     stimulus = chain_file.read_stimulus(chain, controller.system)
+    if given["final"] is not None:
+        stimulus = replace(stimulus, to_final=True)
     with progress.stage("replay"):
         played = replay(controller, stimulus)
     progress.done()
@@ -256,9 +260,11 @@ def main() -> None:
     except (KeyboardInterrupt, click.Abort):
         click.echo("\ninterrupted", err=True)
         code = INTERRUPTED
-    except BrokenPipeError:
+    except SystemExit as leaving:  # click's answer to a closed pipe
+        if not isinstance(leaving.__context__, BrokenPipeError):
+            raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 0
+        code = CUT_OFF
     except Exception as error:  # a fault of ours: say so without a traceback
         if os.environ.get("CHAINCOVER_DEBUG"):
             raise

@@ -20,6 +20,7 @@ from chaincover.values import show_ranges
 from chaincover.verdicts import NEXT_STEP
 
 _MOST_COLUMNS = 6
+_MOST_NAMES = 4
 
 
 def console() -> Console:
@@ -176,8 +177,8 @@ def show_replay(out: Console, replay: Replay) -> None:
     for text in (*replay.disagreements[:10], *replay.refused[:10], *replay.violations[:10]):
         say(out, f"DISAGREES: {text}", "bold red")
     where = "the model" if replay.on == "model" else f"the compiled original ({replay.on})"
-    covered = sum(1 for g in replay.goals if g.step is not None)
-    verdict = f"{covered} of {len(replay.goals)} goals covered"
+    asked = [g for g in replay.goals if g.asked]
+    verdict = f"{sum(1 for g in asked if g.step is not None)} of {len(asked)} goals covered"
     if replay.final is not None:
         verdict += ", final condition reached" if replay.final else ", final condition NOT reached"
     say(out, f"replay on {where}: {replay.run.length} steps, {verdict}")
@@ -197,6 +198,8 @@ def show_replay_goals(out: Console, replay: Replay) -> None:
         place = "not covered" if goal.step is None else str(goal.step)
         if not goal.claim_holds:
             place += f" (the chain says {goal.claimed})"
+        if not goal.asked:
+            place += " (the chain was not made for it)"
         table.add_row(Text(goal.goal), place, str(goal.times), text)
     out.print(table)
 
@@ -222,9 +225,23 @@ def show_analysis(out: Console, controller: Controller, analysis: Analysis) -> N
         kind = "proved inductive" if condition.proved else "NOT proved: it is not used in any claim"
         say(out, f"invariant {condition.name}: {kind}")
     _show_suspects(out, analysis)
-    for note in controller.model.notes:
+    for note in joined(controller.model.notes):
         say(out, f"note: {note}")
     _show_comparison(out, analysis)
+
+
+def joined(notes: Sequence[str]) -> list[str]:
+    """``notes`` in order; those that say the same of several names as one."""
+    groups: dict[str, list[str]] = {}
+    for note in notes:
+        match = re.match(r"('[^']+') is (.*)", note, re.S)
+        groups.setdefault(match[2] if match else note, []).append(match[1] if match else "")
+    shown = []
+    for text, names in groups.items():
+        more = len(names) - _MOST_NAMES
+        listed = ", ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+        shown.append(f"{listed} {'is' if len(names) == 1 else 'are'} {text}" if names[0] else text)
+    return shown
 
 
 def _show_interface(out: Console, controller: Controller) -> None:

@@ -9,7 +9,7 @@ from bmc.engines.protocol import Run
 from bmc.evaluate import compile_formulas
 from bmc.native import CompiledOriginal, NoCompiler, compiled
 from bmc.simulate import Simulator
-from bmc.system import TransitionSystem, Valuation
+from bmc.system import TransitionSystem, Valuation, ValueType
 from chaincover.chain_file import Stimulus
 from chaincover.load import Controller
 from properties.goal import Goal
@@ -22,7 +22,8 @@ FALLBACK = "no C compiler was found: replay fell back to the model"
 class GoalReplay:
     """Where the run covers a goal (first step, None if nowhere), how often, and whether its consequent held there.
 
-    ``failed_at``: the first step from which the antecedent held and the consequent did not.
+    ``failed_at``: the first step from which the antecedent held and the consequent did not. ``asked``: whether the
+    chain was made for this goal; one that it was not made for need not be covered.
     """
 
     goal: str
@@ -32,6 +33,7 @@ class GoalReplay:
     failed_at: int | None
     claimed: int | None = None
     claim_holds: bool = True
+    asked: bool = True
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ class Replay:
         failed = any(g.failed_at is not None or not g.claim_holds for g in self.goals)
         if failed or self.disagreements or self.refused or self.violations:
             return 1
-        return 4 if any(g.step is None for g in self.goals) or self.final is False else 0
+        return 4 if any(g.step is None for g in self.goals if g.asked) or self.final is False else 0
 
 
 def replay(controller: Controller, stimulus: Stimulus) -> Replay:
@@ -82,7 +84,9 @@ def replay(controller: Controller, stimulus: Stimulus) -> Replay:
         for condition in simulator.violated(run.states[step], inputs)
     )
     judged = tuple(_judge(controller.goals, run, stimulus))
-    final = None if controller.final is None else bool(compile_formulas([controller.final])(run.states[-1])[0])
+    final = None
+    if controller.final is not None and stimulus.to_final:
+        final = bool(compile_formulas([controller.final])(run.states[-1])[0])
     return Replay(on, run, judged, final, tuple(different), refused, violations, remarks)
 
 
@@ -96,11 +100,15 @@ def _on_original(
     for step, (model, own) in enumerate(zip(expected.states, merged, strict=True)):
         for var in system.state:
             if model.get(f"{var.name}#defined", 1) and model[var.name] != own[var.name]:
-                shown = var.type.value(model[var.name]), var.type.value(own[var.name])
+                ours, theirs = _shown(var.type, model[var.name]), _shown(var.type, own[var.name])
                 different.append(
-                    f"after {step} step(s) '{var.name}' is {shown[1]} in the compiled original, {shown[0]} in the model"
+                    f"after {step} step(s) '{var.name}' is {theirs} in the compiled original, {ours} in the model"
                 )
     return Run(merged, stimulus.inputs), different
+
+
+def _shown(vtype: ValueType, raw: int) -> str:
+    return vtype.show(vtype.value(raw))
 
 
 def _state_part(system: TransitionSystem, values: Valuation) -> Valuation:
@@ -117,7 +125,7 @@ def _against_file(system: TransitionSystem, stimulus: Stimulus, run: Run) -> lis
         for name, value in claimed.items():
             if run.states[step + 1][name] != value:
                 vtype = system.variable(name).type
-                text = f"{vtype.value(run.states[step + 1][name])}, not {vtype.value(value)} as the chain says"
+                text = f"{_shown(vtype, run.states[step + 1][name])}, not {_shown(vtype, value)} as the chain says"
                 different.append(f"after step {step} '{name}' is {text}")
     return different
 
@@ -149,6 +157,7 @@ def _judge(goals: Sequence[Goal], run: Run, stimulus: Stimulus) -> list[GoalRepl
                 failed,
                 claimed,
                 claimed is None or claimed in steps,
+                stimulus.asked is None or goal.name in stimulus.asked,
             )
         )
     return judged

@@ -203,6 +203,7 @@ def replay_data(replay: Replay) -> dict[str, Any]:
         "goals": [
             {
                 "name": g.goal,
+                "asked": g.asked,
                 "covered_at": g.step,
                 "times": g.times,
                 "consequent_held": g.consequent_held,

@@ -14,6 +14,7 @@ from bmc.errors import ChainCoverError, InputRefused, Location
 
 _STEP_WORDS = ("step", "compute", "main", "tick", "update", "run", "loop", "do_step")
 _INIT_WORDS = ("init", "initialize", "initialise", "reset", "start")
+_LINE = 120
 
 
 def project_text(file: str, folder: Path) -> str:
@@ -95,8 +96,7 @@ def _interface(model: CModel | None, problem: str) -> list[str]:
         return ["[interface]", f"# not read yet: {problem}", '# input = ["i->*"]', '# state = ["s->*"]']
     lines = ["[interface]                  # as recognised; move names between the lists where it is wrong"]
     for role in ("input", "state", "output"):
-        names = [v.name for v in model.variables if v.role == role]
-        lines.append(f"{role} = [{', '.join(_quoted(n) for n in names)}]")
+        lines += _list(role, [_quoted(v.name) for v in model.variables if v.role == role])
     lines += [f"# {note}" for note in model.notes]
     lines += ["", "[ranges]                     # allowed values of inputs, and of state for random testing"]
     for variable in model.inputs:
@@ -104,6 +104,12 @@ def _interface(model: CModel | None, problem: str) -> list[str]:
         text = ", ".join(f"{low}..{high}" if low != high else str(low) for low, high in values)
         lines.append(f'# {_quoted(variable.name)} = "{text}"   # {show_type(variable.ctype)}')
     return lines
+
+
+def _list(key: str, items: list[str]) -> list[str]:
+    """A TOML list, on one line where that is not too long."""
+    line = f"{key} = [{', '.join(items)}]"
+    return [line] if len(line) <= _LINE else [f"{key} = [", *(f"    {item}," for item in items), "]"]
 
 
 def _quoted(name: str) -> str:

@@ -39,21 +39,22 @@ class Shortener:
         self.length = length
         self._effort = effort
         self._found = found
-        self._impossible: set[int] = set()
         self._placed: dict[tuple[str, int], FNode] = {}
 
     def work(self) -> None:
-        """Halve the lengths left for a shorter run, then refute lengths upwards. LimitReached when time is over."""
-        low = self.lower
+        """Refute lengths upwards: the first possible one is the least. Where the solver gives up on a length, halve the
+        lengths that are left. LimitReached when time is over."""
+        while self.lower < self.length:
+            status = self._ask(self.lower)
+            if status is Status.UNKNOWN:
+                break
+            if status is Status.UNSAT:
+                self.lower += 1
+        low = self.lower + 1
         while low < self.length:
             middle = (low + self.length) // 2
             if self._ask(middle) is not Status.SAT:
                 low = middle + 1
-        while self.lower < self.length and self._is_impossible(self.lower):
-            self.lower += 1
-
-    def _is_impossible(self, length: int) -> bool:
-        return length in self._impossible or self._ask(length) is Status.UNSAT
 
     def _ask(self, length: int) -> Status:
         """Is there a chain of exactly ``length`` steps?"""
@@ -64,9 +65,7 @@ class Shortener:
         if status is Status.SAT:
             self.length = length
             self._found(session.run())
-        elif status is Status.UNSAT:
-            self._impossible.add(length)
-        else:
+        elif status is Status.UNKNOWN:
             budget.check()
         return status
 

@@ -28,7 +28,12 @@ from properties.goal import Goal, goal_length
 
 def read_property_function(model: CModel, name: str) -> Goal:
     """The goal of a C property function. InputRefused, with its place, if it cannot be read as a property."""
-    run = with_deep_stack(lambda: _FunctionRun(model, _function(model, name), framed=True).finish())
+    function = _function(model, name)
+    run = with_deep_stack(lambda: _FunctionRun(model, function, framed=True).finish())
+    if run.step != run.steps:  # a loop or a helper that is called more than once
+        steps = run.step
+        run = with_deep_stack(lambda: _FunctionRun(model, function, True, steps).finish())
+    _refuse_undefined(run)
     antecedent = conjunction([*run.constraints, run.recorder.defined])
     oracle = conjunction([*(c.formula for c in run.recorder.asserts), *run.oracle_defined])
     consequent = oracle if run.recorder.asserts else None
@@ -44,6 +49,14 @@ def read_condition_function(model: CModel, name: str) -> Condition:
     if isinstance(run.result, Value):
         parts.append(model.executor.truth_of(run.result))
     return Condition(name, conjunction(parts), where(run.function.node))
+
+
+def _refuse_undefined(run: _FunctionRun) -> None:
+    """A property that is never defined would be covered by nothing, and nobody would know why."""
+    for suspect in run.recorder.suspects:
+        if suspect.formula.is_true():
+            hint = f"it calls the step {run.step} time(s); the inputs of the j-th call are [j], counted from 0"
+            raise InputRefused(f"'{run.function.name}' is always undefined: {suspect.name}", suspect.where, hint)
 
 
 def _as_text(function: Function) -> str:
@@ -75,12 +88,12 @@ def _function(model: CModel, name: str) -> Function:
 class _FunctionRun:
     """One symbolic run of a property or condition function, with calls of the step as boundaries between steps."""
 
-    def __init__(self, model: CModel, function: Function, framed: bool) -> None:
+    def __init__(self, model: CModel, function: Function, framed: bool, steps: int | None = None) -> None:
         self.model = model
         self.function = function
         self.framed = framed
         self.step = 0
-        self.steps = self._count_steps() if framed else 0
+        self.steps = steps if steps is not None else self._count_steps() if framed else 0
         self.recorder = Recorder()
         self.constraints: list[FNode] = []
         self.oracle_defined: list[FNode] = []
@@ -177,7 +190,7 @@ class _FunctionRun:
                 assert isinstance(own.term, FNode)
                 if isinstance(content.term, FNode) and not content.defined.is_false():
                     self.constraints.append(implies(content.defined, equals(own.term, content.term)))
-            elif variable.key[0].kind != "return" and content != own:
+            elif variable.key[0].kind != "return" and (content != own or self._is_copy(variable.key[0], passed)):
                 raise InputRefused(
                     f"'{variable.name}' is not the controller's own state when the step is called",
                     where(node),
@@ -193,6 +206,12 @@ class _FunctionRun:
             raise InputRefused(f"'{step.name}' takes {len(step.ctype.parameters)} argument(s)", where(node))
         pairs = zip(step.ctype.parameters, arguments, strict=True)
         return {name: self.model.executor.as_type(value, ctype, node) for (name, ctype), value in pairs}
+
+    def _is_copy(self, obj: MemObject, passed: dict[str, Any]) -> bool:
+        """Whether the call is given another object for ``obj``: the step would change that one instead."""
+        if obj.kind != "pointee" or obj.name not in passed:
+            return False
+        return any(target.object not in (obj, self.windows.get(obj)) for target in passed[obj.name].targets)
 
     def _content_passed(self, variable: CVariable, passed: dict[str, Any], state: State, node: Any) -> Content:
         """What the call gives for a variable."""
@@ -225,8 +244,13 @@ class _FunctionRun:
                 result = Value(content.term, variable.ctype)
         return result
 
-    def _collect_oracle(self, suspects: list[Condition]) -> None:
-        """What must hold for an assertion's condition to be defined belongs to the consequent, not the antecedent."""
+    def _collect_oracle(self, suspects: Any, *undeclared: Any) -> None:
+        """What must hold for an assertion's condition to be defined belongs to the consequent, not the antecedent.
+
+        Without the header, ``assert`` is a call of an undeclared function: then ``suspects`` is its node.
+        """
+        if undeclared:
+            raise InputRefused("'assert' is not declared", where(suspects), "#include <assert.h>")
         self.oracle_defined.extend(negate(s.formula) for s in suspects)
 
 

@@ -24,7 +24,7 @@ from bmc.unroll import plain, unframed
 from properties.goal import Goal, goal_length
 
 _FORM = "write G(antecedent -> consequent), with X(...) for the next step, or cover(antecedent)"
-_ID = re.compile(r"\s*([A-Za-z_]\w*)\s*:(?!:)")
+_ID = re.compile(r"\s*([A-Za-z_][\w.\-]*)\s*:(?!:)")
 _TOKEN = re.compile(r"\s+|[A-Za-z_]\w*|\d\w*|'(?:\\.|[^'])*'|\"(?:\\.|[^\"])*\"|->|=>|⇒|→|==|!=|<=|>=|&&|\|\||.", re.S)
 
 
@@ -123,13 +123,16 @@ class _Reader:
         self.model = model
         self.where = where
         self.step = 0
+        objects = dict.fromkeys(variable.key[0] for variable in model.variables)
+        named = [obj for obj in objects if obj.kind == "return" or "::" in obj.name]
+        self.spelled = {f"chaincover_name_{number}_": obj for number, obj in enumerate(named)}
 
     def formula(self, text: str) -> FNode:
         """The framed formula of a condition; where it is not defined it does not hold."""
         recorder = Recorder()
 
         def work() -> FNode:
-            node = self.model.expand_and_parse(text, self.where)
+            node = self.model.expand_and_parse(self._as_c(text), self.where)
             scope = self._scope()
             state = self.model.state_at(0)
             before = dict(state.cells)
@@ -137,14 +140,26 @@ class _Reader:
                 recorder, self.where, lambda: self.model.executor.condition(node, scope, state), X=self._next
             )
             self._refuse_changes(before, state)
+            for suspect in recorder.suspects:
+                if suspect.formula.is_true():
+                    raise InputRefused(f"always undefined: {suspect.name}", self.where)
             return conjunction([holds, recorder.defined])
 
         try:
             return with_deep_stack(work)
         except InputRefused as error:
-            if text.strip() not in error.message:
-                raise InputRefused(f"{error.message} in '{text.strip()}'", self.where, error.hint) from None
-            raise
+            message = error.message
+            for word, obj in self.spelled.items():
+                message = message.replace(word, obj.name)
+            if text.strip() not in message:
+                message = f"{message} in '{text.strip()}'"
+            raise InputRefused(message, self.where, error.hint) from None
+
+    def _as_c(self, text: str) -> str:
+        """``text`` with identifiers for the names that C has none for: ``f::x``, ``file.c::x``, ``return``."""
+        for word, obj in self.spelled.items():
+            text = re.sub(rf"(?<![\w:]){re.escape(obj.name)}(?!\w|::)", word, text)
+        return text
 
     def _refuse_changes(self, before: Mapping[Key, Content], state: State) -> None:
         """A condition looks at the state; one that changes it is most often '=' written for '=='."""
@@ -155,6 +170,7 @@ class _Reader:
 
     def _scope(self) -> Scope:
         scope = self.model.scope()
+        scope.names.update(self.spelled)
         for word, value in (("true", 1), ("false", 0)):
             if scope.find(word) is None:
                 scope.names[word] = EnumConstant(value)

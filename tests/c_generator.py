@@ -344,7 +344,9 @@ class Program:
         members = "".join(f"{t} {n}; " for n, t in fields.items())
         members += "int x32; unsigned u32; struct pair pair; struct nest nest[2]; unsigned short row[3]; t_mode mode;"
         parts.append(f"typedef struct state {{ {members} }} t_state;")
-        parts.append("static struct pair g_pair = {1, 2}; int g_i = 5; unsigned char g_u; long g_l = -1; _Bool g_b = 1;")
+        parts.append(
+            "static struct pair g_pair = {1, 2}; int g_i = 5; unsigned char g_u; long g_l = -1; _Bool g_b = 1;"
+        )
         table = ", ".join(str(self.random.randint(0, 65535)) for _ in range(4))
         parts.append(f"static const unsigned short table[4] = {{{table}}};")
         parts.append(

@@ -72,7 +72,7 @@ def in_process_of_its_own(*arguments: object, cwd: Path | None = None, **variabl
     done = subprocess.run(
         [sys.executable, "-m", "chaincover", *map(str, arguments)],
         cwd=cwd,
-        env={**os.environ, "PYTHONPATH": str(ROOT), **variables},
+        env={**os.environ, **variables},
         capture_output=True,
         text=True,
         timeout=300,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pysmt.fnode import FNode
-from pysmt.shortcuts import TRUE
+from pysmt.shortcuts import FALSE, TRUE
 
 from bmc.c.arithmetic import constant_value, convert, in_range
 from bmc.c.memory import (
@@ -13,6 +13,7 @@ from bmc.c.memory import (
     Aggregate,
     Content,
     Key,
+    MemObject,
     Place,
     State,
     Target,
@@ -24,7 +25,7 @@ from bmc.c.memory import (
 )
 from bmc.c.program import unsupported, where
 from bmc.c.recorder import Recorder
-from bmc.c.terms import constant, equals, negate
+from bmc.c.terms import both, constant, either, equals, interval, negate
 from bmc.c.types import (
     ArrayType,
     CType,
@@ -83,6 +84,7 @@ class MemoryAccess:
         result: Content | None = None
         for guard, obj, base in live(place.targets):
             key = (obj, base + path)
+            self._check_usable(obj, guard, state, node)
             for watch in self.watches:
                 watch.reads.add(key)
             if key not in state.cells:
@@ -107,6 +109,7 @@ class MemoryAccess:
         for guard, obj, base in live(place.targets):
             if obj.const:
                 raise InputRefused(f"assignment to the const object '{obj.name}'", where(node))
+            self._check_usable(obj, guard, state, node)
             key = (obj, base + path)
             for watch in self.watches:
                 watch.writes.add(key)
@@ -115,6 +118,13 @@ class MemoryAccess:
             if key not in state.cells:
                 self._check_punning(Target(guard, obj, base), place.ctype, node)
             state.cells[key] = merge_contents(guard, content, state.cells.get(key, UNDEFINED))
+
+    def _check_usable(self, obj: MemObject, guard: FNode, state: State, node: Any) -> None:
+        """Refuse an object whose start value could not be read; suspect one whose block has ended."""
+        if obj.refusal is not None:
+            raise obj.refusal
+        if obj.ended:
+            self.recorder.suspect("use of an object after its lifetime", where(node), state.pc, guard)
 
     def check_not_null(self, place: Place, state: State, node: Any) -> None:
         """Suspect access through a null or unset pointer."""
@@ -140,49 +150,43 @@ class MemoryAccess:
                 )
         return Place(pointer.targets, ctype)
 
-    def element(self, place: Place, index: Value, state: State, node: Any) -> Place:
-        """``place[index]`` of an array lvalue; an index out of range is suspected."""
+    def element(self, place: Place, index: Value, state: State, node: Any, base: int = 0) -> Place:
+        """``place[base + index]`` of an array lvalue; an index out of range is suspected."""
         assert isinstance(place.ctype, ArrayType)
-        length = place.ctype.length or 0
-        number = constant_value(index)
-        self.recorder.suspect("index out of range", where(node), state.pc, negate(in_range(index, length)))
-        if number is not None:
-            return element_places(place, [(number, TRUE())] if 0 <= number < length else [])
         assert isinstance(index.ctype, IntType)
+        length = place.ctype.length or 0
+        meant = FALSE()
+        for guard, _, _ in live(place.targets):
+            meant = either(meant, guard)
+        outside = both(meant, negate(in_range(index, -base, length - base)))
+        self.recorder.suspect("index out of range", where(node), state.pc, outside)
+        number = constant_value(index)
+        if number is not None:
+            return element_places(place, [(base + number, TRUE())] if 0 <= base + number < length else [])
         bits = index.ctype.bits
-        greatest = min(length - 1, index.ctype.greatest)
-        return element_places(place, [(k, equals(index.bits, constant(k, bits))) for k in range(greatest + 1)])
+        low, high = interval(index.bits, index.ctype)
+        numbers = range(max(low + base, 0), min(length - 1, high + base) + 1)
+        return element_places(place, [(k, equals(index.bits, constant(k - base, bits))) for k in numbers])
 
     def subscript(self, pointer: Value, index: Value, state: State, node: Any) -> Place:
         """``pointer[index]``: inside the array that the pointer points into."""
         assert isinstance(pointer.ctype, PointerType)
-        number = constant_value(index)
         targets: list[Target] = []
         for target in pointer.targets:
             if target.object is None:
                 targets.append(target)
                 continue
             outer = type_at(target.object.ctype, target.path[:-1]) if target.path else None
-            if isinstance(outer, ArrayType) and isinstance(target.path[-1], int):
+            last = target.path[-1] if target.path else None
+            if isinstance(outer, ArrayType) and isinstance(last, int):
                 array = Place((Target(target.guard, target.object, target.path[:-1]),), outer)
-                moved = self._moved(index, target.path[-1])
-                targets.extend(self.element(array, moved, state, node).targets)
+                targets.extend(self.element(array, index, state, node, last).targets)
             else:
                 inside = equals(index.bits, constant(0, index.bits.bv_width()))
-                if number != 0:
-                    self.recorder.suspect("index out of range", where(node), state.pc, negate(inside))
+                outside = both(target.guard, negate(inside))
+                self.recorder.suspect("index out of range", where(node), state.pc, outside)
                 targets.append(target)
         return self.dereference(Value(tuple(targets), pointer.ctype), node)
-
-    @staticmethod
-    def _moved(index: Value, base: int) -> Value:
-        if base == 0:
-            return index
-        number = constant_value(index)
-        if number is None:
-            raise InputRefused("a variable index from the middle of an array is not supported")
-        assert isinstance(index.ctype, IntType)
-        return Value(constant(number + base, index.ctype.bits), index.ctype)
 
     def as_type(self, value: Value | Aggregate, ctype: CType, node: Any) -> Value | Aggregate:
         """Conversion as if by assignment (C11 6.5.16.1) or cast."""
@@ -216,7 +220,7 @@ def refuse_opaque(ctype: CType, node: Any) -> None:
     elif isinstance(ctype, StructType):
         if ctype.is_union:
             raise unsupported("union", node)
-        for member in ctype.fields or ():
+        for member in ctype.members():
             if member.bit_field:
                 raise unsupported(f"bit-field '{member.name}'", node)
             refuse_opaque(member.type, node)

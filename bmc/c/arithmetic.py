@@ -27,6 +27,7 @@ from pysmt.shortcuts import (
     BVURem,
     BVXor,
     BVZExt,
+    Iff,
 )
 
 from bmc.c.memory import Value
@@ -167,7 +168,7 @@ def _overflow(op: str, a: FNode, b: FNode, result: FNode, ctype: IntType) -> FNo
     sign_a, sign_b, sign = (_negative(t, zero) for t in (a, b, result))
     if op == "-":
         sign_b = negate(sign_b)
-    return both(sign_a.Iff(sign_b).simplify(), negate(sign_a.Iff(sign).simplify()))
+    return both(Iff(sign_a, sign_b).simplify(), negate(Iff(sign_a, sign).simplify()))
 
 
 def _negative(term: FNode, zero: FNode) -> FNode:
@@ -209,16 +210,18 @@ def _shift(op: str, left: Value, right: Value, model: DataModel, suspect: Suspec
     return Value(result, ctype)
 
 
-def in_range(index: Value, length: int) -> FNode:
-    """Whether 0 <= index < length."""
+def in_range(index: Value, least: int, end: int) -> FNode:
+    """Whether least <= index < end (least is at most 0)."""
     ctype = index.ctype
     assert isinstance(ctype, IntType)
     low, high = interval(index.bits, ctype)
     inside = negate(FALSE())
-    if low < 0:
-        inside = both(inside, negate(_negative(index.bits, constant(0, ctype.bits))))
-    if high >= length:
-        inside = both(inside, compare("<", index.bits, constant(length, ctype.bits), ctype))
+    if low < least:
+        inside = both(inside, compare(">=", index.bits, constant(least, ctype.bits), ctype))
+    if high >= end:
+        if end <= low:
+            return FALSE()
+        inside = both(inside, compare("<", index.bits, constant(end, ctype.bits), ctype))
     return inside
 
 

@@ -7,19 +7,10 @@ from typing import Any
 
 from pysmt.shortcuts import TRUE
 
+from bmc.c.layout import offset_of
 from bmc.c.memory import Content, MemObject, Target, Value
 from bmc.c.program import Function, Program, where
-from bmc.c.types import (
-    ArrayType,
-    CType,
-    DataModel,
-    FunctionType,
-    IntType,
-    PointerType,
-    StructType,
-    offset_of,
-    same_type,
-)
+from bmc.c.types import ArrayType, CType, DataModel, FunctionType, IntType, PointerType, StructType, same_type
 from bmc.c.types import show_type as show
 from bmc.errors import InputRefused
 from bmc.interface import Argument

@@ -11,15 +11,15 @@ from pysmt.shortcuts import TRUE
 
 from bmc.c.binding import Binding, as_argument, called_names, reachable_functions
 from bmc.c.config import SourceConfig
-from bmc.c.declarations import UnitReader
 from bmc.c.interface import StepResult, assemble, classify
 from bmc.c.memory import Content, Key, MemObject, State, Value
 from bmc.c.model import CModel
 from bmc.c.program import Function, Program, Scope, Unit, parse_file, parse_text, where, with_deep_stack
 from bmc.c.recorder import Recorder
 from bmc.c.statements import Executor
-from bmc.c.terms import negate
-from bmc.c.types import DATA_MODELS, ArrayType, IntType, PointerType, VoidType, scalars
+from bmc.c.terms import forget_intervals, negate
+from bmc.c.types import DATA_MODELS, IntType, PointerType, VoidType, scalars
+from bmc.c.units import UnitReader
 from bmc.c.variables import is_variable, suggestion, symbol_content, variable_name
 from bmc.errors import InputRefused, Location
 from bmc.interface import Argument, Call
@@ -34,6 +34,7 @@ def read_c(config: SourceConfig, roots: Sequence[str] = ()) -> CModel:
     ``roots`` are shell patterns of further functions (properties and the like) whose globals belong to the model.
     InputRefused and UnsupportedConstruct tell what cannot be read, and where.
     """
+    forget_intervals()
     return with_deep_stack(lambda: Builder(config, roots).build())
 
 
@@ -47,8 +48,7 @@ def read_program(config: SourceConfig) -> tuple[Program, Executor, dict[Key, Con
         raise InputRefused("no source file is named", config.where, "list the files in sources.files")
     program = Program([], model)
     executor = Executor(program)
-    objects: dict[str, MemObject] = {}
-    reader = UnitReader(program, executor.types, objects)
+    reader = UnitReader(program, executor.types, executor.initialiser)
     for file in config.files:
         source, tree = parse_file(file, config.include, config.defines, model)
         unit = Unit(source, tree)
@@ -66,8 +66,6 @@ def _file_scope_cells(program: Program, executor: Executor, reader: UnitReader) 
                 continue
             names.setdefault(obj.symbol, []).append(obj)
             init, home = reader.initialisers.get(obj, (None, unit))
-            if init is not None and isinstance(obj.ctype, ArrayType) and obj.ctype.length is None:
-                obj.ctype = executor.initialiser.completed(obj.ctype, init, home.scope)
             cells.update(executor.initialiser.static(obj, init, home.scope))
     for same in names.values():
         for obj in same if len(same) > 1 else ():
@@ -100,10 +98,22 @@ class Builder:
         after_init = self._run_init(step)
         result = self._settled(step, after_init)
         roles = classify(self, step, result)
+        self._check_defined(step, roles)
         self.inputs = frozenset(key for key, role in roles.items() if role == "input")
         if self.inputs & result.shadowed:
             result = self._settled(step, after_init)
         return assemble(self, step, result, roles)
+
+    def _check_defined(self, step: Function, roles: dict[Key, str]) -> None:
+        """Refuse an object that reachable code uses and no file defines, unless the environment sets it."""
+        set_outside = {key[0] for key, role in roles.items() if role == "input"}
+        for obj in self.used_objects(step):
+            if not obj.file and obj not in set_outside:
+                raise InputRefused(
+                    f"'{obj.name}' is declared extern, but no source file defines it",
+                    obj.declared,
+                    "add the file that defines it to sources.files, or declare it as an input",
+                )
 
     def _settled(self, step: Function, after_init: dict[Key, Content]) -> StepResult:
         """The step's symbolic run, repeated until no new static local turns up."""
@@ -252,6 +262,13 @@ class Builder:
                     f"the pointer '{variable_name(*key)}' is changed by the step: pointers as state are not supported",
                     where(step.node),
                 )
+
+    def used_objects(self, step: Function) -> list[MemObject]:
+        """File-scope objects whose names the step, init and property functions and all that they call use."""
+        inits = [f for f in (self.program.function(c.function) for c in self.init_calls) if f is not None]
+        reached = reachable_functions(self.program, [step, *inits, *self.roots])
+        found = [f.unit.scope.names.get(name) for f in reached for name in called_names(f.node)]
+        return list(dict.fromkeys(obj for obj in found if isinstance(obj, MemObject)))
 
     def used_names(self, step: Function) -> list[str]:
         """Identifiers used by the step, init and property functions and all that they call."""

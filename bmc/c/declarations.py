@@ -9,9 +9,10 @@ from typing import Any
 
 from pycparser import c_ast
 
-from bmc.c.memory import MemObject
-from bmc.c.program import EnumConstant, Function, Program, Scope, Typedef, Unit, unsupported, where
+from bmc.c.extensions import ALIGNED, PACKED
+from bmc.c.program import EnumConstant, Scope, Typedef, Unreadable, unsupported, where
 from bmc.c.types import (
+    UNNAMED,
     ArrayType,
     CType,
     DataModel,
@@ -28,12 +29,18 @@ from bmc.errors import InputRefused
 ConstantReader = Callable[[Any, Scope], int]
 
 
+class NotConstant(InputRefused):
+    """An integer constant expression was needed and something else was found."""
+
+
 class TypeReader:
     """Resolves type nodes in a scope. ``constant`` evaluates integer constant expressions."""
 
     def __init__(self, model: DataModel, constant: ConstantReader) -> None:
         self.model = model
         self.constant = constant
+        self.pack = 0
+        """The greatest alignment of struct members that ``#pragma pack`` sets here; 0 for none."""
         self._bodies: dict[int, tuple[StructType, Any]] = {}
 
     def read(self, node: Any, scope: Scope) -> CType:
@@ -45,10 +52,7 @@ class TypeReader:
         if isinstance(node, c_ast.PtrDecl):
             return PointerType(self.read(node.type, scope), "const" in getattr(node.type, "quals", ()))
         if isinstance(node, c_ast.ArrayDecl):
-            length = None if node.dim is None else self.constant(node.dim, scope)
-            if length is not None and length < 0:
-                raise InputRefused("an array has a negative length", where(node))
-            return ArrayType(self.read(node.type, scope), length)
+            return ArrayType(self.read(node.type, scope), self._length(node, scope))
         if isinstance(node, c_ast.FuncDecl):
             return self._function(node, scope)
         if isinstance(node, c_ast.Struct | c_ast.Union):
@@ -56,6 +60,17 @@ class TypeReader:
         if isinstance(node, c_ast.Enum):
             return self._enum(node, scope)
         raise unsupported(f"type {type(node).__name__}", node)
+
+    def _length(self, node: Any, scope: Scope) -> int | None:
+        if node.dim is None:
+            return None
+        try:
+            length = self.constant(node.dim, scope)
+        except NotConstant:
+            raise unsupported("array of variable length", node.dim) from None
+        if length < 0:
+            raise InputRefused("an array has a negative length", where(node))
+        return length
 
     def _identifier(self, node: Any, scope: Scope) -> CType:
         if len(node.names) == 1:
@@ -67,6 +82,8 @@ class TypeReader:
         counts = Counter(node.names)
         if "void" in counts:
             return VoidType()
+        if "_Complex" in counts:
+            raise unsupported(f"type '{' '.join(node.names)}'", node)
         if "float" in counts or "double" in counts:
             return FloatType(" ".join(node.names), 32 if "float" in counts else 128 if "long" in counts else 64)
         if "_Bool" in counts:
@@ -87,15 +104,26 @@ class TypeReader:
                 continue
             if isinstance(param, c_ast.ID):
                 raise unsupported("old-style parameter list", param)
-            ctype = self.read(param, scope)
+            if isinstance(param.type, c_ast.ArrayDecl):
+                ctype: CType = self._array_parameter(param, scope)
+            else:
+                ctype = self.read(param, scope)
             if isinstance(ctype, VoidType):
                 continue
             if isinstance(ctype, ArrayType):
-                ctype = PointerType(ctype.element, is_const(param), ctype.length)
+                ctype = PointerType(ctype.element, is_const(param, scope), ctype.length)
             elif isinstance(ctype, FunctionType):
                 ctype = PointerType(ctype)
             parameters.append((param.name or "", ctype))
         return FunctionType(self.read(node.type, scope), tuple(parameters), variadic)
+
+    def _array_parameter(self, param: Any, scope: Scope) -> CType:
+        """A parameter declared as an array; a length that is no constant says nothing about the pointer it is."""
+        element = self.read(param.type.type, scope)
+        try:
+            return ArrayType(element, self._length(param.type, scope))
+        except InputRefused:
+            return PointerType(element, is_const(param, scope))
 
     def _struct(self, node: Any, scope: Scope) -> CType:
         if node.decls is None:
@@ -103,16 +131,38 @@ class TypeReader:
             if isinstance(known, StructType):
                 return known
             return self._new_struct(node, scope)
-        if id(node) in self._bodies:  # one body shared by several declarators
-            return self._bodies[id(node)][0]
+        if id(node) in self._bodies:  # one body shared by several declarators, or a block that is entered again
+            made = self._bodies[id(node)][0]
+            if node.name:
+                scope.tags[node.name] = made
+            return made
         known = scope.tags.get(node.name) if node.name else None
         if not isinstance(known, StructType):
             known = self._new_struct(node, scope)
-        elif known.fields is not None:
+        elif known.fields is not None or known.refusal is not None:
             raise InputRefused(f"struct '{node.name}' is defined twice", where(node))
         self._bodies[id(node)] = (known, node)
-        known.fields = [self._member(decl, scope) for decl in node.decls if isinstance(decl, c_ast.Decl)]
+        try:
+            self._define(known, node, scope)
+        except InputRefused as error:
+            known.refusal = error
         return known
+
+    def _define(self, struct: StructType, node: Any, scope: Scope) -> None:
+        """Read the members; the markers that ``extensions`` left say how they are laid out."""
+        struct.pack = self.pack
+        members: list[Member] = []
+        for item in node.decls:
+            if isinstance(item, c_ast.StaticAssert):
+                text = item.message.value.strip('"') if item.message is not None else ""
+                if text == ALIGNED:
+                    raise unsupported("attribute 'aligned' in a struct", node)
+                struct.pack = 1 if text == PACKED else struct.pack
+            elif isinstance(item, c_ast.Decl):
+                if getattr(item, "align", None):
+                    raise unsupported("_Alignas in a struct", item)
+                members.append(self._member(item, scope, len(members)))
+        struct.fields = members
 
     @staticmethod
     def _new_struct(node: Any, scope: Scope) -> StructType:
@@ -121,10 +171,16 @@ class TypeReader:
             scope.tags[node.name] = made
         return made
 
-    def _member(self, decl: Any, scope: Scope) -> Member:
-        if decl.name is None and decl.bitsize is None:
-            raise unsupported("unnamed struct or union member", decl)
-        return Member(decl.name or "", self.read(decl, scope), decl.bitsize is not None)
+    def _member(self, decl: Any, scope: Scope, number: int) -> Member:
+        ctype = self.read(decl, scope)
+        if decl.name is None and decl.bitsize is None and not isinstance(ctype, StructType):
+            raise unsupported("declaration of a member without a name", decl)
+        return Member(decl.name or f"{UNNAMED}{number})", ctype, decl.bitsize is not None)
+
+    def _enum_constant(self, item: Any, value: int) -> EnumConstant | Unreadable:
+        if self.model.int_type.least <= value <= self.model.int_type.greatest:
+            return EnumConstant(value)
+        return Unreadable(unsupported(f"enumeration constant '{item.name}' outside the range of int", item))
 
     def _enum(self, node: Any, scope: Scope) -> CType:
         if node.values is None:
@@ -134,91 +190,35 @@ class TypeReader:
         value = -1
         for item in node.values.enumerators:
             value = self.constant(item.value, scope) if item.value is not None else value + 1
-            scope.names[item.name] = EnumConstant(value)
+            scope.names[item.name] = self._enum_constant(item, value)
             labels.append((item.name, value))
         negative = any(v < 0 for _, v in labels)
+        if max(v for _, v in labels) > self.model.basic["int" if negative else "unsigned int"].greatest:
+            raise unsupported("enumeration wider than int", node)
         base = self.model.basic["int" if negative else "unsigned int"]
         found = replace(base, name=f"enum {node.name or ''}".strip(), labels=tuple(labels))
         if node.name:
             scope.tags[node.name] = found
         return found
 
-
-class UnitReader:
-    """Enters the file-scope declarations of a unit into its scope and into the program."""
-
-    def __init__(self, program: Program, types: TypeReader, objects: dict[str, MemObject]) -> None:
-        self.program = program
-        self.types = types
-        self.objects = objects
-        self.initialisers: dict[MemObject, tuple[Any, Unit]] = {}
-
-    def read(self, unit: Unit) -> None:
-        """Enter every external declaration of ``unit``."""
-        for node in unit.tree.ext:
-            if isinstance(node, c_ast.FuncDef):
-                self._function(node.decl, unit, node)
-            elif isinstance(node, c_ast.Typedef):
-                unit.scope.names[node.name] = Typedef(self._named(node, unit))
-            elif isinstance(node, c_ast.Decl):
-                self._declaration(node, unit)
-
-    def _named(self, node: Any, unit: Unit) -> CType:
-        ctype = self.types.read(node, unit.scope)
-        if isinstance(ctype, StructType) and not ctype.tag:
-            ctype.tag = node.name
-        return ctype
-
-    def _declaration(self, node: Any, unit: Unit) -> None:
-        ctype = self.types.read(node, unit.scope)
-        if node.name is None:
+    def check_static_assert(self, node: Any, scope: Scope) -> None:
+        """InputRefused for a ``_Static_assert`` that fails; one that cannot be evaluated here is passed over."""
+        try:
+            holds = self.constant(node.cond, scope)
+        except InputRefused:
             return
-        if isinstance(ctype, FunctionType):
-            self._function(node, unit, None)
-        else:
-            self._variable(node, ctype, unit)
-
-    def _function(self, decl: Any, unit: Unit, definition: Any) -> None:
-        ctype = self.types.read(decl, unit.scope)
-        assert isinstance(ctype, FunctionType)
-        static = "static" in decl.storage
-        known = unit.scope.names.get(decl.name)
-        if not static and not (isinstance(known, Function) and known.static):
-            known = self.program.functions.get(decl.name)
-        if not isinstance(known, Function):
-            known = Function(decl.name, ctype, unit, None, static)
-            if not static:
-                self.program.functions[decl.name] = known
-        unit.scope.names[decl.name] = known
-        if definition is not None:
-            if known.node is not None:
-                raise InputRefused(f"function '{decl.name}' is defined twice", where(definition))
-            known.node, known.unit, known.ctype = definition, unit, ctype
-
-    def _variable(self, node: Any, ctype: CType, unit: Unit) -> None:
-        static = "static" in node.storage
-        const = is_const(node)
-        known = unit.scope.names.get(node.name)
-        if not isinstance(known, MemObject):
-            known = None if static else self.objects.get(node.name)
-        if known is None:
-            known = MemObject(node.name, ctype, "constant" if const else "global", node.name, "", "", const)
-            if not static:
-                self.objects[node.name] = known
-        elif isinstance(known.ctype, ArrayType) and known.ctype.length is None:
-            known.ctype = ctype
-        unit.scope.names[node.name] = known
-        if node.init is not None:
-            if known in self.initialisers:
-                raise InputRefused(f"'{node.name}' is initialised twice", where(node))
-            self.initialisers[known] = (node.init, unit)
-        if node.init is not None or "extern" not in node.storage:
-            known.file = known.file or unit.source.file
+        if not holds:
+            text = node.message.value if node.message is not None else ""
+            raise InputRefused(f"static assertion failed: {text}".rstrip(": "), where(node), "check the target")
 
 
-def is_const(node: Any) -> bool:
+def is_const(node: Any, scope: Scope) -> bool:
     """Whether the object that a declaration makes is itself const (its elements, for an array)."""
     inner = node.type
     while isinstance(inner, c_ast.ArrayDecl):
         inner = inner.type
-    return "const" in (getattr(inner, "quals", None) or ())
+    if "const" in (getattr(inner, "quals", None) or ()):
+        return True
+    names = inner.type.names if isinstance(getattr(inner, "type", None), c_ast.IdentifierType) else []
+    found = scope.find(names[0]) if len(names) == 1 and isinstance(inner, c_ast.TypeDecl) else None
+    return isinstance(found, Typedef) and found.const

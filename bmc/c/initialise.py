@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 from pycparser import c_ast
 from pysmt.shortcuts import TRUE
 
-from bmc.c.declarations import is_const
-from bmc.c.literals import characters_of
+from bmc.c.literals import string_of
 from bmc.c.memory import Aggregate, Content, Key, MemObject, Place, State, Target
 from bmc.c.program import Scope, unsupported, where
+from bmc.c.recorder import Recorder
 from bmc.c.terms import constant
-from bmc.c.types import ArrayType, CType, IntType, Path, PointerType, StructType, same_type, scalars, type_at
+from bmc.c.types import ArrayType, CType, FloatType, IntType, Path, PointerType, StructType, same_type, scalars, type_at
 from bmc.errors import InputRefused
 
 if TYPE_CHECKING:
@@ -25,35 +25,45 @@ class Initialiser:
     def __init__(self, evaluator: Evaluator) -> None:
         self.evaluator = evaluator
 
-    @staticmethod
-    def is_constant_object(node: Any) -> bool:
-        """Whether a declaration makes an object that nothing can change."""
-        return is_const(node)
-
     def completed(self, ctype: ArrayType, init: Any, scope: Scope) -> ArrayType:
         """An array of unknown length, completed by its initialiser."""
-        if isinstance(init, c_ast.Constant) and init.type == "string":
-            return ArrayType(ctype.element, len(characters_of(init.value[1:-1])) + 1)
+        if isinstance(init, c_ast.InitList) and len(init.exprs) == 1 and _is_string(init.exprs[0]):
+            init = init.exprs[0] if isinstance(ctype.element, IntType) and ctype.element.bits == 8 else init
+        if _is_string(init):
+            return ArrayType(ctype.element, len(string_of(init)))
         if not isinstance(init, c_ast.InitList):
             raise InputRefused("an array of unknown length needs an initialiser", where(init))
         longest, position = 0, 0
         scalar = not isinstance(ctype.element, ArrayType | StructType)
         for item in init.exprs:
             if isinstance(item, c_ast.NamedInitializer):
-                position = self.evaluator.constant(item.name[0], scope)
-            elif not scalar and not isinstance(item, c_ast.InitList):
+                position = self.evaluator.constant(_index(item.name[0]), scope)
+                item = item.expr if len(item.name) == 1 else init
+            if not scalar and not isinstance(item, c_ast.InitList):
                 raise unsupported("initialiser without inner braces for an array of unknown length", item)
             position += 1
             longest = max(longest, position)
         return ArrayType(ctype.element, longest)
 
     def static(self, obj: MemObject, init: Any, scope: Scope) -> dict[Key, Content]:
-        """The cells of an object of static storage duration: zero, then its initialiser (constant expressions)."""
+        """The cells of an object of static storage duration: zero, then its initialiser (constant expressions).
+
+        An initialiser that cannot be read is refused where the object is used.
+        """
         state = State({(obj, path): zero(ctype) for path, ctype in scalars(obj.ctype)})
-        if init is not None:
-            const, obj.const = obj.const, False
+        if init is None:
+            return state.cells
+        evaluator = self.evaluator
+        saved, evaluator.recorder = evaluator.recorder, Recorder()
+        const, obj.const = obj.const, False
+        try:
             self._fill(Place((Target(TRUE(), obj),), obj.ctype), init, scope, state)
-            obj.const = const
+            if evaluator.recorder.suspects:
+                raise InputRefused(f"the initialiser of '{obj.symbol}' is no constant", where(init))
+        except InputRefused as error:
+            obj.refusal = error
+        finally:
+            evaluator.recorder, obj.const = saved, const
         return state.cells
 
     def automatic(self, place: Place, init: Any, scope: Scope, state: State) -> None:
@@ -77,13 +87,18 @@ class Initialiser:
         elif isinstance(place.ctype, ArrayType):
             if not _is_string(init):
                 raise InputRefused("an array needs an initialiser in braces", where(init))
-            for index, number in enumerate([*characters_of(init.value[1:-1]), 0][: place.ctype.length or 0]):
+            if not isinstance(place.ctype.element, IntType) or place.ctype.element.bits != 8:
+                raise InputRefused("a string initialises an array of something else than char", where(init))
+            for index, number in enumerate(string_of(init)[: place.ctype.length or 0]):
                 self.evaluator.put(place, (index,), Content(constant(number, 8), TRUE()), state, init)
         else:
             self._assign(place, (), init, scope, state)
 
     def _assign(self, place: Place, path: Path, item: Any, scope: Scope, state: State) -> None:
         ctype = type_at(place.ctype, path)
+        if isinstance(ctype, FloatType) and all(t.object and t.object.kind != "automatic" for t in place.targets):
+            self.evaluator.put(place, path, zero(ctype), state, item)  # never looked at
+            return
         value = self.evaluator.evaluate(item, scope, state)
         if value is None:
             raise InputRefused("a void value initialises an object", where(item))
@@ -122,11 +137,14 @@ class Initialiser:
         for part in item.name:
             inner = type_at(ctype, path)
             if isinstance(inner, ArrayType):
-                path += (self.evaluator.constant(part, scope),)
-            elif isinstance(inner, StructType) and isinstance(part, c_ast.ID) and inner.member(part.name):
-                path += (part.name,)
+                number = self.evaluator.constant(_index(part), scope)
+                if not 0 <= number < (inner.length or 0):
+                    raise InputRefused(f"a designator names element {number}, which is not there", where(_index(part)))
+                path += (number,)
+            elif isinstance(inner, StructType) and isinstance(part, c_ast.ID) and inner.find(part.name):
+                path += tuple(m.name for m in inner.find(part.name))
             else:
-                raise InputRefused("a designator names no member", where(item))
+                raise InputRefused("a designator names no member", where(_index(part)))
         return path
 
 
@@ -163,6 +181,11 @@ class _Slots:
         first = next(i for i, p in enumerate(self.order) if p[: len(path)] == path)
         self.position = first + 1
         return self.order[first]
+
+
+def _index(part: Any) -> Any:
+    """The expression of an array designator (a node of its own from pycparser 3 on)."""
+    return part.expr if type(part).__name__ == "ArrayDesignator" else part
 
 
 def _is_string(node: Any) -> bool:

@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BVULE, FALSE, TRUE
 
+from bmc.c.layout import offset_of, size_of
 from bmc.c.memory import Content, Key, MemObject
 from bmc.c.model import CModel
 from bmc.c.program import Function
 from bmc.c.ranges import Ranges
 from bmc.c.recorder import Recorder
 from bmc.c.terms import constant
-from bmc.c.types import IntType, offset_of, size_of, type_at
+from bmc.c.types import IntType, type_at
 from bmc.c.variables import DEFINED, CVariable, is_variable, matching, symbol_content, variable_name
 from bmc.errors import InputRefused
 from bmc.interface import Argument, Call, Cell, MemoryObject, NativeInterface
-from bmc.system import BOOLEAN, Condition, InputVariable, StateVariable, TransitionSystem, symbols_of
+from bmc.system import BOOLEAN, Condition, InputVariable, StateVariable, TransitionSystem
 
 if TYPE_CHECKING:
     from bmc.c.build import Builder
@@ -120,7 +121,8 @@ class _Guess:
         terms = [c.term for k, c in result.final.items() if isinstance(c.term, FNode) and k in self.written]
         terms.append(result.recorder.defined)
         terms.extend(a.formula for a in result.recorder.asserts)
-        self.read = {s.symbol_name() for term in terms for s in symbols_of(term)}
+        symbols: set[FNode] = set().union(*(term.get_free_variables() for term in terms))
+        self.read = {symbol.symbol_name() for symbol in symbols}
 
     def role(self, key: Key) -> str:
         obj = key[0]

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pycparser import c_ast
 from pysmt.shortcuts import TRUE
 
 from bmc.c import arithmetic
 from bmc.c.access import struct_scalars
 from bmc.c.initialise import zero
+from bmc.c.layout import offset_of, size_of
 from bmc.c.memory import Content, Place, State, Target, Value, is_null, live
 from bmc.c.program import Scope, unsupported, where
 from bmc.c.terms import choose, constant, equals
-from bmc.c.types import ArrayType, CType, IntType, PointerType, StructType, same_type, size_of, type_at
+from bmc.c.types import ArrayType, CType, IntType, Path, PointerType, StructType, same_type, type_at
 from bmc.errors import InputRefused, UnsupportedConstruct
 
 if TYPE_CHECKING:
-    from bmc.c.statements import Executor
+    from bmc.c.calls import Calls
 
 _SILENT = {"printf", "puts", "putchar", "fflush", "fputs", "fprintf"}
 
@@ -24,7 +26,7 @@ _SILENT = {"printf", "puts", "putchar", "fflush", "fputs", "fprintf"}
 class Library:
     """Calls of functions that the program declares but does not define."""
 
-    def __init__(self, executor: Executor) -> None:
+    def __init__(self, executor: Calls) -> None:
         self.executor = executor
         self._functions = {
             "__CPROVER_assume": self._assume,
@@ -37,6 +39,8 @@ class Library:
             "memmove": self._memcpy,
             "abs": self._abs,
             "labs": self._abs,
+            "offsetof": self._offsetof,
+            "__builtin_offsetof": self._offsetof,
         }
 
     def call(self, name: str, node: Any, scope: Scope, state: State) -> Value | None:
@@ -65,6 +69,21 @@ class Library:
             self.executor.hooks["assert"](recorder.suspects[before:])
             del recorder.suspects[before:]
         recorder.check(where(node), state.pc, condition)
+
+    def _offsetof(self, node: Any, scope: Scope, state: State) -> Value:
+        model = self.executor.model
+        named, designator = self._items(node, 2)
+        path: Path = ()
+        ctype = self.executor.types.read(named, scope)
+        for part in _designated(designator, node):
+            inner = type_at(ctype, path)
+            if isinstance(inner, StructType) and isinstance(part, str) and inner.find(part):
+                path += tuple(m.name for m in inner.find(part))
+            elif isinstance(inner, ArrayType) and not isinstance(part, str):
+                path += (self.executor.constant(part, scope),)
+            else:
+                raise InputRefused("offsetof names no member", where(node))
+        return Value(constant(offset_of(ctype, path, model), model.size_t.bits), model.size_t)
 
     def _abs(self, node: Any, scope: Scope, state: State) -> Value:
         model = self.executor.model
@@ -145,6 +164,17 @@ class Library:
         if len(items) < count:
             raise InputRefused(f"{node.name.name} needs {count} argument(s)", where(node))
         return items
+
+
+def _designated(node: Any, call: Any) -> list[Any]:
+    """The names and index expressions of offsetof's second argument."""
+    if isinstance(node, c_ast.ID):
+        return [node.name]
+    if isinstance(node, c_ast.StructRef) and node.type == ".":
+        return [*_designated(node.name, call), node.field.name]
+    if isinstance(node, c_ast.ArrayRef):
+        return [*_designated(node.name, call), node.subscript]
+    raise unsupported("offsetof of this form", call)
 
 
 def _first(ctype: CType) -> str | int | None:

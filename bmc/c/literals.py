@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from bmc.c.memory import Value
@@ -9,14 +10,15 @@ from bmc.c.program import unsupported
 from bmc.c.terms import constant
 from bmc.c.types import DataModel, IntType
 
-_ESCAPES = {"n": 10, "t": 9, "r": 13, "0": 0, "a": 7, "b": 8, "f": 12, "v": 11}
+_ESCAPES = {"n": 10, "t": 9, "r": 13, "a": 7, "b": 8, "f": 12, "v": 11, "e": 27, "E": 27}
+_PLAIN = "'\"?\\"
 
 
 def read_constant(node: Any, model: DataModel) -> Value:
     """The value of an integer or character constant; floating constants are refused."""
-    if node.type == "char":
-        characters = characters_of(node.value[1:-1])
-        if len(characters) != 1 or not node.value.startswith("'"):
+    if node.type == "char" or "'" in node.value:
+        characters = characters_of(node.value[1:-1], node) if node.value.startswith("'") else []
+        if len(characters) != 1:
             raise unsupported(f"character constant {node.value}", node)
         raw = characters[0]
         char = model.basic["char"]
@@ -47,7 +49,16 @@ def _integer_type(number: int, suffix: str, decimal: bool, model: DataModel) -> 
     return None
 
 
-def characters_of(text: str) -> list[int]:
+def string_of(node: Any) -> list[int]:
+    """The bytes of a string literal and its closing 0; wide strings are refused."""
+    prefix = node.value[: node.value.index('"')]
+    if prefix not in ("", "u8"):
+        raise unsupported(f"wide string {node.value}", node)
+    parts = re.findall(r'"((?:\\.|[^"\\])*)"', node.value, re.S)  # the parser may leave adjacent literals apart
+    return [*(number for part in parts for number in characters_of(part, node)), 0]
+
+
+def characters_of(text: str, node: Any) -> list[int]:
     """The bytes of the inside of a character constant or string literal."""
     result: list[int] = []
     position = 0
@@ -55,7 +66,7 @@ def characters_of(text: str) -> list[int]:
         char = text[position]
         position += 1
         if char != "\\":
-            result.extend(char.encode())
+            result.extend(char.encode("utf-8", "surrogateescape"))
             continue
         char = text[position]
         position += 1
@@ -67,8 +78,10 @@ def characters_of(text: str) -> list[int]:
             digits = _digits(text, position - 1, "01234567", 3)
             result.append(int(digits, 8) & 255)
             position += len(digits) - 1
-        else:
+        elif char in _ESCAPES or char in _PLAIN:
             result.append(_ESCAPES.get(char, ord(char)))
+        else:
+            raise unsupported(f"escape sequence '\\{char}'", node)
     return result
 
 

@@ -10,11 +10,15 @@ from pysmt.shortcuts import FALSE, TRUE
 
 from bmc.c.terms import both, choose, either, negate
 from bmc.c.types import ArrayType, CType, IntType, Path, PointerType
+from bmc.errors import InputRefused, Location
 
 
 @dataclass(eq=False, slots=True)
 class MemObject:
-    """One C object. ``kind``: pointee, argument, global, local (static), return, automatic, constant."""
+    """One C object. ``kind``: pointee, argument, global, local (static), return, automatic, constant.
+
+    ``refusal``: why its initialiser cannot be read, raised on access. ``ended``: its lifetime is over.
+    """
 
     name: str
     ctype: CType
@@ -23,6 +27,9 @@ class MemObject:
     function: str = ""
     file: str = ""
     const: bool = False
+    declared: Location | None = None
+    refusal: InputRefused | None = None
+    ended: bool = False
 
     @property
     def persistent(self) -> bool:
@@ -120,6 +127,14 @@ def merge(condition: FNode, then: State | None, other: State | None) -> State | 
     return State(cells, either(then.pc, other.pc))
 
 
+def join(paths: list[State]) -> State | None:
+    """All paths merged; the last first, so that complementary path conditions cancel."""
+    joined: State | None = None
+    for path in reversed(paths):
+        joined = merge(path.pc, path, joined)
+    return joined
+
+
 def merge_contents(condition: FNode, then: Content, other: Content) -> Content:
     """The content that is ``then`` where ``condition`` holds, else ``other``."""
     if condition.is_true() or then == other:
@@ -173,9 +188,10 @@ def is_null(targets: tuple[Target, ...]) -> FNode:
     return result
 
 
-def member_place(place: Place, name: str, ctype: CType) -> Place:
-    """The member ``name`` (of type ``ctype``) of a struct lvalue."""
-    return Place(tuple(Target(t.guard, t.object, (*t.path, name)) for t in place.targets if t.object), ctype)
+def member_path(place: Place, names: Iterable[str], ctype: CType) -> Place:
+    """The member at the end of a way through nested structs."""
+    path = tuple(names)
+    return Place(tuple(Target(t.guard, t.object, (*t.path, *path)) for t in place.targets if t.object), ctype)
 
 
 def element_places(place: Place, guards: Iterable[tuple[int, FNode]]) -> Place:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 import pcpp
 from pcpp.preprocessor import OutputDirective
 
+from bmc.c.extensions import read_over_extensions
 from bmc.c.types import DataModel
 from bmc.errors import InputRefused, Location
 
@@ -46,16 +48,39 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
         what = "malformed #include" if is_malformed else f"header '{includepath}' not found"
         raise InputRefused(what, where, "add its folder to sources.include (-I), or put a stand-in header there")
 
+    def on_file_open(self, is_system_include: bool, includepath: str) -> io.StringIO:
+        return io.StringIO(_read(includepath))
+
     def on_directive_handle(self, directive, toks, ifpassthru, precedingtoks):  # type: ignore[no-untyped-def]
+        """Called for every directive, in skipped groups too."""
+        if directive.value == "pragma" and not toks:
+            raise OutputDirective(pcpp.Action.IgnoreAndRemove)
+        return super().on_directive_handle(directive, toks, ifpassthru, precedingtoks)
+
+    def on_directive_unknown(self, directive, toks, ifpassthru, precedingtoks):  # type: ignore[no-untyped-def]
+        """Called for directives without influence on the text, outside of skipped groups."""
         if directive.value == "error":
             text = "".join(t.value for t in toks).strip()
             where = Location(directive.source or str(self.source), directive.lineno)
             raise InputRefused(
                 f"#error {text}", where, "set the macros that it asks for (-D), or the target word sizes"
             )
-        if directive.value in ("pragma", "warning", "ident"):
+        packs = directive.value == "pragma" and [t.value for t in toks if t.value.strip()][:1] == ["pack"]
+        if directive.value in ("pragma", "warning", "ident") and not packs:
             raise OutputDirective(pcpp.Action.IgnoreAndRemove)
-        return super().on_directive_handle(directive, toks, ifpassthru, precedingtoks)
+        if not packs and directive.value != "line":
+            self.on_error(directive.source or str(self.source), directive.lineno, f"unknown #{directive.value}")
+        raise OutputDirective(pcpp.Action.IgnoreAndPassThrough)
+
+
+def _read(path: str) -> str:
+    """A source file's text; lines that a backslash continues are joined, and blank lines make up for it."""
+    text = Path(path).read_text(encoding="utf-8", errors="surrogateescape")
+    return re.sub(r"(?:[^\n]*\\\n)+[^\n]*", _joined, text)
+
+
+def _joined(match: re.Match[str]) -> str:
+    return match[0].replace("\\\n", "") + "\n" * match[0].count("\n")
 
 
 def preprocess(
@@ -67,7 +92,7 @@ def preprocess(
     a header is missing or a directive fails.
     """
     try:
-        source = Path(file).read_text(encoding="utf-8", errors="surrogateescape")
+        source = _read(file)
     except OSError as error:
         raise InputRefused(
             f"cannot read the source file: {error.strerror}", Location(file), "check the path and sources.files"
@@ -83,7 +108,7 @@ def preprocess(
     unit.parse(source, file)
     out = io.StringIO()
     unit.write(out)
-    return PreprocessedUnit(file, out.getvalue(), unit)
+    return PreprocessedUnit(file, read_over_extensions(out.getvalue(), file), unit)
 
 
 def _predefined(model: DataModel) -> list[tuple[str, str]]:
@@ -101,7 +126,10 @@ def _predefined(model: DataModel) -> list[tuple[str, str]]:
         macros.append((f"__CC_{name}_MAX__", f"{(1 << (bits - 1)) - 1}{suffix[name]}"))
         unsigned = "U" if bits >= model.int_ else ""
         macros.append((f"__CC_U{name}_MAX__", f"{(1 << bits) - 1}{unsigned}{suffix[name]}"))
+    pointer = "" if model.pointer == model.int_ else "L" if model.pointer == model.long else "LL"
     macros += [
+        ("__CC_INTPTR_MAX__", f"{(1 << (model.pointer - 1)) - 1}{pointer}"),
+        ("__CC_SIZE_MAX__", f"{(1 << model.pointer) - 1}U{pointer}"),
         ("__SIZE_TYPE__", f"unsigned {model.ptrdiff_t.name}"),
         ("__PTRDIFF_TYPE__", model.ptrdiff_t.name),
         ("__CHAR_BIT__", "8"),
@@ -111,12 +139,15 @@ def _predefined(model: DataModel) -> list[tuple[str, str]]:
         ("__extension__", ""),
         ("__inline", "inline"),
         ("__inline__", "inline"),
-        ("__restrict", ""),
+        ("__restrict", "restrict"),
+        ("__restrict__", "restrict"),
+        ("__signed__", "signed"),
+        ("__volatile", "volatile"),
+        ("__alignof__", "_Alignof"),
+        ("__const__", "const"),
         ("__volatile__", "volatile"),
         ("__const", "const"),
-        ("__attribute__(x)", ""),
-        ("__asm__", "__chaincover_inline_assembly__"),
-        ("asm", "__chaincover_inline_assembly__"),
+        ("_Pragma(x)", ""),
     ]
     if model.name == "lp64":
         macros.append(("__LP64__", "1"))

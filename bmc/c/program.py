@@ -40,10 +40,14 @@ class Scope:
     tags: dict[str, CType] = field(default_factory=dict)
 
     def find(self, name: str) -> Any:
+        """What a name stands for, None if it is unknown; raises the refusal of a declaration that cannot be read."""
         scope: Scope | None = self
         while scope is not None:
             if name in scope.names:
-                return scope.names[name]
+                found = scope.names[name]
+                if isinstance(found, Unreadable):
+                    raise found.error
+                return found
             scope = scope.parent
         return None
 
@@ -57,10 +61,18 @@ class Scope:
 
 
 @dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A declaration outside the subset: its refusal is raised where the name is used."""
+
+    error: InputRefused
+
+
+@dataclass(frozen=True, slots=True)
 class Typedef:
-    """A type name."""
+    """A type name; ``const`` if objects of the type are."""
 
     ctype: CType
+    const: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +112,9 @@ class Program:
 
     def function(self, name: str) -> Function | None:
         """A defined function, wherever it stands (static ones too, where only one has the name)."""
+        for unit in self.units:
+            if isinstance(unit.scope.names.get(name), Unreadable):
+                unit.scope.find(name)
         found = self.functions.get(name)
         if found is not None and found.node is not None:
             return found
@@ -122,14 +137,23 @@ def parse_file(
 
 def parse_text(text: str, file: str) -> Any:
     """Parse preprocessed C."""
-    if "__chaincover_inline_assembly__" in text:
-        refuse_assembly(text, file)
+    parser = c_parser.CParser()
     try:
-        return c_parser.CParser().parse(text, file)
+        return parser.parse(text, file)
     except c_parser.ParseError as error:
-        raise InputRefused(*syntax_error(str(error), file)) from None
+        message, place, hint = syntax_error(str(error), file)
+        raise InputRefused(message, place if place.line else _next_token(parser, place), hint) from None
     except RecursionError:
         raise UnsupportedConstruct("nesting deeper than the parser's limit", Location(file)) from None
+
+
+def _next_token(parser: Any, place: Location) -> Location:
+    """Where the parser stands; some of its errors name no line."""
+    try:
+        token = parser._tokens.peek()
+        return Location(token.filename, token.lineno, token.column)
+    except AttributeError:
+        return place
 
 
 def syntax_error(message: str, file: str) -> tuple[str, Location, str]:
@@ -137,22 +161,9 @@ def syntax_error(message: str, file: str) -> tuple[str, Location, str]:
     match = re.match(r"(.*?):(\d+)(?::(\d+))?: (.*)", message, re.S)
     hint = "only standard C11 is read; put a stand-in header with macros for compiler extensions on the include path"
     if not match:
-        return f"C syntax error: {message}", Location(file), hint
+        return f"C syntax error: {message.removeprefix(f'{file}: ')}", Location(file), hint
     place = Location(match[1] or file, int(match[2]), int(match[3] or 0))
     return f"C syntax error: {match[4].strip()}", place, hint
-
-
-def refuse_assembly(text: str, file: str) -> None:
-    """Inline assembly is refused wherever it stands: the parser cannot read past it."""
-    current, line = file, 0
-    for row in text.splitlines():
-        marker = re.match(r'#line (\d+) "(.*)"', row)
-        if marker:
-            current, line = marker[2], int(marker[1]) - 1
-            continue
-        line += 1
-        if "__chaincover_inline_assembly__" in row:
-            raise UnsupportedConstruct("unsupported C construct: inline assembly", Location(current, line))
 
 
 @contextlib.contextmanager

@@ -41,9 +41,9 @@ def either(left: FNode, right: FNode) -> FNode:
         return right
     if left is negate(right):
         return TRUE()
-    if left.is_and() and right.is_and() and len(left.args()) == len(right.args()) == 2:
-        if left.arg(0) is right.arg(0) and left.arg(1) is negate(right.arg(1)):
-            return left.arg(0)
+    pairs = left.is_and() and right.is_and() and len(left.args()) == len(right.args()) == 2
+    if pairs and left.arg(0) is right.arg(0) and left.arg(1) is negate(right.arg(1)):
+        return left.arg(0)
     return Or(left, right)
 
 
@@ -109,6 +109,11 @@ def number(term: FNode, signed: bool) -> int:
     return int(term.bv_signed_value() if signed else term.bv_unsigned_value())
 
 
+def forget_intervals() -> None:
+    """Drop the remembered intervals, which keep the terms of earlier models alive."""
+    _INTERVALS.clear()
+
+
 def interval(term: FNode, ctype: IntType, depth: int = _DEPTH) -> tuple[int, int]:
     """Bounds (least, greatest) of a term of integer type ``ctype``; sound, not tight."""
     full = (ctype.least, (1 << ctype.bits) - 1 if ctype.is_bool else ctype.greatest)
@@ -144,7 +149,7 @@ def _interval(term: FNode, ctype: IntType, depth: int) -> tuple[int, int] | None
             return a[0] - b[1], a[1] - b[0]
         products = [x * y for x in a for y in b]
         return min(products), max(products)
-    if (term.is_bv_urem() or term.is_bv_srem()) and term.arg(1).is_constant():
+    if (term.is_bv_srem() if ctype.signed else term.is_bv_urem()) and term.arg(1).is_constant():
         size = abs(number(term.arg(1), ctype.signed)) - 1
         low, high = interval(term.arg(0), ctype, depth)
         return (max(-size, low) if low < 0 else 0, min(size, high) if high >= 0 else 0) if size >= 0 else None

@@ -73,9 +73,33 @@ class StructType:
     tag: str
     is_union: bool = False
     fields: list[Member] | None = None
+    pack: int = 0
+    """Greatest alignment of a member in bytes (``packed``, ``#pragma pack``); 0 for no limit."""
+    refusal: InputRefused | None = None
+    """Why the members cannot be read; raised where they are needed."""
 
     def member(self, name: str) -> Member | None:
-        return next((m for m in self.fields or () if m.name == name), None)
+        """The direct member called ``name``."""
+        return next((m for m in self.members() if m.name == name), None)
+
+    def find(self, name: str) -> tuple[Member, ...]:
+        """The way to the member ``name``, through unnamed structs and unions; empty if there is none."""
+        for member in self.members():
+            if member.name == name:
+                return (member,)
+            if member.name.startswith(UNNAMED) and isinstance(member.type, StructType):
+                inner = member.type.find(name)
+                if inner:
+                    return (member, *inner)
+        return ()
+
+    def members(self) -> list[Member]:
+        """The members; InputRefused for an incomplete type or one that cannot be read."""
+        if self.refusal is not None:
+            raise self.refusal
+        if self.fields is None:
+            raise InputRefused(f"{show_type(self)} is declared but never defined")
+        return self.fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +110,9 @@ class FunctionType:
     parameters: tuple[tuple[str, CType], ...]
     variadic: bool = False
 
+
+UNNAMED = "(unnamed "
+"""Start of the made-up names of unnamed members."""
 
 CType: TypeAlias = IntType | FloatType | VoidType | PointerType | ArrayType | StructType | FunctionType
 Step: TypeAlias = str | int
@@ -167,58 +194,6 @@ def common_type(left: IntType, right: IntType, model: DataModel) -> IntType:
     return next(t for t in model.basic.values() if t.rank == signed.rank and not t.signed)
 
 
-def align_of(ctype: CType, model: DataModel) -> int:
-    """Alignment in bytes (the psABI of the data model)."""
-    if isinstance(ctype, IntType | FloatType):
-        return min(ctype.bits // 8, model.long_long_align)
-    if isinstance(ctype, PointerType):
-        return model.pointer // 8
-    if isinstance(ctype, ArrayType):
-        return align_of(ctype.element, model)
-    if isinstance(ctype, StructType):
-        return max((align_of(m.type, model) for m in _members(ctype)), default=1)
-    return 1
-
-
-def size_of(ctype: CType, model: DataModel) -> int:
-    """Size in bytes; InputRefused for incomplete types."""
-    if isinstance(ctype, IntType | FloatType):
-        return ctype.bits // 8
-    if isinstance(ctype, PointerType):
-        return model.pointer // 8
-    if isinstance(ctype, ArrayType):
-        if ctype.length is None:
-            raise InputRefused("the size of an array of unknown length is needed")
-        return size_of(ctype.element, model) * ctype.length
-    if isinstance(ctype, StructType):
-        members = _members(ctype)
-        if ctype.is_union:
-            end = max((size_of(m.type, model) for m in members), default=0)
-        else:
-            end = 0
-            for member in members:
-                end = _round_up(end, align_of(member.type, model)) + size_of(member.type, model)
-        return _round_up(end, align_of(ctype, model))
-    return 1
-
-
-def offset_of(ctype: CType, path: Path, model: DataModel) -> int:
-    """Offset in bytes of the sub-object at ``path`` inside an object of type ``ctype``."""
-    offset = 0
-    for part in path:
-        if isinstance(ctype, ArrayType):
-            offset += int(part) * size_of(ctype.element, model)
-            ctype = ctype.element
-        elif isinstance(ctype, StructType):
-            for member in _members(ctype):
-                offset = _round_up(offset, align_of(member.type, model))
-                if member.name == part:
-                    ctype = member.type
-                    break
-                offset += size_of(member.type, model)
-    return offset
-
-
 def type_at(ctype: CType, path: Path) -> CType:
     """The type of the sub-object at ``path``."""
     for part in path:
@@ -253,8 +228,23 @@ def same_type(left: CType, right: CType) -> bool:
     if isinstance(left, ArrayType) and isinstance(right, ArrayType):
         return left.length == right.length and same_type(left.element, right.element)
     if isinstance(left, StructType) and isinstance(right, StructType):
-        return left is right or (bool(left.tag) and left.tag == right.tag)
+        return left is right or (bool(left.tag) and left.tag == right.tag and _same_members(left, right))
     return left == right
+
+
+def _same_members(left: StructType, right: StructType) -> bool:
+    """Whether two struct types (of two units) with one tag agree; an incomplete one agrees with any."""
+    if left.fields is None or right.fields is None:
+        return True
+    if len(left.fields) != len(right.fields) or (left.is_union, left.pack) != (right.is_union, right.pack):
+        return False
+    pairs = zip(left.fields, right.fields, strict=True)
+    return all(
+        (a.name, a.bit_field) == (b.name, b.bit_field)
+        and (isinstance(a.type, PointerType) == isinstance(b.type, PointerType))
+        and (isinstance(a.type, PointerType) or same_type(a.type, b.type))
+        for a, b in pairs
+    )
 
 
 def show_type(ctype: CType) -> str:
@@ -268,13 +258,3 @@ def show_type(ctype: CType) -> str:
     if isinstance(ctype, StructType):
         return f"{'union' if ctype.is_union else 'struct'} {ctype.tag or '(unnamed)'}"
     return "void" if isinstance(ctype, VoidType) else "function"
-
-
-def _members(ctype: StructType) -> list[Member]:
-    if ctype.fields is None:
-        raise InputRefused(f"{show_type(ctype)} is declared but never defined")
-    return ctype.fields
-
-
-def _round_up(number: int, unit: int) -> int:
-    return -(-number // unit) * unit

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pysmt.shortcuts import TRUE, Symbol
 
 from bmc.c.memory import Content, Key, MemObject
-from bmc.c.types import IntType, StructType, type_at
+from bmc.c.types import UNNAMED, IntType, StructType, type_at
 from bmc.errors import InputRefused, Location
 
 
@@ -50,13 +50,14 @@ def variable_name(obj: MemObject, path: tuple[str | int, ...]) -> str:
         if not path:
             return f"*{name}"
         if isinstance(obj.ctype, StructType):
-            first, *rest = path
+            first, *rest = [part for part in path if not str(part).startswith(UNNAMED)]
             return f"{name}->{first}{_tail(rest)}"
     return name + _tail(path)
 
 
 def _tail(path: Iterable[str | int]) -> str:
-    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
+    shown = [part for part in path if not str(part).startswith(UNNAMED)]
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in shown)
 
 
 def find_variable(

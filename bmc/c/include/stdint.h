@@ -47,6 +47,15 @@ typedef __UINT64_TYPE__ uintmax_t;
 #define UINT16_MAX 65535
 #define UINT32_MAX 4294967295U
 #define UINT64_MAX 18446744073709551615ULL
+#define INTMAX_MAX INT64_MAX
+#define INTMAX_MIN INT64_MIN
+#define UINTMAX_MAX UINT64_MAX
+#define INTPTR_MAX __CC_INTPTR_MAX__
+#define INTPTR_MIN (-INTPTR_MAX - 1)
+#define UINTPTR_MAX __CC_SIZE_MAX__
+#define PTRDIFF_MAX __CC_INTPTR_MAX__
+#define PTRDIFF_MIN (-PTRDIFF_MAX - 1)
+#define SIZE_MAX __CC_SIZE_MAX__
 #define INT8_C(x) x
 #define INT16_C(x) x
 #define INT32_C(x) x

@@ -1,0 +1,70 @@
+"""Operands whose order C leaves open: evaluated one after the other, refused where the order would matter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from pycparser import c_ast
+
+from bmc.c.access import MemoryAccess, Watch
+from bmc.c.memory import Place
+from bmc.c.program import unsupported
+
+STEPS = {"p++": "+", "p--": "-", "++": "+", "--": "-"}
+"""Increment and decrement operators with what they do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """One operand: its syntax and how to evaluate it."""
+
+    node: Any
+    work: Callable[[], Any]
+
+
+class Sequencing(MemoryAccess):
+    """Finds unsequenced side effects (C11 6.5p2)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._effects: dict[int, tuple[bool, Any]] = {}
+
+    def unsequenced(self, node: Any, left: Operand, right: Operand, assigns: str = "") -> tuple[Any, Any]:
+        """Evaluate two operands; refuse where their order would matter.
+
+        ``assigns`` is the operator of an assignment to the place that ``left`` yields.
+        """
+        if not (self.has_effects(left.node) or self.has_effects(right.node)):
+            return left.work(), right.work()
+        first, a = self.watched(left.work)
+        second, b = self.watched(right.work)
+        clash = (a.writes & (b.reads | b.writes)) | (b.writes & a.reads)
+        if assigns and isinstance(first, Place):
+            targets = {(t.object, t.path) for t in first.targets}
+            clash |= {key for key in (b.direct if assigns == "=" else b.writes) if key in targets}
+        if clash:
+            name = min(key[0].name for key in clash)
+            raise unsupported(f"'{name}' is changed and used in one expression in no given order", node)
+        return first, second
+
+    def watched(self, work: Callable[[], Any]) -> tuple[Any, Watch]:
+        """The result of ``work`` and what it reads and writes."""
+        watch = Watch(self.depth)
+        self.watches.append(watch)
+        try:
+            return work(), watch
+        finally:
+            self.watches.remove(watch)
+
+    def has_effects(self, node: Any) -> bool:
+        """Whether evaluating ``node`` may change memory (it assigns, steps or calls)."""
+        known = self._effects.get(id(node))
+        if known is None:
+            changes = isinstance(node, c_ast.Assignment | c_ast.FuncCall | c_ast.CompoundLiteral) or (
+                isinstance(node, c_ast.UnaryOp) and node.op in STEPS
+            )
+            known = (changes or any(self.has_effects(child) for _, child in node.children()), node)
+            self._effects[id(node)] = known
+        return known[0]

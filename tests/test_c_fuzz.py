@@ -1,0 +1,71 @@
+"""Random controllers: the model equals the compiled original, and no step that it calls defined is undefined.
+
+The environment variable CHAINCOVER_FUZZ sets the number of programs.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from c_generator import Program
+from c_support import Agreement, agreement, own_environment, read, sanitizing_compiler  # noqa: F401
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from bmc.errors import UnsupportedConstruct
+
+pytestmark = pytest.mark.needs_compiler
+PROGRAMS = int(os.environ.get("CHAINCOVER_FUZZ", "70"))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def traps() -> Iterator[bool]:
+    """The compiler traps undefined behaviour where it can; whether it does."""
+    with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
+        command = sanitizing_compiler(Path(folder))
+        if command is not None:
+            patch.setenv("CC", command)
+        yield command is not None
+
+
+def test_random_programs_agree(traps: bool) -> None:
+    total = Agreement()
+    programs = refused = 0
+
+    @settings(
+        max_examples=PROGRAMS,
+        derandomize=True,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(seed=st.integers(0, 2**32 - 1), size=st.integers(3, 12))
+    def check(seed: int, size: int) -> None:
+        nonlocal programs, refused
+        text = Program(random.Random(seed), size).text
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                model = read(Path(folder), text, step="compute")
+            except UnsupportedConstruct as error:
+                if "in no given order" not in str(error):
+                    raise
+                refused += 1
+                return
+            found = agreement(model, pairs=200, undefined=1 if traps else 0, seed=seed)
+        assert not found.differences, f"{found.differences[0]}\n{text}"
+        assert not found.traps, f"undefined, but the model calls it defined: {found.traps[0]}\n{text}"
+        total.add(found)
+        programs += 1
+
+    check()
+    print(f"{programs} programs, {refused} refused, {total}")
+    assert programs >= PROGRAMS * 0.8
+    assert total.steps > 50 * programs
+    if traps and total.tried > 10:  # the compiler folds some undefined operations away before they are checked
+        assert total.trapped >= 0.85 * total.tried

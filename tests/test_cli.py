@@ -1,0 +1,120 @@
+"""The command line itself: ways to start it, what goes to stdout, stderr and files."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from command_line import MODELS, chaincover, in_process_of_its_own, write_files
+from small_programs import GOOD, REACH, program
+
+CRUISE = MODELS / "cruise"
+
+
+def test_installed_command_and_module(tmp_path: Path) -> None:
+    script = Path(sys.executable).parent / ("chaincover.exe" if sys.platform == "win32" else "chaincover")
+    if not script.exists():
+        pytest.skip("chaincover is not installed as a command")
+    shown = subprocess.run([script, "--version"], capture_output=True, text=True, check=True).stdout
+    assert shown == in_process_of_its_own("--version").out
+    assert shown.startswith("chaincover, version ")
+
+
+def test_results_go_to_stdout_and_files_progress_to_stderr(tmp_path: Path) -> None:
+    quiet = chaincover("generate", CRUISE, "-o", tmp_path / "q", "-q", "--no-replay")
+    assert (quiet.code, quiet.out, quiet.err) == (0, "", "")
+    plain = chaincover("generate", CRUISE, "-o", tmp_path / "p", "--no-replay")
+    assert plain.err == ""
+    assert "one chain of 9 steps covers all 4 goals" in plain.out
+    loud = chaincover("generate", CRUISE, "-o", tmp_path / "v", "-v", "--no-replay")
+    assert "read\ncheck\nsearch\ngraph: K = 0" in loud.err
+    assert loud.out.replace("/v/", "/p/") == plain.out
+    asked = chaincover("generate", CRUISE, "-o", tmp_path / "j", "--json", "--no-replay")
+    assert asked.out == (tmp_path / "j" / "chain.json").read_text()
+    written = {(tmp_path / name / "chain.json").read_bytes() for name in "qpvj"}
+    assert len(written) == 1
+
+
+def test_files_of_a_run(tmp_path: Path) -> None:
+    assert chaincover("generate", CRUISE, "-o", tmp_path / "deep" / "er").code == 0
+    folder = tmp_path / "deep" / "er"
+    document = json.loads((folder / "chain.json").read_text())
+    assert document["schema"] == "chaincover/chain/1"
+    assert document["bounds"]["minimal"] is True
+    assert {"python", "pysmt", "z3-solver"} <= document["versions"].keys()
+    rows = list(csv.DictReader((folder / "chain.csv").open()))
+    assert [int(row["step"]) for row in rows] == list(range(9))
+    for row, step in zip(rows, document["chain"]["steps"], strict=True):
+        values = {**step["inputs"], **step["state"], **step["outputs"]}
+        assert {name: row[name] for name in values} == {name: str(value) for name, value in values.items()}
+        assert row["goals"].split() == step["goals"]
+    run = json.loads((folder / "run.json").read_text())
+    assert run["schema"] == "chaincover/run/1"
+    assert {"read", "check", "search", "replay"} <= run["seconds"].keys()
+    assert run["replay"]["exit_code"] == 0
+
+
+def test_options_as_the_last_words(tmp_path: Path) -> None:
+    write_files(tmp_path, {"c.c": GOOD})
+    outcome = chaincover("graph", "c.c", *REACH, "--format", "dot", "-o", "g.dot", cwd=tmp_path)
+    assert (outcome.code, outcome.out) == (0, "")
+    text = (tmp_path / "g.dot").read_text()
+    assert text.startswith("digraph")
+    assert '"reach"' in text
+    data = chaincover("graph", "c.c", *REACH, cwd=tmp_path).json
+    assert {"from": "init", "to": "reach", "weight": 2} in data["edges"]
+
+
+def test_check_tells_what_it_read(tmp_path: Path) -> None:
+    code = program("if (i->b) s->n = 8 / i->a; else s->n = s->n + 1;")
+    write_files(tmp_path, {"c.c": code})
+    outcome = chaincover("check", "c.c", *REACH, "--compare", "40", "--json", cwd=tmp_path)
+    assert outcome.code == 0
+    found = outcome.json
+    assert [variable["name"] for variable in found["inputs"]] == ["i->a", "i->b"]
+    assert [(goal["name"], goal["length"]) for goal in found["goals"]] == [("reach", 0)]
+    kinds = {suspect["kind"].split(" in ")[0]: suspect["steps_from_init"] for suspect in found["suspects"]}
+    assert kinds["division by zero"] == 0
+    assert kinds["signed overflow"] is None
+    assert all(suspect["where"].startswith("c.c:8:") for suspect in found["suspects"])
+    text = chaincover("check", "c.c", *REACH, "--compare", "40", cwd=tmp_path, CHAINCOVER_NO_CC="1").out
+    assert "can happen after 0 step(s) from init; chains avoid it" in text
+    assert "left out, no C compiler was found" in text
+
+
+def test_a_chain_avoids_undefined_steps(tmp_path: Path) -> None:
+    """n == 1 needs an overflow on the short way (a = 1 from INT_MAX); the chain takes a defined one."""
+    code = program(
+        "s->n = s->n + i->a;", head=GOOD[: GOOD.index("\nvoid compute")].replace("s->n = 0", "s->n = 2147483647")
+    )
+    write_files(tmp_path, {"c.c": code})
+    goal = ("--property", "x: G(a >= 0 -> X(n >= 0))", "--property", "y: cover(n == -5)")
+    outcome = chaincover("generate", "c.c", *goal, "--json", cwd=tmp_path)
+    assert outcome.code == 0
+    values = [2147483647]
+    for step in outcome.json["chain"]["steps"]:
+        values.append(values[-1] + step["inputs"]["i->a"])
+        assert step["state"]["s->n"] == values[-1]
+    assert -5 in values
+
+
+def test_reader_of_stdout_that_goes_away(tmp_path: Path) -> None:
+    write_files(tmp_path, {"c.c": GOOD})
+    process = subprocess.Popen(
+        [sys.executable, "-m", "chaincover", "generate", "c.c", *REACH, "--json", "--no-replay"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    process.stdout.close()
+    assert process.stderr is not None
+    assert process.stderr.read() == ""
+    process.stderr.close()
+    assert process.wait(60) == 141
+    assert (tmp_path / "chain-out" / "chain.json").exists()

@@ -1,0 +1,185 @@
+"""Runs that end without success though nothing was refused: verdicts, findings, limits, interrupts, crashes."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from command_line import chaincover, write_files
+from small_programs import COUNTER, GOOD, REACH, program
+
+
+@dataclass(frozen=True)
+class End:
+    """What ``command`` says on stdout, and the next step it names."""
+
+    id: str
+    code: int
+    command: tuple[str, ...]
+    says: tuple[str, ...]
+    next_step: str = ""
+    files: Mapping[str, str] = field(default_factory=lambda: {"c.c": GOOD})
+
+
+def goals(*texts: str) -> tuple[str, ...]:
+    return tuple(word for text in texts for word in ("--property", text))
+
+
+NEVER = goals("x: cover(n == 1 && n == 2)")
+EITHER = {"c.c": program("if (s->n == 0) s->n = i->b ? 1 : 2;")}
+NEVER_IN_C = program(after="void p_1(t_in *i, t_st *s) { __CPROVER_assume(i->b && !i->b); compute(i, s); }")
+ASSERTS = {"c.c": program(COUNTER + " assert(s->n < 2);")}
+FAILS = goals("x: G(n == 1 && b -> X(n == 1))")
+
+ENDS = [
+    End("unsatisfiable", 4, ("generate", "c.c", *NEVER), ("unreachable: x (--property 1)",), "correct the antecedent"),
+    End("unsatisfiable-check", 4, ("check", "c.c", *NEVER), ("UNSATISFIABLE: nothing", "x (--property 1)"), "correct"),
+    End("unsatisfiable-in-c", 4, ("generate", "c.c"), ("unreachable: p_1 (c.c:10:6)",), "correct", {"c.c": NEVER_IN_C}),
+    End(
+        "beyond-k",
+        4,
+        ("generate", "c.c", *goals("x: cover(n == 9)"), "-K", "3"),
+        ("not-within-bound: not reached from init within K = 3", "not-within-bound: x (--property 1)"),
+        "larger -K",
+    ),
+    End(
+        "no-way-to-final",
+        4,
+        ("generate", "c.c", *REACH, "--final", "init", "-K", "4"),
+        ("no-way-to-final: reached, but no way to the final condition found within K = 4",),
+        "--final none",
+    ),
+    End(
+        "exclusive",
+        4,
+        ("generate", "c.c", *goals("x: cover(n == 1)", "y: cover(n == 2)"), "-K", "3"),
+        ("covers it together with y", "covers it together with x", "excluded: x (--property 1), y (--property 2)"),
+        "--exclude",
+        EITHER,
+    ),
+    End("no-covering-path", 4, ("graph", "c.c", *goals("x: cover(n == 9)"), "-K", "3"), ('"k": 3',)),
+    End(
+        "time-limit",
+        5,
+        ("generate", "c.c", *goals("x: cover(n == 99)"), "--time-limit", "0.001"),
+        ("undecided: stopped by time limit", "Stopped by time limit"),
+        "--time-limit",
+    ),
+    End("consequent-fails", 1, ("generate", "c.c", *FAILS), ("FINDING: the consequent of x fails at step 1",)),
+    End("assertion-fails", 1, ("generate", "c.c", *REACH), ("FINDING: ", "c.c:8:"), files=ASSERTS),
+    End("csv-misses", 4, ("replay", "c.c", "a.csv", *REACH), ("not covered",), "", {"c.c": GOOD, "a.csv": "a,b\n0,1"}),
+]
+
+
+@pytest.mark.parametrize("end", ENDS, ids=[end.id for end in ENDS])
+def test_ends_without_success(end: End, tmp_path: Path) -> None:
+    write_files(tmp_path, dict(end.files))
+    outcome = chaincover(*end.command, cwd=tmp_path)
+    assert outcome.code == end.code, outcome
+    assert outcome.err == ""
+    for part in end.says:
+        assert part in outcome.out, outcome.out
+    assert end.next_step in outcome.out.partition("\n  next: ")[2], outcome.out
+    if end.command[0] != "generate":
+        assert {p.name for p in tmp_path.iterdir()} == set(end.files)
+        return
+    written = {p.name for p in (tmp_path / "chain-out").iterdir()}
+    document = json.loads((tmp_path / "chain-out" / "chain.json").read_text())
+    assert (document["chain"] is None) == (end.code in (4, 5))
+    assert written == {"chain.json", "run.json"} | (set() if document["chain"] is None else {"chain.csv"})
+
+
+def test_stale_table_of_an_earlier_chain_is_removed(tmp_path: Path) -> None:
+    write_files(tmp_path, {"c.c": GOOD})
+    assert chaincover("generate", "c.c", *REACH, "-o", "o", cwd=tmp_path).code == 0
+    assert (tmp_path / "o" / "chain.csv").exists()
+    assert chaincover("generate", "c.c", *NEVER, "-o", "o", cwd=tmp_path).code == 4
+    assert not (tmp_path / "o" / "chain.csv").exists()
+
+
+def test_a_failed_consequent_comes_before_goals_that_are_not_covered(tmp_path: Path) -> None:
+    write_files(tmp_path, {"c.c": GOOD})
+    assert chaincover("generate", "c.c", *FAILS, *goals("y: cover(n == 1 && n == 2)"), cwd=tmp_path).code == 1
+
+
+def test_json_is_all_that_stdout_gets_from_an_error(tmp_path: Path) -> None:
+    write_files(tmp_path, {"c.c": program("s->n = spede;")})
+    outcome = chaincover("generate", "c.c", *REACH, "--json", cwd=tmp_path)
+    assert outcome.json == {
+        "error": "unknown name 'spede'",
+        "where": "c.c:8:10",
+        "next": "declare it, or include its header",
+        "exit_code": 3,
+    }
+
+
+@pytest.mark.needs_compiler
+@pytest.mark.parametrize("form", [(), ("--json",), ("-q",)])
+def test_a_chain_whose_replay_crashes_is_still_written(form: tuple[str, ...], tmp_path: Path) -> None:
+    write_files(tmp_path, {"c.c": program(f"\n#ifndef __CHAINCOVER__\n*(volatile int *)8 = 1;\n#endif\n{COUNTER}")})
+    outcome = chaincover("generate", "c.c", *REACH, *form, cwd=tmp_path)
+    assert outcome.code == 1
+    assert outcome.err.startswith("error: the compiled original ended in step 0 (of 2, counted from 0): SIGSEGV")
+    assert "  next: run that step under a debugger" in outcome.err
+    if form == ("--json",):
+        assert outcome.json["exit_code"] == 1
+    else:
+        assert ("one chain of 2 steps" in outcome.out) == (form == ())
+    assert json.loads((tmp_path / "chain-out" / "chain.json").read_text())["chain"]["length"] == 2
+
+
+def test_a_fault_of_the_tool_is_told_without_a_traceback(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*given: object, **named: object) -> None:
+        raise RuntimeError("lost\nand more")
+
+    monkeypatch.setattr("chaincover.pipeline.generate", fails)
+    write_files(tmp_path, {"c.c": GOOD})
+    outcome = chaincover("generate", "c.c", *REACH, cwd=tmp_path)
+    assert outcome.code == 70
+    assert outcome.err.startswith("internal error: RuntimeError: lost\n  next: report it")
+    assert not any((tmp_path / "chain-out").iterdir())
+
+
+# the low two bits tell that n == 1 is unreachable, but no search step by step ends
+DEEP = """\
+typedef struct { unsigned n; } t_st;
+void init(t_st *s) { s->n = 0; }
+void compute(_Bool b, t_st *s) { s->n += 2u + b * 2u; }
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGINT cannot be sent to one process there")
+@pytest.mark.parametrize("command", ["generate", "graph"])
+def test_interrupted(command: str, tmp_path: Path) -> None:
+    """A search that would go on for long is interrupted as soon as it tells of its progress."""
+    write_files(tmp_path, {"c.c": DEEP})
+    process = subprocess.Popen(
+        [sys.executable, "-m", "chaincover", command, "c.c", *goals("x: cover(n == 1)"), "-K", "100000", "-v"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr is not None
+    seen = ""
+    while "K = 3" not in seen:
+        row = process.stderr.readline()
+        assert row, f"it ended by itself: {seen}"
+        seen += row
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, (out, err)
+    assert "Traceback" not in out + err
+    if command == "graph":
+        assert json.loads(out)["k"] >= 3
+        return
+    assert "undecided: stopped by interrupt" in out
+    assert {p.name for p in (tmp_path / "chain-out").iterdir()} == {"chain.json", "run.json"}
+    document = json.loads((tmp_path / "chain-out" / "chain.json").read_text())
+    assert (document["stopped_by"], document["chain"]) == ("interrupt", None)

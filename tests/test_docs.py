@@ -1,0 +1,97 @@
+"""What README and docs tell the reader to type works, and so does every command's help."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import tomllib
+from pathlib import Path
+
+import pytest
+from command_line import ROOT, chaincover
+
+from bmc.c.config import SourceConfig
+from chaincover.cli import cli
+from chaincover.project import _KEYS, read_project
+
+FENCE = re.compile(r"^```(\w*).*?\n(.*?)^```", re.M | re.S)
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+SHELLS = {"sh", "console", "shell", "bash"}
+
+
+def commands(page: Path) -> list[list[str]]:
+    """The ``chaincover`` and ``cp`` lines of a page's shell fences, as words."""
+    found = []
+    for language, body in FENCE.findall(page.read_text(encoding="utf-8")):
+        for line in body.replace("\\\n", " ").splitlines() if language in SHELLS else ():
+            words = shlex.split(line.removeprefix("$ "), comments=True)
+            if words and Path(words[0]).name in ("chaincover", "cp"):
+                found.append([Path(words[0]).name, *words[1:]])
+    return found
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if any(w[0] == "chaincover" for w in commands(p))], ids=str)
+def test_commands_of_a_page_in_order(page: Path, tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "benchmarks" / "models", tmp_path / "benchmarks" / "models")
+    for program, *arguments in commands(page):
+        if program == "cp":
+            source, target = arguments
+            shutil.copy(tmp_path / source, tmp_path / target)
+            continue
+        outcome = chaincover(*arguments, cwd=tmp_path)
+        assert outcome.code in ((0, 4) if arguments[0] == "replay" else (0,)), (arguments, outcome)
+        assert outcome.err == "", arguments
+
+
+def test_readme_generates_for_the_cruise_controller() -> None:
+    assert ["chaincover", "generate", "benchmarks/models/cruise/cruise.c"] in commands(ROOT / "README.md")
+
+
+def test_readme_shows_what_the_first_command_prints(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "benchmarks" / "models" / "cruise", tmp_path / "benchmarks" / "models" / "cruise")
+    printed = chaincover("generate", "benchmarks/models/cruise/cruise.c", "--no-replay", cwd=tmp_path).out
+    shown = next(body for _, body in FENCE.findall((ROOT / "README.md").read_text()) if "one chain of 9 steps" in body)
+    steps = [row.split() for row in printed.splitlines()[:12]]
+    assert [row.split() for row in shown.splitlines()[:12]] == steps
+
+
+@pytest.mark.parametrize("command", ["", *sorted(cli.commands)])
+def test_help(command: str) -> None:
+    outcome = chaincover(*command.split(), "--help")
+    assert outcome.code == 0
+    assert outcome.out.startswith("Usage: ")
+    assert outcome.err == ""
+    assert f"`{command}`" in (ROOT / "README.md").read_text()
+
+
+def test_version() -> None:
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    assert chaincover("--version").out.split()[-1] == declared
+
+
+def test_the_page_on_project_files_names_every_key(tmp_path: Path) -> None:
+    """Its example can be read, and has each key that is known."""
+    page = (ROOT / "docs" / "project-file.md").read_text()
+    example = next(body for language, body in FENCE.findall(page) if language == "toml")
+    given = tomllib.loads(example)
+    place = tmp_path / "chaincover.toml"
+    # the page shows both ways to state a final condition; a project may use one
+    place.write_text(example.replace('final = "is_final"', ""))
+    project = read_project(str(place))
+    assert isinstance(project.config, SourceConfig)
+    assert len(project.properties) == 2
+    shown = {table: set(given if not table else given[table]) for table in _KEYS if table != "property"}
+    shown["property"] = {key for item in given["property"] for key in item}
+    assert shown == {table: set(keys) for table, keys in _KEYS.items()}
+
+
+def test_the_page_on_exit_codes_names_every_code() -> None:
+    page = (ROOT / "docs" / "exit-codes.md").read_text()
+    assert set(re.findall(r"^\| (\d+) \|", page, re.M)) == {"0", "1", "2", "3", "4", "5", "70", "130", "141"}
+
+
+def test_links_between_pages() -> None:
+    for page in PAGES:
+        for link in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+            assert link.startswith("http") or (page.parent / link).exists(), f"{page.name}: {link}"

@@ -1,0 +1,115 @@
+"""Every bundled model against its pinned figures, which come from an exhaustive search without ChainCover."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import MODEL_NAMES, MODELS, Outcome, chaincover, fresh_names
+
+from bmc import differential
+from bmc.native import compiled
+from chaincover.load import load
+from chaincover.project import read_project
+
+RUNS = [
+    (model, number, run)
+    for model in MODEL_NAMES
+    for number, run in enumerate(tomllib.loads((MODELS / model / "expected.toml").read_text())["run"])
+]
+IDS = [f"{model}-{number}" for model, number, _ in RUNS]
+ORDERINGS = ["exact", pytest.param("tsp", marks=pytest.mark.needs_elkai)]
+
+
+def generate(model: str, run: dict[str, Any], folder: Path, *options: object) -> tuple[Outcome, dict[str, Any]]:
+    """The outcome and what it wrote."""
+    goals = [word for goal in run.get("goals", []) for word in ("--goal", goal)]
+    outcome = chaincover("generate", MODELS / model / run["project"], *goals, "-o", folder, *options)
+    assert outcome.err == ""
+    return outcome, json.loads((folder / "chain.json").read_text())
+
+
+@pytest.mark.parametrize("ordering", ORDERINGS)
+@pytest.mark.parametrize(("model", "number", "run"), RUNS, ids=IDS)
+def test_what_a_run_answers(model: str, number: int, run: dict[str, Any], ordering: str, tmp_path: Path) -> None:
+    outcome, document = generate(model, run, tmp_path, "--ordering", ordering, "--no-replay")
+    assert outcome.code == run["exit_code"]
+    verdicts = {goal["name"]: goal["verdict"] for goal in document["goals"]}
+    expected = dict.fromkeys(run.get("covered", ()), "covered") | run.get("verdicts", {})
+    assert {name: verdicts[name] for name in expected} == expected
+    if "length" not in run:
+        assert document["chain"] is None
+        assert "covered" not in verdicts.values()
+        return
+    assert set(verdicts.values()) == {"covered"}
+    check_length(run, document["bounds"], document["chain"])
+    failed = {failure["goal"] for failure in document["chain"]["failures"]}
+    assert failed == set(run.get("consequent_failed", ()))
+    for name in failed:
+        assert f"FINDING: the consequent of {name} fails" in outcome.out
+    check_replay(model, run, tmp_path, document)
+
+
+def check_length(run: dict[str, Any], bounds: dict[str, Any], chain: dict[str, Any]) -> None:
+    assert run["length_is_minimal"]
+    assert bounds["lower"] <= run["length"] <= bounds["length"] == chain["length"] == len(chain["steps"])
+    assert bounds["minimal"] == (bounds["lower"] == bounds["length"])
+
+
+def check_replay(model: str, run: dict[str, Any], folder: Path, document: dict[str, Any]) -> None:
+    """The written chain covers on the compiled original (without a compiler: on the model) what it claims, in place."""
+    goals = [word for goal in run.get("goals", []) for word in ("--goal", goal)]
+    outcome = chaincover("replay", MODELS / model / run["project"], folder / "chain.json", *goals, "--json")
+    assert outcome.code == run["exit_code"]
+    replayed = outcome.json
+    assert not replayed["disagreements"] + replayed["refused_steps"] + replayed["assertions_failed"]
+    assert replayed["final"] is (True if document["settings"]["final"] else None)
+    claimed = {hit["goal"]: (hit["step"], hit["consequent_held"]) for hit in document["chain"]["hits"]}
+    assert {goal["name"]: (goal["covered_at"], goal["consequent_held"]) for goal in replayed["goals"]} == claimed
+
+
+@pytest.mark.parametrize("ordering", ORDERINGS)
+def test_cruise_takes_8_steps_and_9_with_the_way_back(ordering: str, tmp_path: Path) -> None:
+    """Table 1 of the paper has 9; that 8 suffice without a final condition is from an exhaustive search."""
+    run = {"project": "cruise.c"}
+    for final, length in (([], 9), (["--final", "init"], 9), (["--final", "none"], 8)):
+        outcome, document = generate("cruise", run, tmp_path, "--ordering", ordering, "--no-replay", *final)
+        assert outcome.code == 0
+        assert (document["bounds"]["length"], document["bounds"]["minimal"]) == (length, True)
+
+
+def test_fig_1_has_no_way_back(tmp_path: Path) -> None:
+    """Shown by 1: the listing as printed; p_4 alone stays in OFF."""
+    outcome, document = generate("cruise_fig1", {"project": "chaincover.toml"}, tmp_path)
+    assert outcome.code == 4
+    assert "no chain covers all 4 goals" in outcome.out
+    assert "replay" not in outcome.out
+    assert {g["name"]: g["verdict"] for g in document["goals"]} == {
+        "p_1": "no-way-to-final",
+        "p_2": "no-way-to-final",
+        "p_3": "no-way-to-final",
+        "p_4": "excluded",
+    }
+    assert all("within K = 12" in g["detail"] for g in document["goals"][:3])
+    assert document["chain"] is None
+    assert not (tmp_path / "chain.csv").exists()
+
+
+@pytest.mark.needs_compiler
+@pytest.mark.parametrize("model", MODEL_NAMES)
+def test_the_symbolic_step_equals_the_compiled_original(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shown by 3: 5,000 steps along random runs and 5,000 from random states, every variable that outlives a step."""
+    monkeypatch.setattr(differential, "RUN_LENGTH", 250)
+    with fresh_names():
+        controller = load(read_project(str(MODELS / model)))
+        system = controller.system
+        with compiled(controller.native) as original:
+            assert original.unreadable == ()
+            known = original.run([])[0]
+            assert {v.name for v in system.state if v.role != "internal" and v.name != "return"} <= known.keys()
+            found = differential.compare(system, original, 10_000, seed=2)
+    assert found.differences == ()
+    assert (found.run_steps, found.state_steps) == (5000, 5000)

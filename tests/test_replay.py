@@ -1,0 +1,232 @@
+"""Replay: hand-written inputs, chains that were changed afterwards, programs that were, and no compiler."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import MODELS, Outcome, chaincover, write_files
+from small_programs import GOOD, HEAD, program, project
+
+CRUISE = MODELS / "cruise"
+WAYS = [
+    pytest.param({}, marks=pytest.mark.needs_compiler, id="compiled"),
+    pytest.param({"CHAINCOVER_NO_CC": "1"}, id="model"),
+]
+
+LABELS = HEAD.replace("#include", "typedef enum { RED = -1, BLUE = 7 } t_colour;\n#include").replace(
+    "int a;", "t_colour a;"
+)
+PAINT = program("if (i->b) s->n = i->a;", head=LABELS)
+PAINTED = ("--property", "blue: G(a == BLUE && b -> X(n == 7))", "--property", "red: G(a == RED && b -> X(n == 7))")
+
+
+def replay(folder: Path, files: dict[str, str], *options: str, path: str = "c.c", **variables: str) -> Outcome:
+    write_files(folder, files)
+    return chaincover("replay", path, "in.csv", *options, "--json", cwd=folder, **variables)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_hand_written_inputs(way: dict[str, str], tmp_path: Path) -> None:
+    """Labels, numbers in C's notations, truth values; short names in any order; other columns; empty rows."""
+    rows = "step,b,n,a,goals\n0, true ,9,BLUE,x\n1,0x1,,7,\n\n2,FALSE,,RED,\n3,1,,-1,\n,,,,\n"
+    outcome = replay(tmp_path, {"c.c": PAINT, "in.csv": rows}, *PAINTED, **way)
+    found = outcome.json
+    assert outcome.code == found["exit_code"] == 1
+    assert found["steps"] == 4
+    keys = ("name", "covered_at", "times", "consequent_held", "failed_at")
+    assert [{key: goal[key] for key in keys} for goal in found["goals"]] == [
+        {"name": "blue", "covered_at": 0, "times": 2, "consequent_held": True, "failed_at": None},
+        {"name": "red", "covered_at": 3, "times": 1, "consequent_held": False, "failed_at": 3},
+    ]
+    assert (found["on"] == "model") == bool(way)
+    assert found["remarks"] == (["no C compiler was found: replay fell back to the model"] if way else [])
+
+
+def test_a_failure_after_the_first_cover_is_found(tmp_path: Path) -> None:
+    code = program("s->n = i->b && s->m < 1; if (i->b) s->m++;")
+    goal = ("--property", "x: G(b -> X(n == 1))")
+    found = replay(tmp_path, {"c.c": code, "in.csv": "a,b\n0,1\n0,1\n"}, *goal).json
+    assert found["goals"][0]["covered_at"] == 0
+    assert found["goals"][0]["consequent_held"] is True
+    assert found["goals"][0]["failed_at"] == 1
+    assert found["exit_code"] == 1
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_steps_that_are_not_allowed_are_named(way: dict[str, str], tmp_path: Path) -> None:
+    toml = project("[constraints]\nassume = ['n < 2']\n[ranges]\na = '0..3'")
+    files = {"c.c": GOOD, "chaincover.toml": toml, "in.csv": "a,b\n0,1\n4,1\n0,1\n0,0\n"}
+    outcome = replay(tmp_path, files, "--property", "x: cover(n == 2)", path=".", **way)
+    assert outcome.code == 1
+    assert [text.split()[:2] for text in outcome.json["refused_steps"]] == [["step", "1"], ["step", "2"], ["step", "3"]]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_undefined_step_is_named(way: dict[str, str], tmp_path: Path) -> None:
+    code = program("s->n = 1 << i->a;")
+    files = {"c.c": code, "in.csv": "a,b\n3,0\n40,0\n"}
+    outcome = replay(tmp_path, files, "--property", "x: cover(n == 8)", **way)
+    assert outcome.code == 1
+    assert outcome.json["refused_steps"][0].startswith("step 1 ")
+    assert outcome.json["goals"][0]["covered_at"] == 1
+
+
+@pytest.mark.parametrize(("final", "code", "reached"), [("n == 1", 0, True), ("n == 0", 4, False), ("none", 0, None)])
+def test_final_condition(final: str, code: int, reached: bool | None, tmp_path: Path) -> None:
+    goal = ("--property", "x: cover(n == 0)", "--final", final)
+    outcome = replay(tmp_path, {"c.c": GOOD, "in.csv": "a,b\n0,1\n"}, *goal, CHAINCOVER_NO_CC="1")
+    assert outcome.code == code
+    assert outcome.json["final"] is reached
+
+
+def test_assertions_of_the_program_are_findings(tmp_path: Path) -> None:
+    code = program("assert(i->a < 9); if (i->b) s->n++;")
+    outcome = replay(tmp_path, {"c.c": code, "in.csv": "a,b\n8,1\n9,1\n"}, "--property", "x: cover(n == 2)")
+    assert outcome.code == 1
+    assert outcome.json["assertions_failed"] == ["c.c:8:3: assertion fails in step 1"]
+    assert outcome.json["goals"][0]["covered_at"] == 2
+
+
+def test_the_table_of_a_chain_can_be_replayed(tmp_path: Path) -> None:
+    assert chaincover("generate", CRUISE, "-o", tmp_path, "--no-replay").code == 0
+    with (tmp_path / "chain.csv").open() as file:
+        assert len(list(csv.DictReader(file))) == 9
+    outcome = chaincover("replay", CRUISE, tmp_path / "chain.csv", "--json", CHAINCOVER_NO_CC="1")
+    assert outcome.code == 0
+    assert outcome.json["final"] is True
+    assert all(goal["claimed_at"] is None for goal in outcome.json["goals"])
+
+
+# chains that were changed afterwards
+
+
+@pytest.fixture(scope="module")
+def document(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    folder = tmp_path_factory.mktemp("chain")
+    assert chaincover("generate", CRUISE, "-o", folder, "--no-replay").code == 0
+    document: dict[str, Any] = json.loads((folder / "chain.json").read_text())
+    return document
+
+
+def other_input(chain: dict[str, Any]) -> None:
+    """The last step's button becomes gas: the end is not reached, and the states differ."""
+    chain["steps"][-1]["inputs"] = {name: int(name == "i->gas") for name in chain["steps"][-1]["inputs"]}
+
+
+def two_inputs(chain: dict[str, Any]) -> None:
+    chain["steps"][0]["inputs"] = dict.fromkeys(chain["steps"][0]["inputs"], 1)
+
+
+def moved_goal(chain: dict[str, Any]) -> None:
+    chain["hits"][0]["step"] += 1
+
+
+def goal_beyond_the_end(chain: dict[str, Any]) -> None:
+    chain["hits"][0]["step"] = chain["length"]
+
+
+def other_state(chain: dict[str, Any]) -> None:
+    chain["steps"][4]["state"]["s->speed"] += 1
+
+
+def other_label(chain: dict[str, Any]) -> None:
+    chain["steps"][4]["state"]["s->mode"] = "DIS" if chain["steps"][4]["state"]["s->mode"] == "ON" else "ON"
+
+
+def cut_off(chain: dict[str, Any]) -> None:
+    del chain["steps"][6:]
+
+
+Change = Callable[[dict[str, Any]], None]
+CHANGES = [
+    (other_input, "disagreements", "after step 8 's->"),
+    (two_inputs, "refused_steps", "step 0 breaks the input constraint"),
+    (moved_goal, "goals", ""),
+    (goal_beyond_the_end, "goals", ""),
+    (other_state, "disagreements", "after step 4 's->speed' is "),
+    (other_label, "disagreements", "after step 4 's->mode' is "),
+    (cut_off, "goals", ""),
+]
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(("change", "key", "says"), CHANGES, ids=[c[0].__name__ for c in CHANGES])
+def test_changed_chain_is_found_out(
+    change: Change, key: str, says: str, way: dict[str, str], document: dict[str, Any], tmp_path: Path
+) -> None:
+    changed = json.loads(json.dumps(document))
+    change(changed["chain"])
+    (tmp_path / "chain.json").write_text(json.dumps(changed))
+    outcome = chaincover("replay", CRUISE, tmp_path, "--json", **way)
+    assert outcome.code == 1
+    found = outcome.json
+    if key == "goals":
+        claims = {hit["goal"]: hit["step"] for hit in changed["chain"]["hits"]}
+        assert any(goal["covered_at"] != claims[goal["name"]] for goal in found["goals"])
+        assert not found["disagreements"] + found["refused_steps"]
+    else:
+        assert says in found[key][0]
+    text = chaincover("replay", CRUISE, tmp_path, **way).out
+    assert "the chain says" in text if key == "goals" else "DISAGREES: " in text
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_unchanged_chain_passes(way: dict[str, str], document: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "any.json").write_text(json.dumps(document))
+    assert chaincover("replay", CRUISE, tmp_path / "any.json", "-q", **way).code == 0
+
+
+def test_a_chain_need_not_cover_what_it_was_not_made_for(document: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "chain.json").write_text(json.dumps(document))
+    goal = ("--property", "off: cover(mode == DIS && !enable)")
+    outcome = chaincover("replay", CRUISE, tmp_path, *goal, CHAINCOVER_NO_CC="1")
+    assert outcome.code == 0
+    assert "off" in outcome.out
+    assert "the chain was not made for it" in outcome.out
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_changed_program_is_found_out(way: dict[str, str], document: dict[str, Any], tmp_path: Path) -> None:
+    """A chain recorded on the program as it was, replayed on the program with a fault."""
+    code = (CRUISE / "cruise.c").read_text()
+    assert "s->mode = DIS;" in code
+    write_files(tmp_path, {"cruise.c": code.replace("s->mode = DIS;", "s->mode = OFF;")})
+    (tmp_path / "chain.json").write_text(json.dumps(document))
+    outcome = chaincover("replay", "cruise.c", "chain.json", "--json", cwd=tmp_path, **way)
+    assert outcome.code == 1
+    assert "not DIS as the chain says" in outcome.json["disagreements"][0]
+
+
+@pytest.mark.needs_compiler
+def test_original_that_differs_from_the_model_is_found_out(tmp_path: Path) -> None:
+    """The compiler is given other code than the front end: every way in which the two differ ends so."""
+    code = program("#ifdef __CHAINCOVER__\n  if (i->b)\n#endif\n  s->n++;".replace("#ifdef", "\n#ifdef", 1))
+    write_files(tmp_path, {"c.c": code, "in.csv": "a,b\n0,1\n0,0\n"})
+    outcome = chaincover("replay", "c.c", "in.csv", "--property", "x: cover(n == 2)", "--json", cwd=tmp_path)
+    assert outcome.code == 1
+    assert outcome.json["disagreements"] == ["after 2 step(s) 's->n' is 2 in the compiled original, 1 in the model"]
+    assert outcome.json["goals"][0]["covered_at"] == 2
+    checked = chaincover("check", "c.c", "--compare", "50", cwd=tmp_path)
+    assert checked.code == 1
+    assert "DISAGREES: 's->n'" in checked.out
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_start_values_that_the_tester_chose(way: dict[str, str], tmp_path: Path) -> None:
+    head = HEAD.replace("s->m = 0; ", "")
+    toml = project("[interface]\nchosen = ['s->m']\n[ranges]\n'i->a' = [0]\n[[property]]\ntext = 'x: cover(n == 1)'")
+    write_files(tmp_path, {"c.c": program("if (s->m == 1234) s->n = 1;", head=head), "chaincover.toml": toml})
+    assert chaincover("generate", ".", "-o", "o", cwd=tmp_path, **way).code == 0
+    document = json.loads((tmp_path / "o" / "chain.json").read_text())
+    assert document["chain"]["initial"]["chosen"] == {"s->m": 1234}
+    assert document["chain"]["length"] == 1
+    assert "start values chosen by the tester: s->m" in document["claims"]
+    assert chaincover("replay", ".", "o", cwd=tmp_path, **way).code == 0
+    document["chain"]["initial"]["chosen"]["s->m"] = 1
+    (tmp_path / "o" / "chain.json").write_text(json.dumps(document))
+    assert chaincover("replay", ".", "o", cwd=tmp_path, **way).code == 1
