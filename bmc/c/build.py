@@ -131,11 +131,14 @@ class Builder:
             names = [f.name for f in self.program.defined_functions() if f.name != "main"]
             if self.config.step:
                 raise InputRefused(f"no step function '{name}'", self.config.where, suggestion(name, names))
+            known = f"(defined here: {', '.join(names[:8]) or 'none'})"
+            if self.config.where is not None:
+                text = f"no step function: functions.step is not set, and there is no '{DEFAULT_STEP}'"
+                raise InputRefused(text, self.config.where, f"set functions.step {known}")
             raise InputRefused(
                 f"no step function: without a project file it must be called '{DEFAULT_STEP}'",
                 Location(self.config.files[0]),
-                f"run 'chaincover init {self.config.files[0]}' and set functions.step "
-                f"(defined here: {', '.join(names[:8]) or 'none'})",
+                f"run 'chaincover init {self.config.files[0]}' and set functions.step {known}",
             )
         return step
 

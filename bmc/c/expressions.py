@@ -166,6 +166,8 @@ class Evaluator(Lvalues):
         raise unsupported(f"'{node.op}' on a pointer (pointer arithmetic)", node)
 
     def _same_pointer(self, left: Value, right: Value, node: Any) -> FNode:
+        if self.unknown_name is not None:
+            raise InputRefused("a pointer is compared", where(node), "name the variable by its full name, such as s->s")
         pointers = [self.as_type(v, PointerType(VoidType()), node) for v in (left, right)]
         first, second = (p.targets for p in pointers if isinstance(p, Value))
         same = negate(TRUE())

@@ -12,7 +12,7 @@ from bmc.c.config import SourceConfig
 from bmc.c.model import CModel
 from bmc.c.recorder import Recorder
 from bmc.c.terms import both, constant, either, equals, negate
-from bmc.c.variables import CVariable, find_variable, matching
+from bmc.c.variables import CVariable, matching
 from bmc.errors import InputRefused, Location
 from bmc.system import InputVariable, ValueType, conjunction
 
@@ -29,9 +29,10 @@ class Ranges:
         self.chosen = set(matching(config.chosen, model.names, config.where, "state variable"))
         self.given: dict[str, tuple[tuple[int, int], ...]] = {}
         for text, values in config.ranges.items():
-            name = find_variable(text, model.names, config.where)
-            variable = next(v for v in model.variables if v.name == name)
-            self.given[name] = self._read(variable, values)
+            selected = matching([text], model.names, config.where, "variable")
+            for variable in model.variables:
+                if variable.name in selected:
+                    self.given[variable.name] = self._read(variable, values)
 
     def allowed(self, variable: CVariable) -> tuple[tuple[int, int], ...]:
         """Allowed values of an input as rising inclusive ranges: as given, else by its type."""
