@@ -1,7 +1,7 @@
 """The least inputs for a plan, so that results do not depend on which model a solver happens to find.
 
 Open start values first, then step by step and input by input, each gets the least value that still lets the rest of the
-plan be run. A value's place is that in the allowed ranges, first range first; without ranges 0 comes first.
+plan be run. The least values are those from 0 up, then the negative ones.
 """
 
 from __future__ import annotations
@@ -145,12 +145,11 @@ def _slots(system: TransitionSystem, steps: int) -> list[_Slot]:
 
 def _slot(var: StateVariable | InputVariable, step: int, start: bool) -> _Slot:
     declared = var.values if isinstance(var, InputVariable) else ()
-    ranges = declared or _ranges(var.type)
+    ranges = _from_zero(declared or ((var.type.least, var.type.greatest),))
     return _Slot(var.name, var.type, framed(var.symbol, step), step, start, ranges)
 
 
-def _ranges(kind: ValueType) -> Ranges:
-    """All values of a type, 0 first."""
-    if kind.signed:
-        return (0, 0), (kind.least, -1), (1, kind.greatest)
-    return ((0, kind.greatest),)
+def _from_zero(ranges: Ranges) -> Ranges:
+    """The same values with those from 0 up first, then the negative ones."""
+    up = tuple((max(low, 0), high) for low, high in ranges if high >= 0)
+    return up + tuple((low, min(high, -1)) for low, high in ranges if low < 0)

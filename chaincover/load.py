@@ -111,10 +111,9 @@ def _selected(goals: Sequence[Goal], select: Sequence[str], exclude: Sequence[st
 
 
 def _with_conditions(project: Project, model: CModel) -> TransitionSystem:
-    """The system with the assumption and invariants that C functions state."""
-    system = model.system
-    for text in project.config.assume:
-        read_condition(model, text, project.where)
+    """The system with the project's assumptions, and the invariants that C functions state."""
+    assumed = [read_condition(model, text, project.where) for text in project.config.assume]
+    system = replace(model.system, input_constraint=conjunction([model.system.input_constraint, *assumed]))
     name = project.config.assumption
     if name and (not project.by_convention or model.program.function(name) is not None):
         assumption = _stated(project, model, name)

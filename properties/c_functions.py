@@ -108,7 +108,7 @@ class _FunctionRun:
         executor = self.model.executor
         self.result = self.model.with_names(
             self.recorder,
-            where(self.function.node),
+            None,
             lambda: executor.invoke(self.function, arguments, state, self.function.node),
             **hooks,
         )

@@ -49,16 +49,11 @@ def test_convention(tmp_path: Path) -> None:
 
 
 def test_least_project_file(tmp_path: Path) -> None:
-    folder = tmp_path / "motor"
-    project = read_project_of(folder, '[sources]\nfiles = ["c.c"]\n')
+    write_files(tmp_path, {"motor/c.c": GOOD, "motor/chaincover.toml": '[sources]\nfiles = ["c.c"]\n'})
+    project = read_project(str(tmp_path / "motor" / "chaincover.toml"))
     assert project.config.name == "motor"
     assert not project.by_convention
     assert load(project).goals == ()
-
-
-def read_project_of(folder: Path, toml: str, code: str = GOOD):
-    write_files(folder, {"c.c": code, "chaincover.toml": toml})
-    return read_project(str(folder / "chaincover.toml"))
 
 
 # sources
@@ -201,63 +196,6 @@ def test_chosen_start_values(tmp_path: Path) -> None:
     outcome = chaincover("generate", ".", "--property", "x: cover(n == 1)", "--json", cwd=tmp_path)
     assert outcome.code == 0
     assert outcome.json["chain"]["initial"]["chosen"]["s->m"] > 5
-
-
-# ranges and constraints
-
-
-@pytest.mark.parametrize(
-    ("given", "allowed"),
-    [
-        ("'0..9'", ((0, 9),)),
-        ("'-2 .. LIMIT'", ((-2, 4),)),
-        ("[3, 1, 2, 7]", ((1, 3), (7, 7))),
-        ("['LIMIT', 'LIMIT * 2', -1]", ((-1, -1), (4, 4), (8, 8))),
-        ("'6'", ((6, 6),)),
-        ("[true, false]", ((0, 1),)),
-    ],
-)
-def test_ranges(given: str, allowed: tuple[tuple[int, int], ...], tmp_path: Path) -> None:
-    toml = project(f"[ranges]\na = {given}")
-    system = read(tmp_path, toml, "#define LIMIT 4\n" + GOOD).system
-    assert next(v.values for v in system.inputs if v.name == "i->a") == allowed
-    simulator = Simulator(system)
-    for number in range(-4, 12):
-        answer = simulator.allowed({"s->n": 0, "s->m": 0}, {"i->a": number % 2**32, "i->b": 0})
-        assert answer == any(low <= number <= high for low, high in allowed)
-
-
-BUTTONS = """\
-typedef struct { _Bool up, down; unsigned char other; } t_in;
-typedef struct { int n; } t_st;
-void init(t_st *s) { s->n = 0; }
-void compute(t_in *i, t_st *s) { s->n = i->up + 2 * i->down + 4 * (i->other != 0); }
-"""
-
-
-@pytest.mark.parametrize(
-    ("constraint", "counts"),
-    [
-        ("at_most_one = [['up', 'i->down', 'other']]", {0, 1}),
-        ("exactly_one = [['i->*']]", {1}),
-        ("at_most_one = [['up', 'down']]\nexactly_one = [['down', 'other']]", None),
-        ("assume = ['up + down + (other > 0) >= 2', 'other < 3']", {2, 3}),
-    ],
-)
-def test_exclusive_inputs(constraint: str, counts: set[int] | None, tmp_path: Path) -> None:
-    """Any value but 0 counts as pressed."""
-    simulator = Simulator(read(tmp_path, project(f"[constraints]\n{constraint}"), BUTTONS).system)
-    for up, down, other in [(u, d, o) for u in (0, 1) for d in (0, 1) for o in (0, 2)]:
-        answer = simulator.allowed({"s->n": 0}, {"i->up": up, "i->down": down, "i->other": other})
-        pressed = up + down + (other > 0)
-        expected = pressed in counts if counts is not None else up + down <= 1 and down + (other > 0) == 1
-        assert answer == expected, (up, down, other)
-
-
-def test_assumptions_may_read_the_state(tmp_path: Path) -> None:
-    simulator = Simulator(read(tmp_path, project("[constraints]\nassume = ['n < 3 || !b']")).system)
-    allowed = [simulator.allowed({"s->n": n, "s->m": 0}, {"i->a": 0, "i->b": b}) for n, b in ((2, 1), (3, 1), (3, 0))]
-    assert allowed == [True, False, True]
 
 
 # final and search

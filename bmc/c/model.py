@@ -7,18 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE
 
 from bmc.c.memory import Content, Key, MemObject, Place, State, Target
-from bmc.c.program import EnumConstant, Program, Scope, Typedef, parse_text, with_deep_stack
+from bmc.c.program import EnumConstant, Program, Scope, Typedef, parse_text
 from bmc.c.recorder import Recorder
 from bmc.c.statements import Executor
 from bmc.c.types import type_at
 from bmc.c.variables import CVariable, find_variable, symbol_content
 from bmc.errors import InputRefused, Location
 from bmc.interface import NativeInterface
-from bmc.system import TransitionSystem, conjunction
+from bmc.system import TransitionSystem
 
 
 @dataclass(eq=False)
@@ -109,32 +108,22 @@ class CModel:
         words = [n for u in self.program.units for n, b in u.scope.names.items() if isinstance(b, EnumConstant)]
         return words + [name for u in self.program.units for name in u.source.macro_names() if not name.startswith("_")]
 
-    def condition(self, text: str, where: Location, step: int | None = None) -> FNode:
-        """The formula of a C expression over the variables at one step (None: plain symbols).
+    def with_names(self, recorder: Recorder, where: Location | None, work: Any, **hooks: Any) -> Any:
+        """Run ``work``; what it suspects goes to ``recorder``, calls of ``hooks`` go to these.
 
-        The expression must be defined: what it reads uninitialised or divides by zero is not true.
+        With ``where`` (a property's place) short names are resolved, and refusals name that place.
         """
-
-        recorder = Recorder()
-
-        def work() -> FNode:
-            node = self.expand_and_parse(text, where)
-            state = self.state_at(step)
-            formula = self.with_names(recorder, where, lambda: self.executor.condition(node, self.scope(), state))
-            return conjunction([formula, recorder.defined])
-
-        return with_deep_stack(work)
-
-    def with_names(self, recorder: Recorder, where: Location, work: Any, **hooks: Any) -> Any:
-        """Run ``work`` with short names resolved, what it suspects going to ``recorder``, and ``hooks`` for calls."""
         executor = self.executor
         saved = executor.recorder, executor.unknown_name, executor.lenient_dot, executor.hooks
         executor.recorder, executor.hooks = recorder, hooks
-        executor.unknown_name = lambda node, state: self.unknown_name(node, where)
-        executor.lenient_dot = True
+        if where is not None:
+            executor.unknown_name = lambda node, state: self.unknown_name(node, where)
+            executor.lenient_dot = True
         try:
             return work()
         except InputRefused as error:
+            if where is None:
+                raise
             raise InputRefused(error.message, where, error.hint) from None
         finally:
             executor.recorder, executor.unknown_name, executor.lenient_dot, executor.hooks = saved

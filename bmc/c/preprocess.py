@@ -44,7 +44,7 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
         raise InputRefused(f"preprocessing failed: {msg}", Location(file, line))
 
     def on_include_not_found(self, is_malformed: bool, is_system_include: bool, curdir: str, includepath: str) -> None:
-        where = Location(str(self.source), self.lastdirective.lineno if self.lastdirective else 0)
+        where = Location(os.path.relpath(str(self.source)), self.lastdirective.lineno if self.lastdirective else 0)
         what = "malformed #include" if is_malformed else f"header '{includepath}' not found"
         raise InputRefused(what, where, "add its folder to sources.include (-I), or put a stand-in header there")
 

@@ -190,7 +190,7 @@ def with_deep_stack(work: Callable[[], T]) -> T:
 
     old = threading.stack_size(512 * 1024 * 1024)
     try:
-        thread = threading.Thread(target=body)
+        thread = threading.Thread(target=body, daemon=True)
         thread.start()
     finally:
         threading.stack_size(old)

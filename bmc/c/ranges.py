@@ -51,13 +51,12 @@ class Ranges:
         return (ranges[0][0], ranges[-1][1]) if ranges else (None, None)
 
     def constraint(self, inputs: Sequence[InputVariable]) -> FNode:
-        """Allowed values, exclusions and assumptions, over plain symbols."""
+        """Allowed values and exclusions, over plain symbols."""
         parts = [membership(variable) for variable in inputs]
         for group in self.config.at_most_one:
             parts.append(self._exclusive(group, exactly=False))
         for group in self.config.exactly_one:
             parts.append(self._exclusive(group, exactly=True))
-        parts.extend(self.model.condition(text, self.where) for text in self.config.assume)
         return conjunction(parts)
 
     def _exclusive(self, group: Sequence[str], exactly: bool) -> FNode:
