@@ -5,31 +5,46 @@ from __future__ import annotations
 from bmc.errors import CheckDisagreed
 from chaincover.chain import Bounds
 from chaincover.graph import INIT, ReachGraph
+from chaincover.orderings.auto import AutoOrdering
 from chaincover.orderings.exact import LARGEST, ExactOrdering
-from chaincover.orderings.protocol import OrderingProblem
+from chaincover.orderings.protocol import UNLIMITED, Limit, OrderingProblem
+
+WORK = 5.0
+"""Work that the proof of a least order may take above the size of Held-Karp, in the units of ``Limit``."""
+
+LEAST_ORDER = "least order over direct distances, proved exactly"
+SOME_ORDER = "bound on the least order over direct distances, proved until the limit"
+FARTHEST = "distance of the farthest single goal"
 
 
-def lower_bound(graph: ReachGraph, length: int | None, refuted_below: int = 0) -> Bounds:
+def lower_bound(graph: ReachGraph, length: int | None, refuted_below: int = 0, limit: Limit = UNLIMITED) -> Bounds:
     """The bound from ``graph``'s direct weights, beside the ``length`` of the chain found (None: none).
 
     In any chain, goals that follow each other lie at least their direct distance apart, so the shortest path through
-    all goals, each edge at the least distance not proved impossible, bounds every chain. Above the size of the exact
-    ordering the farthest single goal does. ``refuted_below``: no chain is shorter, by the search over whole chains.
-    CheckDisagreed if the chain is shorter than the bound.
+    all goals, each edge at the least distance not proved impossible, bounds every chain. For many goals this path is
+    sought with up to ``WORK`` and ``limit``; what is proved until then counts, or the distance of the farthest single
+    goal if that is more. ``refuted_below``: no chain is shorter, by the search over whole chains. CheckDisagreed if the
+    chain is shorter than the bound.
     """
-    goals = graph.goals
-    if not graph.lower:
-        bounds = Bounds(0, length, "nothing was asked yet")
-    elif len(goals) <= LARGEST:
-        problem = OrderingProblem(goals, graph.lower, INIT, graph.end)
-        bounds = Bounds(
-            ExactOrdering().solve(problem).lower_bound, length, "least order over direct distances, proved exactly"
-        )
-    else:
-        far = max(graph.lower[INIT, g] + graph.lower[g, graph.end] for g in goals)
-        bounds = Bounds(far, length, "distance of the farthest single goal")
+    bounds = Bounds(0, length, "nothing was asked yet")
+    if graph.lower:
+        steps, basis = _over_orders(graph, limit)
+        bounds = Bounds(steps, length, basis)
     if refuted_below > bounds.lower:
         bounds = Bounds(refuted_below, length, "search over whole chains of every shorter length")
     if length is not None and length < bounds.lower:
         raise CheckDisagreed(f"a chain of {length} steps was found below the proven least length {bounds.lower}")
     return bounds
+
+
+def _over_orders(graph: ReachGraph, limit: Limit) -> tuple[int, str]:
+    """The bound in steps from all orders of the goals, and what it rests on."""
+    problem = OrderingProblem(graph.goals, graph.lower, INIT, graph.end)
+    if len(graph.goals) <= LARGEST:
+        return ExactOrdering().solve(problem).lower_bound, LEAST_ORDER
+    work = WORK if limit.work is None else min(WORK, limit.work)
+    found = AutoOrdering().solve(problem, Limit(limit.seconds, work))
+    if found.proved:
+        return found.lower_bound, LEAST_ORDER
+    far = max(graph.lower.get((INIT, g), 0) + graph.lower.get((g, graph.end), 0) for g in graph.goals)
+    return (found.lower_bound, SOME_ORDER) if found.lower_bound > far else (far, FARTHEST)

@@ -5,53 +5,36 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
 from bmc.engines import choose as choose_engine
-from bmc.errors import ChainCoverError, InputRefused, Location
-from chaincover import analysis, chain_file, console, export_graph, pipeline, results, scaffold
+from bmc.errors import ChainCoverError, Location
+from chaincover import analysis, chain_file, commands_several, console, export_graph, pipeline, results, scaffold
 from chaincover.chain import Chain
+from chaincover.command_options import (
+    bound_option,
+    controller_options,
+    load_controller,
+    overlap_option,
+    prepare,
+    start_progress,
+)
+from chaincover.commands_compare import compare_command
 from chaincover.grow import grow
-from chaincover.load import Controller, load
+from chaincover.load import Controller
+from chaincover.orderings import NAMES as ORDERINGS
 from chaincover.output import prepare_folder, to_json, write_text
 from chaincover.progress import Progress
-from chaincover.project import Project, read_project
 from chaincover.replay import Replay, replay
 
-F = TypeVar("F", bound=Callable[..., Any])
 INTERRUPTED = 130
 INTERNAL_ERROR = 70
 CUT_OFF = 141
 """The reader of stdout has gone, as shells report it."""
-
-
-def controller_options(command: F) -> F:
-    """Options of every command that reads a controller."""
-    options = [
-        click.argument("path", metavar="PATH"),
-        click.option("--goal", "select", multiple=True, metavar="NAME", help="Only these goals (shell patterns)."),
-        click.option("--exclude", multiple=True, metavar="NAME", help="Leave these goals out (shell patterns)."),
-        click.option("--property", "properties", multiple=True, metavar="TEXT", help="A further property, as text."),
-        click.option(
-            "--final",
-            metavar="EXPR",
-            help="Condition in which a chain must end: a C expression; init: a state like the one after init; "
-            "none: a chain may end anywhere, whatever the project says.",
-        ),
-        click.option("-I", "include", multiple=True, metavar="DIR", help="Folder of headers."),
-        click.option("-D", "defines", multiple=True, metavar="NAME[=VALUE]", help="Define a macro."),
-        click.option("--json", "as_json", is_flag=True, help="The result as JSON on stdout, and nothing else there."),
-        click.option("-v", "--verbose", count=True, help="Progress line by line on stderr."),
-        click.option("-q", "--quiet", is_flag=True, help="No progress, no summary."),
-    ]
-    for option in reversed(options):
-        command = option(command)
-    return command
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -70,8 +53,8 @@ def cli() -> None:
 )
 def check(compare: int, as_json: bool, **given: Any) -> int:
     """Read everything; report interface, goals, contradictions and suspected undefined behaviour."""
-    progress = _progress(given)
-    controller = _load(given, progress)
+    progress = start_progress(given)
+    controller = load_controller(given, progress)
     with progress.stage("check"):
         found = analysis.analyse(controller, choose_engine("z3"), compare)
     progress.done()
@@ -85,16 +68,19 @@ def check(compare: int, as_json: bool, **given: Any) -> int:
 @cli.command()
 @controller_options
 @click.option("-o", "--output", default="chain-out", show_default=True, metavar="DIR", help="Folder for the results.")
-@click.option("-K", "--bound", type=click.IntRange(min=0), metavar="K", help="Largest weight; without it K grows.")
-@click.option("--overlap", type=click.Choice(["allow", "forbid"]), help="May goals share steps?")
-@click.option("--ordering", type=click.Choice(["auto", "tsp", "exact"]), help="Who orders the goals.")
+@bound_option
+@overlap_option
+@click.option("--ordering", type=click.Choice(ORDERINGS), help="Who orders the goals.")
 @click.option("--time-limit", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="For the whole run.")
 @click.option("--no-replay", is_flag=True, help="Do not replay the chain on the compiled original.")
-def generate(output: str, no_replay: bool, as_json: bool, **given: Any) -> int:
+@click.option("--several", is_flag=True, help="As few chains as it takes, where one cannot cover every goal.")
+def generate(output: str, no_replay: bool, several: bool, as_json: bool, **given: Any) -> int:
     """Generate one chain that covers every goal; replay it on the compiled original."""
-    progress = _progress(given)
-    controller, options = _prepared(given, progress)
+    progress = start_progress(given)
+    controller, options = prepare(given, progress)
     folder = prepare_folder(output)
+    if several:
+        return commands_several.run(controller, options, folder, not no_replay, as_json, progress)
     with progress.stage("search"):
         result = pipeline.generate(controller.system, controller.goals, controller.final, options, progress)
     played, problem = _try_replay(controller, None if no_replay else result.chain, progress)
@@ -122,8 +108,8 @@ def replay_command(chain: str, as_json: bool, **given: Any) -> int:
 
     Tells for each goal where it is covered and whether its consequent held.
     """
-    progress = _progress(given)
-    controller = _load(given, progress)
+    progress = start_progress(given)
+    controller = load_controller(given, progress)
     stimulus = chain_file.read_stimulus(chain, controller.system)
     if given["final"] is not None:
         stimulus = replace(stimulus, to_final=True)
@@ -141,15 +127,15 @@ def replay_command(chain: str, as_json: bool, **given: Any) -> int:
 
 @cli.command()
 @controller_options
-@click.option("-K", "--bound", type=click.IntRange(min=0), metavar="K", help="Largest weight; without it K grows.")
-@click.option("--overlap", type=click.Choice(["allow", "forbid"]), help="May goals share steps?")
+@bound_option
+@overlap_option
 @click.option("--time-limit", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="For the whole run.")
 @click.option("--format", "form", type=click.Choice(["json", "dot"]), default="json", show_default=True)
 @click.option("-o", "--output", metavar="FILE", help="Write to a file instead of stdout.")
 def graph(form: str, output: str | None, as_json: bool, **given: Any) -> int:
     """The K-reachability graph, as JSON or DOT, grown until a covering path exists."""
-    progress = _progress(given)
-    controller, options = _prepared({**given, "ordering": None}, progress)
+    progress = start_progress(given)
+    controller, options = prepare({**given, "ordering": None}, progress)
     if output:
         prepare_folder(str(Path(output).parent))
     with progress.stage("graph"):
@@ -162,6 +148,9 @@ def graph(form: str, output: str | None, as_json: bool, **given: Any) -> int:
     else:
         click.echo(text, nl=False)
     return results.graph_exit_code(found, stopped_by)
+
+
+cli.add_command(compare_command)
 
 
 @cli.command(name="init")
@@ -177,47 +166,6 @@ def init_command(source: str, output: str | None, force: bool) -> int:
     write_text(place, text)
     click.echo(f"wrote {place}; next: chaincover check {place}")
     return 0
-
-
-def _progress(given: dict[str, Any]) -> Progress:
-    return Progress(-1 if given["quiet"] else given["verbose"])
-
-
-def _load(given: dict[str, Any], progress: Progress) -> Controller:
-    """The controller that the options name."""
-    with progress.stage("read"):
-        project = _with_options(read_project(given["path"]), given)
-        return load(project, given["properties"], given["final"], given["select"], given["exclude"])
-
-
-def _with_options(project: Project, given: dict[str, Any]) -> Project:
-    defines = tuple(_define(text) for text in given["defines"])
-    config = project.config
-    config = replace(config, include=(*given["include"], *config.include), defines=(*config.defines, *defines))
-    return replace(project, config=config)
-
-
-def _define(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    return name, value if equals else "1"
-
-
-def _prepared(given: dict[str, Any], progress: Progress) -> tuple[Controller, pipeline.Options]:
-    """The controller with its invariants proved, and the options of the search."""
-    controller = _load(given, progress)
-    project = controller.project
-    if not controller.goals:
-        hint = "write property functions p_*, [[property]] tables in the project file, or give --property TEXT"
-        raise InputRefused("there is no goal to cover", project.where, hint)
-    options = pipeline.Options(
-        bound=given["bound"] if given["bound"] is not None else project.bound,
-        overlap=given["overlap"] or project.overlap,
-        ordering=given["ordering"] or project.ordering,
-        time_limit=given["time_limit"],
-    )
-    with progress.stage("check"):
-        system = analysis.prepare(controller, choose_engine(options.engine))
-    return replace(controller, system=system), options
 
 
 def _try_replay(
@@ -260,9 +208,7 @@ def main() -> None:
     except (KeyboardInterrupt, click.Abort):
         click.echo("\ninterrupted", err=True)
         code = INTERRUPTED
-    except SystemExit as leaving:  # click's answer to a closed pipe
-        if not isinstance(leaving.__context__, BrokenPipeError):
-            raise
+    except (SystemExit, BrokenPipeError):  # click's answer to a closed pipe, the only one that ends the process
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = CUT_OFF
     except Exception as error:  # a fault of ours: say so without a traceback

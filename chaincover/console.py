@@ -69,10 +69,11 @@ def _show_next_steps(out: Console, controller: Controller, result: ChainResult) 
 
 def _headline(controller: Controller, result: ChainResult, chain: Chain) -> str:
     missing = sum(1 for v in result.verdicts if v.status != COVERED)
-    goals = f"{len(chain.hits)} of {len(controller.goals)}" if missing else f"all {len(controller.goals)}"
+    count = len(controller.goals)
+    goals = f"{len(chain.hits)} of {count} goals" if missing else "its goal" if count == 1 else f"all {count} goals"
     end = f" and ends in {_final_name(controller)}" if controller.final is not None else ""
     steps = f"{chain.length} step{'' if chain.length == 1 else 's'}"
-    return f"{controller.system.name}: one chain of {steps} covers {goals} goals{end} ({_proof(result)})"
+    return f"{controller.system.name}: one chain of {steps} covers {goals}{end} ({_proof(result)})"
 
 
 def _final_name(controller: Controller) -> str:

@@ -12,8 +12,8 @@ from itertools import pairwise
 from pysmt.fnode import FNode
 
 from bmc.engines import choose as choose_engine
-from bmc.engines.protocol import Run, Status
-from bmc.errors import CheckDisagreed, LimitReached, UsageError
+from bmc.engines.protocol import Run
+from bmc.errors import LimitReached, UsageError
 from bmc.explore import reachability_invariant
 from bmc.system import TransitionSystem
 from bmc.unroll import at
@@ -24,16 +24,19 @@ from chaincover.chain import Bounds, Chain, Verdict
 from chaincover.concretize import Attempt, Concretizer, Plan
 from chaincover.graph import INIT, ReachGraph, exists_path, transitive_closure
 from chaincover.orderings import choose as choose_ordering
-from chaincover.orderings.protocol import OrderingProblem
+from chaincover.orderings.protocol import UNLIMITED, Limit, OrderingProblem
 from chaincover.reachability import GraphBuilder
 from chaincover.recheck import Checker, start_dependence
-from chaincover.repair import repair_path
+from chaincover.repair import concretise
 from chaincover.shorten import Shortener
 from chaincover.verdicts import judge
 from properties.goal import Goal
 
 DEFAULT_BOUND = 60
 """The largest K tried, in steps, when the user gives none."""
+
+LAST_SECONDS = 1.0
+"""What the bound on many goals may still take when the run was stopped."""
 
 TIME_LIMIT = "time limit"
 INTERRUPT = "interrupt"
@@ -119,9 +122,10 @@ class _Search:
         self._progress = progress
         self._goals = tuple(goals)
         self._engine = choose_engine(options.engine)
-        self._ordering = choose_ordering(options.ordering, len(goals))
-        budget = Budget(options.time_limit, options.query_limit)
-        system = _strengthened(system, goals, final, options.explore)
+        self._ordering = choose_ordering(options.ordering)
+        self._ordered_by = self._ordering.name
+        self._budget = budget = Budget(options.time_limit, options.query_limit)
+        system = strengthened(system, goals, final, options.explore)
         self._bound = DEFAULT_BOUND if options.bound is None else options.bound
         self._builder = GraphBuilder(system, goals, final, self._engine, options.overlap, budget, self._bound)
         self._tools = Concretizer(system, goals, final, self._engine, budget)
@@ -159,14 +163,19 @@ class _Search:
         return ChainResult(
             chain=self._chain,
             verdicts=judge(graph, self._chain, self._attempt, stopped_by, self._longest),
-            bounds=lower_bound(self._possible_graph(), length, self._shortener.lower if self._shortener else 0),
+            bounds=lower_bound(
+                self._possible_graph(),
+                length,
+                self._shortener.lower if self._shortener else 0,
+                Limit(seconds=LAST_SECONDS) if stopped_by else UNLIMITED,
+            ),
             graph=graph,
             depth=graph.depth,
             stopped_by=stopped_by,
             invariants=tuple(inv.name for inv in self._tools.system.invariants if inv.proved),
             engine=self._engine.name,
             engine_version=self._engine.version,
-            ordering=self._ordering.name,
+            ordering=self._ordered_by,
             order_proved=self._order_proved,
             options=self._options,
         )
@@ -182,28 +191,17 @@ class _Search:
         some_path = exists_path(graph, closed)
         if some_path is None:
             return None
-        found = self._ordering.solve(OrderingProblem(graph.goals, closed, INIT, graph.end))
-        self._order_proved = found.proved
+        problem = OrderingProblem(graph.goals, closed, INIT, graph.end)
+        found = self._ordering.solve(problem, Limit(self._budget.for_query()))
+        self._order_proved, self._ordered_by = found.proved, found.by
         path = found.path or some_path
         return Plan(path, tuple(closed[edge] for edge in pairwise(path)))
 
     def _concretise(self, plan: Plan, limit: int) -> bool:
-        """Algorithm 4 (GetChain with chain repair): whether inputs were found, edges grown to ``limit`` at most."""
+        """Algorithm 4: whether inputs were found along ``plan``, edges grown to ``limit`` at most."""
         self._progress(f"inputs: {' -> '.join(plan.path)}, {self._tools.length(plan)} steps")
         self._longest = limit
-        self._attempt = self._tools.check_path(plan)
-        nodes = 1
-        while self._attempt.status is Status.UNSAT:
-            nodes = max(len(self._attempt.failed), nodes + 1)
-            if nodes > len(plan.path):
-                raise CheckDisagreed("a repaired path turned out to be infeasible again")
-            self._progress(f"repair: {' -> '.join(plan.path[:nodes])}")
-            repaired = repair_path(self._tools, plan, nodes, limit)
-            if repaired.status is not Status.SAT:
-                self._attempt = Attempt(repaired.status, failed=repaired.failed)
-                return False
-            plan = repaired.plan
-            self._attempt = self._tools.check_path(plan)
+        plan, self._attempt = concretise(self._tools, plan, limit, self._progress)
         if self._attempt.run is None:
             return False
         self._take(plan, self._attempt.run)
@@ -238,7 +236,7 @@ class _Search:
         self._chain = replace(self._chain, relies_on=start_dependence(self._tools, plan, run))
 
 
-def _strengthened(system: TransitionSystem, goals: Sequence[Goal], final: FNode | None, limit: int) -> TransitionSystem:
+def strengthened(system: TransitionSystem, goals: Sequence[Goal], final: FNode | None, limit: int) -> TransitionSystem:
     """``system`` with its reachable states as a proved invariant, if ``limit`` simulated steps suffice to find them."""
     formulas = [goal.antecedent for goal in goals] + ([] if final is None else [at(final, 0)])
     found = reachability_invariant(system, formulas, limit) if limit else None

@@ -12,6 +12,7 @@ from typing import Any
 from bmc.c.config import SourceConfig
 from bmc.c.variables import suggestion
 from bmc.errors import InputRefused, Location
+from chaincover.orderings import NAMES as ORDERINGS
 from properties.text import PropertyText
 
 PROJECT_FILE = "chaincover.toml"
@@ -142,7 +143,7 @@ class _Reader:
             period=self._number("", "period"),
             bound=self._whole("search", "bound"),
             overlap=self._choice("search", "overlap", ("allow", "forbid"), "allow"),
-            ordering=self._choice("search", "ordering", ("auto", "tsp", "exact"), "auto"),
+            ordering=self._choice("search", "ordering", ORDERINGS, "auto"),
             sources=files,
             text=self.text,
         )

@@ -1,14 +1,15 @@
-"""Algorithms 11 (RepairPath by concrete chaining) and 12 (RepairPath'): lengthening the edges of a failed path."""
+"""Algorithm 4 (GetChain with chain repair), by Algorithms 11 (RepairPath by concrete chaining) and 12 (RepairPath')."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, Bool
 
 from bmc.engines.protocol import Run, Session, Status
+from bmc.errors import CheckDisagreed
 from bmc.system import Valuation, conjunction, equal, symbols_of
 from bmc.unroll import at, shift, unframed
 from chaincover.concretize import Attempt, Concretizer, Plan
@@ -21,6 +22,26 @@ class Repair:
     status: Status
     plan: Plan
     failed: tuple[str, ...] = ()
+
+
+def concretise(tools: Concretizer, plan: Plan, limit: int, progress: Callable[[str], None]) -> tuple[Plan, Attempt]:
+    """Algorithm 4 for one path: ``plan`` with its edges as long as they had to become, and the last check of it.
+
+    No edge grows above ``limit`` steps. LimitReached when time is over, CheckDisagreed if a repair does not hold.
+    """
+    attempt = tools.check_path(plan)
+    nodes = 1
+    while attempt.status is Status.UNSAT:
+        nodes = max(len(attempt.failed), nodes + 1)
+        if nodes > len(plan.path):
+            raise CheckDisagreed("a repaired path turned out to be infeasible again")
+        progress(f"repair: {' -> '.join(plan.path[:nodes])}")
+        repaired = repair_path(tools, plan, nodes, limit)
+        if repaired.status is not Status.SAT:
+            return plan, Attempt(repaired.status, failed=repaired.failed)
+        plan = repaired.plan
+        attempt = tools.check_path(plan)
+    return plan, attempt
 
 
 def repair_path(tools: Concretizer, plan: Plan, nodes: int, limit: int) -> Repair:

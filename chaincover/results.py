@@ -18,7 +18,7 @@ from chaincover.replay import Replay
 from chaincover.values import show_ranges
 
 RUN_SCHEMA = "chaincover/run/1"
-_LIBRARIES = ("pysmt", "z3-solver", "elkai", "clingo", "numpy", "pycparser", "pcpp")
+_LIBRARIES = ("pysmt", "z3-solver", "elkai", "clingo", "ortools", "numpy", "pycparser", "pcpp")
 
 
 def tool_version() -> str:

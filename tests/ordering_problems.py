@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import permutations
+from itertools import pairwise, permutations
 
 from chaincover.orderings.protocol import OrderingProblem
 
@@ -58,7 +58,7 @@ def longest_path(given: OrderingProblem, path: tuple[str, ...]) -> int | None:
     if any("|".join(["", *sub, ""]) in text for sub in given.forbidden):
         return None
     differences = []
-    for a, b in zip(path, path[1:], strict=False):
+    for a, b in pairwise(path):
         if (a, b) not in given.weights:
             return None
         differences.append((a, b, given.weights[a, b]))

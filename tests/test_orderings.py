@@ -2,44 +2,38 @@
 
 from __future__ import annotations
 
+import os
 import random
+import signal
 import sys
-from itertools import pairwise, permutations
+import threading
+import time
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from ordering_problems import brute_force, longest_path, problem, with_constraints
 
 from bmc.errors import UsageError
-from chaincover.orderings import choose, tsp
-from chaincover.orderings.exact import LARGEST, ExactOrdering
+from chaincover.orderings import NAMES, asp, assignment, choose, cpsat, missing_library, tsp
+from chaincover.orderings.asp import AspOrdering
+from chaincover.orderings.constraints import path_model, relaxed
+from chaincover.orderings.exact import LARGEST, ExactOrdering, prover
 from chaincover.orderings.local import LocalOrdering
-from chaincover.orderings.protocol import OrderingProblem, path_cost
+from chaincover.orderings.protocol import Limit, OrderingProblem, path_cost
 from chaincover.orderings.tsp import TspOrdering
 
 needs_elkai = pytest.mark.skipif(not tsp.available(), reason="elkai is not installed")
-
-
-def problem(seed: int, count: int, density: float = 1.0) -> OrderingProblem:
-    rng = random.Random(seed)
-    nodes = tuple(f"g{n}" for n in range(count))
-    everything = ("init", *nodes, "final")
-    weights = {
-        (a, b): rng.randint(0, 9)
-        for a in everything
-        for b in everything
-        if a != b and a != "final" and b != "init" and rng.random() < density
-    }
-    return OrderingProblem(nodes, weights, "init", "final")
-
-
-def brute_force(given_problem: OrderingProblem) -> tuple[int, tuple[str, ...]] | None:
-    found = []
-    for order in permutations(given_problem.nodes):
-        path = (given_problem.start, *order, given_problem.end)
-        if all(edge in given_problem.weights for edge in pairwise(path)):
-            found.append((sum(given_problem.weights[edge] for edge in pairwise(path)), path))
-    return min(found, key=lambda item: item[0], default=None)
+needs_clingo = pytest.mark.skipif(not asp.available(), reason="clingo is not installed")
+needs_ortools = pytest.mark.skipif(not cpsat.available(), reason="OR-tools is not installed")
+PROVING = [
+    "exact",
+    "auto",
+    pytest.param("cpsat", marks=needs_ortools),
+    pytest.param("asp-usc", marks=needs_clingo),
+    pytest.param("asp-bb", marks=needs_clingo),
+]
 
 
 @settings(max_examples=150, deadline=None, derandomize=True)
@@ -48,6 +42,7 @@ def test_exact_is_least_and_first_in_node_order(seed: int, count: int, density: 
     p = problem(seed, count, density)
     result, expected = ExactOrdering().solve(p), brute_force(p)
     assert result.proved
+    assert result.by == "exact"
     if expected is None:
         assert (result.path, result.cost) == ((), 0)
     else:
@@ -55,10 +50,85 @@ def test_exact_is_least_and_first_in_node_order(seed: int, count: int, density: 
         assert result.lower_bound == result.cost
 
 
+@pytest.mark.parametrize("name", PROVING)
+def test_orderings_that_prove_equal_brute_force(name: str) -> None:
+    """Missing edges, weights of 0, forbidden sub-paths, least lengths of sub-paths; with and without a solution."""
+    solved = 0
+    for seed in range(120):
+        rng = random.Random(seed)
+        p = problem(seed, rng.randint(0, 6), rng.choice([0.5, 0.8, 1.0]), rng.choice([1, 3, 9]))
+        if seed % 4:
+            p = with_constraints(p, seed, rng.randint(0, 4), rng.randint(0, 12))
+        result, expected = choose(name).solve(p), brute_force(p)
+        assert result.proved
+        assert bool(result.path) == (expected is not None)
+        if expected is not None:
+            solved += 1
+            assert result.cost == result.lower_bound == expected[0] == longest_path(p, result.path)
+    assert 30 < solved < 110
+
+
+def test_path_cost_is_the_longest_path_through_all_difference_constraints() -> None:
+    for seed in range(300):
+        p = with_constraints(problem(seed, 5, 0.9), seed, 2, 12)
+        order = ("init", *random.Random(seed).sample(p.nodes, 5), "final")
+        assert path_cost(p, order) == longest_path(p, order)
+
+
+def counterexample() -> OrderingProblem:
+    """Triggers v={v1,v2}, w={w1,w2}; steps u->v1, v2->w1, w2->x and v1->m->w2: u-v-w and v-w-x take one step more."""
+    weights = {("u", "v"): 1, ("v", "w"): 1, ("w", "x"): 1, ("u", "w"): 4, ("w", "v"): 4, ("v", "x"): 4}
+    return OrderingProblem(("v", "w"), weights, "u", "x", least={("u", "v", "w"): 3, ("v", "w", "x"): 3})
+
+
+@pytest.mark.parametrize("name", PROVING)
+def test_sub_paths_that_overlap_share_their_steps(name: str) -> None:
+    p = counterexample()
+    unconstrained = OrderingProblem(p.nodes, p.weights, p.start, p.end)
+    assert choose(name).solve(unconstrained).cost == 3
+    result = choose(name).solve(p)
+    assert (result.path, result.cost, result.proved) == (("u", "v", "w", "x"), 4, True)
+
+
+@pytest.mark.parametrize("name", PROVING)
+def test_example_5_of_the_paper(name: str) -> None:
+    weights = {
+        ("Init", "phi1"): 0,
+        ("Init", "phi2"): 2,
+        ("phi1", "phi2"): 1,
+        ("phi1", "Final"): 2,
+        ("phi2", "phi1"): 2,
+        ("phi2", "Final"): 2,
+    }
+    p = OrderingProblem(("phi1", "phi2"), weights, "Init", "Final")
+    assert choose(name).solve(p).path == ("Init", "phi1", "phi2", "Final")
+    failed = OrderingProblem(p.nodes, weights, p.start, p.end, forbidden=(("Init", "phi1", "phi2"),))
+    result = choose(name).solve(failed)
+    assert (result.path, result.cost, result.proved) == (("Init", "phi2", "phi1", "Final"), 6, True)
+
+
+@pytest.mark.parametrize("name", PROVING)
+def test_the_same_path_every_time_and_with_constraints_that_cannot_occur(name: str) -> None:
+    p = with_constraints(problem(7, 8, largest=4), 7, 4, 8)
+    first = choose(name).solve(p)
+    assert choose(name).solve(p).path == first.path
+    unknown = OrderingProblem(p.nodes, p.weights, p.start, p.end, (*p.forbidden, ("g0", "gone")), {**p.least})
+    assert choose(name).solve(unknown).cost == first.cost
+
+
+def test_a_path_constraint_has_two_nodes() -> None:
+    with pytest.raises(ValueError, match="at least two nodes"):
+        OrderingProblem((), {}, "init", "final", forbidden=(("init",),))
+
+
 @settings(max_examples=60, deadline=None, derandomize=True)
-@given(st.integers(0, 10**6), st.integers(0, 8), st.sampled_from([0.5, 1.0]))
-def test_local_gives_right_paths_never_below_the_optimum(seed: int, count: int, density: float) -> None:
+@given(st.integers(0, 10**6), st.integers(0, 8), st.sampled_from([0.5, 1.0]), st.booleans())
+def test_local_gives_right_paths_never_below_the_optimum(
+    seed: int, count: int, density: float, constrained: bool
+) -> None:
     p = problem(seed, count, density)
+    if constrained:
+        p = with_constraints(p, seed, 3, 6)
     result, best = LocalOrdering().solve(p), ExactOrdering().solve(p)
     assert not result.proved
     if result.path:
@@ -71,6 +141,33 @@ def test_local_takes_many_nodes() -> None:
     p = problem(3, 60)
     result = LocalOrdering().solve(p)
     assert path_cost(p, result.path) == result.cost < 60
+
+
+@pytest.mark.parametrize("name", ["exact", "auto", *PROVING[2:4]])
+def test_many_nodes_are_proved(name: str) -> None:
+    result = choose(name).solve(problem(3, 40))
+    assert result.proved
+    assert path_cost(problem(3, 40), result.path) == result.cost == result.lower_bound
+
+
+@pytest.mark.parametrize("name", [PROVING[2], PROVING[3], PROVING[4]])
+def test_a_limit_leaves_a_path_and_a_bound(name: str) -> None:
+    p = problem(11, 40, largest=60)
+    best = prover().solve(p)
+    for limit in (Limit(seconds=0.02), Limit(work=0.0001)):
+        result = choose(name).solve(p, limit)
+        assert result.seconds < 5
+        assert path_cost(p, result.path) == result.cost >= best.cost >= result.lower_bound
+        assert result.proved == (result.cost == result.lower_bound)
+    assert choose(name).solve(p, limit).path == result.path
+
+
+@needs_clingo
+def test_branch_and_bound_does_not_prove_fourteen_nodes_soon() -> None:
+    p = problem(14, 14, largest=30)
+    result = AspOrdering("bb").solve(p, Limit(work=1))
+    assert not result.proved
+    assert result.cost >= AspOrdering("usc").solve(p).cost == ExactOrdering().solve(p).cost
 
 
 @needs_elkai
@@ -98,26 +195,100 @@ def test_tsp_refuses_weights_that_could_abort_the_process() -> None:
         TspOrdering().solve(large)
 
 
-def test_without_elkai_tsp_names_the_package_and_auto_takes_local(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chaincover.orderings.tsp.available", lambda: False)
-    monkeypatch.setattr("chaincover.orderings.available", lambda: False)
-    monkeypatch.setitem(sys.modules, "elkai", None)
-    with pytest.raises(UsageError, match="package elkai"):
-        choose("tsp", 5).solve(problem(1, 5))
-    assert choose("tsp", 2).solve(problem(1, 2)).proved
-    assert choose("auto", LARGEST + 1).name == "local"
+def test_tsp_refuses_path_constraints() -> None:
+    with pytest.raises(UsageError, match="takes no path constraints"):
+        TspOrdering().solve(counterexample())
+
+
+@pytest.mark.parametrize(
+    ("name", "library", "named"),
+    [("tsp", "elkai", "package elkai"), ("cpsat", "ortools", "needs OR-tools"), ("asp", "clingo", "package clingo")],
+)
+def test_without_its_library_an_ordering_names_it(
+    name: str, library: str, named: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without(monkeypatch, library)
+    assert missing_library(name) == library
+    with pytest.raises(UsageError, match=named) as raised:
+        choose(name).solve(problem(1, 5))
+    assert "pip install" in str(raised.value)
+
+
+def test_without_libraries_auto_takes_local_and_says_that_nothing_is_proved(monkeypatch: pytest.MonkeyPatch) -> None:
+    without(monkeypatch, "ortools", "elkai", "clingo")
+    assert choose("tsp").solve(problem(1, 2)).proved
+    assert choose("auto").solve(problem(1, 7)).proved
+    result = choose("auto").solve(problem(1, LARGEST + 1))
+    assert (result.by, result.proved) == ("local", False)
+    with pytest.raises(UsageError, match="package clingo"):
+        choose("exact").solve(counterexample())
+
+
+@needs_clingo
+def test_without_ortools_clingo_proves(monkeypatch: pytest.MonkeyPatch) -> None:
+    without(monkeypatch, "ortools")
+    for p in (problem(3, LARGEST + 4), counterexample()):
+        for name in ("exact", "auto"):
+            result = choose(name).solve(p)
+            assert (result.by, result.proved) == ("asp-usc", True)
+
+
+def without(monkeypatch: pytest.MonkeyPatch, *libraries: str) -> None:
+    """Make these libraries look as if they were not installed."""
+    for library in libraries:
+        module = {"elkai": tsp, "ortools": cpsat, "clingo": asp}[library]
+        monkeypatch.setattr(module, "available", lambda: False)
+        monkeypatch.setitem(sys.modules, library, None)
 
 
 def test_choosing() -> None:
-    assert choose("auto", LARGEST).name == "exact"
-    assert choose("local", 1).name == "local"
+    assert choose("auto").solve(problem(1, 5)).by == "exact"
+    assert choose("local").name == "local"
+    assert choose("asp").name == "asp-usc"
+    assert "cpsat" in NAMES
     with pytest.raises(UsageError, match="no ordering is called 'lhk'"):
-        choose("lhk", 1)
-    with pytest.raises(UsageError, match=f"at most {LARGEST} goals"):
-        ExactOrdering().solve(problem(1, LARGEST + 1))
+        choose("lhk")
 
 
 def test_exact_is_quick_for_eighteen_goals() -> None:
     result = ExactOrdering().solve(problem(5, 18))
     assert result.seconds < 5
     assert path_cost(problem(5, 18), result.path) == result.cost
+
+
+@pytest.mark.parametrize(("name", "count"), [pytest.param("cpsat", 150, marks=needs_ortools), ("asp-bb", 30)])
+@pytest.mark.skipif(sys.platform == "win32", reason="sends a signal")
+def test_an_interrupt_ends_the_search_and_is_passed_on(name: str, count: int) -> None:
+    if missing_library(name):
+        pytest.skip("clingo is not installed")
+    timer = threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT))
+    p = problem(1, count, largest=200)
+    timer.start()
+    begun = time.monotonic()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            choose(name).solve(p, Limit(seconds=20))
+    finally:
+        timer.cancel()
+    assert time.monotonic() - begun < 10
+
+
+def test_the_assignment_relaxation_never_exceeds_the_optimum_and_keeps_the_order_of_costs() -> None:
+    met = 0
+    for seed in range(200):
+        p = problem(seed, 5, [0.5, 1.0][seed % 2])
+        bound, best = relaxed(p), brute_force(p)
+        if bound.proved:
+            assert best is None
+        elif best is not None:
+            assert bound.lower_bound <= best[0]
+            met += bound.lower_bound == best[0]
+        model = path_model(p)
+        edges = {**model.edges, (model.end, 0): 0}
+        reduced = assignment.reduce(edges, len(model.names))
+        if reduced is not None and best is not None:
+            weights, paid = reduced
+            numbers = [model.names.index(name) for name in best[1]]
+            assert min(weights.values()) >= 0
+            assert paid + sum(weights[edge] for edge in pairwise([*numbers, 0])) == best[0]
+    assert met > 50

@@ -1,28 +1,44 @@
-"""Ordering backends: one file each behind the protocol in ``chaincover.orderings.protocol``."""
+"""Ordering backends: one file each behind the protocol in ``chaincover.orderings.protocol``; docs/orderings.md."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from bmc.errors import UsageError
-from chaincover.orderings.exact import LARGEST, ExactOrdering
+from chaincover.orderings import asp, cpsat, tsp
+from chaincover.orderings.asp import AspOrdering
+from chaincover.orderings.auto import AutoOrdering
+from chaincover.orderings.cpsat import CpsatOrdering
+from chaincover.orderings.exact import ExactOrdering
 from chaincover.orderings.local import LocalOrdering
 from chaincover.orderings.protocol import Ordering
-from chaincover.orderings.tsp import TspOrdering, available
+from chaincover.orderings.tsp import TspOrdering
 
-NAMES = ("auto", "exact", "tsp", "local")
+_BACKENDS: dict[str, Callable[[], Ordering]] = {
+    "auto": AutoOrdering,
+    "exact": ExactOrdering,
+    "cpsat": CpsatOrdering,
+    "asp": AspOrdering,
+    "asp-usc": AspOrdering,
+    "asp-bb": lambda: AspOrdering("bb"),
+    "tsp": TspOrdering,
+    "local": LocalOrdering,
+}
 
-EXACT_UP_TO = LARGEST
-"""``auto`` takes the exact ordering up to this many goals: it answers within about a second."""
+NAMES = tuple(_BACKENDS)
 
 
-def choose(name: str, goals: int) -> Ordering:
-    """The ordering called ``name`` for a number of goals; UsageError if there is none of that name.
+def choose(name: str) -> Ordering:
+    """The ordering called ``name``; UsageError if there is none of that name."""
+    if name not in _BACKENDS:
+        raise UsageError(f"no ordering is called {name!r}", hint=f"choose one of {', '.join(NAMES)}")
+    return _BACKENDS[name]()
 
-    ``auto``: exact up to ``EXACT_UP_TO`` goals, above that tsp if elkai is installed, else local.
-    """
-    if name == "exact" or (name == "auto" and goals <= EXACT_UP_TO):
-        return ExactOrdering()
-    if name == "tsp" or (name == "auto" and available()):
-        return TspOrdering()
-    if name in ("auto", "local"):
-        return LocalOrdering()
-    raise UsageError(f"no ordering is called {name!r}", hint=f"choose one of {', '.join(NAMES)}")
+
+def missing_library(name: str) -> str:
+    """The library that the ordering ``name`` needs and that is not installed, or ''."""
+    if name == "cpsat" and not cpsat.available():
+        return "ortools"
+    if name.startswith("asp") and not asp.available():
+        return "clingo"
+    return "elkai" if name == "tsp" and not tsp.available() else ""

@@ -1,4 +1,5 @@
-"""Ordering ``exact``: Held-Karp dynamic programming, vectorised over all sets of one size; proves its answer."""
+"""Ordering ``exact``: always proves. Held-Karp dynamic programming, vectorised over all sets of one size, for few nodes
+without path constraints; else a backend that proves."""
 
 from __future__ import annotations
 
@@ -7,35 +8,40 @@ import time
 import numpy as np
 from numpy.typing import NDArray
 
-from bmc.errors import UsageError
-from chaincover.orderings.protocol import OrderingProblem, OrderingResult
+from chaincover.orderings import cpsat
+from chaincover.orderings.asp import AspOrdering
+from chaincover.orderings.protocol import UNLIMITED, Limit, Ordering, OrderingProblem, OrderingResult
 
 LARGEST = 20
-"""Most nodes accepted: the table then takes about 170 MB and a few seconds."""
+"""Most nodes for Held-Karp: the table then takes about 170 MB and a second or two."""
 
 INFINITE = 1 << 29
 
 Table = NDArray[np.int32]
 
 
+def prover() -> Ordering:
+    """The backend that proves problems of any size: cpsat where OR-tools is installed, else asp-usc."""
+    return cpsat.CpsatOrdering() if cpsat.available() else AspOrdering("usc")
+
+
 class ExactOrdering:
-    """Least path, the first in the order of the nodes among equals."""
+    """Least path; the first in the order of the nodes among equals, where Held-Karp answers."""
 
     name = "exact"
 
-    def solve(self, problem: OrderingProblem) -> OrderingResult:
-        """The least path with its proof. UsageError above ``LARGEST`` nodes."""
+    def solve(self, problem: OrderingProblem, limit: Limit = UNLIMITED) -> OrderingResult:
+        """The least path with its proof. Above ``LARGEST`` nodes or with path constraints ``prover`` has ``limit``.
+
+        UsageError if neither OR-tools nor clingo is there for it.
+        """
+        if len(problem.nodes) > LARGEST or problem.constrained:
+            return prover().solve(problem, limit)
         begun = time.monotonic()
-        count = len(problem.nodes)
-        if count > LARGEST:
-            raise UsageError(
-                f"the exact ordering takes at most {LARGEST} goals, not {count}",
-                hint="use the ordering auto, tsp or local",
-            )
         between, first, last = _matrices(problem)
         table = _table(between, last)
         path, cost = _least_path(table, between, first, problem)
-        return OrderingResult(path, cost, cost, True, time.monotonic() - begun)
+        return OrderingResult(path, cost, cost, True, time.monotonic() - begun, self.name)
 
 
 def _matrices(problem: OrderingProblem) -> tuple[Table, Table, Table]:

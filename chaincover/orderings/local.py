@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from itertools import pairwise
 
-from chaincover.orderings.protocol import OrderingProblem, OrderingResult, path_cost
+from chaincover.orderings.protocol import UNLIMITED, Limit, OrderingProblem, OrderingResult, path_cost
 
 LONGEST_SEGMENT = 3
 
@@ -13,29 +14,34 @@ Costs = dict[tuple[str, str], int]
 
 
 class LocalOrdering:
-    """A deterministic heuristic for any number of nodes."""
+    """A deterministic heuristic for any number of nodes; path constraints are looked at only when moves are judged."""
 
     name = "local"
 
-    def solve(self, problem: OrderingProblem) -> OrderingResult:
-        """A path that no move of up to three neighbours shortens; its lower bound is 0 and nothing is proved."""
+    def solve(self, problem: OrderingProblem, limit: Limit = UNLIMITED) -> OrderingResult:
+        """A path that no move of up to three neighbours to their cheapest place shortens; its lower bound is 0.
+
+        The limit is not looked at.
+        """
         begun = time.monotonic()
         costs = _penalised(problem)
+        filled = replace(problem, weights=costs, forbidden=())
         path = [problem.start, problem.end]
         for node in problem.nodes:
             path = _insert(path, [node], costs)
-        while (better := _moved(path, costs)) is not None:
+        while (better := _moved(path, costs, problem, filled)) is not None:
             path = better
         cost = path_cost(problem, path)
         if cost is None:
-            return OrderingResult((), 0, 0, False, time.monotonic() - begun)
-        return OrderingResult(tuple(path), cost, 0, False, time.monotonic() - begun)
+            return OrderingResult((), 0, 0, False, time.monotonic() - begun, self.name)
+        return OrderingResult(tuple(path), cost, 0, False, time.monotonic() - begun, self.name)
 
 
 def _penalised(problem: OrderingProblem) -> Costs:
     """All edges' costs; a missing edge costs more than any path without one."""
     everything = (problem.start, *problem.nodes, problem.end)
-    missing = 1 + sum(sorted(problem.weights.values(), reverse=True)[: len(everything)])
+    dearest = [*problem.weights.values(), *problem.least.values()]
+    missing = 1 + sum(sorted(dearest, reverse=True)[: len(everything)])
     return {(a, b): problem.weights.get((a, b), missing) for a in everything for b in everything}
 
 
@@ -50,17 +56,24 @@ def _insert(path: list[str], segment: list[str], costs: Costs) -> list[str]:
     return [*path[:place], *segment, *path[place:]]
 
 
-def _moved(path: list[str], costs: Costs) -> list[str] | None:
+def _moved(path: list[str], costs: Costs, problem: OrderingProblem, filled: OrderingProblem) -> list[str] | None:
     """``path`` after the first move of a short segment that makes it cheaper, None if there is none."""
-    total = _total(path, costs)
+    total = _total(path, costs, problem, filled)
     for length in range(1, LONGEST_SEGMENT + 1):
         for begin in range(1, len(path) - length):
             segment = path[begin : begin + length]
             other = _insert(path[:begin] + path[begin + length :], segment, costs)
-            if _total(other, costs) < total:
+            if _total(other, costs, problem, filled) < total:
                 return other
     return None
 
 
-def _total(path: list[str], costs: Costs) -> int:
-    return sum(costs[edge] for edge in pairwise(path))
+def _total(path: list[str], costs: Costs, problem: OrderingProblem, filled: OrderingProblem) -> int:
+    """The cost of ``path``, with the penalty of a missing edge for each forbidden sub-path."""
+    if not problem.constrained:
+        return sum(costs[edge] for edge in pairwise(path))
+    text, penalty = tuple(path), max(costs.values(), default=0)
+    broken = sum(
+        text[begin : begin + len(sub)] == sub for sub in problem.forbidden for begin in range(len(text) - len(sub) + 1)
+    )
+    return (path_cost(filled, path) or 0) + penalty * broken

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from bmc.errors import UsageError
 from chaincover.orderings.exact import ExactOrdering
 from chaincover.orderings.local import LocalOrdering
-from chaincover.orderings.protocol import OrderingProblem, OrderingResult, path_cost
+from chaincover.orderings.protocol import UNLIMITED, Limit, OrderingProblem, OrderingResult, path_cost
 
 LARGEST_WEIGHT = 10_000_000
 """LKH can abort the whole process on larger numbers."""
@@ -21,16 +21,26 @@ def available() -> bool:
     return find_spec("elkai") is not None
 
 
+def takes(problem: OrderingProblem) -> bool:
+    """Whether ``problem`` can be given to LKH: no path constraints, no weight above ``LARGEST_WEIGHT``."""
+    return not problem.constrained and max(problem.weights.values(), default=0) <= LARGEST_WEIGHT
+
+
 class TspOrdering:
     """Finds the optimum in practice, but proves nothing; below three nodes the exact ordering answers."""
 
     name = "tsp"
 
-    def solve(self, problem: OrderingProblem) -> OrderingResult:
+    def solve(self, problem: OrderingProblem, limit: Limit = UNLIMITED) -> OrderingResult:
         """The tour that LKH finds, cut at the end node; if it uses a missing edge, what the local ordering finds.
 
-        UsageError if elkai is not installed or a weight is above ``LARGEST_WEIGHT``.
+        The limit is not looked at. UsageError if elkai is not installed, for path constraints, and for a weight above
+        ``LARGEST_WEIGHT``.
         """
+        if problem.constrained:
+            raise UsageError(
+                "the ordering tsp takes no path constraints", hint="use the ordering auto, exact, cpsat or asp"
+            )
         if len(problem.nodes) < 3:
             return ExactOrdering().solve(problem)
         if not available():
@@ -46,7 +56,7 @@ class TspOrdering:
         cost = path_cost(problem, path) if path[-1] == problem.end else None
         if cost is None:
             return LocalOrdering().solve(problem)
-        return OrderingResult(path, cost, 0, False, time.monotonic() - begun)
+        return OrderingResult(path, cost, 0, False, time.monotonic() - begun, self.name)
 
 
 def _matrix(problem: OrderingProblem) -> list[list[int]]:

@@ -1,0 +1,165 @@
+"""Orderings side by side: one K-reachability graph, each ordering's path on its closure, each path made a chain."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from pysmt.fnode import FNode
+
+from bmc.engines import choose as choose_engine
+from bmc.engines.protocol import Status
+from bmc.errors import LimitReached, UsageError
+from bmc.system import TransitionSystem
+from chaincover.bounds import lower_bound
+from chaincover.budget import Budget
+from chaincover.chain import Bounds
+from chaincover.concretize import Concretizer, Plan
+from chaincover.graph import INIT, ReachGraph, exists_path, transitive_closure
+from chaincover.grow import grow
+from chaincover.orderings import choose as choose_ordering
+from chaincover.orderings import missing_library
+from chaincover.orderings.protocol import Limit, OrderingProblem, OrderingResult
+from chaincover.pipeline import DEFAULT_BOUND, INTERRUPT, TIME_LIMIT, Options, strengthened
+from chaincover.recheck import Checker
+from chaincover.repair import concretise
+from properties.goal import Goal
+
+NAMES = ("exact", "cpsat", "asp-usc", "asp-bb", "tsp", "local")
+"""The orderings compared when none is named."""
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What one ordering gave: its path (None: it did not run), the length in steps of the chain along it, or None.
+
+    ``order_bound`` of ``found`` bounds paths over this graph, not chains. ``chain_seconds`` is the time for inputs and
+    repair. ``note`` says why something is missing.
+    """
+
+    ordering: str
+    found: OrderingResult | None = None
+    chain_length: int | None = None
+    chain_seconds: float = 0.0
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All rows, in the order of the names asked for; empty where ``graph`` has no covering path.
+
+    ``bounds`` holds the proved lower bound of every chain beside the shortest chain found. ``stopped_by`` is
+    ``time limit`` (for the graph), ``interrupt`` or ''.
+    """
+
+    graph: ReachGraph
+    rows: tuple[Row, ...]
+    bounds: Bounds
+    stopped_by: str
+
+    @property
+    def exit_code(self) -> int:
+        """130 interrupted, 5 a limit stopped the graph or a chain's inputs, 4 an ordering that ran gave no chain."""
+        if self.stopped_by:
+            return 130 if self.stopped_by == INTERRUPT else 5
+        if any(row.note == TIME_LIMIT for row in self.rows):
+            return 5
+        ran = [row for row in self.rows if row.found is not None]
+        return 0 if ran and all(row.chain_length is not None for row in ran) else 4
+
+    def total_seconds(self, row: Row) -> float:
+        """Graph, order and chain: what a run with this ordering alone takes."""
+        return self.graph.seconds + (row.found.seconds if row.found else 0.0) + row.chain_seconds
+
+
+def compare(
+    system: TransitionSystem,
+    goals: Sequence[Goal],
+    final: FNode | None,
+    options: Options,
+    names: Sequence[str],
+    progress: Progress,
+) -> Comparison:
+    """Run the orderings ``names`` on the graph at the smallest K with a covering path, one after the other.
+
+    Chains are concretised and repaired (Algorithm 4) but not shortened, so that they show the orders. The time limit of
+    ``options`` holds for the graph, and again for each ordering with its chain. UsageError for an unknown name.
+    """
+    for name in names:
+        choose_ordering(name)
+    system = strengthened(system, goals, final, options.explore)
+    graph, stopped_by = grow(system, goals, final, options, progress)
+    graph = graph.restricted([g for g in graph.goals if g not in graph.unsatisfiable])
+    rows: list[Row] = []
+    if not stopped_by and graph.goals:
+        try:
+            for row in _rows(system, goals, final, options, names, graph, progress):
+                rows.append(row)
+        except KeyboardInterrupt:
+            stopped_by = INTERRUPT
+    shortest = min((row.chain_length for row in rows if row.chain_length is not None), default=None)
+    return Comparison(graph, tuple(rows), lower_bound(graph, shortest), stopped_by)
+
+
+def _rows(
+    system: TransitionSystem,
+    goals: Sequence[Goal],
+    final: FNode | None,
+    options: Options,
+    names: Sequence[str],
+    graph: ReachGraph,
+    progress: Progress,
+) -> Iterator[Row]:
+    closed = transitive_closure(graph)
+    if exists_path(graph, closed) is None:
+        return
+    problem = OrderingProblem(graph.goals, closed, INIT, graph.end)
+    checker = Checker(system, goals, final)
+    for name in names:
+        library = missing_library(name)
+        if library:
+            yield Row(name, note=f"skipped: {library} is not installed")
+            continue
+        progress(f"compare: {name}")
+        budget = Budget(options.time_limit, options.query_limit)
+        try:
+            found = choose_ordering(name).solve(problem, Limit(options.time_limit))
+        except UsageError as error:
+            yield Row(name, note=f"skipped: {error.message}")
+            continue
+        tools = Concretizer(system, goals, final, choose_engine(options.engine), budget)
+        yield _chain(tools, checker, Row(name, found), closed, options, progress)
+
+
+def _chain(
+    tools: Concretizer,
+    checker: Checker,
+    row: Row,
+    closed: dict[tuple[str, str], int],
+    options: Options,
+    progress: Progress,
+) -> Row:
+    """``row`` with the chain along its path, or a note that says why there is none."""
+    assert row.found is not None
+    path = row.found.path
+    if not path:
+        return Row(row.ordering, row.found, note="no path found")
+    begun = time.monotonic()
+    length, note = None, ""
+    try:
+        bound = DEFAULT_BOUND if options.bound is None else options.bound
+        plan = Plan(path, tuple(closed[edge] for edge in pairwise(path)))
+        plan, attempt = concretise(tools, plan, bound, progress)
+        if attempt.run is not None:
+            length = checker.chain(plan, attempt.run).length
+        elif attempt.status is Status.UNKNOWN:
+            note = "undecided: the solver gave up on the inputs"
+        else:
+            note = f"no inputs along this order with edges up to {bound} steps: {' -> '.join(attempt.failed)}"
+    except LimitReached:
+        note = TIME_LIMIT
+    return Row(row.ordering, row.found, length, time.monotonic() - begun, note)

@@ -1,0 +1,140 @@
+"""Orderings ``asp-usc`` (also called ``asp``) and ``asp-bb``: the paper's answer set program (Example 5), by clingo.
+
+Strategy ``usc`` raises the lower bound by unsatisfiable cores, on weights reduced by what every path pays in any case
+(``assignment``). Strategy ``bb`` is clingo's default, branch and bound on the weights as they are: the paper's mode of
+2014. docs/orderings.md has measurements of both.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from importlib.util import find_spec
+from typing import Any
+
+from bmc.errors import UsageError
+from chaincover.orderings import assignment
+from chaincover.orderings.constraints import Edge, PathModel, outcome, path_model
+from chaincover.orderings.protocol import UNLIMITED, Limit, OrderingProblem, OrderingResult
+
+ENCODING = """
+{ cycle(X, Y) : edge(X, Y) } = 1 :- node(X).
+{ cycle(X, Y) : edge(X, Y) } = 1 :- node(Y).
+reached(Y) :- start(X), cycle(X, Y).
+reached(Y) :- cycle(X, Y), reached(X).
+:- node(Y), not reached(Y).
+:- forbidden(P), cycle(X, Y) : on(P, X, Y).
+occurs(P) :- excess(P, _), cycle(X, Y) : on(P, X, Y).
+{ delay(X, B) : bit(X, B) }.
+:- occurs(P), excess(P, N), #sum { B, X : delay(X, B), delayed(P, X) } < N.
+#minimize { C, X, Y : cycle(X, Y), weight(X, Y, C); B, X : delay(X, B) }.
+"""
+"""Example 5 in today's syntax, then the path constraints: delays (see ``constraints``) are sums of powers of two."""
+
+STRATEGIES = {"usc": "usc,oll,4", "bb": "bb"}
+"""clingo's ``--opt-strategy``; 4 stratifies by weight, which gives paths on the way to the proof."""
+
+SEED = 1
+CONFLICTS = 10_000
+"""Conflicts that count as one unit of work."""
+
+LARGEST_WEIGHT = 1 << 24
+"""clingo computes with 32 bits."""
+
+
+def available() -> bool:
+    """Whether clingo can be imported."""
+    return find_spec("clingo") is not None
+
+
+class AspOrdering:
+    """Least path for any path constraints; one thread and a fixed seed, so repeatable.
+
+    ``strategy`` is ``usc`` or ``bb``; ``reduced`` says whether weights are reduced (None: with ``usc``).
+    """
+
+    def __init__(self, strategy: str = "usc", reduced: bool | None = None) -> None:
+        self.name = f"asp-{strategy}"
+        self._strategy = STRATEGIES[strategy]
+        self._reduced = strategy == "usc" if reduced is None else reduced
+
+    def solve(self, problem: OrderingProblem, limit: Limit = UNLIMITED) -> OrderingResult:
+        """The least path with its proof, or the best one found within ``limit`` with the bound proved until then.
+
+        UsageError if clingo is not installed or a weight is above ``LARGEST_WEIGHT``.
+        """
+        if not available():
+            raise UsageError(f"the ordering {self.name} needs the package clingo", hint="pip install 'clingo>=5.7,<6'")
+        begun = time.monotonic()
+        paths = path_model(problem)
+        largest = max([*paths.edges.values(), *paths.most_delay.values()], default=0)
+        if largest > LARGEST_WEIGHT:
+            raise UsageError(f"the ordering {self.name} takes weights up to {LARGEST_WEIGHT}, not {largest}")
+        weights, paid = {**paths.edges, (paths.end, 0): 0}, 0
+        if self._reduced:
+            reduced = assignment.reduce(weights, len(paths.names))
+            if reduced is None:
+                return outcome(problem, (), 0, True, begun, self.name)
+            weights, paid = reduced
+        answer = _Answer()
+        proved = answer.search(_facts(paths, weights), self._strategy, limit, begun)
+        path = paths.path(answer.after) if answer.after else ()
+        lower = answer.cost if proved else answer.lower
+        return outcome(problem, path, paid + lower, proved, begun, self.name)
+
+
+def _facts(paths: PathModel, weights: Mapping[Edge, int]) -> str:
+    """The problem as facts; ``weights`` has the edge from the end to the start too, which closes the cycle."""
+    facts = ["start(0)", *(f"node({node})" for node in range(len(paths.names)))]
+    for (a, b), weight in weights.items():
+        facts += [f"edge({a},{b})", f"weight({a},{b},{weight})"]
+    for number, edges in enumerate(paths.forbidden):
+        facts += [f"forbidden({number})", *(f"on({number},{a},{b})" for a, b in edges)]
+    for number, excess in enumerate(paths.excesses, len(paths.forbidden)):
+        facts += [f"excess({number},{excess.steps})", *(f"on({number},{a},{b})" for a, b in excess.edges)]
+        facts += [f"delayed({number},{node})" for node in excess.delayed]
+    for node, most in paths.most_delay.items():
+        facts += [f"bit({node},{1 << place})" for place in range(most.bit_length())]
+    return "".join(f"{fact}.\n" for fact in facts)
+
+
+class _Answer:
+    """The best cycle so far: each node's next one in ``after``, its ``cost``, and the ``lower`` bound proved."""
+
+    def __init__(self) -> None:
+        self.after: dict[int, int] = {}
+        self.cost = 0
+        self.lower = 0
+
+    def search(self, facts: str, strategy: str, limit: Limit, begun: float) -> bool:
+        """Run clingo; whether the answer is proved. KeyboardInterrupt ends the search and is passed on."""
+        import clingo
+
+        control = clingo.Control([f"--opt-strategy={strategy}", f"--seed={SEED}", "-t1", "--warn=none"])
+        if limit.work is not None:
+            conflicts = max(1, round(limit.work * CONFLICTS))
+            control.configuration.solve.solve_limit = str(conflicts)  # type: ignore[union-attr]
+        control.add("base", [], ENCODING + facts)
+        control.ground([("base", [])])
+        with control.solve(on_model=self._keep, async_=True) as handle:
+            while not handle.wait(_patience(limit, begun)):
+                if limit.seconds is not None and time.monotonic() - begun >= limit.seconds:
+                    handle.cancel()
+            proved = bool(handle.get().exhausted)
+        self._read_bound(control.statistics)
+        return proved
+
+    def _keep(self, model: Any) -> None:
+        cycle = (atom.arguments for atom in model.symbols(atoms=True) if atom.name == "cycle")
+        self.after = {a.number: b.number for a, b in cycle}
+        self.cost = sum(model.cost)
+
+    def _read_bound(self, statistics: Any) -> None:
+        bounds = [value for value in statistics["summary"].get("lower", []) if 0 <= value < float("inf")]
+        self.lower = int(sum(bounds))
+
+
+def _patience(limit: Limit, begun: float) -> float:
+    """Seconds to wait before looking at the clock and at interrupts again."""
+    left = 0.1 if limit.seconds is None else limit.seconds - (time.monotonic() - begun)
+    return max(0.001, min(0.1, left))

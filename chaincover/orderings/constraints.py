@@ -1,0 +1,123 @@
+"""An ordering problem as the proving backends ask it: edges to choose, sub-paths to exclude, delays to add.
+
+Start times are kept as delays: a node starts its edge's weight plus its own *delay* (at least 0) after the node before
+it. A least length of a sub-path u..w that is longer than its edges by an *excess* then says: if it occurs, the delays
+of its nodes after u sum up to the excess or more. The delays are a solution exactly if the start times meet all
+difference constraints, and the end's start time is the sum of all edges and delays. In the earliest start times only
+the last node of a sub-path is ever delayed, and by no more than the greatest excess of a sub-path that ends there.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+
+from bmc.errors import CheckDisagreed
+from chaincover.orderings import assignment
+from chaincover.orderings.local import LocalOrdering
+from chaincover.orderings.protocol import OrderingProblem, OrderingResult, Path, path_cost
+
+Edge = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Excess:
+    """Where all of ``edges`` are chosen, the delays of ``delayed`` sum up to at least ``steps``."""
+
+    edges: tuple[Edge, ...]
+    delayed: tuple[int, ...]
+    steps: int
+
+
+@dataclass(frozen=True)
+class PathModel:
+    """Nodes by number: the start is 0, the end is the last of ``names``.
+
+    ``edges`` are those that a path can use, with their weights. ``forbidden`` are sets of edges never chosen together.
+    ``most_delay`` has the nodes that can be delayed, with the most steps that help.
+    """
+
+    names: tuple[str, ...]
+    edges: Mapping[Edge, int]
+    forbidden: tuple[tuple[Edge, ...], ...]
+    excesses: tuple[Excess, ...]
+    most_delay: Mapping[int, int]
+
+    @property
+    def end(self) -> int:
+        """The end node's number."""
+        return len(self.names) - 1
+
+    def path(self, after: Mapping[int, int]) -> Path:
+        """The path from the start to the end that follows ``after``: each node's next one."""
+        path = [0]
+        while path[-1] != self.end:
+            path.append(after[path[-1]])
+        return tuple(self.names[node] for node in path)
+
+
+def path_model(problem: OrderingProblem) -> PathModel:
+    """The problem by number; sub-paths that cannot occur, and least lengths that say nothing new, are left out."""
+    names = (problem.start, *problem.nodes, problem.end)
+    number = {name: i for i, name in enumerate(names)}
+    edges = {
+        (number[a], number[b]): weight
+        for a in names[:-1]
+        for b in names[1:]
+        if a != b
+        and (weight := problem.weights.get((a, b))) is not None
+        and (not problem.nodes or (a, b) != (problem.start, problem.end))
+    }
+    forbidden = [steps for sub in problem.forbidden if (steps := _edges_of(sub, number, edges))]
+    excesses = []
+    for sub, least in problem.least.items():
+        used = _edges_of(sub, number, edges)
+        excess = least - sum(edges[edge] for edge in used)
+        if used and excess > 0:
+            excesses.append((used, excess))
+    most: dict[int, int] = {}
+    for used, excess in excesses:
+        last = used[-1][1]
+        most[last] = max(excess, most.get(last, 0))
+    return PathModel(
+        names,
+        edges,
+        tuple(forbidden),
+        tuple(Excess(used, tuple(b for _, b in used if b in most), excess) for used, excess in excesses),
+        dict(sorted(most.items())),
+    )
+
+
+def _edges_of(sub: Path, number: Mapping[str, int], edges: Mapping[Edge, int]) -> tuple[Edge, ...]:
+    """The edges of ``sub``, none if it cannot occur."""
+    used = [(number.get(a, -1), number.get(b, -1)) for a, b in pairwise(sub)]
+    return tuple(used) if len(set(sub)) == len(sub) and all(edge in edges for edge in used) else ()
+
+
+def relaxed(problem: OrderingProblem) -> OrderingResult:
+    """No path, but the bound of the assignment relaxation, which needs no library; proved if that has no solution."""
+    begun = time.monotonic()
+    paths = path_model(problem)
+    reduced = assignment.reduce({**paths.edges, (paths.end, 0): 0}, len(paths.names))
+    bound = 0 if reduced is None else reduced[1]
+    return OrderingResult((), 0, bound, reduced is None, time.monotonic() - begun, "assignment")
+
+
+def outcome(
+    problem: OrderingProblem, path: Path, lower_bound: int, proved: bool, begun: float, by: str
+) -> OrderingResult:
+    """The result of a proving backend; where it found no path in time, the local ordering's path with its bound.
+
+    ``begun`` is a reading of ``time.monotonic``. CheckDisagreed if the cost of a path is not what was proved.
+    """
+    if not path and proved:
+        return OrderingResult((), 0, 0, True, time.monotonic() - begun, by)
+    if not path:
+        other = LocalOrdering().solve(problem)
+        path, by = other.path, other.by
+    cost = path_cost(problem, path) if path else 0
+    if cost is None or (path and cost < lower_bound) or (proved and cost != lower_bound):
+        raise CheckDisagreed(f"the ordering {by} claims a least path of {lower_bound} steps, but its path takes {cost}")
+    return OrderingResult(path, cost, lower_bound, bool(path) and cost == lower_bound, time.monotonic() - begun, by)

@@ -1,0 +1,105 @@
+"""Ordering ``cpsat``: one circuit constraint in the CP-SAT solver of OR-tools; proves its answer."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from importlib.util import find_spec
+from typing import Any
+
+from bmc.errors import UsageError
+from chaincover.orderings.constraints import PathModel, outcome, path_model
+from chaincover.orderings.protocol import UNLIMITED, Limit, OrderingProblem, OrderingResult
+
+SEED = 1
+
+
+def available() -> bool:
+    """Whether OR-tools can be imported."""
+    return find_spec("ortools") is not None
+
+
+class CpsatOrdering:
+    """Least path for any number of nodes and any path constraints; one thread and a fixed seed, so repeatable."""
+
+    name = "cpsat"
+
+    def solve(self, problem: OrderingProblem, limit: Limit = UNLIMITED) -> OrderingResult:
+        """The least path with its proof, or the best one found within ``limit`` with the bound proved until then.
+
+        UsageError if OR-tools is not installed.
+        """
+        if not available():
+            raise UsageError(
+                "the ordering cpsat needs OR-tools", hint="pip install 'chaincover[ortools]', or use the ordering auto"
+            )
+        from ortools.sat.python import cp_model
+
+        begun = time.monotonic()
+        paths = path_model(problem)
+        if not _can_close(paths):
+            return outcome(problem, (), 0, True, begun, self.name)
+        model = cp_model.CpModel()
+        chosen = _state(model, paths)
+        solver = cp_model.CpSolver()
+        solver.parameters.num_workers = 1
+        solver.parameters.random_seed = SEED
+        solver.parameters.catch_sigint_signal = False
+        if limit.seconds is not None:
+            solver.parameters.max_time_in_seconds = limit.seconds
+        if limit.work is not None:
+            solver.parameters.max_deterministic_time = limit.work
+        status = _interruptible(solver, model)
+        if status == cp_model.INFEASIBLE:
+            return outcome(problem, (), 0, True, begun, self.name)
+        found = status in (cp_model.OPTIMAL, cp_model.FEASIBLE)
+        after = {a: b for (a, b), literal in chosen.items() if solver.boolean_value(literal)} if found else {}
+        lower = solver.best_objective_bound
+        bound = max(0, math.ceil(lower - 1e-6)) if math.isfinite(lower) else 0
+        path = paths.path(after) if found else ()
+        return outcome(problem, path, bound, status == cp_model.OPTIMAL, begun, self.name)
+
+
+def _can_close(paths: PathModel) -> bool:
+    """Whether every node has an edge in and an edge out."""
+    nodes = range(paths.end + 1)
+    return {a for a, _ in paths.edges} == set(nodes[:-1]) and {b for _, b in paths.edges} == set(nodes[1:])
+
+
+def _state(model: Any, paths: PathModel) -> dict[tuple[int, int], Any]:
+    """State the problem in ``model``; a literal for each edge that says whether it is chosen."""
+    chosen = {edge: model.new_bool_var(f"{edge[0]}-{edge[1]}") for edge in paths.edges}
+    closing = model.new_constant(1)
+    model.add_circuit([(a, b, literal) for (a, b), literal in chosen.items()] + [(paths.end, 0, closing)])
+    for edges in paths.forbidden:
+        model.add_bool_or([~chosen[edge] for edge in edges])
+    delay = {node: model.new_int_var(0, most, f"delay-{node}") for node, most in paths.most_delay.items()}
+    for excess in paths.excesses:
+        delays = sum(delay[node] for node in excess.delayed)
+        model.add(delays >= excess.steps).only_enforce_if([chosen[edge] for edge in excess.edges])
+    model.minimize(sum(weight * chosen[edge] for edge, weight in paths.edges.items()) + sum(delay.values()))
+    return chosen
+
+
+def _interruptible(solver: Any, model: Any) -> Any:
+    """The status of ``solver`` on ``model``; KeyboardInterrupt ends the search and is passed on."""
+    answers: list[Any] = []
+    done = threading.Event()
+
+    def work() -> None:
+        try:
+            answers.append(solver.solve(model))
+        finally:
+            done.set()
+
+    threading.Thread(target=work, daemon=True).start()
+    try:
+        done.wait()
+    except BaseException:
+        while not done.wait(0.05):
+            solver.stop_search()
+        raise
+    if not answers:
+        raise RuntimeError("the CP-SAT solver ended without an answer")
+    return answers[0]
