@@ -6,7 +6,6 @@ from bmc.errors import CheckDisagreed
 from chaincover.chain import Bounds
 from chaincover.graph import INIT, ReachGraph
 from chaincover.orderings.auto import AutoOrdering
-from chaincover.orderings.exact import LARGEST, ExactOrdering
 from chaincover.orderings.protocol import UNLIMITED, Limit, OrderingProblem
 
 WORK = 5.0
@@ -21,14 +20,14 @@ def lower_bound(graph: ReachGraph, length: int | None, refuted_below: int = 0, l
     """The bound from ``graph``'s direct weights, beside the ``length`` of the chain found (None: none).
 
     In any chain, goals that follow each other lie at least their direct distance apart, so the shortest path through
-    all goals, each edge at the least distance not proved impossible, bounds every chain. For many goals this path is
-    sought with up to ``WORK`` and ``limit``; what is proved until then counts, or the distance of the farthest single
-    goal if that is more. ``refuted_below``: no chain is shorter, by the search over whole chains. CheckDisagreed if the
-    chain is shorter than the bound.
+    all goals, each edge at the least distance not proved impossible, bounds every chain; so does the distance of the
+    farthest single goal, which is more where distances over other goals are shorter. For many goals the least path is
+    sought with up to ``WORK`` and ``limit``, and what is proved until then counts. ``refuted_below``: no chain is
+    shorter, by the search over whole chains. CheckDisagreed if the chain is shorter than the bound.
     """
     bounds = Bounds(0, length, "nothing was asked yet")
     if graph.lower:
-        steps, basis = _over_orders(graph, limit)
+        steps, basis = _direct_bound(graph, limit)
         bounds = Bounds(steps, length, basis)
     if refuted_below > bounds.lower:
         bounds = Bounds(refuted_below, length, "search over whole chains of every shorter length")
@@ -37,14 +36,12 @@ def lower_bound(graph: ReachGraph, length: int | None, refuted_below: int = 0, l
     return bounds
 
 
-def _over_orders(graph: ReachGraph, limit: Limit) -> tuple[int, str]:
-    """The bound in steps from all orders of the goals, and what it rests on."""
+def _direct_bound(graph: ReachGraph, limit: Limit) -> tuple[int, str]:
+    """The bound in steps from direct distances, and what it rests on."""
+    far = max((graph.lower.get((INIT, g), 0) + graph.lower.get((g, graph.end), 0) for g in graph.goals), default=0)
     problem = OrderingProblem(graph.goals, graph.lower, INIT, graph.end)
-    if len(graph.goals) <= LARGEST:
-        return ExactOrdering().solve(problem).lower_bound, LEAST_ORDER
     work = WORK if limit.work is None else min(WORK, limit.work)
     found = AutoOrdering().solve(problem, Limit(limit.seconds, work))
-    if found.proved:
-        return found.lower_bound, LEAST_ORDER
-    far = max(graph.lower.get((INIT, g), 0) + graph.lower.get((g, graph.end), 0) for g in graph.goals)
-    return (found.lower_bound, SOME_ORDER) if found.lower_bound > far else (far, FARTHEST)
+    if far > found.lower_bound:
+        return far, FARTHEST
+    return found.lower_bound, LEAST_ORDER if found.proved else SOME_ORDER

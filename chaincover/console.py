@@ -82,9 +82,8 @@ def _final_name(controller: Controller) -> str:
 
 def _proof(result: ChainResult) -> str:
     bounds = result.bounds
-    if bounds.minimal:
-        return "minimal, proved"
-    return f"proved: none shorter than {bounds.lower}"
+    proof = "minimal, proved" if bounds.minimal else f"proved: none shorter than {bounds.lower}"
+    return f"{proof}; K = {result.depth}"
 
 
 def _show_findings(out: Console, chain: Chain) -> None:

@@ -17,9 +17,11 @@ WORK = 10.0
 
 
 class AutoOrdering:
-    """Up to ``LARGEST`` nodes ``exact``; above, or with path constraints, ``cpsat`` or else ``asp-usc``, each up to
-    ``WORK``; where these do not finish also ``tsp`` (else ``local``), and the better path. Where neither is installed the
-    bound is that of the assignment relaxation."""
+    """Up to ``LARGEST`` nodes without path constraints ``exact``; else ``cpsat`` or ``asp-usc``, up to ``WORK``.
+
+    Where these do not finish also ``tsp`` (else ``local``), and the better path. Where neither is installed the bound
+    is that of the assignment relaxation.
+    """
 
     name = "auto"
 
