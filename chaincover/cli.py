@@ -196,7 +196,7 @@ def _write(
 def main() -> None:
     """Entry point: runs the command line and ends the process with its exit code."""
     try:
-        code = cli.main(standalone_mode=False)
+        code = cli.main(prog_name="chaincover", standalone_mode=False)
     except click.exceptions.Exit as leaving:
         code = leaving.exit_code
     except click.ClickException as error:
