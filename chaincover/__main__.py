@@ -1,5 +1,5 @@
 """``python -m chaincover``."""
 
-from chaincover.cli import main
+from chaincover.entry import main
 
 main()

@@ -152,11 +152,30 @@ def _refuse_contradiction(controller: Controller, engine: Engine) -> None:
         )
     start = engine.session(replace(system, invariants=()), at(system.init_formula, 0))
     if start.check([], 1, QUERY_LIMIT).status is Status.UNSAT:
-        raise InputRefused(
-            "no first step is possible: after init every allowed input breaks an assumption or is undefined behaviour",
-            where,
-            "run 'chaincover check' on a project without the assumptions to see which one it is",
+        raise _no_first_step(controller, engine)
+
+
+def _no_first_step(controller: Controller, engine: Engine) -> InputRefused:
+    """Why no first step is possible: the undefined behaviour that it meets, else the assumptions."""
+    system = controller.system
+    free = replace(system, defined=TRUE(), invariants=())
+    start = engine.session(free, at(system.init_formula, 0))
+    met = [c for c in system.suspects if start.check([at(c.formula, 0)], 1, QUERY_LIMIT).status is Status.SAT]
+    if not met:
+        text = "no first step is possible: after init every allowed input breaks an assumption"
+        return InputRefused(text, controller.project.where, "look at the ranges, constraints and assumptions")
+    places = list(dict.fromkeys(f"{c.name} at {c.where}" for c in met))
+    open_ones = [v.name for v in system.state if v.init is None]
+    hint = "correct the code, or the assumptions that lead there"
+    if open_ones and any(c.name == "uninitialised read" for c in met):
+        listed = ", ".join(open_ones[:6])
+        hint = (
+            f"init leaves {listed} open: set it in init, or list it in interface.chosen so that the tester chooses it"
         )
+    text = (
+        f"no first step is possible: after init every allowed input meets undefined behaviour: {'; '.join(places[:6])}"
+    )
+    return InputRefused(text, met[0].where, hint)
 
 
 def _try_invariants(system: TransitionSystem) -> None:

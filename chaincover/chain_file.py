@@ -18,6 +18,8 @@ from chaincover.chain import Chain
 from chaincover.values import parse_value, shown
 
 SCHEMA = "chaincover/chain/1"
+START_ROW = "init"
+"""In the column ``step`` of a CSV file: the row holds start values that the tester chooses."""
 
 
 @dataclass(frozen=True)
@@ -77,12 +79,19 @@ def start_record(system: TransitionSystem, chain: Chain) -> dict[str, Any]:
 
 
 def chain_csv(system: TransitionSystem, chain: Chain, period: float | None) -> str:
-    """The chain as a table: step, time in seconds, inputs, state and outputs after the step, goals."""
+    """The chain as a table: step, time in seconds, inputs, state and outputs after the step, goals.
+
+    Where the tester chooses start values, a first row ``init`` holds the start state.
+    """
     out = io.StringIO()
     state, outputs = reported(system, "state"), reported(system, "output")
     names = [*(v.name for v in system.inputs), *(v.name for v in state), *(v.name for v in outputs)]
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(["step", *(["time"] if period else []), *names, "goals"])
+    if system.chosen:
+        start = start_record(system, chain)
+        values = {**start["state"], **start["outputs"], **start["chosen"]}
+        writer.writerow([START_ROW, *([""] if period else []), *(values.get(name, "") for name in names), ""])
     for row in chain_rows(system, chain):
         values = {**row["inputs"], **row["state"], **row["outputs"]}
         time = [f"{row['step'] * period:.9g}"] if period else []
@@ -106,7 +115,7 @@ def read_stimulus(path: str, system: TransitionSystem) -> Stimulus:
     if place.is_dir():
         place = place / "chain.json"
     try:
-        text = place.read_text(encoding="utf-8")
+        text = place.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "not UTF-8 text"
         raise InputRefused(
@@ -186,8 +195,13 @@ def _from_csv(place: Path, text: str, system: TransitionSystem) -> Stimulus:
     if missing:
         raise InputRefused(f"there is no column for the input '{missing[0]}'", Location(str(place), 1), "add it")
     inputs = []
+    initial: Valuation = {}
+    titles = [cell.strip() for cell in rows[0]]
     for line, row in enumerate(rows[1:], 2):
         if not any(cell.strip() for cell in row):
+            continue
+        if "step" in titles and row[titles.index("step")].strip() == START_ROW:
+            initial = _start_values(system, titles, row, Location(str(place), line))
             continue
         if len(row) < len(rows[0]) or any(cell.strip() for cell in row[len(rows[0]) :]):
             text = f"{len(row)} values for {len(rows[0])} columns"
@@ -195,4 +209,11 @@ def _from_csv(place: Path, text: str, system: TransitionSystem) -> Stimulus:
         inputs.append(
             {v.name: parse_value(row[i], v.type, Location(str(place), line, i + 1)) for i, v in columns.items()}
         )
-    return Stimulus(str(place), tuple(inputs), {}, {}, ())
+    return Stimulus(str(place), tuple(inputs), initial, {}, ())
+
+
+def _start_values(system: TransitionSystem, titles: Sequence[str], row: Sequence[str], where: Location) -> Valuation:
+    """The values that a row gives the variables whose start value the tester chooses."""
+    given = dict(zip(titles, row, strict=False))
+    chosen = [var for var in system.state if var.name in system.chosen and given.get(var.name, "").strip()]
+    return {var.name: parse_value(given[var.name], var.type, where) for var in chosen}

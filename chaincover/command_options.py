@@ -75,9 +75,9 @@ def prepare(given: dict[str, Any], progress: Progress) -> tuple[Controller, pipe
     """The controller with its invariants proved, and the options of the search."""
     controller = load_controller(given, progress)
     project = controller.project
-    if not controller.goals:
+    if not controller.goals and controller.final is None:
         hint = "write property functions p_*, [[property]] tables in the project file, or give --property TEXT"
-        raise InputRefused("there is no goal to cover", project.where, hint)
+        raise InputRefused("there is no goal to cover, and no final condition to reach", project.where, hint)
     options = pipeline.Options(
         bound=given["bound"] if given["bound"] is not None else project.bound,
         overlap=given["overlap"] or project.overlap,

@@ -174,8 +174,13 @@ def _held(held: bool | None) -> str:
 
 def show_replay(out: Console, replay: Replay) -> None:
     """What a replay found, disagreements first."""
-    for text in (*replay.disagreements[:10], *replay.refused[:10], *replay.violations[:10]):
-        say(out, f"DISAGREES: {text}", "bold red")
+    for kind, texts in (
+        ("DISAGREES", replay.disagreements),
+        ("NOT ALLOWED", replay.refused),
+        ("FINDING", replay.violations),
+    ):
+        for text in texts[:10]:
+            say(out, f"{kind}: {text}", "bold red")
     where = "the model" if replay.on == "model" else f"the compiled original ({replay.on})"
     asked = [g for g in replay.goals if g.asked]
     verdict = f"{sum(1 for g in asked if g.step is not None)} of {len(asked)} goals covered"

@@ -133,6 +133,7 @@ class _Search:
         self._order_proved = False
         self._attempt: Attempt | None = None
         self._longest = 0
+        self._failed: tuple[Plan, int] | None = None
         self._plan: Plan | None = None
         self._shortener: Shortener | None = None
         self._chain: Chain | None = None
@@ -147,14 +148,23 @@ class _Search:
             if self._goals and not graph.goals:
                 return
             plan = self._shortest_path(graph)
-            if plan is not None and self._concretise(plan, self._bound if self._builder.complete else k):
-                break
+            if plan is not None and self._worth_trying(plan, k):
+                limit = self._bound if self._builder.complete else k
+                if self._concretise(plan, limit):
+                    break
+                self._failed = (plan, limit)
             if self._builder.complete:
                 break
         if plan is not None:
             self._shorten(plan)
         if self._plan is not None:
             self._canonicalise(self._plan)
+
+    def _worth_trying(self, plan: Plan, k: int) -> bool:
+        """Whether ``plan`` may succeed where it has failed: not before its edges may grow twice as long as then."""
+        if self._failed is None or self._failed[0] != plan:
+            return True
+        return self._builder.complete or k >= 2 * self._failed[1] or k == self._bound
 
     def result(self, stopped_by: str) -> ChainResult:
         """What is known now."""

@@ -61,7 +61,7 @@ class Checker:
                 if credited.get(goal) != step
             ),
             violations=tuple(
-                Violation(condition.name, step)
+                Violation(f"{condition.where}: {condition.name}" if condition.where else condition.name, step)
                 for step in range(run.length)
                 for condition in self._simulator.violated(run.states[step], run.inputs[step])
             ),

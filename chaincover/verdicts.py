@@ -20,7 +20,8 @@ from chaincover.graph import INIT, Edge, Obstacles, ReachGraph, obstacles, trans
 
 NEXT_STEP = {
     UNREACHABLE: "correct the antecedent, or the ranges and assumptions that exclude it",
-    NOT_WITHIN_BOUND: "give a larger -K, or leave the goal out with --exclude",
+    NOT_WITHIN_BOUND: "give a larger -K, leave the goal out with --exclude, or, if it reads a variable that init "
+    "leaves open ('chaincover check' shows them), list that in interface.chosen",
     NO_WAY_TO_FINAL: "look at the final condition (--final none: a chain may end anywhere), or give a larger -K",
     EXCLUDED: "leave out what stands in the way with --exclude, and generate another chain for it",
     UNDECIDED: "allow more time with --time-limit, or ask for fewer goals",

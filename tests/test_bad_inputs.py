@@ -37,6 +37,7 @@ def c_file(name: str, text: str | bytes, says: str, next_step: str = "", more: t
 
 # name ¦ the step's body, from 8:3 ¦ what stands before the step, in line 6 ¦ message ¦ next step
 UNSUPPORTED = """
+always-undefined ¦ s->n = (-1) << 2; ¦ ¦ c.c:8:12: no first step is possible: ¦ correct the code
 goto ¦ again: if (s->n++ < i->a) goto again; ¦ ¦ c.c:8:3: unsupported C construct: label ¦ rewrite it
 function-pointer ¦ void (*f)(void) = 0; f(); ¦ ¦ c.c:8:24: unsupported C construct: call through a function pointer ¦
 union ¦ u.f = i->a; s->n = u.g; ¦ union { int f; int g; } u; ¦ c.c:8:3: unsupported C construct: union member access ¦
@@ -103,7 +104,7 @@ assume-assigns ¦ [constraints]⏎assume = ['a = 1'] ¦ :5:12: the condition cha
 two-finals ¦ [functions]⏎final = 'f'⏎[final]⏎condition = '1' ¦ :7:1: both final.condition and functions.final ¦
 final-reads-input ¦ [final]⏎condition = 'i->a == 1' ¦ :5:14: the final condition reads the input 'i->a' ¦ name state
 contradiction ¦ [constraints]⏎assume = ['a > 3', 'a < 2'] ¦ : the input assumptions contradict each other ¦ look at the
-no-first-step ¦ [constraints]⏎assume = ['n > 3'] ¦ : no first step is possible ¦ chaincover check
+no-first-step ¦ [constraints]⏎assume = ['n > 3'] ¦ : no first step is possible ¦ look at the ranges
 no-text ¦ [[property]]⏎id = 'x' ¦ :4: a [[property]] has no text ¦ write text = "G(
 unknown-property-key ¦ [[property]]⏎txt = 'x' ¦ :5:1: unknown key 'property.txt' ¦ did you mean 'text'?
 property-unknown-name ¦ [[property]]⏎text = 'G(k == 1 -> X(n == 1))' ¦ :5: unknown name 'k' in 'k == 1' ¦

@@ -134,6 +134,35 @@ def test_a_chain_whose_replay_crashes_is_still_written(form: tuple[str, ...], tm
     assert json.loads((tmp_path / "chain-out" / "chain.json").read_text())["chain"]["length"] == 2
 
 
+INTERRUPTED_WHILE_LOADING = """\
+import os, signal, sys
+from chaincover import entry
+
+class Interrupts:
+    def find_spec(self, name, path, target=None):
+        if name == "chaincover.cli":
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupts())
+entry.main()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGINT cannot be sent to one process there")
+def test_an_interrupt_while_the_libraries_are_loaded_gives_no_traceback() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED_WHILE_LOADING], capture_output=True, text=True, check=False
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "\ninterrupted\n")
+
+
+def test_without_goals_the_chain_is_the_shortest_way_to_the_final_condition(tmp_path: Path) -> None:
+    write_files(tmp_path, {"c.c": GOOD})
+    outcome = chaincover("generate", "c.c", "--final", "n == 3", "-o", "o", cwd=tmp_path)
+    assert outcome.code == 0
+    assert json.loads((tmp_path / "o" / "chain.json").read_text())["bounds"]["length"] == 3
+
+
 def test_a_fault_of_the_tool_is_told_without_a_traceback(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*given: object, **named: object) -> None:
         raise RuntimeError("lost\nand more")

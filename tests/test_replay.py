@@ -227,6 +227,8 @@ def test_start_values_that_the_tester_chose(way: dict[str, str], tmp_path: Path)
     assert document["chain"]["length"] == 1
     assert "start values chosen by the tester: s->m" in document["claims"]
     assert chaincover("replay", ".", "o", cwd=tmp_path, **way).code == 0
+    assert (tmp_path / "o" / "chain.csv").read_text().splitlines()[1].startswith("init,")
+    assert chaincover("replay", ".", "o/chain.csv", cwd=tmp_path, **way).code == 0
     document["chain"]["initial"]["chosen"]["s->m"] = 1
     (tmp_path / "o" / "chain.json").write_text(json.dumps(document))
     assert chaincover("replay", ".", "o", cwd=tmp_path, **way).code == 1

@@ -54,7 +54,10 @@ class Evaluator(Lvalues):
 
     def condition(self, node: Any, scope: Scope, state: State) -> FNode:
         """When a scalar expression compares unequal to 0."""
-        return self.truth_of(self.value(node, scope, state))
+        value = self.value(node, scope, state)
+        if self.unknown_name is not None and isinstance(value.ctype, PointerType):
+            raise InputRefused("a pointer is used as a condition", where(node), "name a variable, such as s->mode")
+        return self.truth_of(value)
 
     @staticmethod
     def truth_of(value: Value) -> FNode:
