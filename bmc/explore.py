@@ -61,8 +61,11 @@ def reachable_states(system: TransitionSystem, formulas: Iterable[FNode], limit:
 def reachability_invariant(system: TransitionSystem, formulas: Iterable[FNode], limit: int) -> Condition | None:
     """The proved invariant "one of the reachable states"; None if they are too many to explore, or say nothing."""
     states = reachable_states(system, formulas, limit)
-    if not states:
-        return None
+    return invariant_of(system, states) if states else None
+
+
+def invariant_of(system: TransitionSystem, states: Sequence[Valuation]) -> Condition | None:
+    """The proved invariant "one of ``states``", which are all that can be reached; None if it says nothing."""
     variables = [var for var in system.state if var.name in states[0]]
     formula = _one_of(variables, states) if len(states) <= EXACT_STATES else _each_among(variables, states)
     return None if formula.is_true() else Condition(f"one of {len(states)} reachable states", formula, proved=True)

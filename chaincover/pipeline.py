@@ -14,7 +14,7 @@ from pysmt.fnode import FNode
 from bmc.engines import choose as choose_engine
 from bmc.engines.protocol import Run
 from bmc.errors import LimitReached, UsageError
-from bmc.explore import reachability_invariant
+from bmc.explore import invariant_of, reachable_states
 from bmc.system import TransitionSystem
 from bmc.unroll import at
 from chaincover.bounds import lower_bound
@@ -125,8 +125,9 @@ class _Search:
         self._ordering = choose_ordering(options.ordering)
         self._ordered_by = self._ordering.name
         self._budget = budget = Budget(options.time_limit, options.query_limit)
-        system = strengthened(system, goals, final, options.explore)
-        self._bound = DEFAULT_BOUND if options.bound is None else options.bound
+        system, farthest = explored(system, goals, final, options.explore)
+        self._slack = DEFAULT_BOUND if options.bound is None else options.bound
+        self._bound = self._slack if farthest is None else min(self._slack, farthest)
         self._builder = GraphBuilder(system, goals, final, self._engine, options.overlap, budget, self._bound)
         self._tools = Concretizer(system, goals, final, self._engine, budget)
         self._checker = Checker(system, goals, final)
@@ -224,7 +225,7 @@ class _Search:
 
     def _shorten(self, plan: Plan) -> None:
         """Search whole chains: shorter ones than the one found, or any if none was found along ``plan``."""
-        longest = self._chain.length if self._chain else self._tools.length(plan) + self._bound + 1
+        longest = self._chain.length if self._chain else self._tools.length(plan) + self._slack + 1
         lower = lower_bound(self._possible_graph(), None).lower
         if not self._options.improve or self._options.overlap == "forbid" or lower >= longest:
             return
@@ -248,9 +249,23 @@ class _Search:
 
 def strengthened(system: TransitionSystem, goals: Sequence[Goal], final: FNode | None, limit: int) -> TransitionSystem:
     """``system`` with its reachable states as a proved invariant, if ``limit`` simulated steps suffice to find them."""
+    return explored(system, goals, final, limit)[0]
+
+
+def explored(
+    system: TransitionSystem, goals: Sequence[Goal], final: FNode | None, limit: int
+) -> tuple[TransitionSystem, int | None]:
+    """As ``strengthened``, and a bound in steps on every finite weight (None without exploration).
+
+    Between the end of one goal and the start of the next a shortest run meets no state twice.
+    """
     formulas = [goal.antecedent for goal in goals] + ([] if final is None else [at(final, 0)])
-    found = reachability_invariant(system, formulas, limit) if limit else None
-    return system if found is None else replace(system, invariants=(*system.invariants, found))
+    states = reachable_states(system, formulas, limit) if limit else None
+    if not states:
+        return system, None
+    found = invariant_of(system, states)
+    farthest = len(states) + max((goal.length for goal in goals), default=0)
+    return (system if found is None else replace(system, invariants=(*system.invariants, found))), farthest
 
 
 def _check_options(options: Options) -> None:
