@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any
 
@@ -48,9 +49,9 @@ _NAMES = {
 class Evaluator(Lvalues):
     """Expressions of a program. ``Executor`` adds calls and statements."""
 
+    @abstractmethod
     def call(self, node: Any, scope: Scope, state: State) -> Result:
         """A function call; provided by the executor."""
-        raise NotImplementedError
 
     def condition(self, node: Any, scope: Scope, state: State) -> FNode:
         """When a scalar expression compares unequal to 0."""

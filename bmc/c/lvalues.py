@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -40,9 +41,9 @@ class Lvalues(Sequencing):
         self.lenient_dot = False
         self._strings: dict[int, tuple[MemObject, list[int], Any]] = {}
 
+    @abstractmethod
     def evaluate(self, node: Any, scope: Scope, state: State) -> Result:
         """Any expression; provided by the evaluator."""
-        raise NotImplementedError
 
     def temporary(self, name: str, ctype: CType, state: State) -> MemObject:
         """An unnamed object that lives as long as the block around it."""
