@@ -62,20 +62,8 @@ class UnsupportedConstruct(InputRefused):
     )
 
 
-class NoChain(ChainCoverError):
-    """No chain was found, or goals stay uncovered."""
-
-    exit_code = 4
-
-
 class LimitReached(ChainCoverError):
     """A time or size limit stopped the run before a result."""
-
-    exit_code = 5
-
-
-class SolverUnknown(ChainCoverError):
-    """The solver gave up on a query; never read as unsat."""
 
     exit_code = 5
 

@@ -139,7 +139,8 @@ def graph(form: str, output: str | None, as_json: bool, **given: Any) -> int:
     if output:
         prepare_folder(str(Path(output).parent))
     with progress.stage("graph"):
-        found, stopped_by = grow(controller.system, controller.goals, controller.final, options, progress)
+        system = pipeline.strengthened(controller.system, controller.goals, controller.final, options.explore)
+        found, stopped_by = grow(system, controller.goals, controller.final, options, progress)
     progress.done()
     data = results.graph_data(found)
     text = to_json(data) if form == "json" or as_json else export_graph.to_dot(controller.system.name, data)

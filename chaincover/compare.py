@@ -93,7 +93,7 @@ def compare(
         choose_ordering(name)
     system = strengthened(system, goals, final, options.explore)
     graph, stopped_by = grow(system, goals, final, options, progress)
-    graph = graph.restricted([g for g in graph.goals if g not in graph.unsatisfiable])
+    graph = graph.possible
     rows: list[Row] = []
     if not stopped_by and graph.goals:
         try:

@@ -41,6 +41,11 @@ class ReachGraph:
         """Init, the goals in their order, the end node."""
         return (INIT, *self.goals, self.end)
 
+    @property
+    def possible(self) -> ReachGraph:
+        """The graph without the goals that are proved unsatisfiable."""
+        return self.restricted([g for g in self.goals if g not in self.unsatisfiable])
+
     def restricted(self, goals: Collection[str]) -> ReachGraph:
         """The graph with only these goals, in the old order."""
         kept = tuple(g for g in self.goals if g in goals)

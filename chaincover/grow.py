@@ -33,7 +33,7 @@ def grow(
             builder.extend()
             graph = builder.graph()
             progress(f"graph: K = {k}, {len(graph.weights)} of {len(graph.lower)} edges")
-            if builder.complete or exists_path(graph, transitive_closure(graph)):
+            if builder.complete or exists_path(graph.possible, transitive_closure(graph.possible)):
                 break
     except LimitReached:
         stopped_by = TIME_LIMIT

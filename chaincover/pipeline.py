@@ -144,7 +144,7 @@ class _Search:
         plan = None
         for k in range(self._bound + 1):
             self._builder.extend()
-            graph = self._possible_graph()
+            graph = self._builder.graph().possible
             self._progress(f"graph: K = {k}, {len(graph.weights)} of {len(graph.lower)} edges")
             if self._goals and not graph.goals:
                 return
@@ -175,7 +175,7 @@ class _Search:
             chain=self._chain,
             verdicts=judge(graph, self._chain, self._attempt, stopped_by, self._longest),
             bounds=lower_bound(
-                self._possible_graph(),
+                self._builder.graph().possible,
                 length,
                 self._shortener.lower if self._shortener else 0,
                 Limit(seconds=LAST_SECONDS) if stopped_by else UNLIMITED,
@@ -190,11 +190,6 @@ class _Search:
             order_proved=self._order_proved,
             options=self._options,
         )
-
-    def _possible_graph(self) -> ReachGraph:
-        """The graph without the goals that are proved unreachable."""
-        graph = self._builder.graph()
-        return graph.restricted([g for g in graph.goals if g not in graph.unsatisfiable])
 
     def _shortest_path(self, graph: ReachGraph) -> Plan | None:
         """The shortest covering path (Lemma 2), None if there is none yet (Lemma 1)."""
@@ -226,7 +221,7 @@ class _Search:
     def _shorten(self, plan: Plan) -> None:
         """Search whole chains: shorter ones than the one found, or any if none was found along ``plan``."""
         longest = self._chain.length if self._chain else self._tools.length(plan) + self._slack + 1
-        lower = lower_bound(self._possible_graph(), None).lower
+        lower = lower_bound(self._builder.graph().possible, None).lower
         if not self._options.improve or self._options.overlap == "forbid" or lower >= longest:
             return
         self._progress(f"shorten: between {lower} and {longest} steps")

@@ -102,7 +102,7 @@ class _Search:
     def _learn_from(self, whole: ChainResult) -> list[str]:
         """Set the goals aside that no chain covers; note the pairs that exclude each other; the goals that are left."""
         graph = whole.graph
-        possible = graph.restricted([g for g in graph.goals if g not in graph.unsatisfiable])
+        possible = graph.possible
         found = obstacles(possible, transitive_closure(possible))
         hopeless = {*graph.unsatisfiable, *found.unreached, *found.stuck}
         for verdict in whole.verdicts:

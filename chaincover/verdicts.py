@@ -37,7 +37,7 @@ def judge(
     ``attempt`` is the last failed concretisation, None if no covering path was tried; its edges were lengthened up to
     ``longest`` steps. ``stopped_by`` is what ended the run early, or ''.
     """
-    possible = graph.restricted([g for g in graph.goals if g not in graph.unsatisfiable])
+    possible = graph.possible
     closed = transitive_closure(possible)
     found = obstacles(possible, closed)
     hits = {hit.goal: hit.step for hit in chain.hits} if chain else {}
