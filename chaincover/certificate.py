@@ -1,0 +1,92 @@
+"""What the proof of a lower bound uses, as plain data: every fact can be checked by itself by another program."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeFact:
+    """No run satisfies all of ``source`` from step 0 and all of ``target`` from a step before ``at_least``.
+
+    Runs begin in init where ``source`` is init, else in any state that satisfies the invariants. Where ``target`` is
+    the end node, the run ends there, not before the end of ``source``. With overlap ``forbid`` ``target`` starts no
+    earlier than ``source`` ends.
+    """
+
+    source: str
+    target: str
+    at_least: int
+
+
+@dataclass(frozen=True, slots=True)
+class PathFact:
+    """No run covers the nodes of ``path`` in this order, the last one less than ``at_least`` steps after the first.
+
+    The first node starts at step 0 (runs begin as in ``EdgeFact``); each later one starts no earlier than the one before
+    it (with overlap ``forbid``: than that one ends). Where the last node is the end, the run ends there, not before the
+    end of any goal of ``path``.
+    """
+
+    path: tuple[str, ...]
+    at_least: int
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """Why no chain through ``goals`` is shorter than ``lower`` steps.
+
+    ``order_bound``: no order of the goals takes fewer steps, each edge taking at least its ``EdgeFact`` (one for every
+    pair of nodes but those into init, out of the end, and from init to the end if there are goals), each contiguous
+    sub-path with a ``PathFact`` at least that; nor less than the edges from init to a single goal and from it to the end.
+    ``refuted``: the lengths from the first up to but without the second, for each of which no run of exactly this
+    length from init covers all goals and ends in the end condition; the first is at most ``order_bound``.
+    ``exhausted``: the number of reachable states, if all runs through these shorter than ``lower`` were searched; 0 if
+    not. ``invariants`` are the names of those that hold in the first state of every run.
+    """
+
+    goals: tuple[str, ...]
+    end: str
+    overlap: str
+    invariants: tuple[str, ...]
+    edges: tuple[EdgeFact, ...]
+    paths: tuple[PathFact, ...]
+    order_bound: int
+    refuted: tuple[int, int]
+    exhausted: int
+    lower: int
+
+
+def as_data(certificate: Certificate) -> dict[str, Any]:
+    """The certificate as it stands in ``chain.json``."""
+    return {
+        "goals": list(certificate.goals),
+        "end": certificate.end,
+        "overlap": certificate.overlap,
+        "invariants": list(certificate.invariants),
+        "edges": [{"from": f.source, "to": f.target, "at_least": f.at_least} for f in certificate.edges],
+        "paths": [{"path": list(f.path), "at_least": f.at_least} for f in certificate.paths],
+        "order_bound": certificate.order_bound,
+        "refuted": list(certificate.refuted),
+        "exhausted": certificate.exhausted,
+        "lower": certificate.lower,
+    }
+
+
+def from_data(data: Mapping[str, Any]) -> Certificate:
+    """The certificate that ``as_data`` gave. KeyError, TypeError or ValueError where it is damaged."""
+    low, high = data["refuted"]
+    return Certificate(
+        goals=tuple(str(name) for name in data["goals"]),
+        end=str(data["end"]),
+        overlap=str(data["overlap"]),
+        invariants=tuple(str(name) for name in data["invariants"]),
+        edges=tuple(EdgeFact(str(f["from"]), str(f["to"]), int(f["at_least"])) for f in data["edges"]),
+        paths=tuple(PathFact(tuple(str(n) for n in f["path"]), int(f["at_least"])) for f in data["paths"]),
+        order_bound=int(data["order_bound"]),
+        refuted=(int(low), int(high)),
+        exhausted=int(data["exhausted"]),
+        lower=int(data["lower"]),
+    )
