@@ -25,8 +25,8 @@ class EdgeFact:
 class PathFact:
     """No run covers the nodes of ``path`` in this order, the last one less than ``at_least`` steps after the first.
 
-    The first node starts at step 0 (runs begin as in ``EdgeFact``); each later one starts no earlier than the one before
-    it (with overlap ``forbid``: than that one ends). Where the last node is the end, the run ends there, not before the
+    The first node starts at step 0 (runs begin as in ``EdgeFact``); each later one no earlier than the one before
+    starts (with overlap ``forbid``: ends). Where the last node is the end, the run ends there, not before the
     end of any goal of ``path``.
     """
 
@@ -40,7 +40,7 @@ class Certificate:
 
     ``order_bound``: no order of the goals takes fewer steps, each edge taking at least its ``EdgeFact`` (one for every
     pair of nodes but those into init, out of the end, and from init to the end if there are goals), each contiguous
-    sub-path with a ``PathFact`` at least that; nor less than the edges from init to a single goal and from it to the end.
+    sub-path with a ``PathFact`` at least that; nor less than the edges from init to one goal and from it to the end.
     ``refuted``: the lengths from the first up to but without the second, for each of which no run of exactly this
     length from init covers all goals and ends in the end condition; the first is at most ``order_bound``.
     ``exhausted``: the number of reachable states, if all runs through these shorter than ``lower`` were searched; 0 if
