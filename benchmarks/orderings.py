@@ -18,6 +18,7 @@ import numpy as np
 from bmc.engines import choose as choose_engine
 from bmc.errors import UsageError
 from chaincover import analysis
+from chaincover.explored import strengthened
 from chaincover.graph import INIT, exists_path, transitive_closure
 from chaincover.grow import grow
 from chaincover.load import load
@@ -28,7 +29,7 @@ from chaincover.orderings.exact import LARGEST, ExactOrdering
 from chaincover.orderings.local import LocalOrdering
 from chaincover.orderings.protocol import Limit, Ordering, OrderingProblem, OrderingResult
 from chaincover.orderings.tsp import TspOrdering
-from chaincover.pipeline import Options, strengthened
+from chaincover.pipeline import Options
 from chaincover.project import read_project
 
 MODELS = Path(__file__).parent / "models"

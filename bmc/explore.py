@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
 
@@ -21,7 +21,7 @@ from bmc.system import (
     equal,
     symbols_of,
 )
-from bmc.unroll import plain
+from bmc.unroll import plain, unframed
 
 EXACT_STATES = 1000
 """With more states than this the invariant only lists each variable's values."""
@@ -56,6 +56,59 @@ def reachable_states(system: TransitionSystem, formulas: Iterable[FNode], limit:
             return None
         todo = [simulator.step(s, i) for s in fresh for i in choices if simulator.allowed(s, i)]
     return tuple(seen.values())
+
+
+@dataclass(frozen=True)
+class StateGraph:
+    """All reachable states of a system, on some of its variables, and the steps between them.
+
+    ``starts`` are indexes into ``states``; ``inputs`` holds combinations of input values, every input named;
+    ``steps[s]`` lists the allowed steps from state s as (index into ``inputs``, index of the next state).
+    """
+
+    states: tuple[Valuation, ...]
+    starts: tuple[int, ...]
+    inputs: tuple[Valuation, ...]
+    steps: tuple[tuple[tuple[int, int], ...], ...]
+
+
+def state_graph(system: TransitionSystem, formulas: Iterable[FNode], limit: int) -> StateGraph | None:
+    """The reachable states, on the variables that ``formulas`` (framed) depend on, and all steps between them.
+
+    Inputs differ where ``formulas`` or a step can tell; the others keep one of their allowed values. Values from 0 up
+    come before negative ones. None if that takes more than ``limit`` simulated steps.
+    """
+    symbols = [unframed(s)[0] for formula in formulas for s in symbols_of(formula)]
+    bare = replace(system, asserts=(), suspects=(), invariants=())
+    cone = bare.cone(system.variable(name).symbol for name in symbols)
+    small = replace(bare, state=cone)
+    open_ones = [var for var in cone if var.init is None]
+    observed = {*symbols, *(var.name for var in _used_inputs(small))}
+    inputs = [var for var in system.inputs if var.name in observed]
+    if max(_count(open_ones), _count(inputs)) > limit:
+        return None
+    rest = {var.name: _plainest(var) for var in system.inputs if var.name not in observed}
+    choices = tuple({**values, **rest} for values in sorted(_valuations(inputs), key=_from_zero(inputs)))
+    simulator = Simulator(small)
+    numbers: dict[tuple[int, ...], int] = {}
+    states: list[Valuation] = []
+
+    def number(state: Valuation) -> int:
+        key = tuple(state.values())
+        if key not in numbers:
+            numbers[key] = len(states)
+            states.append(state)
+        return numbers[key]
+
+    open_values = sorted(_valuations(open_ones), key=_from_zero(open_ones))
+    starts = tuple(number(simulator.initial(values)) for values in open_values)
+    steps: list[tuple[tuple[int, int], ...]] = []
+    while len(steps) < len(states):
+        if len(states) * len(choices) > limit:
+            return None
+        s = states[len(steps)]
+        steps.append(tuple((n, number(simulator.step(s, i))) for n, i in enumerate(choices) if simulator.allowed(s, i)))
+    return StateGraph(tuple(states), starts, choices, tuple(steps))
 
 
 def reachability_invariant(system: TransitionSystem, formulas: Iterable[FNode], limit: int) -> Condition | None:
@@ -96,6 +149,17 @@ def _valuations(variables: Sequence[StateVariable | InputVariable]) -> Iterator[
     ]
     for combination in product(*values):
         yield dict(zip((var.name for var in variables), combination, strict=True))
+
+
+def _from_zero(variables: Sequence[StateVariable | InputVariable]) -> Callable[[Valuation], list[tuple[bool, int]]]:
+    """A sorting key that puts values from 0 up before negative ones."""
+    return lambda raw: [(value < 0, value) for value in (var.type.value(raw[var.name]) for var in variables)]
+
+
+def _plainest(var: InputVariable) -> int:
+    """The first allowed value of ``var`` from 0 up, raw; the least one if all are negative."""
+    values = [max(low, 0) for low, high in _ranges(var) if high >= 0]
+    return (min(values) if values else _ranges(var)[0][0]) % (1 << max(var.type.bits, 1))
 
 
 def _one_of(variables: Sequence[StateVariable], states: Sequence[Valuation]) -> FNode:

@@ -19,6 +19,8 @@ from bmc.native import NoCompiler, compiled
 from bmc.system import Condition, TransitionSystem, conjunction
 from bmc.unroll import at
 from chaincover.budget import Budget
+from chaincover.goal_facts import GoalFacts
+from chaincover.goal_search import find_facts
 from chaincover.load import Controller
 from chaincover.values import show_ranges
 from properties.goal import Goal
@@ -29,6 +31,8 @@ QUERY_LIMIT = 10.0
 """Seconds for one query of ``check``."""
 SUSPECTS_LIMIT = 60.0
 """Seconds for the whole search for undefined behaviour."""
+FACTS_LIMIT = 60.0
+"""Seconds for what is told about the goals: pairs that share a step, start states."""
 EXPLORED_STEPS = 20_000
 """Simulated steps within which all reachable states are listed, to leave out what no run meets."""
 SIMULATED_STEPS = 2000
@@ -58,6 +62,7 @@ class Analysis:
     final_unsatisfiable: bool
     suspects: tuple[Suspect, ...]
     invariants: tuple[Condition, ...]
+    facts: GoalFacts
     comparison: Comparison | None
     compiler: str
 
@@ -90,6 +95,7 @@ def as_data(controller: Controller, found: Analysis) -> dict[str, Any]:
         "undecided": [g.name for g in found.undecided],
         "final_unsatisfiable": found.final_unsatisfiable,
         "invariants": [{"name": c.name, "proved": c.proved} for c in found.invariants],
+        "goal_facts": found.facts.as_data(),
         "suspects": [
             {"kind": s.kind, "where": str(s.where), "steps_from_init": s.steps, "undecided": s.undecided}
             for s in found.suspects
@@ -134,9 +140,16 @@ def analyse(controller: Controller, engine: Engine, compare_steps: int = 1000, s
         final_unsatisfiable=final_open,
         suspects=tuple(find_suspects(system, engine)),
         invariants=system.invariants,
+        facts=_facts(controller, system, engine),
         comparison=comparison,
         compiler=compiler,
     )
+
+
+def _facts(controller: Controller, system: TransitionSystem, engine: Engine) -> GoalFacts:
+    """What is told about the goals, for the project's own setting of overlap."""
+    budget = Budget(FACTS_LIMIT, QUERY_LIMIT)
+    return find_facts(system, controller.goals, controller.final, engine, budget, controller.project.overlap)
 
 
 def _refuse_contradiction(controller: Controller, engine: Engine) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from bmc.engines import choose as choose_engine
-from bmc.errors import ChainCoverError, Location
+from bmc.errors import ChainCoverError, Location, UsageError
 from chaincover import analysis, chain_file, commands_several, console, export_graph, pipeline, results, scaffold
 from chaincover.chain import Chain
 from chaincover.command_options import (
@@ -21,15 +21,18 @@ from chaincover.command_options import (
     load_controller,
     overlap_option,
     prepare,
+    search_options,
     start_progress,
 )
 from chaincover.commands_compare import compare_command
+from chaincover.commands_verify import verify_command
+from chaincover.explored import strengthened
 from chaincover.grow import grow
 from chaincover.load import Controller
-from chaincover.orderings import NAMES as ORDERINGS
 from chaincover.output import prepare_folder, to_json, write_text
 from chaincover.progress import Progress
 from chaincover.replay import Replay, replay
+from chaincover.several import generate_most
 
 INTERRUPTED = 130
 INTERNAL_ERROR = 70
@@ -70,19 +73,22 @@ def check(compare: int, as_json: bool, **given: Any) -> int:
 @click.option("-o", "--output", default="chain-out", show_default=True, metavar="DIR", help="Folder for the results.")
 @bound_option
 @overlap_option
-@click.option("--ordering", type=click.Choice(ORDERINGS), help="Who orders the goals.")
-@click.option("--time-limit", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="For the whole run.")
+@search_options
 @click.option("--no-replay", is_flag=True, help="Do not replay the chain on the compiled original.")
 @click.option("--several", is_flag=True, help="As few chains as it takes, where one cannot cover every goal.")
-def generate(output: str, no_replay: bool, several: bool, as_json: bool, **given: Any) -> int:
+@click.option("--most", is_flag=True, help="The one chain that covers most goals, where it cannot cover every goal.")
+def generate(output: str, no_replay: bool, several: bool, most: bool, as_json: bool, **given: Any) -> int:
     """Generate one chain that covers every goal; replay it on the compiled original."""
     progress = start_progress(given)
     controller, options = prepare(given, progress)
     folder = prepare_folder(output)
+    if several and most:
+        raise UsageError("--several and --most exclude each other", hint="give one of them")
     if several:
         return commands_several.run(controller, options, folder, not no_replay, as_json, progress)
     with progress.stage("search"):
-        result = pipeline.generate(controller.system, controller.goals, controller.final, options, progress)
+        find = generate_most if most else pipeline.generate
+        result = find(controller.system, controller.goals, controller.final, options, progress)
     played, problem = _try_replay(controller, None if no_replay else result.chain, progress)
     progress.done()
     document = results.chain_document(controller, result)
@@ -139,7 +145,7 @@ def graph(form: str, output: str | None, as_json: bool, **given: Any) -> int:
     if output:
         prepare_folder(str(Path(output).parent))
     with progress.stage("graph"):
-        system = pipeline.strengthened(controller.system, controller.goals, controller.final, options.explore)
+        system = strengthened(controller.system, controller.goals, controller.final, options.explore)
         found, stopped_by = grow(system, controller.goals, controller.final, options, progress)
     progress.done()
     data = results.graph_data(found)
@@ -152,6 +158,7 @@ def graph(form: str, output: str | None, as_json: bool, **given: Any) -> int:
 
 
 cli.add_command(compare_command)
+cli.add_command(verify_command)
 
 
 @cli.command(name="init")

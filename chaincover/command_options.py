@@ -11,9 +11,13 @@ import click
 from bmc.engines import choose as choose_engine
 from bmc.errors import InputRefused
 from chaincover import analysis, pipeline
+from chaincover.graph_cache import default_folder
 from chaincover.load import Controller, load
+from chaincover.orderings import NAMES as ORDERINGS
 from chaincover.progress import Progress
 from chaincover.project import Project, read_project
+
+_NUMBER = click.IntRange(min=0)
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -23,6 +27,31 @@ bound_option = click.option(
 overlap_option = click.option("--overlap", type=click.Choice(["allow", "forbid"]), help="May goals share steps?")
 
 
+def search_options(command: F) -> F:
+    """Options of the search for a chain and its proof."""
+    options = [
+        click.option("--ordering", type=click.Choice(ORDERINGS), help="Who orders the goals."),
+        click.option(
+            "--repair",
+            type=click.Choice(["auto", "refine", "paths", "none"]),
+            help="Where no repair of the least order gives a chain: refine (split triggers), paths (path constraints).",
+        ),
+        click.option("--max-length", type=_NUMBER, metavar="STEPS", help="No chain longer than this."),
+        click.option("--no-cache", is_flag=True, help="Neither read nor keep the graph on disk."),
+        click.option("--memory-limit", type=click.IntRange(min=1), metavar="MB", help="For the solver."),
+        click.option("--explore", type=_NUMBER, metavar="N", help="Simulated steps for the list of reachable states."),
+        click.option("--exhaust", type=_NUMBER, metavar="N", help="Nodes of the exact search over these."),
+        click.option("--rounds", type=_NUMBER, metavar="N", help="Orders tried for the bound."),
+        click.option("--improve", type=_NUMBER, metavar="N", help="Work per query of the proof, 0: no proof."),
+        click.option(
+            "--time-limit", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="For the whole run."
+        ),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
 def controller_options(command: F) -> F:
     """Options of every command that reads a controller."""
     options = [
@@ -30,6 +59,12 @@ def controller_options(command: F) -> F:
         click.option("--goal", "select", multiple=True, metavar="NAME", help="Only these goals (shell patterns)."),
         click.option("--exclude", multiple=True, metavar="NAME", help="Leave these goals out (shell patterns)."),
         click.option("--property", "properties", multiple=True, metavar="TEXT", help="A further property, as text."),
+        click.option(
+            "--cover",
+            multiple=True,
+            metavar="CRITERION",
+            help="Goals of a coverage criterion too: states(x), transitions(x), branches(), conditions(), mcdc().",
+        ),
         click.option(
             "--final",
             metavar="EXPR",
@@ -56,7 +91,8 @@ def load_controller(given: dict[str, Any], progress: Progress) -> Controller:
     """The controller that the options name."""
     with progress.stage("read"):
         project = _with_options(read_project(given["path"]), given)
-        return load(project, given["properties"], given["final"], given["select"], given["exclude"])
+        chosen = given["select"], given["exclude"]
+        return load(project, given["properties"], given["final"], *chosen, given["cover"])
 
 
 def _with_options(project: Project, given: dict[str, Any]) -> Project:
@@ -83,6 +119,11 @@ def prepare(given: dict[str, Any], progress: Progress) -> tuple[Controller, pipe
         overlap=given["overlap"] or project.overlap,
         ordering=given["ordering"] or project.ordering,
         time_limit=given["time_limit"],
+        repair=given.get("repair") or "auto",
+        max_length=given.get("max_length"),
+        memory_limit=given.get("memory_limit"),
+        cache=None if given.get("no_cache", True) else default_folder(),
+        **{name: given[name] for name in ("explore", "exhaust", "rounds", "improve") if given.get(name) is not None},
     )
     with progress.stage("check"):
         system = analysis.prepare(controller, choose_engine(options.engine))

@@ -67,9 +67,16 @@ def summary(controller: Controller, found: SeveralChains) -> dict[str, Any]:
             if result.chain is not None
         ],
         "length": found.length,
+        "lower": found.bounds.lower,
+        "minimal": found.bounds.minimal,
+        "basis": found.bounds.basis,
         "fewest_within_k": found.fewest,
-        "conflicts": [{"goals": list(c.goals), "reason": c.reason} for c in found.conflicts],
-        "verdicts": [{"goal": v.goal, "verdict": v.status, "step": v.step, "detail": v.detail} for v in found.verdicts],
+        "fewest_at_all": found.fewest and found.at_all,
+        "conflicts": [{"goals": list(c.goals), "reason": c.reason, "at_all": c.at_all} for c in found.conflicts],
+        "verdicts": [
+            {"goal": v.goal, "property": goal.text, "verdict": v.status, "step": v.step, "detail": v.detail}
+            for goal, v in zip(controller.goals, found.verdicts, strict=True)
+        ],
         "stopped_by": found.stopped_by,
     }
 
@@ -113,16 +120,25 @@ def _show(
         console.say(out, "")
     covered = sum(1 for v in found.verdicts if v.status == COVERED)
     chains = f"{len(found.results)} chain{'' if len(found.results) == 1 else 's'}"
-    fewest = ", the fewest within the K reached" if found.fewest and len(found.results) > 1 else ""
+    fewest = ""
+    if found.fewest and len(found.results) > 1:
+        fewest = ", the fewest there can be" if found.at_all else ", the fewest within the K reached"
     goals = f"{covered} of {len(controller.goals)} goals"
     name = controller.system.name
-    console.say(out, f"{name}: {chains}{fewest}, {found.length} steps in all, cover {goals}", "bold")
+    steps = f"{found.length} steps in all ({_proof(found)})" if found.results else "0 steps in all"
+    console.say(out, f"{name}: {chains}{fewest}, {steps}, cover {goals}", "bold")
     for conflict in found.conflicts:
         console.say(out, f"conflict: {', '.join(conflict.goals)}: {conflict.reason}")
     for verdict in found.verdicts:
         if verdict.status != COVERED:
             console.say(out, f"{verdict.goal}: {verdict.status}: {verdict.detail}")
     console.say(out, f"written to {folder}/: chains.json, chain-N.json, chain-N.csv, run-N.json")
+
+
+def _proof(found: SeveralChains) -> str:
+    if found.bounds.minimal:
+        return "minimal for this number of chains, proved" if len(found.results) > 1 else "minimal, proved"
+    return f"proved: none below {found.bounds.lower}"
 
 
 def _exit_code(found: SeveralChains, played: list[Replay | None]) -> int:

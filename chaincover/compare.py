@@ -17,12 +17,13 @@ from chaincover.bounds import lower_bound
 from chaincover.budget import Budget
 from chaincover.chain import Bounds
 from chaincover.concretize import Concretizer, Plan
+from chaincover.explored import strengthened
 from chaincover.graph import INIT, ReachGraph, exists_path, transitive_closure
 from chaincover.grow import grow
 from chaincover.orderings import choose as choose_ordering
 from chaincover.orderings import missing_library
 from chaincover.orderings.protocol import Limit, OrderingProblem, OrderingResult
-from chaincover.pipeline import DEFAULT_BOUND, INTERRUPT, TIME_LIMIT, Options, strengthened
+from chaincover.pipeline import INTERRUPT, TIME_LIMIT, Options
 from chaincover.recheck import Checker
 from chaincover.repair import concretise
 from properties.goal import Goal
@@ -151,15 +152,14 @@ def _chain(
     begun = time.monotonic()
     length, note = None, ""
     try:
-        bound = DEFAULT_BOUND if options.bound is None else options.bound
         plan = Plan(path, tuple(closed[edge] for edge in pairwise(path)))
-        plan, attempt = concretise(tools, plan, bound, progress)
+        plan, attempt = concretise(tools, plan, options.slack, progress)
         if attempt.run is not None:
             length = checker.chain(plan, attempt.run).length
         elif attempt.status is Status.UNKNOWN:
             note = "undecided: the solver gave up on the inputs"
         else:
-            note = f"no inputs along this order with edges up to {bound} steps: {' -> '.join(attempt.failed)}"
+            note = f"no inputs along this order with edges up to {options.slack} steps: {' -> '.join(attempt.failed)}"
     except LimitReached:
         note = TIME_LIMIT
     return Row(row.ordering, row.found, length, time.monotonic() - begun, note)

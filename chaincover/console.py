@@ -10,28 +10,18 @@ from rich.table import Table
 from rich.text import Text
 
 from bmc.system import InputVariable, StateVariable, TransitionSystem, Valuation
-from chaincover.analysis import Analysis
-from chaincover.chain import COVERED, UNREACHABLE, Chain
+from chaincover.chain import COVERED, NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNREACHABLE, Chain
 from chaincover.chain_file import reported
+from chaincover.console_check import show_analysis
 from chaincover.load import Controller
 from chaincover.pipeline import ChainResult
 from chaincover.replay import Replay
-from chaincover.values import show_ranges
+from chaincover.terminal import console, say
 from chaincover.verdicts import NEXT_STEP
 
+__all__ = ["console", "say", "short_names", "show_analysis", "show_replay", "show_replay_goals", "show_result"]
+
 _MOST_COLUMNS = 6
-_MOST_NAMES = 4
-
-
-def console() -> Console:
-    """Standard output; wide enough for tables when it is not a terminal."""
-    out = Console(highlight=False, soft_wrap=False)
-    return out if out.is_terminal else Console(highlight=False, width=max(out.width, 140))
-
-
-def say(out: Console, text: str, style: str = "") -> None:
-    """One line, never broken."""
-    out.print(Text(text, style), soft_wrap=True)
 
 
 def short_names(names: Sequence[str]) -> dict[str, str]:
@@ -51,11 +41,20 @@ def show_result(out: Console, controller: Controller, result: ChainResult) -> No
         say(out, _headline(controller, result, chain), "bold")
         _show_steps(out, controller.system, chain)
     else:
-        say(out, f"{controller.system.name}: no chain covers all {len(controller.goals)} goals", "bold")
+        say(out, f"{controller.system.name}: {_no_chain(controller, result)}", "bold")
     _show_goals(out, controller, result)
     _show_next_steps(out, controller, result)
     if result.stopped_by:
         say(out, f"Stopped by {result.stopped_by}; the result is valid but may not be complete.")
+
+
+def _no_chain(controller: Controller, result: ChainResult) -> str:
+    """What no chain does: cover the goals together, or any of them."""
+    count = len(controller.goals)
+    alone = (UNREACHABLE, NOT_WITHIN_BOUND, NO_WAY_TO_FINAL)
+    if count and all(verdict.status in alone for verdict in result.verdicts):
+        return f"no chain covers any of the {count} goals" if count > 1 else "no chain covers its goal"
+    return f"no chain covers all {count} goals" if count else "no chain reaches the final condition"
 
 
 def _show_next_steps(out: Console, controller: Controller, result: ChainResult) -> None:
@@ -207,88 +206,3 @@ def show_replay_goals(out: Console, replay: Replay) -> None:
             place += " (the chain was not made for it)"
         table.add_row(Text(goal.goal), place, str(goal.times), text)
     out.print(table)
-
-
-def show_analysis(out: Console, controller: Controller, analysis: Analysis) -> None:
-    """The report of ``check``."""
-    _show_interface(out, controller)
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("goal", "steps", "property"):
-        table.add_column(title)
-    for goal in controller.goals:
-        table.add_row(Text(goal.name), str(goal.length), Text(goal.text))
-    out.print(table)
-    say(out, f"final: {controller.final_text or '(none: a chain may end anywhere)'}")
-    for goal in analysis.unsatisfiable:
-        say(out, f"UNSATISFIABLE: nothing satisfies the antecedent of {goal.name} ({goal.where})", "bold red")
-        say(out, f"  next: {NEXT_STEP[UNREACHABLE]}")
-    for goal in analysis.undecided:
-        say(out, f"undecided: whether the antecedent of {goal.name} can hold")
-    if analysis.final_unsatisfiable:
-        say(out, "UNSATISFIABLE: no state satisfies the final condition", "bold red")
-    for condition in analysis.invariants:
-        kind = "proved inductive" if condition.proved else "NOT proved: it is not used in any claim"
-        say(out, f"invariant {condition.name}: {kind}")
-    _show_suspects(out, analysis)
-    for note in joined(controller.model.notes):
-        say(out, f"note: {note}")
-    _show_comparison(out, analysis)
-
-
-def joined(notes: Sequence[str]) -> list[str]:
-    """``notes`` in order; those that say the same of several names as one."""
-    groups: dict[str, list[str]] = {}
-    for note in notes:
-        match = re.match(r"('[^']+') is (.*)", note, re.S)
-        groups.setdefault(match[2] if match else note, []).append(match[1] if match else "")
-    shown = []
-    for text, names in groups.items():
-        more = len(names) - _MOST_NAMES
-        listed = ", ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
-        shown.append(f"{listed} {'is' if len(names) == 1 else 'are'} {text}" if names[0] else text)
-    return shown
-
-
-def _show_interface(out: Console, controller: Controller) -> None:
-    native = controller.native
-    init = ", ".join(f"{call.function}()" for call in native.init) or "(none)"
-    say(out, f"{controller.system.name}: init {init}, step {native.step.function}()", "bold")
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("role", "name", "type", "after init / allowed"):
-        table.add_column(title)
-    for var in controller.system.inputs:
-        table.add_row("input", Text(var.name), Text(var.type.name), show_ranges(var.values))
-    for state in controller.system.state:
-        if state.role == "internal":
-            continue
-        start = "open" if state.init is None else state.type.show(state.type.value(state.init.bv_unsigned_value()))
-        if state.name in controller.system.chosen:
-            start = "chosen by the tester"
-        table.add_row(state.role, Text(state.name), Text(state.type.name), start)
-    out.print(table)
-
-
-def _show_suspects(out: Console, analysis: Analysis) -> None:
-    if not analysis.suspects:
-        say(out, "undefined behaviour: none possible")
-    for suspect in analysis.suspects:
-        if suspect.undecided:
-            reach = "the solver gave up on whether it can happen"
-        elif suspect.steps is None:
-            reach = "possible in some state, not found within the first steps from init"
-        else:
-            reach = f"can happen after {suspect.steps} step(s) from init"
-        say(out, f"{suspect.where}: {suspect.kind}: {reach}; chains avoid it")
-
-
-def _show_comparison(out: Console, analysis: Analysis) -> None:
-    found = analysis.comparison
-    if found is None:
-        say(out, "comparison with the compiled original: left out, no C compiler was found")
-        return
-    steps = f"{found.run_steps} steps along random runs and {found.state_steps} from random states"
-    if not found.differences:
-        say(out, f"comparison with the compiled original ({analysis.compiler}): equal on {steps}")
-    for difference in found.differences[:5]:
-        text = f"'{difference.variable}' is {difference.model} in the model, {difference.original} in the original"
-        say(out, f"DISAGREES: {text}", "bold red")

@@ -11,7 +11,7 @@ from bmc.errors import LimitReached
 from bmc.system import TransitionSystem
 from chaincover.budget import Budget
 from chaincover.graph import ReachGraph, exists_path, transitive_closure
-from chaincover.pipeline import DEFAULT_BOUND, INTERRUPT, TIME_LIMIT, Options
+from chaincover.pipeline import INTERRUPT, TIME_LIMIT, Options
 from chaincover.reachability import GraphBuilder
 from properties.goal import Goal
 
@@ -24,12 +24,11 @@ def grow(
     progress: Callable[[str], None],
 ) -> tuple[ReachGraph, str]:
     """The graph at the smallest K with a covering path, or at the bound; and what stopped the search early, or ''."""
-    bound = DEFAULT_BOUND if options.bound is None else options.bound
     budget = Budget(options.time_limit, options.query_limit)
-    builder = GraphBuilder(system, goals, final, choose(options.engine), options.overlap, budget, bound)
+    builder = GraphBuilder(system, goals, final, choose(options.engine), options.overlap, budget, options.slack)
     stopped_by = ""
     try:
-        for k in range(bound + 1):
+        for k in range(options.slack + 1):
             builder.extend()
             graph = builder.graph()
             progress(f"graph: K = {k}, {len(graph.weights)} of {len(graph.lower)} edges")

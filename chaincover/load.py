@@ -18,6 +18,7 @@ from bmc.system import Condition, TransitionSystem, conjunction, equal, symbols_
 from bmc.unroll import unframed
 from chaincover.project import Project
 from properties.c_functions import read_condition_function, read_property_function
+from properties.coverage import CoverageCriterion, generate_goals
 from properties.goal import Goal
 from properties.text import PropertyText, read_condition, read_property
 
@@ -47,13 +48,16 @@ def load(
     final: str | None = None,
     select: Sequence[str] = (),
     exclude: Sequence[str] = (),
+    criteria: Sequence[str] = (),
 ) -> Controller:
     """Read all that a project names.
 
     ``properties`` are further text properties, ``final`` replaces the project's final condition (``none``: there is
-    none), ``select`` and ``exclude`` are shell patterns of goals. InputRefused or UsageError with the place of what is
-    wrong.
+    none), ``select`` and ``exclude`` are shell patterns of goals, ``criteria`` further coverage criteria. InputRefused
+    or UsageError with the place of what is wrong.
     """
+    more = tuple(CoverageCriterion(text, Location(f"--cover {n}")) for n, text in enumerate(criteria, 1))
+    project = replace(project, criteria=(*project.criteria, *more))
     try:
         return _load(project, properties, final, select, exclude)
     except InputRefused as error:
@@ -86,7 +90,7 @@ def _goals(project: Project, model: CModel, extra: Sequence[str]) -> list[Goal]:
     for number, text in enumerate(texts, len(goals) + 1):
         goals.append(read_property(model, text, f"p{number}"))
     _check_names(goals)
-    return goals
+    return [*goals, *generate_goals(model, project.criteria)]
 
 
 def _check_names(goals: Sequence[Goal]) -> None:
@@ -103,11 +107,16 @@ def _check_names(goals: Sequence[Goal]) -> None:
 
 def _selected(goals: Sequence[Goal], select: Sequence[str], exclude: Sequence[str]) -> list[Goal]:
     for option, pattern in [*(("--goal", p) for p in select), *(("--exclude", p) for p in exclude)]:
-        if not any(fnmatch.fnmatchcase(g.name, pattern) for g in goals):
+        if not any(_matches(g, [pattern]) for g in goals):
             hint = suggestion(pattern, [g.name for g in goals])
             raise UsageError(f"no goal is called '{pattern}'", Location(option), hint)
-    chosen = [g for g in goals if not select or any(fnmatch.fnmatchcase(g.name, p) for p in select)]
-    return [g for g in chosen if not any(fnmatch.fnmatchcase(g.name, p) for p in exclude)]
+    chosen = [g for g in goals if not select or _matches(g, select)]
+    return [g for g in chosen if not _matches(g, exclude)]
+
+
+def _matches(goal: Goal, patterns: Sequence[str]) -> bool:
+    """Whether a goal's name is one of ``patterns`` or fits one; a name may hold brackets itself."""
+    return any(goal.name == p or fnmatch.fnmatchcase(goal.name, p) for p in patterns)
 
 
 def _with_conditions(project: Project, model: CModel) -> TransitionSystem:

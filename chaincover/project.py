@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,18 +13,33 @@ from bmc.c.config import SourceConfig
 from bmc.c.variables import suggestion
 from bmc.errors import InputRefused, Location
 from chaincover.orderings import NAMES as ORDERINGS
+from chaincover.project_keys import Keys
+from properties.coverage import CoverageCriterion
 from properties.text import PropertyText
 
 PROJECT_FILE = "chaincover.toml"
 
 _KEYS: dict[str, tuple[str, ...]] = {
-    "": ("name", "period", "sources", "functions", "interface", "ranges", "constraints", "final", "search", "property"),
+    "": (
+        "name",
+        "period",
+        "sources",
+        "functions",
+        "interface",
+        "ranges",
+        "constraints",
+        "final",
+        "search",
+        "coverage",
+        "property",
+    ),
     "sources": ("files", "include", "defines", "target"),
     "functions": ("init", "step", "properties", "final", "assumption", "invariant"),
     "interface": ("input", "state", "output", "ignore", "chosen"),
     "constraints": ("at_most_one", "exactly_one", "assume"),
     "final": ("condition",),
     "search": ("bound", "overlap", "ordering"),
+    "coverage": ("criteria",),
     "property": ("id", "text", "requirement", "description"),
 }
 
@@ -35,7 +50,7 @@ class Project:
 
     ``final`` is a C expression, ``"init"`` or ''; ``final_function`` a C function's name or ''. ``period`` is the step
     period in seconds. ``by_convention``: there was no project file, so that optional functions may be missing.
-    ``text`` is the content of the project file.
+    ``text`` is the content of the project file. ``criteria`` generate goals.
     """
 
     config: SourceConfig
@@ -50,6 +65,7 @@ class Project:
     by_convention: bool = False
     sources: tuple[str, ...] = ()
     text: str = ""
+    criteria: tuple[CoverageCriterion, ...] = ()
 
     @property
     def where(self) -> Location:
@@ -113,72 +129,74 @@ def _from_toml(place: Path) -> Project:
     return _Reader(place, text, data).project()
 
 
-class _Reader:
+class _Reader(Keys):
     """Reads the tables of one project file; every refusal names the line of its key."""
-
-    def __init__(self, place: Path, text: str, data: Mapping[str, Any]) -> None:
-        self.place = place
-        self.text = text
-        self.data = data
 
     def project(self) -> Project:
         """The whole project."""
         self._check_keys("", self.data)
         base = self.place.parent
-        files = self._strings("sources", "files")
+        files = self.strings("sources", "files")
         if not files:
             raise InputRefused(
                 "no source file is named", Location(str(self.place)), 'write [sources] files = ["FILE.c"]'
             )
-        final = self._string("final", "condition")
-        final_function = self._string("functions", "final")
+        final = self.string("final", "condition")
+        final_function = self.string("functions", "final")
         if final and final_function:
-            raise InputRefused("both final.condition and functions.final are set", self._where("condition"))
+            raise InputRefused("both final.condition and functions.final are set", self.where("condition"))
         return Project(
             config=self._config(base, files),
-            property_functions=self._strings("functions", "properties", ("p_*",)),
+            property_functions=self.strings("functions", "properties", ("p_*",)),
             properties=tuple(self._properties()),
             final=final,
             final_function=final_function,
-            period=self._number("", "period"),
-            bound=self._whole("search", "bound"),
-            overlap=self._choice("search", "overlap", ("allow", "forbid"), "allow"),
-            ordering=self._choice("search", "ordering", ORDERINGS, "auto"),
+            period=self.number("", "period"),
+            bound=self.whole("search", "bound"),
+            overlap=self.choice("search", "overlap", ("allow", "forbid"), "allow"),
+            ordering=self.choice("search", "ordering", ORDERINGS, "auto"),
             sources=files,
             text=self.text,
+            criteria=tuple(
+                CoverageCriterion(c, self.where_is("criteria", c)) for c in self.strings("coverage", "criteria")
+            ),
         )
 
     def _config(self, base: Path, files: tuple[str, ...]) -> SourceConfig:
-        defines = self._table("sources").get("defines", {})
+        defines = self.table("sources").get("defines", {})
         if not isinstance(defines, dict):
-            raise self._wrong("defines", 'a table such as { TIMEOUT = "4" }')
-        init = self._table("functions").get("init")
+            raise self.wrong("defines", 'a table such as { TIMEOUT = "4" }')
+        init = self.table("functions").get("init")
         return SourceConfig(
-            name=self._string("", "name") or self.place.resolve().parent.name,
+            name=self.string("", "name") or self.place.resolve().parent.name,
             files=tuple(str(base / f) for f in files),
-            include=(str(base), *(str(base / f) for f in self._strings("sources", "include"))),
+            include=(str(base), *(str(base / f) for f in self.strings("sources", "include"))),
             defines=tuple((name, str(value)) for name, value in defines.items()),
-            target=self._string("sources", "target") or "lp64",
-            init=None if init is None else self._strings("functions", "init"),
-            step=self._string("functions", "step"),
-            input=self._strings("interface", "input"),
-            state=self._strings("interface", "state"),
-            output=self._strings("interface", "output"),
-            ignore=self._strings("interface", "ignore"),
-            chosen=self._strings("interface", "chosen"),
-            ranges={name: self._range(name, value) for name, value in self._table("ranges").items()},
-            at_most_one=self._groups("at_most_one"),
-            exactly_one=self._groups("exactly_one"),
-            assume=self._strings("constraints", "assume"),
-            assumption=self._string("functions", "assumption"),
-            invariant=self._strings("functions", "invariant"),
+            target=self.string("sources", "target") or "lp64",
+            init=None if init is None else self.strings("functions", "init"),
+            step=self.string("functions", "step"),
+            input=self.strings("interface", "input"),
+            state=self.strings("interface", "state"),
+            output=self.strings("interface", "output"),
+            ignore=self.strings("interface", "ignore"),
+            chosen=self.strings("interface", "chosen"),
+            ranges={name: self.range(name, value) for name, value in self.table("ranges").items()},
+            at_most_one=self.groups("at_most_one"),
+            exactly_one=self.groups("exactly_one"),
+            assume=self.strings("constraints", "assume"),
+            assumption=self.string("functions", "assumption"),
+            invariant=self.strings("functions", "invariant"),
             where=Location(str(self.place)),
         )
+
+    def _criteria(self) -> tuple[CoverageCriterion, ...]:
+        texts = self.strings("coverage", "criteria")
+        return tuple(CoverageCriterion(text, self.where_is("criteria", text)) for text in texts)
 
     def _properties(self) -> list[PropertyText]:
         found = self.data.get("property", [])
         if not isinstance(found, list) or not all(isinstance(item, dict) for item in found):
-            raise self._wrong("property", "tables headed [[property]]")
+            raise self.wrong("property", "tables headed [[property]]")
         lines = self._property_lines()
         properties = []
         for index, item in enumerate(found):
@@ -209,84 +227,12 @@ class _Reader:
                 has_text = True
         return lines
 
-    # reading of single keys
-
     def _check_keys(self, table: str, found: Mapping[str, Any]) -> None:
         for key, value in found.items():
             if key not in _KEYS[table]:
                 shown = f"{table}.{key}" if table else key
-                raise InputRefused(f"unknown key '{shown}'", self._where(key), suggestion(key, _KEYS[table]))
+                raise InputRefused(f"unknown key '{shown}'", self.where(key), suggestion(key, _KEYS[table]))
             if not table and key in _KEYS and key != "property":
                 if not isinstance(value, dict):
-                    raise self._wrong(key, f"a table headed [{key}]")
+                    raise self.wrong(key, f"a table headed [{key}]")
                 self._check_keys(key, value)
-
-    def _table(self, table: str) -> Mapping[str, Any]:
-        if not table:
-            return self.data
-        found = self.data.get(table, {})
-        if not isinstance(found, dict):
-            raise self._wrong(table, f"a table headed [{table}]")
-        return found
-
-    def _string(self, table: str, key: str) -> str:
-        value = self._table(table).get(key, "")
-        if not isinstance(value, str):
-            raise self._wrong(key, "a text in quotes")
-        return value
-
-    def _strings(self, table: str, key: str, default: tuple[str, ...] = ()) -> tuple[str, ...]:
-        value = self._table(table).get(key)
-        if value is None:
-            return default
-        if isinstance(value, str):
-            return (value,)
-        if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
-            raise self._wrong(key, "a list of texts in quotes")
-        return tuple(value)
-
-    def _groups(self, key: str) -> tuple[tuple[str, ...], ...]:
-        value = self._table("constraints").get(key, [])
-        good = isinstance(value, list) and all(
-            isinstance(g, list) and all(isinstance(n, str) for n in g) for g in value
-        )
-        if not good:
-            raise self._wrong(key, 'a list of lists of names, such as [["up", "down"]]')
-        return tuple(tuple(group) for group in value)
-
-    def _range(self, name: str, value: Any) -> str | tuple[str, ...]:
-        if isinstance(value, str):
-            return value
-        if not isinstance(value, list) or not all(isinstance(v, str | int) for v in value):
-            raise self._wrong(name, 'a list of values, or a range such as "0..9"')
-        return tuple(str(int(v)) if isinstance(v, bool) else str(v) for v in value)
-
-    def _number(self, table: str, key: str) -> float | None:
-        value = self._table(table).get(key)
-        if value is not None and (isinstance(value, bool) or not isinstance(value, int | float) or value <= 0):
-            raise self._wrong(key, "a number above 0")
-        return None if value is None else float(value)
-
-    def _whole(self, table: str, key: str) -> int | None:
-        value = self._table(table).get(key)
-        if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
-            raise self._wrong(key, "a whole number")
-        return value
-
-    def _choice(self, table: str, key: str, allowed: Sequence[str], default: str) -> str:
-        value = self._string(table, key) or default
-        if value not in allowed:
-            raise self._wrong(key, f"one of {', '.join(allowed)}")
-        return value
-
-    def _wrong(self, key: str, needed: str) -> InputRefused:
-        return InputRefused(f"'{key}' must be {needed}", self._where(key))
-
-    def _where(self, key: str) -> Location:
-        """The line on which ``key`` is set."""
-        quoted = re.escape(key)
-        pattern = re.compile(rf'\s*(?:\[+\s*)?["\']?{quoted}["\']?\s*(?:=|\])')
-        for number, row in enumerate(self.text.splitlines(), 1):
-            if pattern.match(row):
-                return Location(str(self.place), number, len(row) - len(row.lstrip()) + 1)
-        return Location(str(self.place))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from pysmt.fnode import FNode
 from pysmt.shortcuts import Or
@@ -24,8 +25,24 @@ class _Source:
     """A node whose outgoing edges are searched: ``pending`` holds each target's next distance to ask."""
 
     goal: Goal
-    session: Session
+    make_session: Callable[[], Session]
     pending: dict[str, int] = field(default_factory=dict)
+
+    @cached_property
+    def session(self) -> Session:
+        """Made when it is first asked."""
+        return self.make_session()
+
+
+@dataclass(frozen=True)
+class Level:
+    """What is known after one more K: ``pending`` has each edge's next distance to ask."""
+
+    weights: Mapping[Edge, int]
+    lower: Mapping[Edge, int]
+    pending: Mapping[Edge, int]
+    unknown: tuple[Edge, ...]
+    unsatisfiable: tuple[str, ...]
 
 
 class GraphBuilder:
@@ -34,7 +51,8 @@ class GraphBuilder:
     ``final`` is the condition (over plain state symbols) in which a chain must end, or None. ``overlap`` is ``allow``
     or ``forbid``. ``limit`` is the largest weight ever asked (None: no limit). Targets are grouped by the horizon that
     their runs need, so that no query is restricted by steps that a target does not need; within a group one query
-    asks for all targets at once. InputRefused if two goals have one name, or a goal has the name of an end node.
+    asks for all targets at once. ``levels`` are those that an earlier builder of the same graph went through: they are
+    taken over without a query. InputRefused if two goals have one name, or a goal has the name of an end node.
     """
 
     def __init__(
@@ -46,8 +64,10 @@ class GraphBuilder:
         overlap: str = "allow",
         budget: Budget | None = None,
         limit: int | None = None,
+        levels: Sequence[Level] = (),
     ) -> None:
         _check_names(goals)
+        self.levels = list(levels)
         self._budget = budget or Budget()
         self._overlap = overlap
         self._limit = limit
@@ -80,14 +100,37 @@ class GraphBuilder:
         """
         begun = time.monotonic()
         try:
-            if self._sources is None:
-                self._sources = self._make_sources()
-            for source in self._sources:
-                while group := self._next_group(source, self.depth + 1):
-                    self._ask(source, group)
+            if self.depth + 1 < len(self.levels):
+                self._take_over(self.levels[self.depth + 1])
+            else:
+                if self._sources is None:
+                    self._sources = self._make_sources()
+                for source in self._sources:
+                    while group := self._next_group(source, self.depth + 1):
+                        self._ask(source, group)
+                self.levels.append(self._level())
             self.depth += 1
         finally:
             self._seconds += time.monotonic() - begun
+
+    def _level(self) -> Level:
+        pending = {(s.goal.name, target): d for s in self._sources or () for target, d in s.pending.items()}
+        known = dict(self._weights), dict(self._lower), pending, tuple(self._unknown), tuple(self._unsatisfiable)
+        return Level(*known)
+
+    def _take_over(self, level: Level) -> None:
+        """Go on from ``level``, as if everything up to it had been asked."""
+        self._unsatisfiable = dict.fromkeys(level.unsatisfiable)
+        self._weights, self._lower = dict(level.weights), dict(level.lower)
+        self._unknown = dict.fromkeys(level.unknown)
+        if self._sources is None:
+            self._sources = [self._source(g) for g in (self._start, *self._goals) if g.name not in self._unsatisfiable]
+        for source in self._sources:
+            source.pending = {b: d for (a, b), d in level.pending.items() if a == source.goal.name}
+
+    def _source(self, goal: Goal) -> _Source:
+        formulas = [target.antecedent for target in self._targets.values()]
+        return _Source(goal, lambda: self._engine.session(self._system, goal.antecedent, formulas))
 
     def graph(self) -> ReachGraph:
         """What is known so far."""
@@ -105,10 +148,9 @@ class GraphBuilder:
 
     def _make_sources(self) -> list[_Source]:
         """A session per source. Goals that nothing satisfies are dropped, as sources and as targets."""
-        formulas = [goal.antecedent for goal in self._targets.values()]
         sources = []
         for goal in (self._start, *self._goals):
-            source = _Source(goal, self._engine.session(self._system, goal.antecedent, formulas))
+            source = self._source(goal)
             if goal is not self._start and self._check(source, [], goal.length) is Status.UNSAT:
                 self._unsatisfiable[goal.name] = None
             else:

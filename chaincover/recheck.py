@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -30,15 +30,10 @@ class Checker:
         self._monitor = Monitor(goals)
         self._final = None if final is None else compile_formulas([final])
 
-    def plan(self, run: Run, goals: Sequence[str], end: str) -> Plan:
-        """The plan that ``run`` follows, each of ``goals`` at the first step at which the run covers it."""
-        covered = self._monitor.covered(run)
-        missing = [goal for goal in goals if not covered[goal]]
-        if missing:
-            raise CheckDisagreed(f"the engine's run does not cover {', '.join(missing)}")
-        order = sorted(goals, key=lambda goal: covered[goal][0])
-        steps = [0, *(covered[goal][0] for goal in order), run.length]
-        return Plan((INIT, *order, end), tuple(b - a for a, b in pairwise(steps)))
+    def plan(self, run: Run, credited: Mapping[str, int], end: str) -> Plan:
+        """The plan that ``run`` follows, credited with each goal at a step, in the order of these steps."""
+        steps = [0, *credited.values(), run.length]
+        return Plan((INIT, *credited, end), tuple(b - a for a, b in pairwise(steps)))
 
     def chain(self, plan: Plan, claimed: Run) -> Chain:
         """The chain of ``claimed``: its inputs simulated again from init. CheckDisagreed if anything claimed fails."""

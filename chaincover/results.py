@@ -6,9 +6,11 @@ import hashlib
 import importlib.metadata
 import platform
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from chaincover import certificate
 from chaincover.chain import COVERED
 from chaincover.chain_file import SCHEMA, chain_rows, reported, start_record
 from chaincover.graph import ReachGraph, exists_path, transitive_closure
@@ -49,6 +51,7 @@ def chain_document(controller: Controller, result: ChainResult) -> dict[str, Any
         "bounds": _bounds(result),
         "stopped_by": result.stopped_by,
         "claims": claims(controller, result),
+        "certificate": None if result.certificate is None else certificate.as_data(result.certificate),
         "chain": _chain(controller, result),
         "graph": graph_data(result.graph),
     }
@@ -63,6 +66,7 @@ def run_document(
         "controller": controller.system.name,
         "seconds": {stage: round(value, 3) for stage, value in seconds.items()},
         "queries": result.graph.queries,
+        "levels_from_cache": result.cached,
         "stopped_by": result.stopped_by,
         "replay": None if replay is None else replay_data(replay),
         "host": {"system": platform.platform(), "machine": platform.machine(), "python": sys.version.split()[0]},
@@ -106,11 +110,7 @@ def _settings(controller: Controller, result: ChainResult) -> dict[str, Any]:
     return {
         "goals": [goal.name for goal in controller.goals],
         "final": controller.final_text or None,
-        "bound": options.bound,
-        "overlap": options.overlap,
-        "ordering": options.ordering,
-        "engine": options.engine,
-        "time_limit": options.time_limit,
+        **{name: value for name, value in asdict(options).items() if name != "cache"},
     }
 
 

@@ -8,25 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from pysmt.fnode import FNode
-from pysmt.shortcuts import Or
-
 from bmc.engines.protocol import Run, Status
-from bmc.unroll import shift
+from chaincover.any_order import AnyOrder
 from chaincover.concretize import Concretizer
 
 
 class Shortener:
     """Searches runs of any length that cover ``goals`` (names); ``effort`` is the work per query, see the protocol.
 
-    ``lower`` is a length below which no chain exists, proved; ``length`` that of the shortest run known, or one more
-    than the longest to try. Both get better while ``work`` runs, and stay right if it is stopped. Each run found is
-    handed to ``found``.
+    ``lower`` is a length below which no chain exists, proved (at the start ``first``); ``length`` that of the shortest
+    run known, or one more than the longest to try. Both get better while ``work`` runs, and stay right if it is
+    stopped. Each run found is handed to ``found``.
     """
 
     def __init__(
         self,
         tools: Concretizer,
+        any_order: AnyOrder,
         goals: Sequence[str],
         lower: int,
         length: int,
@@ -34,12 +32,13 @@ class Shortener:
         found: Callable[[Run], None],
     ) -> None:
         self._tools = tools
-        self._goals = [tools.goals[name] for name in goals]
+        self._any_order = any_order
+        self._goals = tuple(goals)
+        self.first = lower
         self.lower = lower
         self.length = length
         self._effort = effort
         self._found = found
-        self._placed: dict[tuple[str, int], FNode] = {}
 
     def work(self) -> None:
         """Refute lengths upwards: the first possible one is the least. Where the solver gives up on a length, halve the
@@ -58,7 +57,7 @@ class Shortener:
 
     def _ask(self, length: int) -> Status:
         """Is there a chain of exactly ``length`` steps?"""
-        formulas = [Or([self._at(n, k) for k in self._steps(n, length)]) for n in range(len(self._goals))]
+        formulas = self._any_order.formulas(self._goals, length)
         session, budget = self._tools.session, self._tools.budget
         formulas += self._tools.end_formulas(length)
         status = session.check(formulas, length, budget.for_query(), self._effort).status
@@ -68,12 +67,3 @@ class Shortener:
         elif status is Status.UNKNOWN:
             budget.check()
         return status
-
-    def _steps(self, goal: int, length: int) -> range:
-        return range(length - self._goals[goal].length + 1)
-
-    def _at(self, goal: int, step: int) -> FNode:
-        key = (self._goals[goal].name, step)
-        if key not in self._placed:
-            self._placed[key] = shift(self._goals[goal].antecedent, step)
-        return self._placed[key]

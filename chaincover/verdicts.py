@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from bmc.engines.protocol import Status
 from chaincover.chain import (
@@ -29,13 +30,26 @@ NEXT_STEP = {
 """What a user can do about a goal that is not covered."""
 
 
-def judge(
-    graph: ReachGraph, chain: Chain | None, attempt: Attempt | None, stopped_by: str, longest: int
-) -> tuple[Verdict, ...]:
-    """One verdict per goal of ``graph``, in its order.
+@dataclass(frozen=True)
+class NoChain:
+    """What is known about why goals are not covered.
 
     ``attempt`` is the last failed concretisation, None if no covering path was tried; its edges were lengthened up to
-    ``longest`` steps. ``stopped_by`` is what ended the run early, or ''.
+    ``longest`` steps. ``proved`` has the verdicts of single goals that are proved, with how. ``impossible`` says how it
+    is proved that no chain covers all the other goals, or is ''; ``too_long`` why the limit on the length leaves none.
+    """
+
+    attempt: Attempt | None
+    longest: int
+    proved: Mapping[str, tuple[str, str]]
+    impossible: str
+    too_long: str
+
+
+def judge(graph: ReachGraph, chain: Chain | None, why: NoChain, stopped_by: str) -> tuple[Verdict, ...]:
+    """One verdict per goal of ``graph``, in its order.
+
+    ``stopped_by`` is what ended the run early, or ''.
     """
     possible = graph.possible
     closed = transitive_closure(possible)
@@ -48,13 +62,16 @@ def judge(
             verdicts.append(Verdict(goal, UNREACHABLE, detail=reason))
         elif goal in hits:
             verdicts.append(Verdict(goal, COVERED, hits[goal]))
+        elif goal in why.proved:
+            verdicts.append(Verdict(goal, why.proved[goal][0], detail=why.proved[goal][1]))
         elif stopped_by:
             verdicts.append(Verdict(goal, UNDECIDED, detail=f"stopped by {stopped_by}"))
         else:
             verdicts.append(
                 _by_graph(possible, closed, found, goal)
                 or _by_others(possible, found, goal)
-                or _by_attempt(goal, attempt, longest)
+                or _by_proof(why, [g for g in possible.goals if g != goal and g not in why.proved], goal)
+                or _by_attempt(goal, why.attempt, why.longest)
             )
     return tuple(verdicts)
 
@@ -87,11 +104,19 @@ def _gave_up(graph: ReachGraph, closed: Mapping[Edge, int], a: str, b: str) -> b
 
 def _by_others(graph: ReachGraph, found: Obstacles, goal: str) -> Verdict | None:
     """The verdict of a goal that only the other goals keep out of a chain."""
-    guilty = {*found.unreached, *found.stuck, *(name for pair in found.exclusive for name in pair)}
+    guilty = {name for pair in found.exclusive for name in pair} - {*found.unreached, *found.stuck}
     names = [g for g in graph.goals if g in guilty]
     if not names:
         return None
     return Verdict(goal, EXCLUDED, detail=f"no chain was made, because not all goals fit into one: {_list(names)}")
+
+
+def _by_proof(why: NoChain, others: list[str], goal: str) -> Verdict | None:
+    """The verdict of one of the goals that no chain covers together, although no two of them exclude each other."""
+    if why.impossible:
+        detail = f"no run covers it together with all of {_list(others)}: {why.impossible}"
+        return Verdict(goal, EXCLUDED, detail=detail)
+    return Verdict(goal, NOT_WITHIN_BOUND, detail=why.too_long) if why.too_long else None
 
 
 def _by_attempt(goal: str, attempt: Attempt | None, bound: int) -> Verdict:

@@ -18,7 +18,8 @@ class Goal:
 
     ``antecedent`` is over ``x@0 .. x@J`` (state at steps 0..J, inputs at steps 0..J-1); ``consequent`` likewise, or
     None for a goal without an oracle. ``length`` is J in steps (docs: design words). ``text`` is the property as the
-    user wrote it.
+    user wrote it. ``generated`` is the criterion that a generated goal belongs to, such as ``states(mode)``, and empty
+    for a goal that the user wrote.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Goal:
     description: str = ""
     requirement: str = ""
     where: Location | None = None
+    generated: str = ""
 
 
 def goal_length(formulas: Collection[FNode], inputs: Collection[str]) -> int:

@@ -19,6 +19,12 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "needs_elkai: uses the ordering tsp")
 
 
+@pytest.fixture(autouse=True)
+def cache_of_its_own(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Graphs of the tests stay out of the user's cache, and each test begins without any."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     if item.get_closest_marker("needs_compiler") and find_compiler() is None:
         pytest.skip(NO_COMPILER)

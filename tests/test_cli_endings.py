@@ -52,7 +52,7 @@ ENDS = [
         "no-way-to-final",
         4,
         ("generate", "c.c", *REACH, "--final", "init", "-K", "4"),
-        ("no-way-to-final: reached, but no way to the final condition found within K = 4",),
+        ("no-way-to-final: reached, but no run goes on to the final condition: all 101 reachable states were",),
         "--final none",
     ),
     End(

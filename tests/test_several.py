@@ -14,8 +14,9 @@ from pysmt.shortcuts import BV, BVULE, Equals, Ite, Or
 from bmc.system import InputVariable, StateVariable, TransitionSystem, ValueType
 from bmc.unroll import at
 from chaincover.chain import COVERED
+from chaincover.conflicts import partition
 from chaincover.pipeline import Options
-from chaincover.several import generate_several, partition
+from chaincover.several import generate_several
 from properties.goal import Goal
 
 NIBBLE = ValueType("nibble", 4)
@@ -152,7 +153,7 @@ def test_command_writes_each_chain_and_a_summary(tmp_path) -> None:
     fig1 = MODELS / "cruise_fig1"
     outcome = chaincover("generate", str(fig1), "--several", "-o", "out", cwd=tmp_path)
     assert outcome.code == 4
-    assert "1 chain, 6 steps in all, cover 1 of 4 goals" in outcome.out
+    assert "1 chain, 6 steps in all (minimal, proved), cover 1 of 4 goals" in outcome.out
     summary = json.loads((tmp_path / "out" / "chains.json").read_text())
     assert [c["goals"] for c in summary["chains"]] == [["p_4"]]
     assert [v["verdict"] for v in summary["verdicts"]] == [*["no-way-to-final"] * 3, "covered"]

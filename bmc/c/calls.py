@@ -93,6 +93,7 @@ class Calls(Evaluator):
         if ctype.variadic:
             raise unsupported(f"call of the variadic function '{function.name}'", node)
         result = None if isinstance(ctype.result, VoidType) else MemObject("(result)", ctype.result, "automatic")
+        self.recorder.entered[function] = None
         frame = Frame(function, result)
         scope = Scope(function.unit.scope)
         inner = State(state.cells, TRUE())

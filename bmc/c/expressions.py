@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from abc import abstractmethod
-from collections.abc import Callable
 from typing import Any
 
 from pycparser import c_ast
@@ -13,10 +12,11 @@ from pysmt.shortcuts import TRUE
 
 from bmc.c import arithmetic
 from bmc.c.access import refuse_opaque
-from bmc.c.arithmetic import from_condition, truth
+from bmc.c.arithmetic import from_condition
+from bmc.c.conditions import Conditions
 from bmc.c.layout import align_of, offset_of, size_of
 from bmc.c.literals import read_constant
-from bmc.c.lvalues import Lvalues, Result
+from bmc.c.lvalues import Result
 from bmc.c.memory import (
     Aggregate,
     Place,
@@ -24,7 +24,6 @@ from bmc.c.memory import (
     Target,
     Value,
     address_of,
-    is_null,
     merge,
     merge_contents,
     merge_targets,
@@ -46,24 +45,12 @@ _NAMES = {
 """Names of constructs that are no supported expression."""
 
 
-class Evaluator(Lvalues):
+class Evaluator(Conditions):
     """Expressions of a program. ``Executor`` adds calls and statements."""
 
     @abstractmethod
     def call(self, node: Any, scope: Scope, state: State) -> Result:
         """A function call; provided by the executor."""
-
-    def condition(self, node: Any, scope: Scope, state: State) -> FNode:
-        """When a scalar expression compares unequal to 0."""
-        value = self.value(node, scope, state)
-        if self.unknown_name is not None and isinstance(value.ctype, PointerType):
-            raise InputRefused("a pointer is used as a condition", where(node), "name a variable, such as s->mode")
-        return self.truth_of(value)
-
-    @staticmethod
-    def truth_of(value: Value) -> FNode:
-        """When a scalar compares unequal to 0."""
-        return negate(is_null(value.targets)) if isinstance(value.ctype, PointerType) else truth(value)
 
     def evaluate(self, node: Any, scope: Scope, state: State) -> Result:
         """Any expression; None for void."""
@@ -156,7 +143,7 @@ class Evaluator(Lvalues):
 
     def eval_binaryop(self, node: Any, scope: Scope, state: State) -> Result:
         if node.op in ("&&", "||"):
-            return self._short_circuit(node, scope, state)
+            return self.short_circuit(node, scope, state)
         left, right = self.unsequenced(
             node,
             Operand(node.left, lambda: self.value(node.left, scope, state)),
@@ -184,33 +171,8 @@ class Evaluator(Lvalues):
     def _offset(self, target: Target) -> int:
         return offset_of(target.object.ctype, target.path, self.model) if target.object else 0
 
-    def _short_circuit(self, node: Any, scope: Scope, state: State) -> Value:
-        left = self.condition(node.left, scope, state)
-        taken = left if node.op == "&&" else negate(left)
-        right = self.under(taken, node.right, scope, state, lambda s: self.condition(node.right, scope, s))
-        if right is None:
-            right = negate(TRUE())
-        result = both(left, right) if node.op == "&&" else either(left, right)
-        return from_condition(result, self.model.int_type)
-
-    def under(self, taken: FNode, node: Any, scope: Scope, state: State, work: Callable[[State], Any]) -> Any:
-        """Evaluate ``node`` by ``work`` where ``taken`` holds, and join its effects back. None if it never does."""
-        if taken.is_false():
-            return None
-        if taken.is_true():
-            return work(state)
-        narrowed = both(state.pc, taken)
-        if not self.has_effects(node):
-            return work(State(state.cells, narrowed))
-        branch = State(dict(state.cells), narrowed)
-        result = work(branch)
-        joined = merge(taken, branch, State(state.cells, both(state.pc, negate(taken))))
-        assert joined is not None
-        state.cells = joined.cells
-        return result
-
     def eval_ternaryop(self, node: Any, scope: Scope, state: State) -> Result:
-        cond = self.condition(node.cond, scope, state)
+        cond = self.decide(node.cond, scope, state)
         branches = [(cond, node.iftrue), (negate(cond), node.iffalse)]
         if not (self.has_effects(node.iftrue) or self.has_effects(node.iffalse)):
             then, other = (

@@ -59,6 +59,7 @@ def assemble(builder: Builder, step: Function, result: StepResult, roles: dict[K
         system=TransitionSystem(builder.config.name, (), ()),
         native=_native(builder, step, variables),
         notes=tuple(builder.notes + _notes(builder, variables, result)),
+        recorder=result.recorder,
     )
     model.system = _system(builder, model, result)
     return model
@@ -157,6 +158,7 @@ def _notes(builder: Builder, variables: Sequence[CVariable], result: StepResult)
 def _system(builder: Builder, model: CModel, result: StepResult) -> TransitionSystem:
     config = builder.config
     ranges = Ranges(model, config)
+    model.ranges = ranges.texts
     state: list[StateVariable] = []
     invariants: list[Condition] = []
     for variable in model.variables:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from pysmt.shortcuts import TRUE
 
+from bmc.c.decisions import Decision, decisions
 from bmc.c.memory import Content, Key, MemObject, Place, State, Target
 from bmc.c.program import EnumConstant, Program, Scope, Typedef, parse_text
 from bmc.c.recorder import Recorder
@@ -26,6 +27,7 @@ class CModel:
 
     ``parameters`` maps the step's parameter names to their objects (a pointer parameter's is a constant pointer).
     ``base`` holds the cells that never change (constants and pointers). ``notes`` are remarks for ``check``.
+    ``recorder`` is what the symbolic step recorded, ``ranges`` the project's text of the allowed values by full name.
     """
 
     program: Program
@@ -38,6 +40,8 @@ class CModel:
     system: TransitionSystem
     native: NativeInterface
     notes: tuple[str, ...] = ()
+    recorder: Recorder = field(default_factory=Recorder)
+    ranges: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def names(self) -> list[str]:
@@ -47,6 +51,11 @@ class CModel:
     @property
     def inputs(self) -> list[CVariable]:
         return [v for v in self.variables if v.role == "input"]
+
+    @property
+    def decisions(self) -> tuple[Decision, ...]:
+        """The decisions in the step function and in what it calls."""
+        return decisions(self.program, self.recorder)
 
     def state_at(self, step: int | None) -> State:
         """Memory in which every variable is its symbol: plain (None) or framed at ``step``."""

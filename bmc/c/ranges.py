@@ -12,6 +12,7 @@ from bmc.c.config import SourceConfig
 from bmc.c.model import CModel
 from bmc.c.recorder import Recorder
 from bmc.c.terms import both, constant, either, equals, negate
+from bmc.c.types import IntType
 from bmc.c.variables import CVariable, matching
 from bmc.errors import InputRefused, Location
 from bmc.system import InputVariable, ValueType, conjunction
@@ -28,18 +29,20 @@ class Ranges:
         self.where = config.where or Location(config.files[0])
         self.chosen = set(matching(config.chosen, model.names, config.where, "state variable"))
         self.given: dict[str, tuple[tuple[int, int], ...]] = {}
+        self.texts: dict[str, str | tuple[str, ...]] = {}
         for text, values in config.ranges.items():
             selected = matching([text], model.names, config.where, "variable")
             for variable in model.variables:
                 if variable.name in selected:
-                    self.given[variable.name] = self._read(variable, values)
+                    self.given[variable.name] = read_ranges(model, variable, values, self.where)
+                    self.texts[variable.name] = values
 
     def allowed(self, variable: CVariable) -> tuple[tuple[int, int], ...]:
         """Allowed values of an input as rising inclusive ranges: as given, else by its type."""
         if variable.name in self.given:
             return self.given[variable.name]
         ctype = variable.ctype
-        if ctype.is_bool or _BOOLEAN_NAMES.match(ctype.name):
+        if is_boolean(ctype):
             return ((0, 1),)
         if ctype.labels:
             return joined(value for _, value in ctype.labels)
@@ -71,28 +74,41 @@ class Ranges:
         some = Or(flags) if flags else FALSE()
         return conjunction([*pairs, some] if exactly else pairs)
 
-    def _read(self, variable: CVariable, values: str | tuple[str, ...]) -> tuple[tuple[int, int], ...]:
-        if isinstance(values, str):
-            low, dots, high = values.partition("..")
-            if not dots:
-                low = high = values
-            ranges: tuple[tuple[int, int], ...] = ((self._number(low), self._number(high)),)
-        else:
-            ranges = joined(self._number(text) for text in values)
-        if not ranges or ranges[0][0] > ranges[-1][1]:
-            raise InputRefused(f"the range of '{variable.name}' is empty", self.where)
-        ctype = variable.ctype
-        for number in (ranges[0][0], ranges[-1][1]):
-            if not ctype.least <= number <= ctype.greatest:
-                text = f"{number} does not fit '{variable.name}' ({ctype.name}: {ctype.least}..{ctype.greatest})"
-                raise InputRefused(text, self.where)
-        return ranges
 
-    def _number(self, text: str) -> int:
-        node = self.model.expand_and_parse(text, self.where)
-        recorder = Recorder()
-        scope = self.model.scope()
-        return int(self.model.with_names(recorder, self.where, lambda: self.model.executor.constant(node, scope)))
+def read_ranges(
+    model: CModel, variable: CVariable, values: str | tuple[str, ...], where: Location
+) -> tuple[tuple[int, int], ...]:
+    """Values as rising inclusive ranges: of the text ``low..high``, of one value, or of several C constants.
+
+    InputRefused, with the place ``where``, if there is none, or one does not fit the variable.
+    """
+    if isinstance(values, str):
+        low, dots, high = values.partition("..")
+        if not dots:
+            low = high = values
+        ranges: tuple[tuple[int, int], ...] = ((read_number(model, low, where), read_number(model, high, where)),)
+    else:
+        ranges = joined(read_number(model, text, where) for text in values)
+    if not ranges or ranges[0][0] > ranges[-1][1]:
+        raise InputRefused(f"the range of '{variable.name}' is empty", where)
+    ctype = variable.ctype
+    for number in (ranges[0][0], ranges[-1][1]):
+        if not ctype.least <= number <= ctype.greatest:
+            text = f"{number} does not fit '{variable.name}' ({ctype.name}: {ctype.least}..{ctype.greatest})"
+            raise InputRefused(text, where)
+    return ranges
+
+
+def read_number(model: CModel, text: str, where: Location) -> int:
+    """The value of a C constant expression; InputRefused, with the place ``where``, if it is none."""
+    node = model.expand_and_parse(text, where)
+    scope = model.scope()
+    return int(model.with_names(Recorder(), where, lambda: model.executor.constant(node, scope)))
+
+
+def is_boolean(ctype: IntType) -> bool:
+    """Whether a type is meant for 0 and 1 alone: ``_Bool``, or one that is called like it."""
+    return ctype.is_bool or bool(_BOOLEAN_NAMES.match(ctype.name))
 
 
 def joined(numbers: Iterable[int]) -> tuple[tuple[int, int], ...]:

@@ -1,8 +1,13 @@
-"""What is collected while C code is executed symbolically: assumptions, assertions, suspected undefined behaviour."""
+"""What is collected while C code is executed symbolically.
+
+Assumptions, assertions, suspected undefined behaviour, and the decisions that were taken.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE
@@ -11,14 +16,27 @@ from bmc.c.terms import both, implies, negate
 from bmc.errors import Location
 from bmc.system import Condition, conjunction
 
+if TYPE_CHECKING:
+    from bmc.c.program import Function
+
+Evaluation = tuple[FNode, FNode, tuple[FNode, ...]]
+"""One evaluation of a decision: path condition of the enclosing calls, path condition in the function, and the values
+of the atomic conditions in source order (of a ``switch``: when each label is chosen)."""
+
 
 @dataclass(eq=False, slots=True)
 class Recorder:
-    """``base`` is the path condition of the enclosing calls; the path condition given to each method comes on top."""
+    """``base`` is the path condition of the enclosing calls; the path condition given to each method comes on top.
+
+    ``decisions`` holds the different evaluations of each decision by the ``id`` of its syntax node (bmc.c.decisions
+    says which node), ``entered`` the functions that were called, in this order.
+    """
 
     assumptions: list[Condition] = field(default_factory=list)
     asserts: list[Condition] = field(default_factory=list)
     suspects: list[Condition] = field(default_factory=list)
+    decisions: dict[int, dict[Evaluation, None]] = field(default_factory=dict)
+    entered: dict[Function, None] = field(default_factory=dict)
     base: FNode = field(default_factory=TRUE)
 
     def suspect(self, kind: str, where: Location, pc: FNode, when: FNode) -> None:
@@ -36,6 +54,10 @@ class Recorder:
     def check(self, where: Location, pc: FNode, condition: FNode) -> None:
         """The code asserts ``condition`` on the path ``pc``."""
         self.asserts.append(Condition("assertion", implies(both(self.base, pc), condition), where))
+
+    def decide(self, node: object, pc: FNode, values: Iterable[FNode]) -> None:
+        """The decision at the syntax node ``node`` is evaluated on the path ``pc``; its conditions have ``values``."""
+        self.decisions.setdefault(id(node), {})[self.base, pc, tuple(values)] = None
 
     @property
     def defined(self) -> FNode:

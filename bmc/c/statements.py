@@ -150,7 +150,7 @@ class Executor(Switches):
         return obj
 
     def _do_if(self, node: Any, scope: Scope, state: State) -> State | None:
-        cond = self.condition(node.cond, scope, state)
+        cond = self.decide(node.cond, scope, state)
         if cond.is_true():
             return self.execute(node.iftrue, Scope(scope), state)
         if cond.is_false():
@@ -203,7 +203,7 @@ class Executor(Switches):
         while state is not None:
             left = len(exits)
             if rounds or test_first:
-                cond = self.condition(condition, scope, state) if condition is not None else TRUE()
+                cond = self.decide(condition, scope, state) if condition is not None else TRUE()
                 if cond.is_false():
                     exits.append(state)
                     break

@@ -36,6 +36,7 @@ class Switches(Calls):
         term = arithmetic.convert(value, ctype).bits
         items = node.stmt.block_items or [] if isinstance(node.stmt, c_ast.Compound) else [node.stmt]
         guards = self._case_guards(items, term, ctype, scope)
+        self.recorder.decide(node, state.pc, guards.values())
         frame, pc = self.frames[-1], state.pc
         inner = Scope(scope)
         exits: list[State] = []
@@ -80,7 +81,7 @@ class Switches(Calls):
         return self.execute(node, scope, state)
 
     def _case_guards(self, items: list[Any], term: FNode, ctype: IntType, scope: Scope) -> dict[int, FNode]:
-        """When each case or default is entered; under key 0, when none is (no default)."""
+        """When each case is entered by its label; last, default, or under key 0 when none is (no default)."""
         guards: dict[int, FNode] = {}
         none = TRUE()
         seen: dict[int, Any] = {}

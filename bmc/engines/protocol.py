@@ -49,7 +49,8 @@ class Session(Protocol):
     ) -> Answer:
         """Is there a run of exactly ``steps`` valid steps from the source that satisfies ``formulas``?
 
-        ``formulas`` are over framed symbols ``x@j``, j <= steps (inputs: j < steps). ``time_limit`` in seconds.
+        ``formulas`` are over framed symbols ``x@j``, j <= steps (inputs: j < steps); symbols that are no variable of
+        the system are free, and must be framed at 0. ``time_limit`` in seconds.
         ``effort`` limits the solver's work repeatably, in units of about a second; None for no limit.
         """
 

@@ -111,6 +111,7 @@ class Z3Session:
         self._pysmt = Solver(name="z3", logic=QF_BV, random_seed=SEED)
         self._z3 = self._pysmt.z3
         self._state = {var.name: var for var in system.state}
+        self._inputs = frozenset(var.name for var in system.inputs)
         self._cone: dict[str, StateVariable] = {}
         self._templates: list[Template] = []
         self._valid: list[Any] = []
@@ -184,12 +185,13 @@ class Z3Session:
         return self._pysmt.converter.convert(formula)
 
     def _span_of(self, formula: FNode) -> int:
-        """Steps that a framed formula needs: an input at step j needs j + 1, a state at step j needs j."""
+        """Steps that a framed formula needs: an input at step j needs j + 1, a state at step j needs j, others none."""
         if formula not in self._spans:
             span = 0
             for symbol in symbols_of(formula):
                 name, step = unframed(symbol)
-                span = max(span, step if name in self._state else step + 1)
+                if name in self._state or name in self._inputs:
+                    span = max(span, step if name in self._state else step + 1)
             self._spans[formula] = span
         return self._spans[formula]
 

@@ -1,0 +1,257 @@
+"""The stages of one run, joined: graph, order, inputs, repair, proof, least inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from pysmt.fnode import FNode
+
+from bmc.engines import choose as choose_engine
+from bmc.engines.protocol import Run
+from bmc.system import TransitionSystem
+from chaincover.budget import Budget
+from chaincover.canonical import canonicalise
+from chaincover.chain import NO_WAY_TO_FINAL, UNREACHABLE, Chain
+from chaincover.concretize import Attempt, Concretizer, Plan
+from chaincover.exhaustive import Least
+from chaincover.explored import explored
+from chaincover.graph import INIT, ReachGraph, exists_path, obstacles, transitive_closure
+from chaincover.graph_cache import GraphCache, graph_key
+from chaincover.options import Options
+from chaincover.orderings import choose as choose_ordering
+from chaincover.orderings.protocol import Limit, OrderingProblem
+from chaincover.path_constraints import constrained_chain
+from chaincover.proof import Prover
+from chaincover.reachability import GraphBuilder, Level
+from chaincover.recheck import Checker, start_dependence
+from chaincover.refine import refined_chain
+from chaincover.repair import concretise
+from chaincover.segments import SegmentSearch
+from chaincover.small import SmallSystem
+from chaincover.trial import Task
+from properties.goal import Goal
+
+Progress = Callable[[str], None]
+
+
+PATIENCE = 4
+"""After this many K without a new edge the exact search over the reachable states is asked, where these are few."""
+
+
+class Search:
+    """The state of one run: the graph so far, the best ``chain`` with its plan, the last ``attempt`` to make one.
+
+    ``aside`` are the goals that the chain is not made for, because no chain was found for any of them alone;
+    ``proved`` says for those for which it is proved why there is none. ``together`` is the exact answer for the others,
+    where there is one. ``cached`` is the number of values of K whose edges were found on disk.
+    """
+
+    def __init__(
+        self, system: TransitionSystem, goals: Sequence[Goal], final: FNode | None, options: Options, progress: Progress
+    ) -> None:
+        self._options = options
+        self._progress = progress
+        self.engine = choose_engine(options.engine)
+        self._ordering = choose_ordering(options.ordering)
+        self.ordered_by = self._ordering.name
+        self._budget = budget = Budget(options.time_limit, options.query_limit)
+        self.small = SmallSystem(system, goals, final, options, budget.check)
+        system, farthest = explored(system, goals, final, options.explore)
+        limits = (options.slack, farthest, options.max_length)
+        self._bound = min(limit for limit in limits if limit is not None)
+        self._cache = GraphCache(options.cache) if options.cache and options.query_limit is None else None
+        self._key = ""
+        levels: tuple[Level, ...] = ()
+        if self._cache is not None:
+            settings = (options.overlap, self._bound, self.engine.name, self.engine.version)
+            self._key = graph_key(system, goals, final, settings)
+            levels = self._cache.levels(self._key)
+        self.cached = len(levels)
+        self.builder = GraphBuilder(system, goals, final, self.engine, options.overlap, budget, self._bound, levels)
+        self.tools = Concretizer(system, goals, final, self.engine, budget)
+        self._checker = Checker(system, goals, final)
+        self.aside: tuple[str, ...] = ()
+        self.proved: dict[str, tuple[str, str]] = {}
+        self.together: Least | None = None
+        self._news = 0
+        self.order_proved = False
+        self.attempt: Attempt | None = None
+        self.longest = 0
+        self.chain: Chain | None = None
+        self.prover: Prover | None = None
+        self._plan: Plan | None = None
+        self._failed: tuple[Plan, int] | None = None
+
+    def run(self) -> None:
+        """Find a chain, make it as short as can be proved, then canonical. LimitReached when time is over."""
+        try:
+            plan = self._grow()
+        finally:
+            if self._cache is not None and len(self.builder.levels) > self.cached:
+                self._cache.keep(self._key, self.builder.levels)
+        if plan is not None or self._exact_run:
+            self._prove(plan)
+        if self._plan is not None:
+            self._canonicalise(self._plan)
+
+    @property
+    def graph(self) -> ReachGraph:
+        """The graph of the goals that the chain is made for."""
+        possible = self.builder.graph().possible
+        return possible.restricted([goal for goal in possible.goals if goal not in self.aside])
+
+    @property
+    def impossible(self) -> str:
+        """How it is proved that no chain covers all goals that were not set aside; empty if it is not."""
+        exact = self.prover.exact if self.prover and self.prover.exact else self.together
+        if exact is None or exact.run is not None:
+            return ""
+        return f"all {exact.states} reachable states were searched"
+
+    def _grow(self) -> Plan | None:
+        """Grow K until a covering path can be made a chain, or the bound is met; the last covering path.
+
+        Goals that are not reached by then, or have no way to the end, are set aside, and the others get their chain.
+        """
+        plan, edges = None, -1
+        for k in range(self._bound + 1):
+            self.builder.extend()
+            graph = self.builder.graph().possible
+            self._progress(f"graph: K = {k}, {len(graph.weights)} of {len(graph.lower)} edges")
+            last = self.builder.complete or k == self._bound
+            if len(graph.weights) > edges:
+                edges, self._news = len(graph.weights), k
+            plan = self._shortest_path(self.graph)
+            if plan is None and (last or k == self._news + PATIENCE):
+                self._settle(last)
+                plan = self._shortest_path(self.graph)
+            if plan is not None and self._worth_trying(plan, k):
+                limit = self._bound if last else k
+                if self._concretise(plan, limit):
+                    return plan
+                self._failed = (plan, limit)
+                if self._options.improve:
+                    self.together = self.small.least(self.graph.goals)
+            if last or self.together is not None:
+                break
+        if plan is not None and self.together is None and self._options.repair != "none":
+            self._try_other_orders()
+        return plan
+
+    def _try_other_orders(self) -> None:
+        """Where no repair of the least order helps: Algorithm 5 with orderings that prove nothing, else forbidden
+        sub-paths."""
+        options = self._options
+        refine = self.ordered_by in ("tsp", "local") if options.repair == "auto" else options.repair == "refine"
+        self._progress(f"repair: {'refine' if refine else 'path constraints'}")
+        task = Task(
+            self.tools,
+            self.builder,
+            self._ordering,
+            options.overlap,
+            self._bound,
+            self.aside,
+            options.rounds or None,
+            options.improve or None,
+            self._progress,
+        )
+        found = (refined_chain if refine else constrained_chain)(task)
+        if found.plan is not None and found.run is not None:
+            self._take(found.plan, found.run)
+
+    @property
+    def _exact_run(self) -> bool:
+        return self.together is not None and self.together.run is not None
+
+    def _settle(self, last: bool) -> None:
+        """Set aside the goals that no chain covers, as far as that is proved, or K ends here (``last``).
+
+        Then the exact answer for the others, where the reachable states are few.
+        """
+        lost = hopeless(self.graph)
+        for goal in lost:
+            alone = self.small.least([goal])
+            if alone is not None and alone.run is None:
+                self.proved[goal] = self._why_not(goal, alone)
+        self.aside = tuple(goal for goal in lost if last or goal in self.proved)
+        if self._options.improve and self.graph.goals and not hopeless(self.graph):
+            self.together = self.small.least(self.graph.goals)
+
+    def _why_not(self, goal: str, alone: Least) -> tuple[str, str]:
+        how = f"all {alone.states} reachable states were searched"
+        anywhere = self.small.least([goal], to_end=False)
+        if anywhere is not None and anywhere.run is None:
+            return UNREACHABLE, f"no run covers it: {how}"
+        return NO_WAY_TO_FINAL, f"reached, but no run goes on to the final condition: {how}"
+
+    def _worth_trying(self, plan: Plan, k: int) -> bool:
+        """Whether ``plan`` may succeed where it has failed: not before its edges may grow twice as long as then."""
+        if self._failed is None or self._failed[0] != plan:
+            return True
+        return self.builder.complete or k >= 2 * self._failed[1] or k == self._bound
+
+    def _shortest_path(self, graph: ReachGraph) -> Plan | None:
+        """The shortest covering path (Lemma 2), None if there is none yet (Lemma 1), or no goal is left."""
+        closed = transitive_closure(graph)
+        some_path = exists_path(graph, closed)
+        if some_path is None or (self.builder.graph().goals and not graph.goals):
+            return None
+        problem = OrderingProblem(graph.goals, closed, INIT, graph.end)
+        found = self._ordering.solve(problem, Limit(self._budget.for_query()))
+        self.order_proved, self.ordered_by = found.proved, found.by
+        path = found.path or some_path
+        return Plan(path, tuple(closed[edge] for edge in pairwise(path)))
+
+    def _concretise(self, plan: Plan, limit: int) -> bool:
+        """Algorithm 4: whether inputs were found along ``plan``, edges grown to ``limit`` at most."""
+        self._progress(f"inputs: {' -> '.join(plan.path)}, {self.tools.length(plan)} steps")
+        self.longest = limit
+        plan, self.attempt = concretise(self.tools, plan, limit, self._progress)
+        if self.attempt.run is None:
+            return False
+        self._take(plan, self.attempt.run)
+        return True
+
+    def _take(self, plan: Plan, run: Run) -> None:
+        """Keep the checked chain of ``run`` as the best so far, if it is not too long."""
+        if self._options.max_length is not None and run.length > self._options.max_length:
+            return
+        self.chain = self._checker.chain(plan, run)
+        self._plan = plan
+
+    def _prove(self, plan: Plan | None) -> None:
+        """Shorter chains and a higher bound; where no chain was found along ``plan``, any chain."""
+
+        def better(run: Run, credited: Mapping[str, int]) -> None:
+            self._take(self._checker.plan(run, credited, self.graph.end), run)
+
+        self.prover = Prover(
+            self.graph, self.tools, self.small, self._segments(), self._options, better, self._progress
+        )
+        run = self.chain.run if self.chain else None
+        credited = {hit.goal: hit.step for hit in self.chain.hits} if self.chain else {}
+        longest = self._options.slack + 1 + (self.tools.length(plan) if plan else 0)
+        if self._options.max_length is not None:
+            longest = min(longest, self._options.max_length + 1)
+        self.prover.work(run, credited, longest)
+
+    def _segments(self) -> SegmentSearch:
+        options = self._options
+        return SegmentSearch(self.tools, options.overlap, options.improve)
+
+    def _canonicalise(self, plan: Plan) -> None:
+        """The least inputs for the chain, and whether it works for all open start values."""
+        assert self.chain is not None
+        self._progress(f"inputs: least values for {self.chain.length} steps")
+        run = canonicalise(self.tools, plan, self.chain.run)
+        self._take(plan, run)
+        self.chain = replace(self.chain, relies_on=start_dependence(self.tools, plan, run))
+
+
+def hopeless(graph: ReachGraph) -> tuple[str, ...]:
+    """The goals that are not reached from init, or have no way to the end, by any walk through ``graph``."""
+    found = obstacles(graph, transitive_closure(graph))
+    guilty: Collection[str] = {*found.unreached, *found.stuck}
+    return tuple(goal for goal in graph.goals if goal in guilty)

@@ -1,0 +1,74 @@
+"""Exact answers about sets of goals where the reachable states are few, and honest silence where they are not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+
+from pysmt.fnode import FNode
+
+from bmc.system import TransitionSystem
+from chaincover.exhaustive import Exhaustion, Least, exhaust, least_run
+from chaincover.options import Options
+from properties.goal import Goal
+
+
+class SmallSystem:
+    """Searches over reachable states and covered goals, within the limits ``explore`` and ``exhaust`` of the options.
+
+    ``check`` is called now and then during a search and may raise LimitReached. Answers are remembered.
+    """
+
+    def __init__(
+        self,
+        system: TransitionSystem,
+        goals: Sequence[Goal],
+        final: FNode | None,
+        options: Options,
+        check: Callable[[], None],
+    ) -> None:
+        self._system = system
+        self._goals = tuple(goals)
+        self._final = final
+        self._options = options
+        self._check = check
+        self._least: dict[tuple[frozenset[str], bool], Least | None] = {}
+
+    def least(self, names: Collection[str], to_end: bool = True) -> Least | None:
+        """A shortest run over the goals ``names``, or that there is none; None where the system is too large.
+
+        ``to_end``: the run must end in the final condition.
+        """
+        key = (frozenset(names), to_end)
+        if key not in self._least:
+            self._least[key] = self._search(names, self._final if to_end else None)
+        return self._least[key]
+
+    def covers(self, names: Collection[str]) -> Exhaustion | None:
+        """All sets of the goals ``names`` that one run covers; None where the system is too large."""
+        if not (self._options.explore and self._options.exhaust):
+            return None
+        return exhaust(
+            self._system,
+            self._chosen(names),
+            self._final,
+            self._options.overlap,
+            self._options.explore,
+            self._options.exhaust,
+            self._check,
+        )
+
+    def _search(self, names: Collection[str], final: FNode | None) -> Least | None:
+        if not (self._options.explore and self._options.exhaust):
+            return None
+        return least_run(
+            self._system,
+            self._chosen(names),
+            final,
+            self._options.overlap,
+            self._options.explore,
+            self._options.exhaust,
+            self._check,
+        )
+
+    def _chosen(self, names: Collection[str]) -> list[Goal]:
+        return [goal for goal in self._goals if goal.name in names]

@@ -1,0 +1,145 @@
+"""The invariants that a certificate rests on: proved again, or read off the list of reachable states."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pysmt.fnode import FNode
+from pysmt.shortcuts import TRUE, And, Not, Or
+
+from bmc.engines.protocol import Status
+from bmc.evaluate import compile_formulas
+from bmc.system import Condition, StateVariable, Valuation, conjunction, equal
+from bmc.unroll import at
+from chaincover.verify.limits import Clock
+from chaincover.verify.report import HOLDS, OPEN, UNCLAIMED, WRONG, Line
+from chaincover.verify.setting import Setting
+from chaincover.verify.states import Confirmation, Table
+from chaincover.verify.unrolling import Unrolling
+
+MOST_STATES = 1000
+"""Above this number the reachable states are described by the values of each variable, as where they were claimed."""
+
+CHECK = "invariants"
+_REACHABLE = re.compile(r"one of (\d+) reachable states")
+
+
+@dataclass(frozen=True)
+class Assumed:
+    """What may be taken for known of a run's first state (``start``) and of every one (``always``); plain symbols.
+
+    ``complete``: whether all invariants of the certificate are in it.
+    """
+
+    start: FNode
+    always: FNode
+    complete: bool
+
+
+def assumed(
+    setting: Setting, names: Sequence[str], table: Table | None, confirmation: Confirmation | None, clock: Clock
+) -> tuple[Assumed, Line]:
+    """Prove the invariants ``names`` again."""
+    if not names:
+        return Assumed(TRUE(), TRUE(), True), Line(CHECK, UNCLAIMED, "the certificate rests on no invariant")
+    verdicts: dict[str, tuple[str, str]] = {}
+    start, always = TRUE(), TRUE()
+    stated = {condition.name: condition for condition in setting.system.invariants}
+    for name in names:
+        counted = _REACHABLE.fullmatch(name)
+        if counted:
+            verdicts[name] = _count_again(int(counted[1]), table, confirmation)
+            start, always = _reachable(table) if table is not None else (start, always)
+        elif name not in stated:
+            verdicts[name] = WRONG, "the program states no such invariant"
+    own = [stated[name] for name in names if name in stated]
+    found = _on_states(own, table.states) if table is not None else _by_induction(setting, own, clock)
+    verdicts.update(found)
+    proved = conjunction(c.formula for c in own if found[c.name][0] == HOLDS)
+    complete = table is not None or not any(_REACHABLE.fullmatch(name) for name in names)
+    complete = complete and all(verdict == HOLDS for verdict, _ in found.values())
+    return Assumed(start, And(always, proved), complete), _line(verdicts)
+
+
+def _line(verdicts: dict[str, tuple[str, str]]) -> Line:
+    kinds = [verdict for verdict, _ in verdicts.values()]
+    verdict = WRONG if WRONG in kinds else OPEN if OPEN in kinds else HOLDS
+    return Line(CHECK, verdict, "; ".join(f"{name}: {text}" for name, (_, text) in verdicts.items()))
+
+
+def _count_again(claimed: int, table: Table | None, confirmation: Confirmation | None) -> tuple[str, str]:
+    """The claim of so many reachable states, against the list of them."""
+    if table is None or confirmation is None:
+        return OPEN, "too many states to list them again"
+    if len(table.states) != claimed:
+        return WRONG, f"there are {len(table.states)}"
+    if confirmation.differences:
+        return WRONG, "the compiled original takes other steps than the model"
+    why = f" ({confirmation.why})" if confirmation.why else ""
+    return HOLDS, f"listed again, all {table.steps} steps run on {confirmation.on}{why}"
+
+
+def _on_states(conditions: Sequence[Condition], states: Sequence[Valuation]) -> dict[str, tuple[str, str]]:
+    """Look at each condition in every reachable state."""
+    holds = compile_formulas([condition.formula for condition in conditions])
+    verdicts = {c.name: (HOLDS, f"true in all {len(states)} reachable states") for c in conditions}
+    for state in states:
+        for condition, value in zip(conditions, holds(state), strict=True):
+            if not value:
+                verdicts[condition.name] = WRONG, f"false in the reachable state {dict(state)}"
+    return verdicts
+
+
+def _by_induction(setting: Setting, conditions: Sequence[Condition], clock: Clock) -> dict[str, tuple[str, str]]:
+    """True in every start state; all true before a step, true after it."""
+    if not conditions:
+        return {}
+    together = conjunction(c.formula for c in conditions)
+    formulas = [at(together, 0)]
+    first = Unrolling(setting.system, formulas, setting.system.init_formula, TRUE(), clock)
+    before = Unrolling(setting.system, formulas, together, TRUE(), clock)
+    verdicts = {}
+    for condition in conditions:
+        failing = Not(condition.formula)
+        base = first.ask(at(failing, 0), 0)
+        if base.status is Status.SAT and base.run is not None and compile_formulas([failing])(base.run.states[0])[0]:
+            verdicts[condition.name] = WRONG, "false in a start state"
+            continue
+        step = before.ask(And(before.valid(1), at(failing, 1)), 1)
+        if {base.status, step.status} == {Status.UNSAT}:
+            verdicts[condition.name] = HOLDS, "true at the start, and kept by every step"
+        else:
+            given_up = Status.UNKNOWN in (base.status, step.status)
+            verdicts[condition.name] = OPEN, "the solver did not finish" if given_up else "not kept by every step"
+    if any(verdict != HOLDS for verdict, _ in verdicts.values()):  # each proof used all of them
+        rest = OPEN, "proved only together with the others"
+        verdicts = {name: rest if found[0] == HOLDS else found for name, found in verdicts.items()}
+    return verdicts
+
+
+def _reachable(table: Table) -> tuple[FNode, FNode]:
+    """What is known of a first state, and of every state."""
+    if len(table.states) <= MOST_STATES:
+        return Or([_cube(table.variables, state) for state in table.states]), TRUE()
+    columns = {var: sorted({state[var.name] for state in table.states}) for var in table.variables}
+    return TRUE(), conjunction(_among(var, values) for var, values in columns.items())
+
+
+def _cube(variables: Sequence[StateVariable], state: Valuation) -> FNode:
+    return And([equal(var.symbol, var.type.constant(state[var.name])) for var in variables])
+
+
+def _among(var: StateVariable, values: Sequence[int]) -> FNode:
+    """The formula: ``var`` has one of the rising ``values``, as few ranges."""
+    if not var.type.bits:
+        return Or([equal(var.symbol, var.type.constant(value)) for value in values])
+    ranges: list[list[int]] = []
+    for value in values:
+        if ranges and ranges[-1][1] == value - 1:
+            ranges[-1][1] = value
+        else:
+            ranges.append([value, value])
+    ends = [(var.type.constant(low), var.type.constant(high)) for low, high in ranges]
+    return Or([And(low.BVULE(var.symbol), var.symbol.BVULE(high)) for low, high in ends])

@@ -1,0 +1,95 @@
+"""What a verification says: a line for each check, and the exit code that follows from their verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bmc.engines.protocol import Run
+from bmc.system import TransitionSystem, Valuation
+from chaincover.values import shown
+
+HOLDS = "holds"
+WRONG = "WRONG"
+OPEN = "not re-proved"
+UNCLAIMED = "not claimed"
+NOTE = "note"
+"""Worth knowing, and no claim: a source that changed, a further check that was too large."""
+
+SOME_WRONG = 1
+SOME_OPEN = 6
+"""Exit codes (docs/exit-codes.md)."""
+
+SHOWN_DETAILS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One check: ``text`` says what was done and found, ``details`` what speaks against the claim."""
+
+    check: str
+    verdict: str
+    text: str
+    details: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Verification:
+    """The verdicts on one ``chain.json``."""
+
+    chain: str
+    lines: tuple[Line, ...]
+
+    @property
+    def exit_code(self) -> int:
+        """1 if a claim is wrong, else 6 if one was not re-proved, else 0."""
+        verdicts = {line.verdict for line in self.lines}
+        return SOME_WRONG if WRONG in verdicts else SOME_OPEN if OPEN in verdicts else 0
+
+    @property
+    def summary(self) -> str:
+        """One sentence: what was checked and what not."""
+        parts = []
+        for verdict, words in ((WRONG, "wrong"), (HOLDS, "checked, and holds"), (OPEN, "not re-proved")):
+            checks = [line.check for line in self.lines if line.verdict == verdict]
+            if checks:
+                parts.append(f"{words}: {', '.join(checks)}")
+        return "; ".join(parts) or "nothing is claimed"
+
+
+def as_data(found: Verification) -> dict[str, Any]:
+    """A verification as plain data."""
+    return {
+        "chain": found.chain,
+        "checks": [
+            {"check": line.check, "verdict": line.verdict, "text": line.text, "details": list(line.details)}
+            for line in found.lines
+        ],
+        "summary": found.summary,
+        "exit_code": found.exit_code,
+    }
+
+
+def limited(details: Iterable[str]) -> tuple[str, ...]:
+    """The first details, and how many more there are."""
+    every = list(details)
+    more = len(every) - SHOWN_DETAILS
+    return (*every[:SHOWN_DETAILS], f"and {more} more") if more > 0 else tuple(every)
+
+
+def told(system: TransitionSystem, run: Run, steps: int, from_init: bool) -> str:
+    """The first ``steps`` steps of a run in words: where it begins, then the inputs."""
+    inputs = told_inputs(system, run.inputs[:steps])
+    if from_init:
+        return inputs
+    variables = [var for var in system.state if var.role == "state"]
+    state = ", ".join(f"{name}={value}" for name, value in shown(variables, run.states[0]).items())
+    return f"from {state}; {inputs}"
+
+
+def told_inputs(system: TransitionSystem, inputs: Sequence[Valuation]) -> str:
+    """The inputs of each step, those that are not 0."""
+    rows = [shown(system.inputs, values) for values in inputs]
+    texts = [" ".join(f"{name}={value}" for name, value in row.items() if value) or "all 0" for row in rows]
+    return "; ".join(f"step {number}: {text}" for number, text in enumerate(texts)) or "no step"

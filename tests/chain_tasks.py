@@ -1,0 +1,101 @@
+"""Tasks for the searches over many paths, and checks of what they come to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from explicit import Explicit
+from gap_chains import chain_within
+from machines import Case
+from pysmt.fnode import FNode
+
+from bmc.engines import choose as choose_engine
+from bmc.engines.protocol import Answer, Engine, Session, Status
+from bmc.explore import reachability_invariant
+from bmc.system import TransitionSystem
+from bmc.unroll import at
+from chaincover.budget import Budget
+from chaincover.concretize import Concretizer
+from chaincover.orderings import choose as choose_ordering
+from chaincover.orderings import missing_library
+from chaincover.reachability import GraphBuilder
+from chaincover.recheck import Checker
+from chaincover.trial import Outcome, Task
+
+TSP = "local" if missing_library("tsp") else "tsp"
+"""The ordering for refinement."""
+
+
+def task(case: Case, ordering: str, limit: int, overlap: str = "allow", engine: Engine | None = None) -> Task:
+    """A chain to be found for ``case``."""
+    system, goals, final = case
+    engine = engine or choose_engine("z3")
+    builder = GraphBuilder(system, goals, final, engine, overlap, limit=limit)
+    return Task(Concretizer(system, goals, final, engine, Budget()), builder, choose_ordering(ordering), overlap, limit)
+
+
+def extended(task: Task) -> Task:
+    """``task`` with its graph extended to K."""
+    while task.builder.depth < task.limit:
+        task.builder.extend()
+    return task
+
+
+def with_reachable_states(case: Case) -> Case:
+    """``case`` with its reachable states as an invariant."""
+    system, goals, final = case
+    formulas = [goal.antecedent for goal in goals] + ([] if final is None else [at(final, 0)])
+    found = reachability_invariant(system, formulas, 100_000)
+    return case if found is None else (replace(system, invariants=(found,)), goals, final)
+
+
+def check_against_explicit_search(case: Case, task: Task, found: Outcome) -> bool:
+    """A chain must be one, and there must be none within K where none was found; whether there was a choice."""
+    system, goals, final = case
+    reference = Explicit(system)
+    wanted = [goal for goal in goals if goal.name in task.builder.graph().possible.goals]
+    if not wanted:
+        return False
+    if found.status is Status.SAT:
+        assert found.plan is not None
+        assert found.run is not None
+        chain = Checker(system, goals, final).chain(found.plan, found.run)
+        assert sorted(chain.order) == sorted(goal.name for goal in wanted)
+        lengths = {goal.name: goal.length for goal in goals}
+        spans = zip(found.plan.goals, pairwise(found.plan.starts), strict=False)
+        assert task.overlap == "allow" or all(b - a >= lengths[goal] for goal, (a, b) in spans)
+        assert reference.least_chain(wanted, final, found.run.length) is not None
+    else:
+        assert found.status is Status.UNSAT
+        assert not chain_within(reference, wanted, final, task.limit, task.overlap)
+    return bool(found.infeasible)
+
+
+class DoubtfulSession:
+    """Gives up on every query whose work is limited."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self.run = session.run
+
+    def check(
+        self, formulas: Sequence[FNode], steps: int, time_limit: float | None = None, effort: int | None = None
+    ) -> Answer:
+        if effort is not None:
+            return Answer(Status.UNKNOWN)
+        return self._session.check(formulas, steps, time_limit)
+
+
+class DoubtfulEngine:
+    """z3, but it gives up on every query whose work is limited."""
+
+    name = "doubtful"
+    version = ""
+
+    def __init__(self) -> None:
+        self._engine = choose_engine("z3")
+
+    def session(self, system: TransitionSystem, source: FNode, goals: Sequence[FNode] = ()) -> Session:
+        return DoubtfulSession(self._engine.session(system, source, goals))

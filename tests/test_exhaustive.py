@@ -1,0 +1,318 @@
+"""The exhaustive search against plain explicit searches, and the runs that it returns against the monitor."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from itertools import combinations, pairwise, product
+from typing import Any
+
+import pytest
+from command_line import MODEL_NAMES, MODELS, fresh_names
+from explicit import Explicit, Input, State
+from pysmt.fnode import FNode
+from pysmt.shortcuts import BV, FALSE, TRUE, And, Equals, Iff, Implies, Ite, Not, Or
+from random_systems import RandomCase, random_case
+
+from bmc.engines.protocol import Run
+from bmc.errors import LimitReached
+from bmc.evaluate import compile_formulas
+from bmc.explore import reachable_states, state_graph
+from bmc.simulate import Simulator
+from bmc.system import BOOLEAN, InputVariable, StateVariable, TransitionSystem, ValueType
+from bmc.unroll import at, framed
+from chaincover.exhaustive import Exhaustion, exhaust, least_run
+from chaincover.load import load
+from chaincover.project import read_project
+from properties.goal import Goal
+from properties.monitor import Monitor
+
+NIBBLE = ValueType("nibble", 4, signed=True)
+level, push = NIBBLE.symbol("ex_level"), NIBBLE.symbol("ex_push")
+
+
+def subsets(goals: Sequence[Goal]) -> list[tuple[Goal, ...]]:
+    return [chosen for size in range(len(goals) + 1) for chosen in combinations(goals, size)]
+
+
+def finished(case: RandomCase, final: FNode | None, overlap: str = "allow") -> Exhaustion:
+    found = exhaust(case.system, case.goals, final, overlap)
+    assert found is not None
+    return found
+
+
+def length(run: Run | None) -> int | None:
+    return None if run is None else run.length
+
+
+def check_run(system: TransitionSystem, goals: Sequence[Goal], final: FNode | None, overlap: str, run: Run) -> None:
+    """``run`` is one of the system's, covers ``goals`` and ends in ``final``."""
+    simulator = Simulator(system)
+    opened = {v.name: run.states[0][v.name] for v in system.state if v.init is None}
+    assert run == simulator.run(simulator.initial(opened), run.inputs)
+    assert all(simulator.allowed(s, i) for s, i in zip(run.states, run.inputs, strict=False))
+    assert all(values.keys() == {v.name for v in system.inputs} for values in run.inputs)
+    assert final is None or compile_formulas([final])(run.states[-1])[0]
+    positions = Monitor(goals).covered(run)
+    assert all(positions[goal.name] for goal in goals)
+    if overlap == "forbid":
+        assert disjoint(goals, [positions[goal.name] for goal in goals])
+
+
+def disjoint(goals: Sequence[Goal], positions: Sequence[Sequence[int]]) -> bool:
+    """Whether each goal can be credited at one of its positions so that no two share a step."""
+    for chosen in product(*positions):
+        spans = sorted((k, k + goal.length) for k, goal in zip(chosen, goals, strict=True))
+        if all(end <= start for (_, end), (start, _) in pairwise(spans)):
+            return True
+    return False
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_least_lengths_are_those_of_an_explicit_search(seed: int) -> None:
+    case = random_case(seed)
+    explicit = Explicit(case.system)
+    for final in dict.fromkeys((case.final, None)):
+        found = finished(case, final)
+        for goals in subsets(case.goals):
+            expected = explicit.least_chain(goals, final, 40 * 2 ** len(goals))
+            run = found.least([goal.name for goal in goals])
+            assert length(run) == expected
+            if run is not None:
+                check_run(case.system, goals, final, "allow", run)
+        least = least_run(case.system, case.goals, final)
+        assert least is not None
+        assert length(least.run) == expected
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_least_lengths_without_shared_steps(seed: int) -> None:
+    case = random_case(seed, goals=3)
+    explicit = Explicit(case.system)
+    for final in dict.fromkeys((case.final, None)):
+        found = finished(case, final, "forbid")
+        for goals in subsets(case.goals):
+            run = found.least([goal.name for goal in goals])
+            assert length(run) == least_apart(explicit, goals, final)
+            if run is not None:
+                check_run(case.system, goals, final, "forbid", run)
+        least = least_run(case.system, case.goals, final, "forbid")
+        assert least is not None
+        assert length(least.run) == length(run)
+
+
+def least_apart(explicit: Explicit, goals: Sequence[Goal], final: FNode | None) -> int | None:
+    """Least length with disjoint steps: all (last steps, goals credited, steps since the last credited end)."""
+    window = max((goal.length for goal in goals), default=0)
+
+    def ways(states: tuple[State, ...], inputs: tuple[Input, ...], done: frozenset[str], since: int) -> set[Any]:
+        found, todo = {(done, since)}, [(done, since)]
+        while todo:
+            before, apart = todo.pop()
+            for goal in goals:
+                first = len(inputs) - goal.length
+                fits = goal.name not in before and goal.length <= apart and first >= 0
+                if fits and explicit.holds(goal.antecedent, states[first:], inputs[first:]):
+                    after = (before | {goal.name}, 0)
+                    todo += [after] if after not in found else []
+                    found.add(after)
+        return found
+
+    layer = {((explicit.init,), (), *way) for way in ways((explicit.init,), (), frozenset(), window)}
+    seen, steps = set(layer), 0
+    while layer:
+        for states, _, done, _ in layer:
+            if len(done) == len(goals) and (final is None or explicit.holds(at(final, 0), states[-1:], [])):
+                return steps
+        following = set()
+        for states, inputs, done, since in layer:
+            for values, after in explicit.steps[states[-1]]:
+                more = (*states, after)[-window - 1 :]
+                given = (*inputs, values)[max(0, len(inputs) + 1 - window) :]
+                following |= {(more, given, *way) for way in ways(more, given, done, min(since + 1, window))}
+        layer = following - seen
+        seen |= layer
+        steps += 1
+    return None
+
+
+@pytest.mark.parametrize("overlap", ["allow", "forbid"])
+@pytest.mark.parametrize("seed", range(200, 320))
+def test_the_guided_search_finds_the_same_lengths(seed: int, overlap: str) -> None:
+    """Estimates steer ``least_run`` alone: more goals, many under way and completed at once."""
+    case = random_case(seed, goals=6, longest=4)
+    for final in dict.fromkeys((case.final, None)):
+        everything = exhaust(case.system, case.goals, final, overlap, nodes_limit=2000)
+        coverable = [] if everything is None else [c.goals for c in everything.pareto()]
+        for names in sorted(map(sorted, coverable))[-3:]:
+            goals = [goal for goal in case.goals if goal.name in names]
+            least = least_run(case.system, goals, final, overlap)
+            assert least is not None
+            assert everything is not None
+            assert length(least.run) == length(everything.least(names))
+
+
+@pytest.mark.parametrize("seed", range(100, 115))
+@pytest.mark.parametrize("overlap", ["allow", "forbid"])
+def test_every_short_run_is_accounted_for(seed: int, overlap: str) -> None:
+    """All runs of up to 4 steps, judged by the monitor: what one covers is in ``pareto``, no longer than it."""
+    case = random_case(seed, goals=3, longest=2)
+    explicit, monitor = Explicit(case.system), Monitor(case.goals)
+    covers = finished(case, None, overlap).pareto()
+    for steps in range(5):
+        for states, inputs in explicit.runs(explicit.init, steps):
+            run = Run(
+                tuple(dict(zip(explicit.state_names, s, strict=True)) for s in states),
+                tuple(dict(zip(explicit.input_names, i, strict=True)) for i in inputs),
+            )
+            positions = monitor.covered(run)
+            for goals in subsets([goal for goal in case.goals if positions[goal.name]]):
+                if overlap == "allow" or disjoint(goals, [positions[goal.name] for goal in goals]):
+                    names = {goal.name for goal in goals}
+                    assert any(names <= cover.goals and cover.length <= steps for cover in covers)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_no_cover_is_dominated_by_another(seed: int) -> None:
+    covers = finished(random_case(seed), None).pareto()
+    assert [c.length for c in covers] == sorted(c.length for c in covers)
+    for a, b in product(covers, covers):
+        assert a == b or not (a.goals <= b.goals and a.length >= b.length)
+
+
+@pytest.mark.parametrize("model", MODEL_NAMES)
+def test_bundled_models(model: str) -> None:
+    for expected in tomllib.loads((MODELS / model / "expected.toml").read_text())["run"]:
+        with fresh_names():
+            controller = load(read_project(str(MODELS / model / expected["project"])), select=expected.get("goals", ()))
+            least = least_run(controller.system, controller.goals, controller.final)
+            assert least is not None
+            assert length(least.run) == expected.get("length")
+            if least.run is not None:
+                check_run(controller.system, controller.goals, controller.final, "allow", least.run)
+            if "length_without_final" in expected:
+                anywhere = least_run(controller.system, controller.goals, None)
+                assert anywhere is not None
+                assert length(anywhere.run) == expected["length_without_final"]
+
+
+def level_system(start: FNode | None) -> TransitionSystem:
+    """``ex_level`` becomes the sum of itself and ``ex_push`` (-2 to 1, not 0); ``ex_idle`` may only be 3 to 5."""
+    return TransitionSystem(
+        "level",
+        (StateVariable("ex_level", NIBBLE, start, level + push), StateVariable("ex_other", BOOLEAN, FALSE(), TRUE())),
+        (InputVariable("ex_push", NIBBLE, ((-2, -1), (1, 1))), InputVariable("ex_idle", NIBBLE, ((3, 5),))),
+    )
+
+
+def rises(name: str = "rises") -> Goal:
+    """A relation between steps: twice one more than before, by way of the input's sign."""
+    first, second, third = (framed(level, k) for k in range(3))
+    return Goal(name, And(Equals(second, first + BV(1, 4)), Equals(third, second + framed(push, 0))), None, 2)
+
+
+def test_values_at_several_steps_negative_inputs_and_inputs_that_nothing_reads() -> None:
+    system = level_system(BV(0, 4))
+    down = Goal("down", Equals(framed(level, 0), BV(-3 % 16, 4)), None, 0)
+    found = exhaust(system, [rises(), down], None)
+    assert found is not None
+    run = found.least(["rises", "down"])
+    assert length(run) == 4
+    assert run is not None
+    check_run(system, [rises(), down], None, "allow", run)
+    assert {values["ex_idle"] for values in run.inputs} == {3}
+
+
+def test_every_open_start_value_counts() -> None:
+    system = level_system(None)
+    far = Goal("far", Equals(framed(level, 0), BV(7, 4)), None, 0)
+    least = least_run(system, [far, rises()], Equals(level, BV(9, 4)))
+    assert least is not None
+    assert least.run is not None
+    assert (least.run.length, least.run.states[0]["ex_level"]) == (2, 7)
+    check_run(system, [far, rises()], Equals(level, BV(9, 4)), "allow", least.run)
+
+
+def test_goals_that_one_step_completes_together() -> None:
+    """One by one on the way up takes 5 steps, and looks better until the place where all three hold, 4 steps down."""
+    goals = [
+        Goal(f"at{n}", Or([Equals(framed(level, 0), BV(value, 4)) for value in (n, 8)]), None, 0) for n in (1, 3, 5)
+    ]
+    least = least_run(level_system(BV(0, 4)), goals, None)
+    assert least is not None
+    assert length(least.run) == 4
+
+
+def test_connectives_between_steps() -> None:
+    """An antecedent with every connective over several steps holds where its plain evaluation says so."""
+    a, b = (framed(BOOLEAN.symbol("ex_flag"), k) for k in range(2))
+    u, v = (framed(BOOLEAN.symbol("ex_in"), k) for k in range(2))
+    flag, given = BOOLEAN.symbol("ex_flag"), BOOLEAN.symbol("ex_in")
+    system = TransitionSystem(
+        "flag", (StateVariable("ex_flag", BOOLEAN, FALSE(), given),), (InputVariable("ex_in", BOOLEAN),)
+    )
+    formulas = [
+        Iff(a, v),
+        Not(Iff(u, v)),
+        Ite(a, u, v),
+        Ite(v, a, b),
+        Implies(v, a),
+        Not(Implies(u, v)),
+        Iff(a, TRUE()),
+    ]
+    goals = [Goal(f"g{n}", And(formula, u), None, 2) for n, formula in enumerate(formulas)]
+    explicit = Explicit(system)
+    for overlap in ("allow", "forbid"):
+        found = exhaust(system, goals, Not(flag), overlap)
+        assert found is not None
+        for pair in combinations(goals, 2):
+            plain = explicit.least_chain(pair, Not(flag), 50) if overlap == "allow" else None
+            expected = plain if overlap == "allow" else least_apart(explicit, pair, Not(flag))
+            assert length(found.least([goal.name for goal in pair])) == expected
+
+
+def test_limits_end_the_search_without_an_answer() -> None:
+    case = random_case(3)
+    assert exhaust(case.system, case.goals, None, steps_limit=3) is None
+    system, goals = level_system(BV(0, 4)), [rises(str(n)) for n in range(2)]
+    assert exhaust(system, goals, None, "forbid", nodes_limit=20) is None
+    assert least_run(system, goals, None, "forbid", nodes_limit=20) is None
+    least = least_run(system, goals, None, "forbid")
+    assert least is not None
+    assert length(least.run) == 4
+
+
+def test_the_caller_can_stop_the_search() -> None:
+    def stop() -> None:
+        raise LimitReached("enough")
+
+    with pytest.raises(LimitReached):
+        exhaust(level_system(BV(0, 4)), [rises()], None, check=stop)
+
+
+def test_no_goals_need_only_the_end() -> None:
+    system = level_system(BV(0, 4))
+    for final, steps in ((None, 0), (Equals(level, BV(2, 4)), 2), (FALSE(), None)):
+        least, found = least_run(system, [], final), exhaust(system, [], final)
+        assert least is not None
+        assert found is not None
+        assert length(least.run) == length(found.least([])) == steps
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_the_state_graph_has_the_reachable_states_and_their_steps(seed: int) -> None:
+    case = random_case(seed)
+    formulas = [goal.antecedent for goal in case.goals]
+    graph, states = state_graph(case.system, formulas, 10_000), reachable_states(case.system, formulas, 10_000)
+    assert graph is not None
+    assert states is not None
+    assert {tuple(s.items()) for s in graph.states} == {tuple(s.items()) for s in states}
+    assert len(graph.states) == len(states)
+    simulator = Simulator(case.system)
+    rest = simulator.initial()
+    for state, steps in zip(graph.states, graph.steps, strict=True):
+        whole = {**rest, **state}
+        allowed = [i for i, values in enumerate(graph.inputs) if simulator.allowed(whole, values)]
+        assert [i for i, _ in steps] == allowed
+        for i, after in steps:
+            assert graph.states[after].items() <= simulator.step(whole, graph.inputs[i]).items()

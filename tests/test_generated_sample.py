@@ -1,0 +1,36 @@
+"""A sample of the generated systems against the independent search (``benchmarks.generated.run`` takes all of them).
+
+A wrong answer always fails. One that only leaves something open (a gap, an unproved verdict, a limit) fails with
+``STRICT``; so does *fewest* where it was only shown within K.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks.generated.run import Row, compared, line
+
+STRICT = True
+"""Whether every length, number of chains, verdict and claim of minimality must equal the search's."""
+
+SAMPLE = range(50)
+STATES = 16
+GOALS = 4
+LIMIT = 60.0
+"""Seconds for one system, as the benchmark gives it."""
+
+
+def checked(row: Row) -> None:
+    if STRICT:
+        assert row.agrees(strict=True), line(row)
+    assert not [kind for kind, _ in row.wrong if STRICT or kind != "fewest wrong"], line(row)
+
+
+@pytest.mark.parametrize("seed", SAMPLE)
+def test_the_answer_equals_the_search(seed: int) -> None:
+    checked(compared(seed, states=STATES, goals=GOALS, limit=LIMIT))
+
+
+@pytest.mark.parametrize("seed", SAMPLE[::5])
+def test_the_answer_with_disjoint_goals_equals_the_search(seed: int) -> None:
+    checked(compared(seed, overlap="forbid", states=STATES, goals=GOALS, limit=LIMIT))

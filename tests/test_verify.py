@@ -1,0 +1,212 @@
+"""``chaincover verify`` on claims that are true, on weaker ones, and on those that it cannot prove again."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from command_line import MODELS, chaincover, fresh_names, write_files
+from small_programs import program, project
+from verify_documents import (
+    CRUISE,
+    Change,
+    Document,
+    cruise_document,
+    direct_proof,
+    doors_document,
+    generated,
+    rest_on_exhaustion,
+    texts,
+    verdicts,
+    verify,
+    write_doors,
+    wrong,
+)
+
+from bmc.engines import choose
+from chaincover import analysis, results
+from chaincover.certificate import as_data
+from chaincover.load import load
+from chaincover.pipeline import Options, generate
+from chaincover.project import read_project
+
+needs_compiler = pytest.mark.needs_compiler
+
+
+@pytest.fixture
+def cruise() -> Document:
+    return cruise_document()
+
+
+@pytest.fixture
+def doors() -> Document:
+    return doors_document()
+
+
+@pytest.fixture
+def doors_folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "doors"
+    folder.mkdir()
+    write_doors(folder)
+    return folder
+
+
+# what is true
+
+
+@needs_compiler
+def test_a_true_certificate_passes(cruise: Document, tmp_path: Path) -> None:
+    outcome = verify(cruise, tmp_path, CRUISE)
+    assert outcome.code == outcome.json["exit_code"] == 0
+    assert verdicts(outcome) == {
+        "sources": "holds",
+        "chain": "holds",
+        "invariants": "holds",
+        "edges": "holds",
+        "sub-paths": "not claimed",
+        "order bound": "holds",
+        "refuted lengths": "not claimed",
+        "lower bound": "holds",
+        "all runs": "holds",
+    }
+    assert outcome.json["summary"].startswith("checked, and holds: sources, chain, invariants, edges, order bound")
+    assert "on the compiled original" in texts(outcome, "chain")
+
+
+@needs_compiler
+def test_path_facts_are_proved_again(doors: Document, doors_folder: Path, tmp_path: Path) -> None:
+    """Goals that only the command line named are read from the document."""
+    outcome = verify(doors, tmp_path, doors_folder)
+    assert outcome.code == 0
+    assert verdicts(outcome)["sub-paths"] == verdicts(outcome)["all runs"] == "holds"
+    assert verdicts(outcome)["invariants"] == "not claimed"
+
+
+@needs_compiler
+def test_the_report_as_text(cruise: Document, tmp_path: Path) -> None:
+    (tmp_path / "chain.json").write_text(json.dumps(cruise))
+    outcome = chaincover("verify", CRUISE, tmp_path / "chain.json")
+    rows = outcome.out.splitlines()
+    assert outcome.code == 0
+    assert rows[0].split() == ["sources", "holds", "1", "file", "with", "the", "SHA-256", "recorded"]
+    assert rows[-1].startswith("checked, and holds: sources, chain")
+    assert chaincover("verify", CRUISE, tmp_path, "-q").out == ""
+
+
+def weaker_bound(document: Document) -> None:
+    document["certificate"]["order_bound"] = document["certificate"]["lower"] = document["bounds"]["lower"] = 7
+    document["bounds"]["minimal"], document["bounds"]["gap"] = False, 0.285714
+
+
+def whole_chain_search(document: Document) -> None:
+    """No distances but the trivial ones: every length is refuted instead."""
+    for fact in document["certificate"]["edges"]:
+        fact["at_least"] = 0
+    document["certificate"].update(order_bound=0, refuted=[0, 9], invariants=[])
+
+
+@needs_compiler
+@pytest.mark.parametrize("change", [weaker_bound, whole_chain_search, rest_on_exhaustion])
+def test_a_weaker_but_true_certificate_passes(change: Change, cruise: Document, tmp_path: Path) -> None:
+    change(cruise)
+    outcome = verify(cruise, tmp_path, CRUISE)
+    assert outcome.code == 0, outcome.json
+    assert verdicts(outcome)["lower bound"] == "holds"
+
+
+@needs_compiler
+@pytest.mark.parametrize("overlap", ["forbid", "allow"])
+def test_goals_that_may_not_share_steps(overlap: str, tmp_path: Path) -> None:
+    folder = tmp_path / "p"
+    write_files(folder, {"c.c": program(), "chaincover.toml": project("[ranges]\na = [0, 1]")})
+    twice = "G(b && X(b) -> X(X(n <= 100)))"
+    goals = ("--property", f"one: {twice}", "--property", "two: G(a == 1 && X(a == 0) -> X(X(n <= 100)))")
+    document = generated(tmp_path, folder, *goals, "--overlap", overlap)
+    document["certificate"] = direct_proof(document, [])
+    assert document["bounds"]["length"] == {"forbid": 4, "allow": 2}[overlap]
+    assert verify(document, tmp_path, folder).code == 0
+    if overlap == "forbid":
+        document["settings"]["overlap"] = "allow"
+        outcome = verify(document, tmp_path, folder)
+        assert wrong(outcome) == {"lower bound"}
+    else:
+        document["settings"]["overlap"] = "forbid"
+        outcome = verify(document, tmp_path, folder)
+        assert wrong(outcome) == {"chain"}
+        assert "one and two share steps" in texts(outcome, "chain")
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    ("model", "options"),
+    [
+        ("latch", Options()),
+        ("latch", Options(explore=0, exhaust=0)),
+        ("latch", Options(rounds=0)),
+        ("cruise", Options(overlap="forbid")),
+        ("turnsignal", Options(rounds=3)),
+    ],
+)
+def test_what_is_generated_is_proved_again(model: str, options: Options, tmp_path: Path) -> None:
+    """Whatever the proof of the bound is made of."""
+    with fresh_names():
+        controller = load(read_project(str(MODELS / model)))
+        controller = replace(controller, system=analysis.prepare(controller, choose("z3")))
+        result = generate(controller.system, controller.goals, controller.final, options)
+        assert result.certificate is not None
+        document = results.chain_document(controller, result)
+        document["certificate"] = as_data(result.certificate)
+    outcome = verify(document, tmp_path, MODELS / model)
+    assert outcome.code == 0, outcome.json
+    assert verdicts(outcome)["lower bound"] == verdicts(outcome)["edges"] == "holds"
+
+
+# what is not proved again
+
+
+def test_proofs_that_do_not_finish_have_an_exit_code_of_their_own(cruise: Document, tmp_path: Path) -> None:
+    outcome = verify(cruise, tmp_path, CRUISE, "--effort", "1e-9")
+    assert outcome.code == 6
+    assert verdicts(outcome)["edges"] == "not re-proved"
+    assert "not re-proved: " in outcome.json["summary"]
+    outcome = verify(cruise, tmp_path, CRUISE, "--time-limit", "1e-9")
+    assert outcome.code == 6
+    assert verdicts(outcome)["edges"] == verdicts(outcome)["invariants"] == "not re-proved"
+    assert verdicts(outcome)["all runs"] == "note"
+
+
+def test_without_a_compiler_the_chain_is_not_checked_on_the_original(cruise: Document, tmp_path: Path) -> None:
+    outcome = verify(cruise, tmp_path, CRUISE, CHAINCOVER_NO_CC="1")
+    assert outcome.code == 6
+    assert [check for check, verdict in verdicts(outcome).items() if verdict == "not re-proved"] == ["chain"]
+    assert "the model only" in texts(outcome, "chain")
+
+
+def test_without_a_certificate_the_bound_is_not_proved_again(cruise: Document, tmp_path: Path) -> None:
+    del cruise["certificate"]
+    outcome = verify(cruise, tmp_path, CRUISE)
+    assert outcome.code == 6
+    assert verdicts(outcome)["lower bound"] == "not re-proved"
+    assert "no certificate" in texts(outcome, "lower bound")
+
+
+@needs_compiler
+def test_goals_said_to_be_unreachable(tmp_path: Path) -> None:
+    write_files(tmp_path, {"p/c.c": program(), "p/chaincover.toml": project("[ranges]\na = [0, 1]")})
+    goals = ("--property", "x: cover(n == 2)", "--property", "y: cover(n < 0)")
+    folder = tmp_path / "p"
+    assert chaincover("generate", folder, "-o", tmp_path, "--no-replay", "-q", *goals).code == 4
+    document = json.loads((tmp_path / "chain.json").read_text())
+    document["certificate"] = {**direct_proof(document, []), "goals": ["x"]}
+    document["certificate"]["edges"] = [
+        {"from": "init", "to": "x", "at_least": 2},
+        {"from": "x", "to": "end", "at_least": 0},
+    ]
+    outcome = verify(document, tmp_path, folder)
+    assert (outcome.code, verdicts(outcome)["goals not covered"]) == (0, "holds")
+    document["goals"][0].update(verdict="unreachable", step=None)
+    outcome = verify(document, tmp_path, folder)
+    assert "goals not covered" in wrong(outcome)
+    assert "a run does so: step 0: i->b=1; step 1: i->b=1" in texts(outcome, "goals not covered")

@@ -1,0 +1,149 @@
+"""``chaincover verify``: files that cannot be read, and summaries of several chains."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from command_line import Outcome, chaincover, write_files
+from small_programs import HEAD, program, project
+from verify_documents import CRUISE, Document, cruise_document, direct_proof, texts, verdicts, verify, wrong
+
+needs_compiler = pytest.mark.needs_compiler
+
+
+@pytest.fixture
+def cruise() -> Document:
+    return cruise_document()
+
+
+# what cannot be read
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{",
+        "[]",
+        "{}",
+        '{"schema": "chaincover/chain/1", "chain": null}',
+        '{"schema": "chaincover/chain/1", "chain": {}}',
+    ],
+)
+def test_a_damaged_file_is_refused(text: str, tmp_path: Path) -> None:
+    (tmp_path / "chain.json").write_text(text)
+    outcome = chaincover("verify", CRUISE, tmp_path)
+    assert outcome.code == 3
+    assert str(tmp_path / "chain.json") in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("keys", "value"),
+    [
+        (("bounds", "lower"), "9"),
+        (("certificate", "refuted"), [1]),
+        (("certificate", "edges"), None),
+        (("settings", "overlap"), "maybe"),
+        (("chain", "hits"), [{"goal": "p_1"}]),
+        (("controller", "sources"), [1]),
+    ],
+)
+def test_a_damaged_part_is_refused(keys: tuple[str, str], value: object, cruise: Document, tmp_path: Path) -> None:
+    cruise[keys[0]][keys[1]] = value
+    (tmp_path / "chain.json").write_text(json.dumps(cruise))
+    outcome = chaincover("verify", CRUISE, tmp_path)
+    assert outcome.code == 3
+    assert "damaged" in outcome.err
+
+
+def test_a_missing_file_and_a_goal_that_is_gone(cruise: Document, tmp_path: Path) -> None:
+    assert chaincover("verify", CRUISE, tmp_path / "none").code == 3
+    cruise["goals"].append({**cruise["goals"][0], "name": "p_9", "property": "p_9()"})
+    outcome = verify(cruise, tmp_path, CRUISE)
+    assert outcome.code == 3
+    assert "the program has no goal 'p_9'" in outcome.json["error"]
+
+
+# several chains
+
+
+@pytest.fixture
+def several(tmp_path: Path) -> Path:
+    """Two chains, one for each of two branches, with a certificate each."""
+    code = program("if (s->n == 0) s->n = i->a;", head=HEAD)
+    write_files(tmp_path, {"p/c.c": code, "p/chaincover.toml": project("[ranges]\na = '0..2'")})
+    goals = ("--property", "one: cover(n == 1)", "--property", "two: cover(n == 2)")
+    chaincover("generate", tmp_path / "p", "-o", tmp_path / "out", "--several", "--no-replay", "-q", *goals)
+    for number in (1, 2):
+        place = tmp_path / "out" / f"chain-{number}.json"
+        document = json.loads(place.read_text())
+        document["certificate"] = direct_proof(document, [])
+        place.write_text(json.dumps(document))
+    return tmp_path
+
+
+@needs_compiler
+def test_several_chains(several: Path) -> None:
+    outcome = chaincover("verify", several / "p", several / "out", "--json")
+    found = verdicts(outcome)
+    assert outcome.code == 0, outcome.json
+    assert found["chain-1.json: chain"] == found["chain-2.json: all runs"] == "holds"
+    assert found["all chains"] == found["number of chains"] == "holds"
+    assert change_summary(several, lower=2, minimal=True, fewest_at_all=True).code == 0
+    assert change_summary(several, lower=0, minimal=False, fewest_at_all=False).code == 0
+
+
+def change_summary(several: Path, **values: object) -> Outcome:
+    """Verify with other values in the summary."""
+    place = several / "out" / "chains.json"
+    place.write_text(json.dumps({**json.loads(place.read_text()), **values}))
+    return chaincover("verify", several / "p", place, "--json")
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    ("key", "value", "check", "text"),
+    [
+        ("length", 1, "all chains", "the chains have 2 steps, not 1"),
+        ("conflicts", [], "number of chains", "would allow 1 chains"),
+        ("conflicts", [{"goals": ["one", "three"], "reason": ""}], "number of chains", "would allow 1 chains"),
+        ("lower", 3, "total length", "the bound 3 is above the 2 steps"),
+        ("minimal", "yes", "all chains", "the chains are said to be minimal: 2 steps, bound 1"),
+    ],
+)
+def test_a_changed_summary_is_found_out(key: str, value: object, check: str, text: str, several: Path) -> None:
+    values = {"lower": 1, "minimal": False, "fewest_at_all": True, key: value}
+    outcome = change_summary(several, **values)
+    assert outcome.code == 1
+    assert text in texts(outcome, check)
+
+
+@needs_compiler
+def test_goals_that_do_fit_into_one_chain(several: Path) -> None:
+    """The program lets both be covered now: the chains are right, their number is not the least."""
+    write_files(several, {"p/c.c": program("s->n = i->a;", head=HEAD)})
+    outcome = change_summary(several, lower=1, minimal=False, fewest_at_all=True)
+    assert outcome.code == 1
+    assert wrong(outcome) == {"number of chains"}
+    assert "one chain of 2 steps covers one, two together" in texts(outcome, "number of chains")
+
+
+@needs_compiler
+def test_chains_of_fewer_steps_in_all(several: Path) -> None:
+    """One step would do for both goals, were it allowed to take two chains: the bound of 2 on all steps is wrong."""
+    code = "if (s->n == 0) s->n = i->a; s->m = 0; if (i->b) s->n = 2;"
+    write_files(several, {"p/c.c": program(code, head=HEAD)})
+    outcome = change_summary(several, lower=3, length=3, minimal=True, fewest_at_all=False)
+    assert "total length" in wrong(outcome)
+    assert "2 chains of 2 steps in all cover the goals, below 3" in texts(outcome, "total length")
+
+
+@needs_compiler
+def test_goals_that_no_chain_covers(several: Path) -> None:
+    verdicts_now = json.loads((several / "out" / "chains.json").read_text())["verdicts"]
+    gone = {"goal": "far", "verdict": "unreachable", "step": None, "detail": "", "property": "cover(n == 3)"}
+    outcome = change_summary(several, verdicts=[*verdicts_now, gone], lower=0, minimal=False)
+    assert verdicts(outcome)["goals not covered"] == "holds"
+    outcome = change_summary(several, verdicts=[*verdicts_now, {**gone, "property": "cover(n == 2 && b)"}])
+    assert "goals not covered" in wrong(outcome)

@@ -1,0 +1,135 @@
+"""The order bound and the sharing out of goals against all orders and all ways."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from itertools import permutations, product
+
+import pytest
+
+from chaincover.certificate import Certificate, EdgeFact, PathFact
+from chaincover.graph import INIT
+from chaincover.verify.limits import Clock, Limits
+from chaincover.verify.orders import needed_edges, order_bound
+from chaincover.verify.report import HOLDS, OPEN, WRONG
+from chaincover.verify.sharing import fits, least_total
+
+# the bound from orders
+
+
+def random_certificate(rng: random.Random, goals: int, walked: int = 6) -> Certificate:
+    names = tuple(f"g{n}" for n in range(goals))
+    bare = Certificate(names, "end", "allow", (), (), (), 0, (0, 0), 0, 0)
+    edges = tuple(EdgeFact(a, b, rng.randint(0, 4)) for a, b in needed_edges(bare))
+    walks = [(INIT, *rng.sample(names, goals), "end") for _ in range(walked if goals else 0)]
+    paths = []
+    for walk in walks:
+        begin = rng.randint(0, goals - 1)
+        sub = walk[begin : rng.randint(begin + 3, goals + 3)]
+        paths.append(PathFact(sub, rng.randint(3, 4 * len(sub))))
+    return replace(bare, edges=edges, paths=tuple(paths))
+
+
+def reference_bound(certificate: Certificate) -> int:
+    """Over all orders: start times, each by all constraints on it."""
+    weights = {(f.source, f.target): f.at_least for f in certificate.edges}
+    costs = []
+    for order in permutations(certificate.goals):
+        walk = (INIT, *order, certificate.end)
+        times = [0] * len(walk)
+        for place in range(1, len(walk)):
+            times[place] = times[place - 1] + weights[walk[place - 1], walk[place]]
+            for fact in certificate.paths:
+                begin = place + 1 - len(fact.path)
+                if begin >= 0 and walk[begin : place + 1] == fact.path:
+                    times[place] = max(times[place], times[begin] + fact.at_least)
+        costs.append(times[-1])
+    far = max((weights[INIT, g] + weights[g, certificate.end] for g in certificate.goals), default=0)
+    return max(min(costs), far)
+
+
+@pytest.mark.parametrize("orders", [300_000, 1], ids=["own", "backend"])
+@pytest.mark.parametrize("seed", range(25))
+def test_the_order_bound_is_that_of_all_orders(seed: int, orders: int) -> None:
+    certificate = random_certificate(random.Random(seed), seed % 6)
+    least = reference_bound(certificate)
+    clock = Clock(Limits(orders=orders))
+    for claimed in (0, least - 1, least):
+        assert order_bound(replace(certificate, order_bound=claimed), clock).verdict == HOLDS
+    assert order_bound(replace(certificate, order_bound=least + 1), clock).verdict == WRONG
+
+
+def test_many_bounds_on_sub_paths() -> None:
+    clock = Clock(Limits())
+    for seed in range(150):
+        certificate = random_certificate(random.Random(seed), 5, 60)
+        least = reference_bound(certificate)
+        assert order_bound(replace(certificate, order_bound=least), clock).verdict == HOLDS
+        assert order_bound(replace(certificate, order_bound=least + 1), clock).verdict == WRONG, seed
+
+
+def test_start_times_that_a_later_sub_path_needs() -> None:
+    """Where the search has been, it is not enough to compare the last start time: y starts at 3 after a, b, x and after
+    b, a, x, but x at 3 and at 0, and z four steps after x."""
+    near = [(INIT, "a"), (INIT, "b"), ("a", "b"), ("b", "a"), ("a", "x"), ("x", "y"), ("y", "z"), ("z", "end")]
+    names = ("a", "b", "x", "y", "z")
+    bare = Certificate(names, "end", "allow", (), (), (), 0, (0, 0), 0, 0)
+    weights = {pair: 0 if pair in near else 9 for pair in needed_edges(bare)} | {("b", "x"): 3}
+    weights.update({(node, "end"): 0 for node in names} | {(INIT, node): 0 for node in names})
+    edges = tuple(EdgeFact(a, b, weight) for (a, b), weight in weights.items())
+    paths = (PathFact(("a", "x", "y"), 3), PathFact(("x", "y", "z"), 4))
+    certificate = replace(bare, edges=edges, paths=paths)
+    assert reference_bound(certificate) == 4
+    assert order_bound(replace(certificate, order_bound=4), Clock(Limits())).verdict == HOLDS
+    assert order_bound(replace(certificate, order_bound=5), Clock(Limits())).verdict == WRONG
+
+
+def test_every_edge_needs_a_bound() -> None:
+    certificate = random_certificate(random.Random(0), 3)
+    for fact in certificate.edges:
+        rest = tuple(other for other in certificate.edges if other != fact)
+        line = order_bound(replace(certificate, edges=rest), Clock(Limits()))
+        assert line.verdict == WRONG
+        assert line.details == (f"the certificate has no bound for {fact.source} -> {fact.target}",)
+
+
+@pytest.mark.parametrize(("installed", "verdict"), [(True, HOLDS), (False, OPEN)])
+def test_too_many_orders(installed: bool, verdict: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    bare = random_certificate(random.Random(4), 5)
+    edges = tuple(replace(f, at_least=int(f.source != INIT and f.target != "end")) for f in bare.edges)
+    if not installed:
+        monkeypatch.setattr("chaincover.verify.orders.missing_library", lambda name: name)
+    claimed = replace(bare, edges=edges, paths=(), order_bound=4)
+    assert order_bound(claimed, Clock(Limits(orders=1))).verdict == verdict
+
+
+# fewest chains
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_sharing_goals_out(seed: int) -> None:
+    rng = random.Random(seed)
+    goals = [f"g{n}" for n in range(rng.randint(1, 5))]
+    conflicts = [rng.sample(goals, rng.randint(2, 3)) for _ in range(rng.randint(0, 4)) if len(goals) > 2]
+    number = rng.randint(1, 3)
+    ways = product(range(number), repeat=len(goals))
+    free = any(not any(len({way[goals.index(g)] for g in conflict}) == 1 for conflict in conflicts) for way in ways)
+    assert fits(goals, conflicts, number) == free
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_least_total_length(seed: int) -> None:
+    rng = random.Random(seed)
+    goals = [f"g{n}" for n in range(rng.randint(1, 4))]
+    sets = [frozenset(rng.sample(goals, rng.randint(0, len(goals)))) for _ in range(5)]
+    lengths_of = {names: rng.randint(0, 9) for names in sets}
+    number = rng.randint(1, 3)
+    totals = [
+        sum(lengths_of[names] for names in chosen)
+        for chosen in product(lengths_of, repeat=number)
+        if frozenset().union(*chosen) == set(goals)
+    ]
+    fewer = [least_total(goals, lengths_of, n) for n in range(1, number)]
+    known = [total for total in (*totals, *fewer) if total is not None]
+    assert least_total(goals, lengths_of, number) == min(known, default=None)

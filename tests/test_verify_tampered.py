@@ -1,0 +1,272 @@
+"""``chaincover verify`` on files that were tampered with, hashes and all."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from command_line import chaincover
+from verify_documents import (
+    CRUISE,
+    Change,
+    Document,
+    cruise_document,
+    doors_document,
+    edge,
+    rest_on_exhaustion,
+    texts,
+    verdicts,
+    verify,
+    write_doors,
+    wrong,
+)
+
+needs_compiler = pytest.mark.needs_compiler
+
+
+@pytest.fixture
+def cruise() -> Document:
+    return cruise_document()
+
+
+@pytest.fixture
+def doors() -> Document:
+    return doors_document()
+
+
+@pytest.fixture
+def doors_folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "doors"
+    folder.mkdir()
+    write_doors(folder)
+    return folder
+
+
+# what is wrong
+
+
+def raised_edge(document: Document) -> None:
+    edge(document, "init", "p_4")["at_least"] += 1
+
+
+def raised_end(document: Document) -> None:
+    edge(document, "p_1", "final")["at_least"] += 1
+
+
+def missing_edge(document: Document) -> None:
+    document["certificate"]["edges"].remove(edge(document, "p_1", "p_2"))
+
+
+def raised_order_bound(document: Document) -> None:
+    document["certificate"]["order_bound"] += 1
+
+
+def bound_without_facts(document: Document) -> None:
+    for fact in document["certificate"]["edges"]:
+        fact["at_least"] = 0
+    document["certificate"]["order_bound"] = 0
+
+
+def bound_above_length(document: Document) -> None:
+    document["bounds"]["lower"] = document["certificate"]["lower"] = document["certificate"]["order_bound"] = 10
+
+
+def bound_above_certificate(document: Document) -> None:
+    document["certificate"]["lower"] = document["certificate"]["order_bound"] = 8
+
+
+def not_minimal(document: Document) -> None:
+    document["bounds"]["minimal"] = False
+
+
+def refuted_too_far(document: Document) -> None:
+    document["certificate"]["refuted"] = [9, 10]
+
+
+def refuted_beyond_a_hole(document: Document) -> None:
+    """Only the lengths 8 and on are refuted, and the orders give 0."""
+    bound_without_facts(document)
+    document["certificate"]["refuted"] = [8, 9]
+
+
+def other_states(document: Document) -> None:
+    document["certificate"]["invariants"] = ["one of 7 reachable states"]
+
+
+def other_number_of_states(document: Document) -> None:
+    rest_on_exhaustion(document)
+    document["certificate"]["exhausted"] = 9
+
+
+def bound_of_a_search_not_made(document: Document) -> None:
+    """The bound would be above what the search over all runs gives."""
+    rest_on_exhaustion(document)
+    bound_above_length(document)
+    document["certificate"]["order_bound"] = 0
+
+
+def other_end(document: Document) -> None:
+    document["certificate"]["end"] = "end"
+
+
+def fewer_goals_credited(document: Document) -> None:
+    """The chain no longer claims p_1, the bound is still about it."""
+    document["chain"]["hits"] = [hit for hit in document["chain"]["hits"] if hit["goal"] != "p_1"]
+    document["chain"]["order"].remove("p_1")
+    next(goal for goal in document["goals"] if goal["name"] == "p_1")["verdict"] = "undecided"
+
+
+def moved_goal(document: Document) -> None:
+    """The first goal at the step before, everywhere in the file."""
+    hit = document["chain"]["hits"][0]
+    hit["step"] -= 1
+    next(goal for goal in document["goals"] if goal["name"] == hit["goal"])["step"] -= 1
+
+
+def other_order(document: Document) -> None:
+    document["chain"]["order"].reverse()
+
+
+def other_input(document: Document) -> None:
+    inputs = document["chain"]["steps"][3]["inputs"]
+    pressed = next(name for name, value in inputs.items() if value)
+    other = next(name for name, value in inputs.items() if not value)
+    inputs[pressed], inputs[other] = 0, 1
+
+
+def forbidden_input(document: Document) -> None:
+    """Two inputs at once."""
+    inputs = document["chain"]["steps"][0]["inputs"]
+    inputs.update(dict.fromkeys(inputs, 1))
+
+
+def other_state(document: Document) -> None:
+    document["chain"]["steps"][4]["state"]["s->speed"] += 1
+
+
+def shorter(document: Document) -> None:
+    """Without its last step."""
+    document["chain"]["steps"].pop()
+    document["chain"]["length"] -= 1
+    document["bounds"]["length"] -= 1
+
+
+def consequent_failed(document: Document) -> None:
+    document["chain"]["hits"][1]["consequent_held"] = False
+
+
+TAMPERED: list[tuple[Change, str, str]] = [
+    (raised_edge, "edges", "init -> p_4 takes at least 3: a run takes 2 (step 0:"),
+    (raised_end, "edges", "a run takes"),
+    (missing_edge, "order bound", "the certificate has no bound for p_1 -> p_2"),
+    (raised_order_bound, "order bound", "an order takes 9"),
+    (bound_without_facts, "lower bound", "the facts give only 0"),
+    (bound_above_length, "lower bound", "the bound 10 is above the length 9"),
+    (bound_above_certificate, "lower bound", "the certificate is about the bound 8, not 9"),
+    (not_minimal, "lower bound", "not minimal: 9 steps, bound 9"),
+    (refuted_too_far, "refuted lengths", "there is a chain of 9 steps"),
+    (refuted_beyond_a_hole, "lower bound", "nothing rules the lengths from 0 to 7 out"),
+    (other_states, "invariants", "there are 8"),
+    (other_number_of_states, "all runs", "9 reachable states are claimed, there are 8"),
+    (bound_of_a_search_not_made, "all runs", "a chain of 9 steps covers the goals"),
+    (other_end, "lower bound", "chains to 'end', not to 'final'"),
+    (fewer_goals_credited, "lower bound", "other goals than the chain: p_1"),
+    (moved_goal, "chain", "is not covered at step"),
+    (other_order, "chain", "the order is not that of the goals credited"),
+    (other_input, "chain", "as the chain says"),
+    (forbidden_input, "chain", "breaks the input constraint"),
+    (other_state, "chain", "as the chain says"),
+    (shorter, "chain", "does not end in the final condition"),
+    (consequent_failed, "chain", "the consequent of"),
+]
+
+
+@pytest.mark.parametrize(("change", "check", "text"), TAMPERED, ids=lambda value: getattr(value, "__name__", ""))
+def test_a_changed_file_is_found_out(change: Change, check: str, text: str, cruise: Document, tmp_path: Path) -> None:
+    change(cruise)
+    outcome = verify(cruise, tmp_path, CRUISE, CHAINCOVER_NO_CC="1")
+    assert outcome.code == 1
+    assert check in wrong(outcome)
+    assert text in texts(outcome, check)
+    assert outcome.json["summary"].startswith("wrong: ")
+
+
+@needs_compiler
+def test_a_raised_path_weight_is_found_out(doors: Document, doors_folder: Path, tmp_path: Path) -> None:
+    doors["certificate"]["paths"][0]["at_least"] = 5
+    outcome = verify(doors, tmp_path, doors_folder)
+    assert (outcome.code, wrong(outcome)) == (1, {"sub-paths"})
+    assert "init -> door -> room takes at least 5: a run takes 4 (step 0: i->a=" in texts(outcome, "sub-paths")
+
+
+@needs_compiler
+def test_without_its_path_fact_the_order_bound_does_not_follow(
+    doors: Document, doors_folder: Path, tmp_path: Path
+) -> None:
+    doors["certificate"]["paths"] = []
+    outcome = verify(doors, tmp_path, doors_folder)
+    assert (outcome.code, wrong(outcome)) == (1, {"order bound"})
+    assert "init -> door -> room -> end" in texts(outcome, "order bound")
+
+
+@needs_compiler
+def test_a_bound_that_only_a_shorter_chain_disproves(doors: Document, doors_folder: Path, tmp_path: Path) -> None:
+    """Facts that speak of fewer runs than they say: the search over all runs shows the chain of 3 steps."""
+    doors["certificate"].update(order_bound=0, refuted=[0, 4], lower=4)
+    doors["bounds"].update(lower=4)
+    outcome = verify(doors, tmp_path, doors_folder)
+    assert wrong(outcome) == {"refuted lengths", "lower bound", "all runs"}
+    assert "a chain of 3 steps covers the goals" in texts(outcome, "all runs")
+
+
+# sources that changed
+
+
+def with_hashes_of(document: Document, folder: Path, out: Path) -> None:
+    """The SHA-256 recorded become those of the sources in ``folder``."""
+    code = chaincover("generate", folder, "-o", out, "--no-replay", "-q").code
+    assert code in (0, 1, 4)
+    document["controller"]["sources"] = json.loads((out / "chain.json").read_text())["controller"]["sources"]
+
+
+def changed_cruise(folder: Path, old: str, new: str) -> Path:
+    shutil.copytree(CRUISE, folder)
+    code = (folder / "cruise.c").read_text()
+    assert old in code
+    (folder / "cruise.c").write_text(code.replace(old, new, 1))
+    return folder
+
+
+@needs_compiler
+def test_a_source_in_which_a_goal_is_missed(cruise: Document, tmp_path: Path) -> None:
+    folder = changed_cruise(tmp_path / "cruise", "s->mode = DIS;", "s->mode = OFF;")
+    with_hashes_of(cruise, folder, tmp_path / "new")
+    outcome = verify(cruise, tmp_path, folder)
+    assert outcome.code == 1
+    assert verdicts(outcome)["sources"] == "holds"
+    assert "chain" in wrong(outcome)
+
+
+@needs_compiler
+def test_a_source_in_which_a_shorter_chain_exists(cruise: Document, tmp_path: Path) -> None:
+    """The recorded chain still runs as it says; braking at the start leads to speed 2 at once."""
+    jump = "  t_mode mode = s->mode;\n  if (mode == OFF && s->speed == 0 && !s->enable && i->brake) "
+    jump += "{ s->speed = 2; return; }\n"
+    folder = changed_cruise(tmp_path / "cruise", "  t_mode mode = s->mode;\n", jump)
+    with_hashes_of(cruise, folder, tmp_path / "new")
+    outcome = verify(cruise, tmp_path, folder)
+    assert outcome.code == 1
+    assert verdicts(outcome)["sources"] == verdicts(outcome)["chain"] == "holds"
+    assert wrong(outcome) == {"edges", "all runs"}
+    assert "step 0: i->brake=1" in texts(outcome, "all runs")
+
+
+@needs_compiler
+def test_a_comment_is_a_note(cruise: Document, tmp_path: Path) -> None:
+    folder = changed_cruise(tmp_path / "cruise", "/* A simple", "/* A very simple")
+    outcome = verify(cruise, tmp_path, folder)
+    assert outcome.code == 0
+    assert verdicts(outcome)["sources"] == "note"
+    assert "cruise.c changed since, but not its preprocessed code" in texts(outcome, "sources")

@@ -1,0 +1,148 @@
+"""Chains to be verified: generated once, with certificates that the tests know to be true."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import json
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from command_line import MODELS, Outcome, chaincover, write_files
+from small_programs import program, project
+
+from chaincover.cli import cli
+from chaincover.commands_verify import verify_command
+
+CRUISE = MODELS / "cruise"
+
+if "verify" not in cli.commands:
+    cli.add_command(verify_command)
+
+Document = dict[str, Any]
+Change = Callable[[Document], None]
+
+DOORS = program(
+    """switch (s->n) {
+  case 0: s->n = i->a; break;
+  case 1: s->n = 5; break;
+  case 2: s->n = 6; break;
+  case 3: s->n = 4; break;
+  case 4: s->n = 0; break;
+  case 5: s->n = 7; break;
+  case 6: s->n = 3; break;
+  case 7: s->n = 4; break;
+  }"""
+)
+"""From 0 to 4 at once, or in four steps through the door 1 or 3: the one is near to 0, the other to 4, none to both."""
+DOORS_PROJECT = project("[interface]\ninput = ['i->a']\n[ranges]\na = [0, 1, 2, 4]")
+DOORS_GOALS = ("--property", "door: cover(n == 1 || n == 3)", "--property", "room: cover(n == 4)")
+DOORS_PROOF: Document = {
+    "goals": ["door", "room"],
+    "end": "end",
+    "overlap": "allow",
+    "invariants": [],
+    "edges": [
+        {"from": "init", "to": "door", "at_least": 1},
+        {"from": "init", "to": "room", "at_least": 1},
+        {"from": "door", "to": "room", "at_least": 1},
+        {"from": "room", "to": "door", "at_least": 2},
+        {"from": "door", "to": "end", "at_least": 0},
+        {"from": "room", "to": "end", "at_least": 0},
+    ],
+    "paths": [{"path": ["init", "door", "room"], "at_least": 4}],
+    "order_bound": 3,
+    "refuted": [0, 0],
+    "exhausted": 0,
+    "lower": 3,
+}
+
+
+def verify(document: Document, folder: Path, path: Path, *options: str, **variables: str) -> Outcome:
+    (folder / "chain.json").write_text(json.dumps(document))
+    return chaincover("verify", path, folder, "--json", *options, **variables)
+
+
+def verdicts(outcome: Outcome) -> dict[str, str]:
+    return {line["check"]: line["verdict"] for line in outcome.json["checks"]}
+
+
+def texts(outcome: Outcome, check: str) -> str:
+    line = next(line for line in outcome.json["checks"] if line["check"] == check)
+    return "\n".join([line["text"], *line["details"]])
+
+
+def wrong(outcome: Outcome) -> set[str]:
+    return {check for check, verdict in verdicts(outcome).items() if verdict == "WRONG"}
+
+
+def direct_proof(document: Document, invariants: list[str]) -> Document:
+    """The certificate of a bound that follows from the distances in the document's graph."""
+    graph, lower = document["graph"], document["bounds"]["lower"]
+    edges = [{"from": e["from"], "to": e["to"], "at_least": e["weight"]} for e in graph["edges"]] + graph["open"]
+    return {
+        "goals": document["settings"]["goals"],
+        "end": graph["nodes"][-1],
+        "overlap": document["settings"]["overlap"],
+        "invariants": invariants,
+        "edges": edges,
+        "paths": [],
+        "order_bound": lower,
+        "refuted": [0, 0],
+        "exhausted": 0,
+        "lower": lower,
+    }
+
+
+def generated(folder: Path, path: Path, *options: str) -> Document:
+    assert chaincover("generate", path, "-o", folder, "--no-replay", "-q", *options).code == 0
+    document: Document = json.loads((folder / "chain.json").read_text())
+    return document
+
+
+@functools.cache
+def _made_cruise() -> Document:
+    with tempfile.TemporaryDirectory() as folder:
+        document = generated(Path(folder), CRUISE)
+    document["certificate"] = direct_proof(document, ["one of 8 reachable states"])
+    return document
+
+
+def cruise_document() -> Document:
+    """A chain of 9 steps, and the certificate of that bound by direct distances."""
+    return copy.deepcopy(_made_cruise())
+
+
+@functools.cache
+def _made_doors() -> Document:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        write_doors(folder)
+        document = generated(folder / "out", folder, *DOORS_GOALS)
+    assert document["bounds"]["length"] == document["bounds"]["lower"] == 3
+    document["certificate"] = copy.deepcopy(DOORS_PROOF)
+    return document
+
+
+def write_doors(folder: Path) -> None:
+    """The program of ``doors_document``."""
+    write_files(folder, {"c.c": DOORS, "chaincover.toml": DOORS_PROJECT})
+
+
+def doors_document() -> Document:
+    """A chain of 3 steps, and the certificate of that bound by distances and one sub-path."""
+    return copy.deepcopy(_made_doors())
+
+
+def edge(document: Document, source: str, target: str) -> Document:
+    found: Document = next(e for e in document["certificate"]["edges"] if (e["from"], e["to"]) == (source, target))
+    return found
+
+
+def rest_on_exhaustion(document: Document) -> None:
+    """No distances but the trivial ones: the bound rests on the search over all runs."""
+    for fact in document["certificate"]["edges"]:
+        fact["at_least"] = 0
+    document["certificate"].update(order_bound=0, exhausted=8)
