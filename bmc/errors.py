@@ -63,9 +63,16 @@ class UnsupportedConstruct(InputRefused):
 
 
 class LimitReached(ChainCoverError):
-    """A time or size limit stopped the run before a result."""
+    """A time or size limit stopped the run before a result; ``limit`` names it."""
 
     exit_code = 5
+    limit = "time limit"
+
+
+class MemoryLimitReached(LimitReached):
+    """The solver needs more memory than it may have."""
+
+    limit = "memory limit"
 
 
 class CheckDisagreed(ChainCoverError):

@@ -11,7 +11,7 @@ from bmc.errors import LimitReached
 from bmc.system import TransitionSystem
 from chaincover.budget import Budget
 from chaincover.graph import ReachGraph, exists_path, transitive_closure
-from chaincover.pipeline import INTERRUPT, TIME_LIMIT, Options
+from chaincover.pipeline import INTERRUPT, Options
 from chaincover.reachability import GraphBuilder
 from properties.goal import Goal
 
@@ -34,8 +34,8 @@ def grow(
             progress(f"graph: K = {k}, {len(graph.weights)} of {len(graph.lower)} edges")
             if builder.complete or exists_path(graph.possible, transitive_closure(graph.possible)):
                 break
-    except LimitReached:
-        stopped_by = TIME_LIMIT
+    except LimitReached as error:
+        stopped_by = error.limit
     except KeyboardInterrupt:
         stopped_by = INTERRUPT
     return builder.graph(), stopped_by

@@ -78,8 +78,8 @@ def generate(
     stopped_by = ""
     try:
         search.run()
-    except LimitReached:
-        stopped_by = TIME_LIMIT
+    except LimitReached as error:
+        stopped_by = error.limit
     except KeyboardInterrupt:
         stopped_by = INTERRUPT
     return _result(search, options, stopped_by)
@@ -103,7 +103,8 @@ def _result(search: Search, options: Options, stopped_by: str) -> ChainResult:
         bounds = search.prover.bounds(limit)
         certificate = search.prover.certificate(bounds, invariants)
     else:
-        bounds = lower_bound(search.graph, search.chain.length if search.chain else None, limit)
+        goals = search.chain.order if search.chain else search.graph.goals
+        bounds = lower_bound(search.graph.restricted(goals), search.chain.length if search.chain else None, limit)
     if search.chain is None:
         bounds = replace(bounds, length=None)
     no_chain = NoChain(search.attempt, search.longest, search.proved, search.impossible, _too_long(options, bounds))

@@ -53,7 +53,7 @@ class Search:
     ) -> None:
         self._options = options
         self._progress = progress
-        self.engine = choose_engine(options.engine)
+        self.engine = choose_engine(options.engine, options.memory_limit)
         self._ordering = choose_ordering(options.ordering)
         self.ordered_by = self._ordering.name
         self._budget = budget = Budget(options.time_limit, options.query_limit)
@@ -127,7 +127,10 @@ class Search:
             if plan is None and (last or k == self._news + PATIENCE):
                 self._settle(last)
                 plan = self._shortest_path(self.graph)
+                if plan is None and not last:
+                    self._provide(k)
             if plan is not None and self._worth_trying(plan, k):
+                self.chain, self._plan = None, None
                 limit = self._bound if last else k
                 if self._concretise(plan, limit):
                     return plan
@@ -136,6 +139,7 @@ class Search:
                     self.together = self.small.least(self.graph.goals)
             if last or self.together is not None:
                 break
+        self.chain, self._plan = None, None
         if plan is not None and self.together is None and self._options.repair != "none":
             self._try_other_orders()
         return plan
@@ -164,6 +168,15 @@ class Search:
     @property
     def _exact_run(self) -> bool:
         return self.together is not None and self.together.run is not None
+
+    def _provide(self, k: int) -> None:
+        """A chain for the goals that have one so far, in case that a limit stops the search for the others."""
+        graph = self.graph
+        lost = hopeless(graph)
+        if lost and len(lost) < len(graph.goals):
+            plan = self._shortest_path(graph.restricted([goal for goal in graph.goals if goal not in lost]))
+            if plan is not None:
+                self._concretise(plan, k)
 
     def _settle(self, last: bool) -> None:
         """Set aside the goals that no chain covers, as far as that is proved, or K ends here (``last``).

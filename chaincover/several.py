@@ -22,7 +22,7 @@ from chaincover.distribute import Distribution
 from chaincover.exhaustive import Cover, Exhaustion
 from chaincover.fewest import fewest
 from chaincover.graph import obstacles, transitive_closure
-from chaincover.pipeline import INTERRUPT, TIME_LIMIT, ChainResult, Options, generate
+from chaincover.pipeline import INTERRUPT, ChainResult, Options, generate
 from chaincover.small import SmallSystem
 from properties.goal import Goal
 
@@ -117,8 +117,8 @@ class _Several:
             if exact is None or chosen is None:
                 return self._by_conflicts(whole, left)
             return self._exactly(exact, chosen, left)
-        except LimitReached:
-            return self._result([], TIME_LIMIT, Bounds(0, None, ""))
+        except LimitReached as error:
+            return self._result([], error.limit, Bounds(0, None, ""))
         except KeyboardInterrupt:
             return self._result([], INTERRUPT, Bounds(0, None, ""))
 
@@ -274,8 +274,8 @@ class _Several:
                     break
                 if total(last) < total(tried):
                     tried = last
-        except LimitReached:
-            stopped = TIME_LIMIT
+        except LimitReached as error:
+            stopped = error.limit
         except KeyboardInterrupt:
             stopped = INTERRUPT
         return self._result(tried, stopped, Bounds(lower, total(tried), SHARED))

@@ -65,7 +65,7 @@ def judge(graph: ReachGraph, chain: Chain | None, why: NoChain, stopped_by: str)
         elif goal in why.proved:
             verdicts.append(Verdict(goal, why.proved[goal][0], detail=why.proved[goal][1]))
         elif stopped_by:
-            verdicts.append(Verdict(goal, UNDECIDED, detail=f"stopped by {stopped_by}"))
+            verdicts.append(Verdict(goal, UNDECIDED, detail=f"stopped by {stopped_by}{_so_far(possible, found, goal)}"))
         else:
             verdicts.append(
                 _by_graph(possible, closed, found, goal)
@@ -95,6 +95,17 @@ def _by_graph(graph: ReachGraph, closed: Mapping[Edge, int], found: Obstacles, g
     if any(_gave_up(graph, closed, goal, other) or _gave_up(graph, closed, other, goal) for other in others):
         return Verdict(goal, UNDECIDED, detail=f"the solver gave up on whether it goes together with {_list(others)}")
     return Verdict(goal, EXCLUDED, detail=f"no run {within} per goal covers it together with {_list(others)}")
+
+
+def _so_far(graph: ReachGraph, found: Obstacles, goal: str) -> str:
+    """What keeps ``goal`` from a chain at the K reached, if the goal itself does."""
+    if graph.depth < 0:
+        return ""
+    if goal in found.unreached:
+        return f"; not reached from init within K = {graph.depth} so far"
+    if goal in found.stuck:
+        return f"; no way to the final condition within K = {graph.depth} so far"
+    return ""
 
 
 def _gave_up(graph: ReachGraph, closed: Mapping[Edge, int], a: str, b: str) -> bool:

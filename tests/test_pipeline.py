@@ -149,7 +149,7 @@ def test_unknown_answers_never_become_unreachable(monkeypatch: pytest.MonkeyPatc
         def session(self, system, source, goals=()):
             return Session(choose("z3").session(system, source, goals))
 
-    monkeypatch.setattr(search, "choose_engine", lambda name: Doubtful())
+    monkeypatch.setattr(search, "choose_engine", lambda *wanted: Doubtful())
     result = generate(cruise(), PROPERTIES, INIT, Options(bound=4))
     assert result.chain is None
     assert result.stopped_by == ""
@@ -215,3 +215,27 @@ def test_an_interrupt_while_shortening_keeps_chain_and_bound(monkeypatch: pytest
     assert result.chain.length == 9
     assert result.bounds.lower == 7
     assert set(statuses(result).values()) == {"covered"}
+
+
+def test_a_limit_while_one_goal_is_sought_leaves_a_chain_for_the_others() -> None:
+    def progress(text: str) -> None:
+        if "K = 12" in text:
+            raise KeyboardInterrupt
+
+    goals = [at_place("three", 3), at_place("one", 1)]
+    result = generate(branches(), goals, None, Options(explore=0), progress)
+    assert result.stopped_by == "interrupt"
+    assert statuses(result) == {"three": "undecided", "one": "covered"}
+    assert "not reached from init within K = 12 so far" in result.verdicts[0].detail
+    assert (result.chain.order, result.chain.length, result.bounds.minimal) == (("one",), 1, True)
+
+
+def test_no_chain_is_longer_than_asked_for() -> None:
+    within = generate(cruise(), PROPERTIES, INIT, Options(max_length=9))
+    assert (within.chain.length, within.bounds.minimal) == (9, True)
+    for options in (Options(max_length=8), Options(max_length=8, explore=0)):
+        short = generate(cruise(), PROPERTIES, INIT, options)
+        assert short.chain is None
+        assert short.bounds.lower == 9
+        assert set(statuses(short).values()) == {"not-within-bound"}
+        assert "no chain of at most 8 steps" in short.verdicts[0].detail

@@ -8,10 +8,14 @@ from bmc.errors import UsageError
 NAMES = ("z3",)
 
 
-def choose(name: str) -> Engine:
-    """A new engine called ``name``; UsageError if there is none of that name."""
+def choose(name: str, memory: int | None = None) -> Engine:
+    """A new engine called ``name``; UsageError if there is none of that name.
+
+    ``memory`` is how many megabytes its solver may use (None: no limit); it holds for all engines of its kind in this
+    process from then on.
+    """
     if name == "z3":
         from bmc.engines.z3 import Z3Engine
 
-        return Z3Engine()
+        return Z3Engine(memory)
     raise UsageError(f"no engine is called {name!r}", hint=f"choose one of {', '.join(NAMES)}")

@@ -6,7 +6,8 @@ The transition relation is translated once per cone of influence and instantiate
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,7 @@ from pysmt.logics import QF_BV
 from pysmt.shortcuts import Solver
 
 from bmc.engines.protocol import Answer, Run, Session, Status
+from bmc.errors import MemoryLimitReached
 from bmc.simulate import Simulator
 from bmc.system import StateVariable, TransitionSystem, Valuation, conjunction, equal, symbols_of
 from bmc.unroll import at, framed, plain, unframed
@@ -47,7 +49,9 @@ class Z3Engine:
 
     name = "z3"
 
-    def __init__(self) -> None:
+    def __init__(self, memory: int | None = None) -> None:
+        z3.set_param("memory_max_size", memory or 0)
+        self._memory = memory
         self.version: str = z3.get_version_string()
         self._system: TransitionSystem | None = None
         self._simulator: Simulator | None = None
@@ -72,6 +76,17 @@ class Z3Engine:
         if key not in self._templates:
             self._templates[key] = _template(system, variables, conditions, convert)
         return self._templates[key]
+
+    @contextmanager
+    def within_memory(self) -> Iterator[None]:
+        """Turns z3's exceptions for want of memory, which any of its calls may raise, into MemoryLimitReached."""
+        try:
+            yield
+        except z3.Z3Exception as error:
+            if "out of memory" not in str(error):
+                raise
+            text = f"the memory limit of {self._memory} MB was reached"
+            raise MemoryLimitReached(text, hint="allow more memory, or fewer goals") from None
 
     def _remember(self, system: TransitionSystem) -> None:
         if self._system is not system:
@@ -120,9 +135,10 @@ class Z3Session:
         self._numbers = itertools.count()
         self._model: Any = None
         self._steps = 0
-        self._widen([source, *goals])
-        self._span = self._span_of(source)
-        self._z3.add(self._convert(source), self._convert(at(_proved(system), 0)))
+        with engine.within_memory():
+            self._widen([source, *goals])
+            self._span = self._span_of(source)
+            self._z3.add(self._convert(source), self._convert(at(_proved(system), 0)))
 
     def check(
         self, formulas: Sequence[FNode], steps: int, time_limit: float | None = None, effort: int | None = None
@@ -131,9 +147,12 @@ class Z3Session:
 
         ``steps`` below the source's own span count as that span. ``time_limit`` in seconds, ``effort`` in units of
         z3's resource count. ValueError if a formula reaches beyond ``steps``. KeyboardInterrupt if z3 was interrupted
-        from the keyboard.
+        from the keyboard, MemoryLimitReached if z3 has no memory left.
         """
-        steps = max(steps, self._span)
+        with self._engine.within_memory():
+            return self._check(formulas, max(steps, self._span), time_limit, effort)
+
+    def _check(self, formulas: Sequence[FNode], steps: int, time_limit: float | None, effort: int | None) -> Answer:
         self._model = None
         for formula in formulas:
             if self._span_of(formula) > steps:
@@ -152,8 +171,11 @@ class Z3Session:
             core = {literal.decl().name() for literal in self._z3.unsat_core()}
             pairs = zip(formulas, literals, strict=True)
             return Answer(Status.UNSAT, tuple(f for f, literal in pairs if literal.decl().name() in core))
-        if "interrupted" in self._z3.reason_unknown():
+        reason = self._z3.reason_unknown()
+        if "interrupted" in reason:
             raise KeyboardInterrupt
+        if "out of memory" in reason:
+            raise z3.Z3Exception(reason)
         return Answer(Status.UNKNOWN)
 
     def run(self) -> Run:
