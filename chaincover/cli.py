@@ -29,10 +29,10 @@ from chaincover.commands_verify import verify_command
 from chaincover.explored import strengthened
 from chaincover.grow import grow
 from chaincover.load import Controller
+from chaincover.most import generate_most
 from chaincover.output import prepare_folder, to_json, write_text
 from chaincover.progress import Progress
 from chaincover.replay import Replay, replay
-from chaincover.several import generate_most
 
 INTERRUPTED = 130
 INTERNAL_ERROR = 70

@@ -1,0 +1,100 @@
+"""Goals by groups: chains for some of the goals, the conflicts between them, and those that no chain covers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from pysmt.fnode import FNode
+
+from bmc.system import TransitionSystem
+from chaincover.budget import Budget
+from chaincover.chain import UNDECIDED, Verdict
+from chaincover.conflicts import Conflict, pair_reason, set_reason
+from chaincover.graph import obstacles, transitive_closure
+from chaincover.pipeline import ChainResult, Options, generate
+from chaincover.small import SmallSystem
+from properties.goal import Goal
+
+
+class Groups:
+    """``conflicts`` grows as classes of goals fail; ``set_aside`` holds the verdicts of goals that no chain covers."""
+
+    def __init__(
+        self,
+        system: TransitionSystem,
+        goals: Sequence[Goal],
+        final: FNode | None,
+        options: Options,
+        progress: Callable[[str], None],
+    ) -> None:
+        self._system, self.goals, self._final = system, tuple(goals), final
+        self._options, self.progress = options, progress
+        self.budget = Budget(options.time_limit)
+        self.small = SmallSystem(system, goals, final, options, self.budget.check)
+        self.conflicts: list[Conflict] = []
+        self.set_aside: dict[str, Verdict] = {}
+
+    def generate(self, names: Sequence[str], options: Options | None = None) -> ChainResult:
+        chosen = [goal for goal in self.goals if goal.name in names]
+        options = options or self._options
+        if options.time_limit is not None:
+            options = replace(options, time_limit=self.budget.for_query())
+        return generate(self._system, chosen, self._final, options, self.progress)
+
+    def each(self, classes: Sequence[Sequence[str]]) -> tuple[list[ChainResult], str]:
+        """A result for each class, up to the first that was stopped; and what stopped it, or ''."""
+        results: list[ChainResult] = []
+        for names in classes:
+            results.append(self.generate(names))
+            if results[-1].stopped_by:
+                break
+        return results, results[-1].stopped_by if results else ""
+
+    def hopeful(self, whole: ChainResult) -> list[str]:
+        """Set the goals aside that no chain covers; the goals that are left. Notes pairs that exclude each other."""
+        possible = whole.graph.possible
+        found = obstacles(possible, transitive_closure(possible))
+        lost = {*whole.graph.unsatisfiable, *found.unreached, *found.stuck}
+        for verdict in whole.verdicts:
+            if verdict.goal in lost:
+                self.set_aside[verdict.goal] = verdict
+        for a, b in found.exclusive:
+            if not {a, b} & lost:
+                self.learn_conflict((a, b), f"within K = {whole.depth}")
+        return [g for g in whole.graph.goals if g not in lost]
+
+    def learn_conflict(self, names: tuple[str, ...], within: str) -> None:
+        """Note a conflict, proved without K where that can be; not if the exact answer is that the goals do fit."""
+        exact = self.small.least(names)
+        if exact is not None and exact.run is not None:
+            return
+        if exact is not None:
+            within = f"at all: all {exact.states} reachable states were searched"
+        reason = pair_reason(*names, within) if len(names) == 2 else set_reason(within)
+        self.conflicts.append(Conflict(names, reason, exact is not None))
+
+    def learn_class(self, names: Sequence[str], result: ChainResult, left: list[str]) -> list[str]:
+        """A class that failed: a goal alone is set aside, several goals are a conflict, made as small as it goes."""
+        if len(names) == 1 or any(v.status == UNDECIDED for v in result.verdicts):
+            for verdict in result.verdicts:
+                self.set_aside[verdict.goal] = verdict
+            return [g for g in left if g not in names]
+        core = list(names)
+        for name in names:
+            rest = [n for n in core if n != name]
+            if len(rest) > 1 and not self.fit(rest):
+                core = rest
+        before = len(self.conflicts)
+        self.learn_conflict(tuple(core), f"with K = {result.depth}")
+        if len(self.conflicts) == before:
+            self.conflicts.append(Conflict(tuple(core), set_reason(f"with K = {result.depth}"), False))
+        return left
+
+    def fit(self, names: Sequence[str]) -> bool:
+        """Whether a chain covers ``names``."""
+        exact = self.small.least(names)
+        if exact is not None:
+            return exact.run is not None
+        quick = replace(self._options, improve=0, repair="none")
+        return self.generate(names, quick).chain is not None or self.generate(names).chain is not None
