@@ -71,7 +71,7 @@ class Analysis:
         """1 if model and original differ, 4 if a goal or the final condition is impossible, 5 if undecided, else 0."""
         if self.comparison is not None and self.comparison.differences:
             return 1
-        if self.unsatisfiable or self.final_unsatisfiable:
+        if self.final_unsatisfiable or any(not goal.generated for goal in self.unsatisfiable):
             return 4
         return 5 if self.undecided else 0
 

@@ -78,23 +78,29 @@ class AnyOrder:
         return self._goals[a].length > 0 and self._goals[b].length > 0
 
     def _disjoint_steps(self, covered: Mapping[str, Sequence[int]]) -> dict[str, int]:
-        """Dynamic programming over sets of goals: the earliest step from which each set leaves the rest of the run."""
-        names = sorted(covered)
-        ends: dict[frozenset[str], tuple[int, tuple[tuple[str, int], ...]]] = {frozenset(): (0, ())}
-        for _ in names:
-            following: dict[frozenset[str], tuple[int, tuple[tuple[str, int], ...]]] = {}
-            for done, (free, steps) in ends.items():
-                for name in names:
-                    step = next((k for k in covered[name] if k >= free), None)
-                    if name in done or step is None:
-                        continue
-                    after, end = done | {name}, step + self._goals[name].length
-                    if after not in following or end < following[after][0]:
-                        following[after] = (end, (*steps, (name, step)))
-            ends = following
-        if not ends:
+        """Goals one after the other, the earliest first, and back where one of those left has no step any more."""
+        failed: dict[frozenset[str], int] = {}
+
+        def place(left: frozenset[str], free: int) -> tuple[tuple[str, int], ...] | None:
+            """Steps for the goals ``left`` from ``free`` on; where there are none, none are from a later step on."""
+            if not left:
+                return ()
+            if failed.get(left, free + 1) <= free:
+                return None
+            steps = {name: next((k for k in covered[name] if k >= free), None) for name in left}
+            first = {name: step for name, step in steps.items() if step is not None}
+            if len(first) == len(left):
+                for name in sorted(left, key=lambda name: (first[name], self._goals[name].length, name)):
+                    after = place(left - {name}, first[name] + self._goals[name].length)
+                    if after is not None:
+                        return ((name, first[name]), *after)
+            failed[left] = free
+            return None
+
+        found = place(frozenset(covered), 0)
+        if found is None:
             raise ValueError("the run covers all goals, but not at disjoint steps")
-        return dict(ends[frozenset(names)][1])
+        return dict(found)
 
 
 def _pick(name: str, step: int) -> FNode:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from math import inf
 
 from bmc.errors import LimitReached
 
@@ -21,6 +22,10 @@ class Budget:
         left = None if self._end is None else self._end - time.monotonic()
         limits = [limit for limit in (left, self._query_limit) if limit is not None]
         return min(limits) if limits else None
+
+    def left(self) -> float:
+        """Seconds left, infinite without a limit, 0 when time is over."""
+        return inf if self._end is None else max(0.0, self._end - time.monotonic())
 
     def check(self) -> None:
         """LimitReached once the time is over."""

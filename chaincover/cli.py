@@ -14,7 +14,6 @@ import click
 from bmc.engines import choose as choose_engine
 from bmc.errors import ChainCoverError, Location, UsageError
 from chaincover import analysis, chain_file, commands_several, console, export_graph, pipeline, results, scaffold
-from chaincover.chain import Chain
 from chaincover.command_options import (
     bound_option,
     controller_options,
@@ -32,7 +31,9 @@ from chaincover.load import Controller
 from chaincover.most import generate_most
 from chaincover.output import prepare_folder, to_json, write_text
 from chaincover.progress import Progress
+from chaincover.recorded import read_recorded, restore
 from chaincover.replay import Replay, replay
+from chaincover.verdicts import infeasible
 
 INTERRUPTED = 130
 INTERNAL_ERROR = 70
@@ -89,7 +90,7 @@ def generate(output: str, no_replay: bool, several: bool, most: bool, as_json: b
     with progress.stage("search"):
         find = generate_most if most else pipeline.generate
         result = find(controller.system, controller.goals, controller.final, options, progress)
-    played, problem = _try_replay(controller, None if no_replay else result.chain, progress)
+    played, problem = _try_replay(controller, result, not no_replay, progress)
     progress.done()
     document = results.chain_document(controller, result)
     _write(folder, controller, result, document, results.run_document(controller, result, played, progress.seconds))
@@ -103,7 +104,7 @@ def generate(output: str, no_replay: bool, several: bool, most: bool, as_json: b
         out.print(f"written to {folder}/: chain.json, run.json" + (", chain.csv" if result.chain else ""), markup=False)
     if problem is not None:
         raise problem
-    return results.exit_code(result, played)
+    return results.exit_code(controller, result, played)
 
 
 @cli.command(name="replay")
@@ -112,15 +113,23 @@ def generate(output: str, no_replay: bool, several: bool, most: bool, as_json: b
 def replay_command(chain: str, as_json: bool, **given: Any) -> int:
     """Replay CHAIN (chain.json, its folder, or a hand-written inputs.csv) on the compiled original.
 
-    Tells for each goal where it is covered and whether its consequent held.
+    Tells for each goal where it is covered and whether its consequent held. Goals that a chain.json was made for are
+    looked at too where they came from options.
     """
     progress = start_progress(given)
-    controller = load_controller(given, progress)
+    recorded = read_recorded(chain)
+    restored = restore(recorded, given, progress)
+    controller = restored.controller
     stimulus = chain_file.read_stimulus(chain, controller.system)
     if given["final"] is not None:
         stimulus = replace(stimulus, to_final=True)
+    lost = frozenset(restored.lost)
+    claimed = {goal: step for goal, step in stimulus.claimed.items() if goal not in lost}
+    asked = None if stimulus.asked is None else stimulus.asked - lost
     with progress.stage("replay"):
-        played = replay(controller, stimulus)
+        never = [goal for goal in recorded.infeasible if goal not in lost]
+        played = replay(controller, replace(stimulus, claimed=claimed, asked=asked), never)
+    played = replace(played, lost=restored.lost, remarks=(*played.remarks, *restored.notes))
     progress.done()
     if as_json:
         click.echo(to_json(results.replay_data(played)), nl=False)
@@ -177,14 +186,15 @@ def init_command(source: str, output: str | None, force: bool) -> int:
 
 
 def _try_replay(
-    controller: Controller, chain: Chain | None, progress: Progress
+    controller: Controller, result: pipeline.ChainResult, wanted: bool, progress: Progress
 ) -> tuple[Replay | None, BaseException | None]:
-    """The replay of a chain just found, or what stopped it: the chain is written in any case."""
-    if chain is None:
+    """The replay (where ``wanted``) of a chain just found, or what stopped it: the chain is written in any case."""
+    if result.chain is None or not wanted:
         return None, None
     try:
         with progress.stage("replay"):
-            return replay(controller, chain_file.stimulus_of(controller.system, chain)), None
+            stimulus = chain_file.stimulus_of(controller.system, result.chain)
+            return replay(controller, stimulus, infeasible(controller.goals, result.verdicts)), None
     except (ChainCoverError, KeyboardInterrupt) as error:
         return None, error
 

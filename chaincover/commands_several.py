@@ -18,6 +18,7 @@ from chaincover.pipeline import ChainResult, Options
 from chaincover.progress import Progress
 from chaincover.replay import Replay, replay
 from chaincover.several import SeveralChains, generate_several
+from chaincover.verdicts import infeasible
 
 SCHEMA = "chaincover/chains/1"
 
@@ -32,16 +33,20 @@ def run(
     played: list[Replay | None] = []
     for part, result in zip(parts, found.results, strict=True):
         with progress.stage("replay"):
-            assert result.chain is not None
-            played.append(replay(part, chain_file.stimulus_of(part.system, result.chain)) if with_replay else None)
+            played.append(_replay(part, result) if with_replay else None)
     progress.done()
-    document = summary(controller, found)
+    document = summary(controller, options, found)
     _write(folder, parts, found, played, progress, document)
     if as_json:
         click.echo(to_json(document), nl=False)
     elif progress.verbosity >= 0:
         _show(console.console(), controller, parts, found, played, folder)
-    return _exit_code(found, played)
+    return _exit_code(controller, parts, found, played)
+
+
+def _replay(part: Controller, result: ChainResult) -> Replay:
+    assert result.chain is not None
+    return replay(part, chain_file.stimulus_of(part.system, result.chain), infeasible(part.goals, result.verdicts))
 
 
 def _part(controller: Controller, result: ChainResult) -> Controller:
@@ -50,11 +55,12 @@ def _part(controller: Controller, result: ChainResult) -> Controller:
     return replace(controller, goals=tuple(goal for goal in controller.goals if goal.name in names))
 
 
-def summary(controller: Controller, found: SeveralChains) -> dict[str, Any]:
+def summary(controller: Controller, options: Options, found: SeveralChains) -> dict[str, Any]:
     """What was found, as the data of ``chains.json``; the same for the same input."""
     return {
         "schema": SCHEMA,
         "controller": controller.system.name,
+        "settings": results.settings(controller, options),
         "chains": [
             {
                 "file": f"chain-{number}.json",
@@ -74,7 +80,14 @@ def summary(controller: Controller, found: SeveralChains) -> dict[str, Any]:
         "fewest_at_all": found.fewest and found.at_all,
         "conflicts": [{"goals": list(c.goals), "reason": c.reason, "at_all": c.at_all} for c in found.conflicts],
         "verdicts": [
-            {"goal": v.goal, "property": goal.text, "verdict": v.status, "step": v.step, "detail": v.detail}
+            {
+                "goal": v.goal,
+                "property": goal.text,
+                "generated": goal.generated or None,
+                "verdict": v.status,
+                "step": v.step,
+                "detail": v.detail,
+            }
             for goal, v in zip(controller.goals, found.verdicts, strict=True)
         ],
         "stopped_by": found.stopped_by,
@@ -123,15 +136,13 @@ def _show(
     fewest = ""
     if found.fewest and len(found.results) > 1:
         fewest = ", the fewest there can be" if found.at_all else ", the fewest within the K reached"
-    goals = f"{covered} of {len(controller.goals)} goals"
+    goals = f"{covered} of {len(controller.goals)} goals{console.set_aside(controller.goals, found.verdicts)}"
     name = controller.system.name
     steps = f"{found.length} steps in all ({_proof(found)})" if found.results else "0 steps in all"
     console.say(out, f"{name}: {chains}{fewest}, {steps}, cover {goals}", "bold")
     for conflict in found.conflicts:
         console.say(out, f"conflict: {', '.join(conflict.goals)}: {conflict.reason}")
-    for verdict in found.verdicts:
-        if verdict.status != COVERED:
-            console.say(out, f"{verdict.goal}: {verdict.status}: {verdict.detail}")
+    console.show_next_steps(out, controller.goals, found.verdicts, reasons=True)
     console.say(out, f"written to {folder}/: chains.json, chain-N.json, chain-N.csv, run-N.json")
 
 
@@ -141,12 +152,17 @@ def _proof(found: SeveralChains) -> str:
     return f"proved: none below {found.bounds.lower}"
 
 
-def _exit_code(found: SeveralChains, played: list[Replay | None]) -> int:
-    """The gravest: interrupted, a finding, a limit, goals not covered."""
-    codes = [results.exit_code(result, own) for result, own in zip(found.results, played, strict=True)]
+def _exit_code(
+    controller: Controller, parts: list[Controller], found: SeveralChains, played: list[Replay | None]
+) -> int:
+    """The gravest: interrupted, a finding, a limit, goals not covered (but generated ones proved unreachable)."""
+    runs = zip(parts, found.results, played, strict=True)
+    codes = [results.exit_code(part, result, own) for part, result, own in runs]
     for code in (130, 1):
         if code in codes:
             return code
     if found.stopped_by:
         return 130 if found.stopped_by == "interrupt" else 5
-    return 4 if any(v.status != COVERED for v in found.verdicts) else max(codes, default=4)
+    aside = infeasible(controller.goals, found.verdicts)
+    missed = any(v.status != COVERED and v.goal not in aside for v in found.verdicts)
+    return 4 if missed else max(codes, default=4)

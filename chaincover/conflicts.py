@@ -64,7 +64,7 @@ def partition(goals: Sequence[str], conflicts: Sequence[Sequence[str]]) -> list[
 
 def largest_class(goals: Sequence[str], conflicts: Sequence[Sequence[str]]) -> list[str]:
     """The most goals of which none contain a whole conflict; the first in the order of the goals among equals."""
-    sets = [frozenset(c) for c in conflicts]
+    sets = [frozenset(c) for c in conflicts if set(c) <= set(goals)]
     concerned = [g for g in goals if any(g in c for c in sets)]
     for removed in range(len(concerned) + 1):
         for names in combinations(reversed(concerned), removed):

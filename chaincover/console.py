@@ -10,16 +10,35 @@ from rich.table import Table
 from rich.text import Text
 
 from bmc.system import InputVariable, StateVariable, TransitionSystem, Valuation
-from chaincover.chain import COVERED, NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNREACHABLE, Chain
+from chaincover.chain import (
+    COVERED,
+    NO_WAY_TO_FINAL,
+    NOT_WITHIN_BOUND,
+    STATUSES,
+    UNREACHABLE,
+    Chain,
+    Verdict,
+)
 from chaincover.chain_file import reported
 from chaincover.console_check import show_analysis
 from chaincover.load import Controller
 from chaincover.pipeline import ChainResult
 from chaincover.replay import Replay
 from chaincover.terminal import console, say
-from chaincover.verdicts import NEXT_STEP
+from chaincover.verdicts import infeasible, next_step
+from properties.goal import Goal
 
-__all__ = ["console", "say", "short_names", "show_analysis", "show_replay", "show_replay_goals", "show_result"]
+__all__ = [
+    "console",
+    "say",
+    "set_aside",
+    "short_names",
+    "show_analysis",
+    "show_next_steps",
+    "show_replay",
+    "show_replay_goals",
+    "show_result",
+]
 
 _MOST_COLUMNS = 6
 
@@ -43,7 +62,7 @@ def show_result(out: Console, controller: Controller, result: ChainResult) -> No
     else:
         say(out, f"{controller.system.name}: {_no_chain(controller, result)}", "bold")
     _show_goals(out, controller, result)
-    _show_next_steps(out, controller, result)
+    show_next_steps(out, controller.goals, result.verdicts)
     if result.stopped_by:
         say(out, f"Stopped by {result.stopped_by}; the result is valid but may not be complete.")
 
@@ -57,19 +76,36 @@ def _no_chain(controller: Controller, result: ChainResult) -> str:
     return f"no chain covers all {count} goals" if count else "no chain reaches the final condition"
 
 
-def _show_next_steps(out: Console, controller: Controller, result: ChainResult) -> None:
-    """For each verdict other than covered: the goals with their places, and what can be done."""
-    for status, advice in NEXT_STEP.items():
-        pairs = zip(controller.goals, result.verdicts, strict=True)
-        names = [f"{goal.name} ({goal.where})" for goal, verdict in pairs if verdict.status == status]
-        if names:
-            say(out, f"{status}: {', '.join(names)}\n  next: {advice}")
+def show_next_steps(out: Console, goals: Sequence[Goal], verdicts: Sequence[Verdict], reasons: bool = False) -> None:
+    """For each verdict other than covered: the goals, and what can be done; written and generated ones apart.
+
+    Why is said for generated goals, which often share one reason, and with ``reasons`` for all.
+    """
+    groups: dict[tuple[str, bool, str], list[str]] = {}
+    for goal, verdict in zip(goals, verdicts, strict=True):
+        key = (verdict.status, bool(goal.generated), verdict.detail if goal.generated or reasons else "")
+        groups.setdefault(key, []).append(goal.name if goal.generated else f"{goal.name} ({goal.where})")
+    for status in STATUSES:
+        for generated in (False, True):
+            own = {why: names for (s, g, why), names in groups.items() if (s, g) == (status, generated)}
+            if status == COVERED or not own:
+                continue
+            for why, names in own.items():
+                say(out, f"{status}{f' ({why})' if why else ''}: {', '.join(names)}")
+            say(out, f"  next: {next_step(status, generated)}")
+
+
+def set_aside(goals: Sequence[Goal], verdicts: Sequence[Verdict]) -> str:
+    """How many generated goals are proved infeasible, in brackets, or ''."""
+    count = len(infeasible(goals, verdicts))
+    return f" ({count} generated {'one is' if count == 1 else 'ones are'} proved infeasible)" if count else ""
 
 
 def _headline(controller: Controller, result: ChainResult, chain: Chain) -> str:
     missing = sum(1 for v in result.verdicts if v.status != COVERED)
     count = len(controller.goals)
     goals = f"{len(chain.hits)} of {count} goals" if missing else "its goal" if count == 1 else f"all {count} goals"
+    goals += set_aside(controller.goals, result.verdicts)
     end = f" and ends in {_final_name(controller)}" if controller.final is not None else ""
     steps = f"{chain.length} step{'' if chain.length == 1 else 's'}"
     return f"{controller.system.name}: one chain of {steps} covers {goals}{end} ({_proof(result)})"
@@ -159,7 +195,7 @@ def _show_goals(out: Console, controller: Controller, result: ChainResult) -> No
         hit = hits.get(goal.name)
         table.add_row(
             Text(goal.name),
-            Text(verdict.status + (f": {verdict.detail}" if verdict.detail else "")),
+            Text(verdict.status + (f": {verdict.detail}" if verdict.detail and not goal.generated else "")),
             "" if verdict.step is None else str(verdict.step),
             _held(hit.consequent_held) if hit else "",
             Text(goal.text + (f"  [{goal.requirement}]" if goal.requirement else "")),
@@ -202,7 +238,9 @@ def show_replay_goals(out: Console, replay: Replay) -> None:
         place = "not covered" if goal.step is None else str(goal.step)
         if not goal.claim_holds:
             place += f" (the chain says {goal.claimed})"
-        if not goal.asked:
+        if goal.infeasible:
+            place += " (said to be unreachable)"
+        elif not goal.asked:
             place += " (the chain was not made for it)"
         table.add_row(Text(goal.goal), place, str(goal.times), text)
     out.print(table)

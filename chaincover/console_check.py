@@ -15,7 +15,7 @@ from chaincover.goal_facts import EQUAL, INSIDE, NO, NONE, SEVERAL, SINGLE, UNKN
 from chaincover.load import Controller
 from chaincover.terminal import say
 from chaincover.values import show_ranges
-from chaincover.verdicts import NEXT_STEP
+from chaincover.verdicts import next_step
 
 _MOST_NAMES = 4
 _MOST_LISTED = 10
@@ -33,7 +33,7 @@ def show_analysis(out: Console, controller: Controller, analysis: Analysis) -> N
     say(out, f"final: {controller.final_text or '(none: a chain may end anywhere)'}")
     for goal in analysis.unsatisfiable:
         say(out, f"UNSATISFIABLE: nothing satisfies the antecedent of {goal.name} ({goal.where})", "bold red")
-        say(out, f"  next: {NEXT_STEP[UNREACHABLE]}")
+        say(out, f"  next: {next_step(UNREACHABLE, bool(goal.generated))}")
     for goal in analysis.undecided:
         say(out, f"undecided: whether the antecedent of {goal.name} can hold")
     if analysis.final_unsatisfiable:

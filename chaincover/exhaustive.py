@@ -86,14 +86,16 @@ def exhaust(
     steps_limit: int = STEPS_LIMIT,
     nodes_limit: int = NODES_LIMIT,
     check: Check = lambda: None,
+    graph: StateGraph | None = None,
 ) -> Exhaustion | None:
     """All sets of ``goals`` that one run from init to ``final`` can cover; None if a limit is reached.
 
     ``final`` is over plain state symbols, None: a run may end anywhere. With ``overlap`` ``forbid`` the steps of the
     goals of a set are disjoint. All values of variables that init leaves open are start states. ``check`` is called
-    now and then; what it raises ends the search.
+    now and then; what it raises ends the search. ``graph`` is that of ``bmc.explore.state_graph``, if it is known, for
+    these goals or more.
     """
-    search = _search(system, goals, final, overlap, steps_limit, nodes_limit, check)
+    search = _search(system, goals, final, overlap, steps_limit, nodes_limit, check, graph)
     if search is None or not search.every_set():
         return None
     best = search.undominated()
@@ -109,12 +111,13 @@ def least_run(
     steps_limit: int = STEPS_LIMIT,
     nodes_limit: int = NODES_LIMIT,
     check: Check = lambda: None,
+    graph: StateGraph | None = None,
 ) -> Least | None:
     """A shortest run that covers all ``goals``, or the proof that there is none; None if a limit is reached.
 
     Much faster than ``exhaust``, whose parameters it has: it follows only what can still cover every goal.
     """
-    search = _search(system, goals, final, overlap, steps_limit, nodes_limit, check)
+    search = _search(system, goals, final, overlap, steps_limit, nodes_limit, check, graph)
     if search is None or not search.all_goals():
         return None
     node = search.ends.get(search.everything)
@@ -129,9 +132,11 @@ def _search(
     steps_limit: int,
     nodes_limit: int,
     check: Check,
+    graph: StateGraph | None,
 ) -> _Search | None:
-    formulas = [goal.antecedent for goal in goals] + ([] if final is None else [at(final, 0)])
-    graph = state_graph(system, formulas, steps_limit)
+    if graph is None:
+        formulas = [goal.antecedent for goal in goals] + ([] if final is None else [at(final, 0)])
+        graph = state_graph(system, formulas, steps_limit)
     if graph is None:
         return None
     check()

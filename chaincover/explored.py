@@ -4,31 +4,52 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 
 from pysmt.fnode import FNode
 
-from bmc.explore import invariant_of, reachable_states
+from bmc.explore import StateGraph, invariant_of, state_graph
 from bmc.system import TransitionSystem
 from bmc.unroll import at
 from properties.goal import Goal
 
 
+class Reachable:
+    """The reachable states of ``system``, on what ``goals`` and ``final`` depend on, within ``limit`` simulated steps.
+
+    0: nothing is explored. Found out when it is first asked for.
+    """
+
+    def __init__(self, system: TransitionSystem, goals: Sequence[Goal], final: FNode | None, limit: int) -> None:
+        self._plain = system
+        self._goals = tuple(goals)
+        self._final = final
+        self._limit = limit
+
+    @cached_property
+    def graph(self) -> StateGraph | None:
+        """All reachable states and the steps between them; None if they are too many."""
+        formulas = [goal.antecedent for goal in self._goals] + ([] if self._final is None else [at(self._final, 0)])
+        found = state_graph(self._plain, formulas, self._limit) if self._limit else None
+        return found if found and found.states else None
+
+    @cached_property
+    def system(self) -> TransitionSystem:
+        """The system with its reachable states as a proved invariant, if they were found."""
+        found = invariant_of(self._plain, self.graph.states) if self.graph else None
+        return self._plain if found is None else replace(self._plain, invariants=(*self._plain.invariants, found))
+
+    @property
+    def farthest(self) -> int | None:
+        """A bound in steps on every finite weight, None if the states are too many.
+
+        Between the end of one goal and the start of the next a shortest run meets no state twice.
+        """
+        if self.graph is None:
+            return None
+        return len(self.graph.states) + max((goal.length for goal in self._goals), default=0)
+
+
 def strengthened(system: TransitionSystem, goals: Sequence[Goal], final: FNode | None, limit: int) -> TransitionSystem:
     """``system`` with its reachable states as a proved invariant, if ``limit`` simulated steps suffice to find them."""
-    return explored(system, goals, final, limit)[0]
-
-
-def explored(
-    system: TransitionSystem, goals: Sequence[Goal], final: FNode | None, limit: int
-) -> tuple[TransitionSystem, int | None]:
-    """As ``strengthened``, and a bound in steps on every finite weight (None without exploration).
-
-    Between the end of one goal and the start of the next a shortest run meets no state twice.
-    """
-    formulas = [goal.antecedent for goal in goals] + ([] if final is None else [at(final, 0)])
-    states = reachable_states(system, formulas, limit) if limit else None
-    if not states:
-        return system, None
-    found = invariant_of(system, states)
-    farthest = len(states) + max((goal.length for goal in goals), default=0)
-    return (system if found is None else replace(system, invariants=(*system.invariants, found))), farthest
+    return Reachable(system, goals, final, limit).system

@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from chaincover.output import CannotWrite, write_text
 from chaincover.reachability import Level
 from properties.goal import Goal
 
-SCHEMA = "chaincover/graph-cache/1"
+SCHEMA = "chaincover/graph-cache/2"
 MOST_FILES = 500
 """Above this the files not used for longest are removed."""
 
@@ -67,17 +68,19 @@ class GraphCache:
         place = self._place(key)
         try:
             data = json.loads(place.read_text(encoding="utf-8"))
-            if data["schema"] != SCHEMA or data["key"] != key:
+            if data["schema"] != SCHEMA or data["key"] != key or data["digest"] != _digest(data["levels"]):
                 return ()
             found = tuple(_level(level) for level in data["levels"])
-            os.utime(place)
         except (OSError, ValueError, KeyError, TypeError):
             return ()
+        with suppress(OSError):
+            os.utime(place)
         return found
 
     def keep(self, key: str, levels: Sequence[Level]) -> None:
         """Write ``levels`` under ``key``, whole or not at all."""
-        data = {"schema": SCHEMA, "key": key, "levels": [_as_data(level) for level in levels]}
+        rows = [_as_data(level) for level in levels]
+        data = {"schema": SCHEMA, "key": key, "digest": _digest(rows), "levels": rows}
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             write_text(self._place(key), json.dumps(data))
@@ -92,6 +95,11 @@ class GraphCache:
         files = sorted(self._folder.glob("graph-*.json"), key=lambda place: place.stat().st_mtime)
         for place in files[: max(0, len(files) - MOST_FILES)]:
             place.unlink(missing_ok=True)
+
+
+def _digest(rows: Any) -> str:
+    """Shows a damaged file: a wrong distance would make a wrong proof."""
+    return hashlib.sha256(json.dumps(rows).encode()).hexdigest()
 
 
 def _as_data(level: Level) -> dict[str, Any]:

@@ -9,10 +9,12 @@ from pysmt.fnode import FNode
 
 from bmc.system import TransitionSystem
 from chaincover.budget import Budget
-from chaincover.chain import UNDECIDED, Verdict
+from chaincover.chain import NO_WAY_TO_FINAL, UNDECIDED, Verdict
 from chaincover.conflicts import Conflict, pair_reason, set_reason
+from chaincover.exhaustive import Exhaustion
+from chaincover.explored import Reachable
 from chaincover.graph import obstacles, transitive_closure
-from chaincover.pipeline import ChainResult, Options, generate
+from chaincover.pipeline import ChainResult, Options, generate_each, within
 from chaincover.small import SmallSystem
 from properties.goal import Goal
 
@@ -31,16 +33,16 @@ class Groups:
         self._system, self.goals, self._final = system, tuple(goals), final
         self._options, self.progress = options, progress
         self.budget = Budget(options.time_limit)
-        self.small = SmallSystem(system, goals, final, options, self.budget.check)
+        reachable = Reachable(system, goals, final, options.explore)
+        self.small = SmallSystem(system, goals, final, options, reachable, self.budget.check)
         self.conflicts: list[Conflict] = []
         self.set_aside: dict[str, Verdict] = {}
 
     def generate(self, names: Sequence[str], options: Options | None = None) -> ChainResult:
+        """One chain for the goals ``names``, within the time that is left."""
         chosen = [goal for goal in self.goals if goal.name in names]
         options = options or self._options
-        if options.time_limit is not None:
-            options = replace(options, time_limit=self.budget.for_query())
-        return generate(self._system, chosen, self._final, options, self.progress)
+        return generate_each(self._system, chosen, self._final, within(options, self.budget), self.progress)
 
     def each(self, classes: Sequence[Sequence[str]]) -> tuple[list[ChainResult], str]:
         """A result for each class, up to the first that was stopped; and what stopped it, or ''."""
@@ -63,6 +65,15 @@ class Groups:
             if not {a, b} & lost:
                 self.learn_conflict((a, b), f"within K = {whole.depth}")
         return [g for g in whole.graph.goals if g not in lost]
+
+    def coverable(self, exact: Exhaustion, left: list[str]) -> list[str]:
+        """``left`` without the goals that turn out to fit into no chain at all."""
+        coverable = frozenset[str]().union(*(cover.goals for cover in exact.covers))
+        for goal in left:
+            if goal not in coverable:
+                detail = f"no run covers it: all {exact.states} reachable states were searched"
+                self.set_aside[goal] = Verdict(goal, NO_WAY_TO_FINAL, detail=detail)
+        return [goal for goal in left if goal in coverable]
 
     def learn_conflict(self, names: tuple[str, ...], within: str) -> None:
         """Note a conflict, proved without K where that can be; not if the exact answer is that the goals do fit."""

@@ -9,13 +9,13 @@ between start times, never summed up.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from bmc.engines.protocol import Run, Status
 from chaincover.graph import INIT, Edge, ReachGraph
 from chaincover.orderings.auto import AutoOrdering
 from chaincover.orderings.protocol import Limit, OrderingProblem, OrderingResult, Path, start_times
-from chaincover.segments import SegmentSearch, windows
+from chaincover.segments import SubPaths, windows
 
 Found = Callable[[Run, Path], None]
 
@@ -30,7 +30,7 @@ class Learner:
     def __init__(
         self,
         graph: ReachGraph,
-        segments: SegmentSearch,
+        segments: SubPaths,
         length: int,
         found: Found,
         rounds: int,
@@ -90,8 +90,21 @@ class Learner:
         for size in range(2, len(order.path) + 1):
             fresh = [sub for sub in windows(order.path, size) if self._raise(sub, order)]
             if fresh:
+                if self._segments.cheap and size > 2:
+                    self._learn_variants(fresh)
                 return True
         return False
+
+    def _learn_variants(self, paths: Sequence[Path]) -> None:
+        """The same stretches with another first or last node: the next orders would go there."""
+        for path in paths:
+            for goal in self._graph.goals:
+                for sub in ((goal, *path[1:]), (*path[:-1], goal)):
+                    if len(set(sub)) == len(sub):
+                        own = self._start_times(sub)[-1]
+                        known = self._segments.least(sub, own, self.length)
+                        if known.at_least > own:
+                            self._paths[sub] = known.at_least
 
     def _raise(self, sub: Path, order: OrderingResult) -> bool:
         """Find the least length of ``sub`` as far as it matters along ``order``; whether it is more than was known."""

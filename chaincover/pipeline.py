@@ -10,12 +10,17 @@ from dataclasses import dataclass, replace
 
 from pysmt.fnode import FNode
 
+from bmc.engines import choose as choose_engine
 from bmc.errors import LimitReached
 from bmc.system import TransitionSystem
 from chaincover.bounds import lower_bound
+from chaincover.budget import Budget
 from chaincover.certificate import Certificate
 from chaincover.chain import Bounds, Chain, Verdict
+from chaincover.duplicates import SameAs, distinct, expanded_chain, expanded_verdicts
+from chaincover.explored import Reachable
 from chaincover.graph import ReachGraph
+from chaincover.implied import all_verdicts, credit_all, implied_goals, left_to_search
 from chaincover.options import DEFAULT_BOUND, Options
 from chaincover.orderings.protocol import UNLIMITED, Limit
 from chaincover.search import Search
@@ -26,6 +31,9 @@ __all__ = ["DEFAULT_BOUND", "INTERRUPT", "TIME_LIMIT", "ChainResult", "Options",
 
 LAST_SECONDS = 1.0
 """What the bound on many goals may still take when the run was stopped."""
+
+LEAST_SECONDS = 0.001
+"""The time limit of a search that begins when time is over: it still says what it knows."""
 
 TIME_LIMIT = "time limit"
 INTERRUPT = "interrupt"
@@ -69,12 +77,84 @@ def generate(
 ) -> ChainResult:
     """Algorithm 1: one chain from init through all goals to ``final`` (over plain state symbols; None: anywhere).
 
-    A time limit or an interrupt gives the result so far, with ``stopped_by`` set. UsageError for a wrong option,
-    InputRefused for bad goal names, CheckDisagreed if a result fails its own check.
+    Goals that others imply are not searched for, but credited where they are covered; ``graph`` and ``certificate``
+    of the result leave them out. A time limit or an interrupt gives the result so far, with ``stopped_by`` set.
+    UsageError for a wrong option, InputRefused for bad goal names, CheckDisagreed if a result fails its own check.
     """
     options = options or Options()
     options.check()
-    search = Search(system, goals, final, options, progress or (lambda text: None))
+    few, same_as = distinct(goals, options.overlap)
+    return told_of_all(_generate_few(system, few, final, options, progress or (lambda text: None)), goals, same_as)
+
+
+def _generate_few(
+    system: TransitionSystem, goals: Sequence[Goal], final: FNode | None, options: Options, progress: Progress
+) -> ChainResult:
+    """The chain for goals that differ, without those that others imply."""
+    budget = Budget(options.time_limit)
+    implied = find_implied(system, goals, final, options, budget)
+    while True:
+        kept = [goal for goal in goals if goal.name not in implied]
+        result = generate_each(system, kept, final, within(options, budget), progress)
+        fewer = implied if result.stopped_by else left_to_search(implied, result.verdicts)
+        if fewer == implied:
+            break
+        implied = fewer
+    return _with_implied(result, system, goals, final, implied) if implied else result
+
+
+def told_of_all(result: ChainResult, goals: Sequence[Goal], same_as: SameAs) -> ChainResult:
+    """``result``, found for goals that stand for others, told of all ``goals``."""
+    if not same_as:
+        return result
+    chain = result.chain and expanded_chain(result.chain, goals, same_as)
+    return replace(result, chain=chain, verdicts=expanded_verdicts(result.verdicts, goals, same_as))
+
+
+def within(options: Options, budget: Budget) -> Options:
+    """``options`` with the time that is left of ``budget``."""
+    if options.time_limit is None:
+        return options
+    return replace(options, time_limit=max(budget.left(), LEAST_SECONDS))
+
+
+def find_implied(
+    system: TransitionSystem, goals: Sequence[Goal], final: FNode | None, options: Options, budget: Budget
+) -> dict[str, str]:
+    """The goals that need not be searched for, each with the one that implies it; none with overlap ``forbid``.
+
+    None either where time is over before they are known.
+    """
+    if options.overlap == "forbid" or len(goals) < 2:
+        return {}
+    reachable = Reachable(system, goals, final, options.explore)
+    try:
+        return implied_goals(reachable.system, goals, choose_engine(options.engine, options.memory_limit), budget)
+    except LimitReached:
+        return {}
+
+
+def _with_implied(
+    result: ChainResult, system: TransitionSystem, goals: Sequence[Goal], final: FNode | None, implied: dict[str, str]
+) -> ChainResult:
+    """``result`` with the goals that its chain covers because it covers others."""
+    chain = result.chain
+    if chain is not None:
+        found = {hit.goal for hit in chain.hits}
+        chain = credit_all(chain, system, [g for g in goals if implied.get(g.name, g.name) in found], final)
+    verdicts = all_verdicts(goals, result.verdicts, implied, [chain] if chain else [])
+    return replace(result, chain=chain, verdicts=verdicts)
+
+
+def generate_each(
+    system: TransitionSystem,
+    goals: Sequence[Goal],
+    final: FNode | None,
+    options: Options,
+    progress: Progress,
+) -> ChainResult:
+    """As ``generate``, every goal searched for by itself."""
+    search = Search(system, goals, final, options, progress)
     stopped_by = ""
     try:
         search.run()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from bmc.engines.protocol import Run
@@ -23,7 +23,8 @@ class GoalReplay:
     """Where the run covers a goal (first step, None if nowhere), how often, and whether its consequent held there.
 
     ``failed_at``: the first step from which the antecedent held and the consequent did not. ``asked``: whether the
-    chain was made for this goal; one that it was not made for need not be covered.
+    chain was made for this goal; one that it was not made for need not be covered. ``infeasible``: whether it is a
+    generated goal of which the chain says that no run covers it.
     """
 
     goal: str
@@ -34,6 +35,7 @@ class GoalReplay:
     claimed: int | None = None
     claim_holds: bool = True
     asked: bool = True
+    infeasible: bool = False
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,8 @@ class Replay:
     """One replay. ``on`` is the compiler's name, or ``model``; ``remarks`` say what could not be checked.
 
     ``disagreements`` tell where model, original and file differ; ``refused`` which steps break the input constraint
-    or rely on undefined behaviour; ``violations`` are the program's own assertions that failed.
+    or rely on undefined behaviour; ``violations`` are the program's own assertions that failed; ``lost`` are the goals
+    that the chain was made for and the program does not have.
     """
 
     on: str
@@ -52,20 +55,23 @@ class Replay:
     refused: tuple[str, ...]
     violations: tuple[str, ...]
     remarks: tuple[str, ...]
+    lost: tuple[str, ...] = ()
 
     @property
     def exit_code(self) -> int:
-        """1 if something failed or disagreed, 4 if a goal is not covered or final not reached, else 0."""
+        """1 if something failed or disagreed, 4 if a goal is not covered or lost, or final not reached, else 0."""
         failed = any(g.failed_at is not None or not g.claim_holds for g in self.goals)
         if failed or self.disagreements or self.refused or self.violations:
             return 1
-        return 4 if any(g.step is None for g in self.goals if g.asked) or self.final is False else 0
+        missed = any(g.step is None for g in self.goals if g.asked)
+        return 4 if missed or self.lost or self.final is False else 0
 
 
-def replay(controller: Controller, stimulus: Stimulus) -> Replay:
+def replay(controller: Controller, stimulus: Stimulus, infeasible: Collection[str] = ()) -> Replay:
     """Run ``stimulus`` on the compiled original and judge every goal of ``controller`` on what it did.
 
-    OriginalCrashed or OriginalTimeout if the program does not survive the run.
+    Goals said to be ``infeasible`` need not be covered, and must not. OriginalCrashed or OriginalTimeout if the program
+    does not survive the run.
     """
     system = controller.system
     simulator = Simulator(system)
@@ -83,7 +89,12 @@ def replay(controller: Controller, stimulus: Stimulus) -> Replay:
         for step, inputs in enumerate(run.inputs)
         for condition in simulator.violated(run.states[step], inputs)
     )
-    judged = tuple(_judge(controller.goals, run, stimulus))
+    judged = tuple(_judge(controller.goals, run, stimulus, infeasible))
+    different += [
+        f"{g.goal} is covered at step {g.step}, though it is said to be unreachable"
+        for g in judged
+        if g.infeasible and g.step is not None
+    ]
     final = None
     if controller.final is not None and stimulus.to_final:
         final = bool(compile_formulas([controller.final])(run.states[-1])[0])
@@ -138,7 +149,7 @@ def _refused(simulator: Simulator, run: Run) -> list[str]:
     ]
 
 
-def _judge(goals: Sequence[Goal], run: Run, stimulus: Stimulus) -> list[GoalReplay]:
+def _judge(goals: Sequence[Goal], run: Run, stimulus: Stimulus, infeasible: Collection[str]) -> list[GoalReplay]:
     monitor = Monitor(goals)
     covered = monitor.covered(run)
     judged = []
@@ -157,7 +168,8 @@ def _judge(goals: Sequence[Goal], run: Run, stimulus: Stimulus) -> list[GoalRepl
                 failed,
                 claimed,
                 claimed is None or claimed in steps,
-                stimulus.asked is None or goal.name in stimulus.asked,
+                (stimulus.asked is None or goal.name in stimulus.asked) and goal.name not in infeasible,
+                goal.name in infeasible,
             )
         )
     return judged

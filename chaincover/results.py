@@ -13,11 +13,13 @@ from typing import Any
 from chaincover import certificate
 from chaincover.chain import COVERED
 from chaincover.chain_file import SCHEMA, chain_rows, reported, start_record
+from chaincover.duplicates import distinct
 from chaincover.graph import ReachGraph, exists_path, transitive_closure
 from chaincover.load import Controller
-from chaincover.pipeline import ChainResult
+from chaincover.pipeline import ChainResult, Options
 from chaincover.replay import Replay
 from chaincover.values import show_ranges
+from chaincover.verdicts import infeasible
 
 RUN_SCHEMA = "chaincover/run/1"
 _LIBRARIES = ("pysmt", "z3-solver", "elkai", "clingo", "ortools", "numpy", "pycparser", "pcpp")
@@ -45,7 +47,7 @@ def chain_document(controller: Controller, result: ChainResult) -> dict[str, Any
         "schema": SCHEMA,
         "tool": {"name": "chaincover", "version": tool_version()},
         "controller": _controller(controller),
-        "settings": _settings(controller, result),
+        "settings": settings(controller, result.options),
         "versions": versions(),
         "goals": _goals(controller, result),
         "bounds": _bounds(result),
@@ -105,10 +107,11 @@ def _code_digest(unit: Any) -> str:
     return _digest("\n".join(rows).encode())
 
 
-def _settings(controller: Controller, result: ChainResult) -> dict[str, Any]:
-    options = result.options
+def settings(controller: Controller, options: Options) -> dict[str, Any]:
+    """What was asked for: the goals, the criteria that generated goals, the end, and the settings of the search."""
     return {
         "goals": [goal.name for goal in controller.goals],
+        "coverage": list(dict.fromkeys(criterion.text for criterion in controller.project.criteria)),
         "final": controller.final_text or None,
         **{name: value for name, value in asdict(options).items() if name != "cache"},
     }
@@ -116,6 +119,7 @@ def _settings(controller: Controller, result: ChainResult) -> dict[str, Any]:
 
 def _goals(controller: Controller, result: ChainResult) -> list[dict[str, Any]]:
     hits = {hit.goal: hit for hit in result.chain.hits} if result.chain else {}
+    _, same_as = distinct(controller.goals, result.options.overlap)
     goals = []
     for goal, verdict in zip(controller.goals, result.verdicts, strict=True):
         hit = hits.get(goal.name)
@@ -125,6 +129,8 @@ def _goals(controller: Controller, result: ChainResult) -> list[dict[str, Any]]:
                 "property": goal.text,
                 "requirement": goal.requirement,
                 "description": goal.description,
+                "generated": goal.generated or None,
+                "same_as": same_as.get(goal.name),
                 "length": goal.length,
                 "verdict": verdict.status,
                 "step": verdict.step,
@@ -204,6 +210,7 @@ def replay_data(replay: Replay) -> dict[str, Any]:
             {
                 "name": g.goal,
                 "asked": g.asked,
+                "infeasible": g.infeasible,
                 "covered_at": g.step,
                 "times": g.times,
                 "consequent_held": g.consequent_held,
@@ -212,6 +219,7 @@ def replay_data(replay: Replay) -> dict[str, Any]:
             }
             for g in replay.goals
         ],
+        "goals_not_known": list(replay.lost),
         "final": replay.final,
         "disagreements": list(replay.disagreements),
         "refused_steps": list(replay.refused),
@@ -221,8 +229,11 @@ def replay_data(replay: Replay) -> dict[str, Any]:
     }
 
 
-def exit_code(result: ChainResult, replay: Replay | None) -> int:
-    """130 interrupted, 1 a finding or disagreement, 5 stopped by a limit, 4 goals not covered, else 0."""
+def exit_code(controller: Controller, result: ChainResult, replay: Replay | None) -> int:
+    """130 interrupted, 1 a finding or disagreement, 5 stopped by a limit, 4 goals not covered, else 0.
+
+    Generated goals that are proved unreachable need not be covered.
+    """
     if result.stopped_by == "interrupt":
         return 130
     if result.chain is not None and (result.chain.failures or result.chain.violations):
@@ -231,7 +242,8 @@ def exit_code(result: ChainResult, replay: Replay | None) -> int:
         return replay.exit_code
     if result.stopped_by:
         return 5
-    if any(v.status != COVERED for v in result.verdicts) or result.chain is None:
+    aside = infeasible(controller.goals, result.verdicts)
+    if result.chain is None or any(v.status != COVERED and v.goal not in aside for v in result.verdicts):
         return 5 if any(v.status == "undecided" for v in result.verdicts) else 4
     return 0
 

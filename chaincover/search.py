@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -11,14 +11,16 @@ from pysmt.fnode import FNode
 from bmc.engines import choose as choose_engine
 from bmc.engines.protocol import Run
 from bmc.system import TransitionSystem
+from chaincover.any_order import AnyOrder
 from chaincover.budget import Budget
 from chaincover.canonical import canonicalise
 from chaincover.chain import NO_WAY_TO_FINAL, UNREACHABLE, Chain
 from chaincover.concretize import Attempt, Concretizer, Plan
 from chaincover.exhaustive import Least
-from chaincover.explored import explored
-from chaincover.graph import INIT, ReachGraph, exists_path, obstacles, transitive_closure
+from chaincover.explored import Reachable
+from chaincover.graph import INIT, ReachGraph, exists_path, hopeless, transitive_closure
 from chaincover.graph_cache import GraphCache, graph_key
+from chaincover.nearest import NearestFirst
 from chaincover.options import Options
 from chaincover.orderings import choose as choose_ordering
 from chaincover.orderings.protocol import Limit, OrderingProblem
@@ -28,9 +30,10 @@ from chaincover.reachability import GraphBuilder, Level
 from chaincover.recheck import Checker, start_dependence
 from chaincover.refine import refined_chain
 from chaincover.repair import concretise
-from chaincover.segments import SegmentSearch
+from chaincover.segments import SegmentSearch, SubPaths
 from chaincover.small import SmallSystem
 from chaincover.trial import Task
+from chaincover.walks import walks_in
 from properties.goal import Goal
 
 Progress = Callable[[str], None]
@@ -57,9 +60,10 @@ class Search:
         self._ordering = choose_ordering(options.ordering)
         self.ordered_by = self._ordering.name
         self._budget = budget = Budget(options.time_limit, options.query_limit)
-        self.small = SmallSystem(system, goals, final, options, budget.check)
-        system, farthest = explored(system, goals, final, options.explore)
-        limits = (options.slack, farthest, options.max_length)
+        self._reachable = reachable = Reachable(system, goals, final, options.explore)
+        self.small = SmallSystem(system, goals, final, options, reachable, budget.check)
+        system = reachable.system
+        limits = (options.slack, reachable.farthest, options.max_length)
         self._bound = min(limit for limit in limits if limit is not None)
         self._cache = GraphCache(options.cache) if options.cache and options.query_limit is None else None
         self._key = ""
@@ -137,12 +141,38 @@ class Search:
                 self._failed = (plan, limit)
                 if self._options.improve:
                     self.together = self.small.least(self.graph.goals)
+                if self.together is None and not last and self._nearest_first():
+                    self._complete_graph()
+                    return plan
             if last or self.together is not None:
                 break
         self.chain, self._plan = None, None
         if plan is not None and self.together is None and self._options.repair != "none":
             self._try_other_orders()
         return plan
+
+    def _complete_graph(self) -> None:
+        """Ask for longer edges as long as there are any: they make the bound."""
+        news, edges = self.builder.depth, 0
+        while not self.builder.complete and self.builder.depth < min(self._bound, news + PATIENCE):
+            self.builder.extend()
+            graph = self.graph
+            self._progress(f"graph: K = {graph.depth}, {len(graph.weights)} of {len(graph.lower)} edges")
+            if len(graph.weights) > edges:
+                news, edges = graph.depth, len(graph.weights)
+
+    def _nearest_first(self) -> bool:
+        """Whether going on to the nearest goal each time gives a chain."""
+        if not self._options.improve:
+            return False
+        goals, overlap = self.graph.goals, self._options.overlap
+        self._progress("inputs: nearest goal first")
+        run = NearestFirst(self.tools, goals, overlap, self._bound).run()
+        if run is None:
+            return False
+        any_order = AnyOrder({name: self.tools.goals[name] for name in goals}, overlap)
+        self._take(self._checker.plan(run, any_order.credited(run, goals), self.graph.end), run)
+        return self.chain is not None
 
     def _try_other_orders(self) -> None:
         """Where no repair of the least order helps: Algorithm 5 with orderings that prove nothing, else forbidden
@@ -250,9 +280,12 @@ class Search:
             longest = min(longest, self._options.max_length + 1)
         self.prover.work(run, credited, longest)
 
-    def _segments(self) -> SegmentSearch:
+    def _segments(self) -> SubPaths:
+        """In the list of reachable states where that can be, else by the solver."""
         options = self._options
-        return SegmentSearch(self.tools, options.overlap, options.improve)
+        tools, graph = self.tools, self._reachable.graph if options.exhaust else None
+        found = walks_in(tools.system, graph, tools.goals, tools.final, options.overlap)
+        return found or SegmentSearch(tools, options.overlap, options.improve)
 
     def _canonicalise(self, plan: Plan) -> None:
         """The least inputs for the chain, and whether it works for all open start values."""
@@ -261,10 +294,3 @@ class Search:
         run = canonicalise(self.tools, plan, self.chain.run)
         self._take(plan, run)
         self.chain = replace(self.chain, relies_on=start_dependence(self.tools, plan, run))
-
-
-def hopeless(graph: ReachGraph) -> tuple[str, ...]:
-    """The goals that are not reached from init, or have no way to the end, by any walk through ``graph``."""
-    found = obstacles(graph, transitive_closure(graph))
-    guilty: Collection[str] = {*found.unreached, *found.stuck}
-    return tuple(goal for goal in graph.goals if goal in guilty)

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from pysmt.fnode import FNode
 from pysmt.shortcuts import FALSE, TRUE, And, Or
 
 from bmc.engines.protocol import Run, Session, Status
-from bmc.unroll import shift
+from bmc.unroll import at, shift
 from chaincover.concretize import Concretizer
 from chaincover.graph import END, FINAL, INIT
 
@@ -32,12 +33,32 @@ class Segment:
     gave_up: bool = False
 
 
+class SubPaths(Protocol):
+    """Finds the least lengths of sub-paths. ``cheap``: in a moment, so that more may be asked than is needed."""
+
+    cheap: bool
+
+    def least(self, path: Path, at_least: int, most: int) -> Segment:
+        """Raise what is known of ``path`` from ``at_least`` (proved by the caller) until it is exact or above ``most``.
+
+        LimitReached when time is over; what was proved until then stays known.
+        """
+
+    def ask(self, path: Path, steps: int) -> tuple[Status, Run | None]:
+        """Is there a run whose last node starts exactly ``steps`` after the first? The run with SAT.
+
+        ``steps`` is known to be a lower bound. LimitReached when time is over.
+        """
+
+
 class SegmentSearch:
     """Asks for sub-paths of node names that begin in init or a goal and finish in a goal or the end.
 
     With ``overlap`` ``forbid`` a goal starts no earlier than the one before it ends. ``effort`` is the work per query,
     see the protocol.
     """
+
+    cheap = False
 
     def __init__(self, tools: Concretizer, overlap: str, effort: int | None) -> None:
         self._tools = tools
@@ -77,7 +98,8 @@ class SegmentSearch:
 
         The run with SAT. LimitReached when time is over.
         """
-        session = self._session(path[0])
+        whole = path[0] == INIT and path[-1] in (FINAL, END)
+        session = self._tools.session if whole else self._session(path[0])
         gave_up = False
         for horizon in self._horizons(path, steps):
             formula = self._formula(path, steps, horizon)
@@ -94,11 +116,10 @@ class SegmentSearch:
         return (Status.UNKNOWN if gave_up else Status.UNSAT), None
 
     def _session(self, node: str) -> Session:
-        """The session of the runs that begin in init, or in the goal ``node``."""
-        if node == INIT:
-            return self._tools.session
+        """The session of the sub-paths that begin in init, or in the goal ``node``: short ones, unlike whole chains."""
         if node not in self._sessions:
-            self._sessions[node] = self._tools.new_session(self._goals[node].antecedent)
+            source = at(self._tools.system.init_formula, 0) if node == INIT else self._goals[node].antecedent
+            self._sessions[node] = self._tools.new_session(source)
         return self._sessions[node]
 
     def _length(self, node: str) -> int:

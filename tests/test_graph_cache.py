@@ -1,0 +1,262 @@
+"""Graphs on disk: used again where nothing changed, left alone where something did, and never trusted blindly."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from command_line import chaincover
+from cruise import INIT, OFF, PROPERTIES, at_speed, button, cruise, prop
+from machines import Case, random_machine
+from paper_examples import figure_5
+from pysmt.shortcuts import TRUE, And
+
+from bmc.engines import choose as choose_engine
+from chaincover import graph_cache
+from chaincover.graph_cache import GraphCache, default_folder, graph_key
+from chaincover.pipeline import ChainResult, Options, generate
+from chaincover.reachability import GraphBuilder, Level
+
+CRUISE: Case = (cruise(), PROPERTIES, INIT)
+CODE = """\
+typedef struct { int go; } t_in;
+typedef struct { int n; } t_st;
+void init(t_st *s) { s->n = 0; }
+void compute(t_in *i, t_st *s) { if (i->go && s->n < 5) s->n++; else s->n = 0; }
+"""
+GOALS = ("--property", "two: cover(n == 2)", "--property", "four: cover(n == 4)", "--final", "init")
+
+
+def same(a: ChainResult, b: ChainResult) -> bool:
+    """Whether all but the effort is equal."""
+
+    def bare(result: ChainResult) -> ChainResult:
+        return replace(result, cached=0, graph=replace(result.graph, queries=0, seconds=0.0))
+
+    return bare(a) == bare(b)
+
+
+def files(folder: Path) -> list[Path]:
+    return sorted(folder.glob("graph-*.json"))
+
+
+@pytest.mark.parametrize("options", [Options(), Options(overlap="forbid"), Options(explore=0), Options(bound=6)])
+def test_the_second_run_takes_all_levels_from_disk(tmp_path: Path, options: Options) -> None:
+    options = replace(options, cache=tmp_path / "deep" / "er")
+    first, second = generate(*CRUISE, options), generate(*CRUISE, options)
+    assert (first.cached, second.cached) == (0, first.depth + 1)
+    assert first.graph.queries > 0
+    assert second.graph.queries == 0
+    assert second.chain is not None
+    assert same(first, second)
+    assert same(first, replace(generate(*CRUISE, replace(options, cache=None)), options=options))
+    assert len(files(tmp_path / "deep" / "er")) == 1
+
+
+@pytest.mark.parametrize("seed", [0, 3, 4, 5, 6])
+def test_runs_on_machines_are_the_same_with_and_without(tmp_path: Path, seed: int) -> None:
+    """Dead ends, goals that nothing satisfies, and chains that need repair among them."""
+    system, goals, final = random_machine(seed)
+    never = replace(goals[0], name="never", antecedent=And(goals[0].antecedent, TRUE()).substitute({}))
+    options = Options(bound=8, explore=0, cache=tmp_path)
+    first = generate(system, (*goals, never), final, options)
+    again = generate(system, (*goals, never), final, options)
+    assert again.cached == first.depth + 1
+    assert again.graph.queries == 0
+    assert same(first, again)
+
+
+def test_whatever_changes_the_graph_misses(tmp_path: Path) -> None:
+    system, goals, final = CRUISE
+    options = Options(cache=tmp_path)
+    generate(*CRUISE, options)
+    other = cruise(fixed=False)
+    changed: list[tuple[Case, Options]] = [
+        ((other, goals, final), options),
+        ((system, goals[:3], final), options),
+        ((system, (*goals[:3], prop("p4", And(OFF, at_speed(2), button))), final), options),
+        ((system, (*goals[:3], replace(goals[3], length=2)), final), options),
+        ((system, (*goals[:3], replace(goals[3], name="other")), final), options),
+        ((system, tuple(reversed(goals)), final), options),
+        ((system, goals, None), options),
+        (CRUISE, replace(options, overlap="forbid")),
+        (CRUISE, replace(options, bound=5)),
+        (CRUISE, replace(options, explore=0)),
+        ((replace(system, input_constraint=TRUE()), goals, final), options),
+        ((replace(system, state=(replace(system.state[0], init=None), *system.state[1:])), goals, final), options),
+    ]
+    for case, wanted in changed:
+        assert generate(*case, wanted).cached == 0
+    assert len(files(tmp_path)) == 1 + len(changed)
+    assert generate(*CRUISE, options).cached > 0
+
+
+def test_what_leaves_the_graph_alone_hits(tmp_path: Path) -> None:
+    system, goals, final = CRUISE
+    options = Options(cache=tmp_path)
+    generate(*CRUISE, options)
+    without = tuple(replace(goal, consequent=None) for goal in goals)
+    assert generate(system, without, final, options).cached > 0
+    assert generate(*CRUISE, replace(options, improve=0, ordering="exact", time_limit=600.0)).cached > 0
+    assert generate(*CRUISE, replace(options, query_limit=9.0)).cached == 0, "a limit by time is not repeatable"
+    assert len(files(tmp_path)) == 1
+
+
+def test_keys_differ_by_the_values_of_inputs_and_invariants() -> None:
+    system, goals, final = figure_5()
+    key = graph_key(system, goals, final, ["allow", 60])
+    assert key == graph_key(*figure_5(), ["allow", 60])
+    narrow = replace(system, inputs=(replace(system.inputs[0], values=((0, 1),)),))
+    stuck = replace(system, defined=goals[0].antecedent.substitute({}))
+    keys = {key, *(graph_key(s, goals, final, ["allow", 60]) for s in (narrow, stuck))}
+    keys |= {graph_key(system, goals, final, settings) for settings in (["allow", 6], ["allow6", 0], ["allow"])}
+    assert len(keys) == 6
+
+
+DAMAGE = {
+    "empty": lambda text: "",
+    "cut": lambda text: text[: len(text) // 2],
+    "no object": lambda text: "[1, 2]",
+    "binary": lambda text: "\udcff\udcfe",
+    "another key": lambda text: text.replace('"key": "', '"key": "0'),
+    "another schema": lambda text: text.replace("graph-cache/2", "graph-cache/1"),
+    "no levels": lambda text: json.dumps({**json.loads(text), "levels": 7}),
+    "a level lacks its weights": lambda text: text.replace('"weights"', '"heights"', 1),
+    "infinite": lambda text: text.replace(", 1]", ", 1e999]", 1),
+    "another distance": lambda text: text.replace(", 2]", ", 3]"),
+    "one level less": lambda text: json.dumps({**json.loads(text), "levels": json.loads(text)["levels"][1:]}),
+}
+
+
+@pytest.mark.parametrize("kind", DAMAGE)
+def test_a_damaged_file_is_ignored_and_replaced(tmp_path: Path, kind: str) -> None:
+    options = Options(cache=tmp_path)
+    first = generate(*CRUISE, options)
+    (place,) = files(tmp_path)
+    whole = place.read_bytes()
+    place.write_text(DAMAGE[kind](whole.decode()), encoding="utf-8", errors="surrogateescape")
+    assert place.read_bytes() != whole
+    again = generate(*CRUISE, options)
+    assert again.cached == 0
+    assert same(first, again)
+    assert generate(*CRUISE, options).cached == first.depth + 1
+
+
+def test_a_folder_that_cannot_be_used_is_no_error(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("in the way")
+    for folder in (blocked, blocked / "below"):
+        result = generate(*CRUISE, Options(cache=folder))
+        assert result.chain is not None
+        assert result.cached == 0
+    assert blocked.read_text() == "in the way"
+
+
+def test_a_folder_that_is_a_file_name_of_the_cache(tmp_path: Path) -> None:
+    """Where the file should lie is a folder."""
+    first = generate(*CRUISE, Options(cache=tmp_path))
+    (place,) = files(tmp_path)
+    place.unlink()
+    place.mkdir()
+    again = generate(*CRUISE, Options(cache=tmp_path))
+    assert same(first, again)
+    assert os.listdir(tmp_path) == [place.name], "no temporary file is left"
+
+
+def test_a_file_that_cannot_be_touched_is_still_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = generate(*CRUISE, Options(cache=tmp_path))
+
+    def denied(*args: object) -> None:
+        raise PermissionError(1, "not permitted")
+
+    monkeypatch.setattr(graph_cache.os, "utime", denied)
+    assert generate(*CRUISE, Options(cache=tmp_path)).cached == first.depth + 1
+
+
+def test_only_the_files_used_last_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(graph_cache, "MOST_FILES", 3)
+    cache = GraphCache(tmp_path)
+    level = Level({("init", "a"): 1}, {("init", "a"): 1}, {("a", "b"): 2}, (("b", "a"),), ("c",))
+    keys = [str(n) * 64 for n in range(5)]
+    for age, key in enumerate(keys[:3]):
+        cache.keep(key, [level])
+        os.utime(tmp_path / f"graph-{key[:32]}.json", (age, age))
+    assert cache.levels(keys[0]) == (level,)
+    cache.keep(keys[3], [level, level])
+    assert [bool(cache.levels(key)) for key in keys] == [True, False, True, True, False]
+    assert cache.levels(keys[3]) == (level, level)
+    assert all(stat.S_IMODE(place.stat().st_mode) == 0o644 for place in files(tmp_path))
+
+
+def test_an_interrupted_run_is_continued(tmp_path: Path) -> None:
+    def progress(text: str) -> None:
+        if text.startswith("graph: K = 2"):
+            raise KeyboardInterrupt
+
+    for case in (CRUISE, figure_5(), random_machine(4)):
+        options = Options(cache=tmp_path / case[0].name, explore=0, bound=9)
+        whole = generate(*case, replace(options, cache=None))
+        stopped = generate(*case, options, progress)
+        assert (stopped.stopped_by, stopped.depth) == ("interrupt", 2)
+        again = generate(*case, options)
+        assert again.cached == 3
+        assert again.graph.queries < whole.graph.queries
+        assert (again.graph.queries == 0) == (again.depth == 2)
+        assert same(replace(whole, options=options), again)
+        assert generate(*case, options).cached == again.depth + 1
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("overlap", ["allow", "forbid"])
+def test_a_builder_goes_on_from_any_level(seed: int, overlap: str) -> None:
+    system, goals, final = random_machine(seed)
+    whole = GraphBuilder(system, goals, final, choose_engine("z3"), overlap, limit=6)
+    for _ in range(7):
+        whole.extend()
+    assert len(whole.levels) == 7
+    for known in (0, 1, 3, 7):
+        builder = GraphBuilder(system, goals, final, choose_engine("z3"), overlap, limit=6, levels=whole.levels[:known])
+        assert builder.depth == -1
+        for _ in range(7):
+            builder.extend()
+        a, b = (replace(x.graph(), queries=0, seconds=0.0) for x in (whole, builder))
+        assert a == b
+        assert builder.levels == whole.levels
+        assert builder.complete == whole.complete
+        assert (builder.graph().queries == 0) == (known == 7 or whole.levels[-1] in whole.levels[:known])
+
+
+def write_model(folder: Path, code: str = CODE) -> Path:
+    folder.mkdir(exist_ok=True)
+    (folder / "c.c").write_text(code)
+    return folder / "c.c"
+
+
+def chain_of(source: Path, target: Path, *more: str) -> tuple[bytes, int]:
+    """The chain's document, and the number of levels that came from disk."""
+    outcome = chaincover("generate", source, *GOALS, "-o", target, "--no-replay", *more)
+    assert outcome.code == 0, outcome
+    return (target / "chain.json").read_bytes(), json.loads((target / "run.json").read_text())["levels_from_cache"]
+
+
+def test_documents_are_byte_identical(tmp_path: Path) -> None:
+    source = write_model(tmp_path / "m")
+    runs = [chain_of(source, tmp_path / name) for name in "ab"]
+    without = chain_of(source, tmp_path / "c", "--no-cache")
+    assert runs[0][0] == runs[1][0] == without[0]
+    assert (runs[0][1], without[1]) == (0, 0)
+    assert runs[1][1] > 0
+    assert len(files(default_folder())) == 1
+
+
+def test_comments_hit_and_behaviour_misses(tmp_path: Path) -> None:
+    chain_of(write_model(tmp_path / "m"), tmp_path / "a")
+    comment = write_model(tmp_path / "m", "/* changed */\n" + CODE.replace("s->n++;", "s->n++; // up\n"))
+    assert chain_of(comment, tmp_path / "b")[1] > 0
+    assert chain_of(write_model(tmp_path / "m", CODE.replace("< 5", "< 6")), tmp_path / "c")[1] == 0
+    assert chain_of(write_model(tmp_path / "m"), tmp_path / "d", "--overlap", "forbid")[1] == 0
+    assert chain_of(write_model(tmp_path / "m"), tmp_path / "e", "--property", "one: cover(n == 1)")[1] == 0

@@ -1,0 +1,193 @@
+"""The one chain that covers most goals against all chains; largest classes and least conflicts against all sets."""
+
+from __future__ import annotations
+
+from itertools import combinations, pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from machines import Case, Machine
+from paper_examples import trap
+from pysmt.shortcuts import And
+
+from benchmarks.generated.reference import COVERABLE, Reference
+from benchmarks.generated.systems import generated_case
+from bmc.unroll import at
+from chaincover.chain import COVERED, EXCLUDED, NO_WAY_TO_FINAL, UNREACHABLE
+from chaincover.conflicts import LARGEST, conflicts_of, largest_class
+from chaincover.exhaustive import Cover, Exhaustion
+from chaincover.most import generate_most
+from chaincover.options import Options
+from chaincover.pipeline import ChainResult
+from properties.goal import Goal
+
+LARGE = Options(explore=0, exhaust=0, bound=4)
+"""As for a system with too many states to list them."""
+
+
+def branches(*ways: tuple[str, ...], way_back: bool = False) -> Machine:
+    """From u the first choice leads along the first way, and so on; its last place is for good, or leads back to u."""
+    choices = [f"c{n}" for n in range(len(ways))]
+    places = list(dict.fromkeys(["u", *(place for way in ways for place in way)]))
+    steps = [("u", choice, way[0]) for choice, way in zip(choices, ways, strict=True)]
+    steps += [(a, "c0", b) for way in ways for a, b in pairwise(way)]
+    steps += [(way[-1], "c0", "u") for way in ways] if way_back else []
+    return Machine(f"branches {ways} {way_back}", places, choices, steps)
+
+
+def in_places(machine: Machine, name: str, *places: str) -> Goal:
+    return Goal(name, at(machine.at_any(*places), 0), None, 0)
+
+
+def statuses(result: ChainResult) -> dict[str, str]:
+    return {verdict.goal: verdict.status for verdict in result.verdicts}
+
+
+def three_branches() -> Case:
+    """Goals a, b and c fit in pairs but not together, d lies at the end of the branch with a and b."""
+    machine = branches(("p1", "p2", "p3"), ("q1", "q2"), ("r1", "r2"))
+    goals = [in_places(machine, "a", "p1", "r2"), in_places(machine, "b", "p2", "q1")]
+    goals += [in_places(machine, "c", "q2", "r1"), in_places(machine, "d", "p3")]
+    return machine.system(), tuple(goals), None
+
+
+@pytest.mark.parametrize("options", [Options(), LARGE])
+def test_the_branch_with_most_goals_is_taken(options: Options) -> None:
+    result = generate_most(*three_branches(), options)
+    assert statuses(result) == {"a": COVERED, "b": COVERED, "c": EXCLUDED, "d": COVERED}
+    assert result.chain is not None
+    assert result.chain.length == 3
+    (left_out,) = [v for v in result.verdicts if v.status == EXCLUDED]
+    extent = "all 8 reachable states searched" if options.explore else "within K = "
+    assert "no chain covers more than 3 of them" in left_out.detail
+    assert extent in left_out.detail
+
+
+@pytest.mark.parametrize("options", [Options(), LARGE])
+def test_all_goals_where_one_chain_suffices(options: Options) -> None:
+    machine = branches(("p", "q"), ("r",), way_back=True)
+    goals = [in_places(machine, name, name) for name in "pqr"]
+    result = generate_most(machine.system(), goals, machine.at_any("u"), options)
+    assert set(statuses(result).values()) == {COVERED}
+    assert result.chain is not None
+    assert result.chain.length == 5
+
+
+@pytest.mark.parametrize("options", [Options(), LARGE])
+def test_goals_that_no_chain_covers_keep_their_verdict(options: Options) -> None:
+    """x lies beyond a place of no return, z nowhere; of the rest as many as possible."""
+    machine = branches(("p", "f"), ("q", "s", "f"), ("x",))
+    goals = [in_places(machine, name, name) for name in "pqsx"]
+    goals.append(Goal("z", at(And(machine.at_any("p"), machine.at_any("q")), 0), None, 0))
+    result = generate_most(machine.system(), goals, machine.at_any("f"), options)
+    found = statuses(result)
+    assert found == {"p": EXCLUDED, "q": COVERED, "s": COVERED, "x": NO_WAY_TO_FINAL, "z": UNREACHABLE}
+    assert result.chain is not None
+    assert result.chain.length == 3
+
+
+def most_by_reference(case: Case, overlap: str) -> tuple[int, int, set[str]]:
+    """The greatest number of goals of one chain, the least length of such a chain, and the coverable goals."""
+    answer = Reference(*case, overlap).answer()
+    number = max((mask.bit_count() for mask in answer.least), default=0)
+    length = min((n for mask, n in answer.least.items() if mask.bit_count() == number), default=0)
+    return number, length, {goal for goal, verdict in answer.verdicts.items() if verdict == COVERABLE}
+
+
+def excluding(seed: int) -> Case:
+    """A generated system where one chain is not enough."""
+    made = generated_case(seed, states=16, goals=5, longest=1)
+    return made.system, made.goals, made.final
+
+
+@pytest.mark.parametrize("overlap", ["allow", "forbid"])
+@pytest.mark.parametrize("seed", [12, 43, 48, 56, 74, 76, 94])
+def test_as_many_goals_as_the_reference_in_as_few_steps(seed: int, overlap: str) -> None:
+    case = excluding(seed)
+    number, length, coverable = most_by_reference(case, overlap)
+    assert number < len(coverable)
+    result = generate_most(*case, Options(overlap=overlap))
+    covered = {goal for goal, status in statuses(result).items() if status == COVERED}
+    assert result.chain is not None
+    assert (len(covered), result.chain.length) == (number, length)
+    assert covered <= coverable
+    assert {goal for goal, status in statuses(result).items() if status == EXCLUDED} >= coverable - covered
+    assert list(statuses(result)) == [goal.name for goal in case[1]]
+    credited = {hit.goal: hit.step for hit in result.chain.hits}
+    assert not Reference(*case, overlap).faults(result.chain.run.inputs, result.chain.run.states, credited)
+
+
+@pytest.mark.parametrize("overlap", ["allow", "forbid"])
+@pytest.mark.parametrize("seed", [48, 56])
+def test_large_systems_give_as_many_goals(seed: int, overlap: str) -> None:
+    case = excluding(seed)
+    number, _, coverable = most_by_reference(case, overlap)
+    result = generate_most(*case, Options(explore=0, exhaust=0, bound=8, overlap=overlap))
+    covered = {goal for goal, status in statuses(result).items() if status == COVERED}
+    assert len(covered) == number < len(coverable)
+    assert covered <= coverable
+
+
+def test_no_chain_at_all() -> None:
+    for options in (Options(), LARGE):
+        result = generate_most(*trap(way_out=False), options)
+        assert result.chain is None
+        assert COVERED not in statuses(result).values()
+
+
+def test_a_stop_in_the_first_search_gives_what_there_is() -> None:
+    def progress(text: str) -> None:
+        if text.startswith("graph: K = 2"):
+            raise KeyboardInterrupt
+
+    result = generate_most(*three_branches(), LARGE, progress)
+    assert result.stopped_by == "interrupt"
+    assert EXCLUDED not in statuses(result).values()
+
+
+NAMES = tuple("abcde")
+SETS = st.lists(st.sets(st.sampled_from(NAMES), min_size=1, max_size=3), max_size=7)
+
+
+@settings(max_examples=200, deadline=None, derandomize=True)
+@given(SETS)
+def test_the_largest_class_against_all_sets(conflicts: list[set[str]]) -> None:
+    found = largest_class(NAMES, [sorted(c) for c in conflicts])
+    fitting = [
+        names
+        for size in range(len(NAMES), -1, -1)
+        for names in combinations(NAMES, size)
+        if not any(c <= set(names) for c in conflicts)
+    ]
+    assert tuple(found) == fitting[0], "the first in the order of the goals among the largest"
+
+
+def test_conflicts_with_goals_that_are_left_out_do_not_count() -> None:
+    assert largest_class("bc", ["ab", "ac"]) == ["b", "c"]
+    assert largest_class("bcd", ["ab", "cd"]) == ["b", "c"]
+    assert largest_class("", ["ab"]) == []
+
+
+@settings(max_examples=200, deadline=None, derandomize=True)
+@given(SETS)
+def test_conflicts_are_the_least_sets_that_fit_in_no_chain(covers: list[set[str]]) -> None:
+    """Every goal fits alone, as for the goals that conflicts are sought for."""
+    fitting = [frozenset(c) for c in [*covers, *({name} for name in NAMES)]]
+    found = conflicts_of(Exhaustion(9, 9, tuple(Cover(c, 1) for c in fitting), ()), NAMES)
+    sets = {frozenset(names) for size in range(1, LARGEST + 1) for names in combinations(NAMES, size)}
+    apart = {names for names in sets if not any(names <= c for c in fitting)}
+    assert {frozenset(c.goals) for c in found} == {names for names in apart if not any(o < names for o in apart)}
+    assert all(c.at_all and "all 9 reachable states" in c.reason for c in found)
+
+
+@pytest.mark.parametrize("options", [Options(), LARGE])
+def test_a_goal_whose_way_out_leads_over_another_one_does_not_hide_that_one(options: Options) -> None:
+    """From v a step leads to g1, from g2 one to the end: the graph has a way from v over g, but no run goes it."""
+    steps = [("u", "a", "v"), ("v", "a", "g1"), ("u", "b", "g2"), ("g2", "a", "x")]
+    machine = Machine("hidden", ["u", "v", "g1", "g2", "x"], ["a", "b"], steps)
+    goals = [in_places(machine, "v", "v"), in_places(machine, "g", "g1", "g2")]
+    result = generate_most(machine.system(), goals, machine.at_any("x"), options)
+    assert statuses(result) == {"v": NO_WAY_TO_FINAL, "g": COVERED}
+    assert result.chain is not None
+    assert result.chain.length == 2

@@ -1,0 +1,199 @@
+"""Windows of a chain searched again: never longer, always a chain, and short where there is a detour."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+from chain_tasks import DoubtfulEngine
+from machines import Case, Machine, random_machine
+from pysmt.shortcuts import BV
+
+from benchmarks.generated.reference import Reference
+from benchmarks.generated.systems import generated_case
+from bmc.engines import choose as choose_engine
+from bmc.engines.protocol import Engine, Run
+from bmc.errors import LimitReached
+from bmc.simulate import Simulator
+from bmc.system import StateVariable, Valuation, ValueType
+from bmc.unroll import at
+from chaincover.any_order import AnyOrder
+from chaincover.budget import Budget
+from chaincover.concretize import Concretizer
+from chaincover.windows import WindowShortener
+from properties.goal import Goal
+from properties.monitor import Monitor
+
+
+class Shortened:
+    """What comes of the windows of ``run``: the ``steps`` on the way, the ``result`` with its credited steps."""
+
+    def __init__(self, case: Case, run: Run, overlap: str, engine: Engine | None = None, budget: Budget | None = None):
+        system, goals, final = case
+        tools = Concretizer(system, goals, final, engine or choose_engine("z3"), budget or Budget())
+        any_order = AnyOrder(tools.goals, overlap)
+        names = [goal.name for goal in goals]
+        self.steps: list[Run] = []
+        before = any_order.credited(run, names)
+        self.result = WindowShortener(tools, any_order, 1, self.steps.append).work(run, before)
+        self.credited = any_order.credited(self.result, names)
+
+
+def random_walk(case: Case, rng: random.Random, length: int) -> Run | None:
+    """A run from init that ends in the end condition after ``length`` steps or a few more."""
+    system, _, final = case
+    simulator = Simulator(system)
+    states: list[Valuation] = [simulator.initial()]
+    inputs: list[Valuation] = []
+    ends = None if final is None else Monitor([Goal("final", at(final, 0), None, 0)])
+    names = [var.name for var in system.inputs]
+    for _ in range(length + 12):
+        here = Run((states[-1],), ())
+        if len(inputs) >= length and (ends is None or ends.holds(here, "final", 0)):
+            return Run(tuple(states), tuple(inputs))
+        choices = [dict.fromkeys(names, value) for value in range(4)]
+        allowed = [
+            given
+            for given in choices
+            if _in_range(system.inputs[0].type, given) and simulator.allowed(states[-1], given)
+        ]
+        if not allowed:
+            return None
+        inputs.append(rng.choice(allowed))
+        states.append(simulator.step(states[-1], inputs[-1]))
+    return None
+
+
+def _in_range(kind: ValueType, given: Valuation) -> bool:
+    return all(value <= kind.greatest for value in given.values())
+
+
+def with_goals_of(case: Case, run: Run, overlap: str) -> Case:
+    """``case`` with the goals that ``run`` covers, apart where they must be."""
+    kept: list[Goal] = []
+    for goal in case[1]:
+        trial = [*kept, goal]
+        try:
+            AnyOrder({g.name: g for g in trial}, overlap).credited(run, [g.name for g in trial])
+        except (KeyError, ValueError):
+            continue
+        kept = trial
+    return case[0], tuple(kept), case[2]
+
+
+def walked_cases(seed: int, overlap: str) -> list[tuple[Case, Run]]:
+    """A machine and a generated system, each with a long run and the goals that it covers."""
+    made = generated_case(seed, states=16, goals=5, longest=2)
+    found = []
+    for case in (random_machine(seed), (made.system, made.goals, made.final)):
+        rng = random.Random(seed)
+        for _ in range(5):
+            run = random_walk(case, rng, 12)
+            if run is not None:
+                found.append((with_goals_of(case, run, overlap), run))
+                break
+    return found
+
+
+@pytest.mark.parametrize("overlap", ["allow", "forbid"])
+def test_random_chains_stay_chains_and_get_shorter(overlap: str) -> None:
+    walks = saved = 0
+    for seed in range(16):
+        for case, run in walked_cases(seed, overlap):
+            system, goals, final = case
+            done = Shortened(case, run, overlap)
+            reference = Reference(system, goals, final, overlap)
+            lengths = [run.length, *(better.length for better in done.steps)]
+            assert all(b < a for a, b in pairwise(lengths))
+            assert done.result == (done.steps[-1] if done.steps else run)
+            assert not reference.faults(done.result.inputs, done.result.states, done.credited)
+            least = reference.answer().least[(1 << len(goals)) - 1]
+            assert done.result.length >= least
+            walks += 1
+            saved += run.length - done.result.length
+    assert walks >= 12
+    assert saved >= 5 * walks
+
+
+def ring(number: int, length: int = 0, state: tuple[StateVariable, ...] = ()) -> tuple[Case, Run]:
+    """Round and round ``number`` places, a short cut from the first to each third one, and goals in three places.
+
+    The run takes the long way through all places, twice. A goal takes ``length`` steps.
+    """
+    places = [f"p{n}" for n in range(number)]
+    steps = [(here, "on", places[(n + 1) % number]) for n, here in enumerate(places)]
+    steps += [(places[n], "jump", places[(n + 3) % number]) for n in range(number)]
+    machine = Machine(f"ring {number}", places, ["on", "jump"], steps)
+    goals = [Goal(f"g{n}", at(machine.at_any(places[n]), 0), None, length) for n in (3, 6, 9)]
+    system = machine.system()
+    system = replace(system, state=(*system.state, *state))
+    simulator = Simulator(system)
+    name = system.inputs[0].name
+    run = simulator.run(simulator.initial(), tuple({name: 0} for _ in range(2 * number)))
+    return (system, tuple(goals), machine.at_any("p0")), run
+
+
+@pytest.mark.parametrize(
+    ("length", "overlap", "least"),
+    [(0, "allow", 4), (1, "allow", 4), (1, "forbid", 4), (3, "allow", 6), (3, "forbid", 10)],
+)
+def test_a_detour_is_left_out(length: int, overlap: str, least: int) -> None:
+    """Four jumps of three places; the steps of the last goal, or of all three, may have to fit in."""
+    case, run = ring(12, length)
+    done = Shortened(case, run, overlap)
+    assert run.length == 24
+    assert done.result.length == least
+    assert Simulator(case[0]).run(run.states[0], done.result.inputs) == done.result
+
+
+def test_what_no_goal_depends_on_is_free() -> None:
+    """A clock that counts every step never has the same value twice, but nothing reads it."""
+    byte = ValueType("wi_byte", 8)
+    clock = byte.symbol("wi_clock")
+    case, run = ring(12, state=(StateVariable("wi_clock", byte, BV(0, 8), clock + 1),))
+    done = Shortened(case, run, "allow")
+    assert done.result.length == 4
+    assert [state["wi_clock"] for state in done.result.states] == list(range(5))
+
+
+def test_a_clock_that_the_end_reads_keeps_its_value() -> None:
+    byte = ValueType("wi_byte", 8)
+    clock = byte.symbol("wi_clock")
+    (system, goals, _), run = ring(12, state=(StateVariable("wi_clock", byte, BV(0, 8), clock + 1),))
+    done = Shortened((system, goals, clock.Equals(BV(24, 8))), run, "allow")
+    assert done.result == run
+    assert done.steps == []
+
+
+def test_windows_cut_no_goal_and_hold_those_within() -> None:
+    case, run = ring(12, 2)
+    system, goals, final = case
+    tools = Concretizer(system, goals, final, choose_engine("z3"), Budget())
+    shortener = WindowShortener(tools, AnyOrder(tools.goals, "allow"), 1, lambda run: None)
+    windows = shortener.windows(run, {"g3": 3, "g6": 4, "g9": 9})
+    assert {w.first for w in windows} <= {0, 3, 9}
+    assert {w.last for w in windows} <= {3, 9, 24}
+    for window in windows:
+        assert window.ending == (window.last == 24)
+        inside = {name for name, step in {"g3": 3, "g6": 4, "g9": 9}.items() if window.first <= step < window.last}
+        assert set(window.goals) == inside
+
+
+def test_unknown_and_limits_leave_the_chain() -> None:
+    case, run = ring(12)
+    assert Shortened(case, run, "allow", DoubtfulEngine()).result == run
+
+    class Over(Budget):
+        """No time is left after some queries."""
+
+        left = 9
+
+        def check(self) -> None:
+            self.left -= 1
+            if self.left < 0:
+                raise LimitReached("over")
+
+    with pytest.raises(LimitReached):
+        Shortened(case, run, "allow", budget=Over())
