@@ -136,6 +136,8 @@ def _number(summary: Summary, documents: Sequence[Document], controller: Control
     if number == 1:
         fewest = Line(FEWEST, HOLDS, "one, and none would cover nothing")
     total = Line(TOTAL, UNCLAIMED, f"{summary.length} steps; nothing is said about shorter ones")
+    if number == 1 and 0 < summary.lower <= documents[0].lower:
+        return [fewest, Line(TOTAL, HOLDS, "that of the one chain: see its lower bound")]
     if fewest.verdict == UNCLAIMED and not summary.fewest and not summary.lower:
         return [fewest, total]
     setting = Setting(controller.system, {g.name: g for g in controller.goals}, controller.final, documents[0].overlap)
