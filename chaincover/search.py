@@ -73,7 +73,8 @@ class Search:
             self._key = graph_key(system, goals, final, settings)
             levels = self._cache.levels(self._key)
         self.cached = len(levels)
-        self.builder = GraphBuilder(system, goals, final, self.engine, options.overlap, budget, self._bound, levels)
+        graph_engine = choose_engine(options.engine, options.memory_limit)  # so that a kept graph changes nothing else
+        self.builder = GraphBuilder(system, goals, final, graph_engine, options.overlap, budget, self._bound, levels)
         self.tools = Concretizer(system, goals, final, self.engine, budget)
         self._checker = Checker(system, goals, final)
         self.aside: tuple[str, ...] = ()

@@ -14,7 +14,8 @@ from typing import Any
 import z3
 from pysmt.fnode import FNode
 from pysmt.logics import QF_BV
-from pysmt.shortcuts import Solver
+from pysmt.shortcuts import get_env
+from pysmt.solvers.z3 import Z3Converter
 
 from bmc.engines.protocol import Answer, Run, Session, Status
 from bmc.errors import MemoryLimitReached
@@ -45,17 +46,26 @@ class Template:
 
 
 class Z3Engine:
-    """Makes sessions on z3; translated steps are shared between the sessions of one system."""
+    """Makes sessions on z3; translated steps are shared between the sessions of one system.
+
+    Each engine has a context of its own, so that what one finds does not depend on what others were asked.
+    """
 
     name = "z3"
 
     def __init__(self, memory: int | None = None) -> None:
         z3.set_param("memory_max_size", memory or 0)
+        self.context = z3.Context()
+        self._converter = Z3Converter(get_env(), self.context)
         self._memory = memory
         self.version: str = z3.get_version_string()
         self._system: TransitionSystem | None = None
         self._simulator: Simulator | None = None
         self._templates: dict[tuple[bool, tuple[str, ...]], Template] = {}
+
+    def convert(self, formula: FNode) -> Any:
+        """``formula`` as a term of this engine's context; each part is translated once."""
+        return self._converter.convert(formula)
 
     def session(self, system: TransitionSystem, source: FNode, goals: Sequence[FNode] = ()) -> Session:
         """A session from ``source`` (over framed symbols from step 0); see the protocol."""
@@ -123,8 +133,9 @@ class Z3Session:
     def __init__(self, engine: Z3Engine, system: TransitionSystem, source: FNode, goals: Sequence[FNode]) -> None:
         self._engine = engine
         self._system = system
-        self._pysmt = Solver(name="z3", logic=QF_BV, random_seed=SEED)
-        self._z3 = self._pysmt.z3
+        self._convert = engine.convert
+        self._z3 = z3.SolverFor(str(QF_BV), ctx=engine.context)
+        self._z3.set("random_seed", SEED)
         self._state = {var.name: var for var in system.state}
         self._inputs = frozenset(var.name for var in system.inputs)
         self._cone: dict[str, StateVariable] = {}
@@ -203,9 +214,6 @@ class Z3Session:
             values[symbol.symbol_name()] = int(z3.is_true(value)) if z3.is_bool(value) else value.as_long()
         return values
 
-    def _convert(self, formula: FNode) -> Any:
-        return self._pysmt.converter.convert(formula)
-
     def _span_of(self, formula: FNode) -> int:
         """Steps that a framed formula needs: an input at step j needs j + 1, a state at step j needs j, others none."""
         if formula not in self._spans:
@@ -270,4 +278,4 @@ class Z3Session:
         return self._literals[formula]
 
     def _fresh_literal(self, kind: str) -> Any:
-        return z3.Bool(f"?{kind}{next(self._numbers)}")
+        return z3.Bool(f"?{kind}{next(self._numbers)}", self._engine.context)
