@@ -27,6 +27,10 @@ class Budget:
         """Seconds left, infinite without a limit, 0 when time is over."""
         return inf if self._end is None else max(0.0, self._end - time.monotonic())
 
+    def share(self, part: float) -> Budget:
+        """A budget over ``part`` of the time that is left, beginning now."""
+        return Budget(None if self._end is None else max(0.001, self.left() * part), self._query_limit)
+
     def check(self) -> None:
         """LimitReached once the time is over."""
         if self._end is not None and time.monotonic() >= self._end:

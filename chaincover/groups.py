@@ -38,11 +38,13 @@ class Groups:
         self.conflicts: list[Conflict] = []
         self.set_aside: dict[str, Verdict] = {}
 
-    def generate(self, names: Sequence[str], options: Options | None = None) -> ChainResult:
-        """One chain for the goals ``names``, within the time that is left."""
+    def generate(
+        self, names: Sequence[str], options: Options | None = None, budget: Budget | None = None
+    ) -> ChainResult:
+        """One chain for the goals ``names``, within the time that is left, or that of ``budget``."""
         chosen = [goal for goal in self.goals if goal.name in names]
         options = options or self._options
-        return generate_each(self._system, chosen, self._final, within(options, self.budget), self.progress)
+        return generate_each(self._system, chosen, self._final, within(options, budget or self.budget), self.progress)
 
     def each(self, classes: Sequence[Sequence[str]]) -> tuple[list[ChainResult], str]:
         """A result for each class, up to the first that was stopped; and what stopped it, or ''."""

@@ -121,7 +121,8 @@ class Prover:
 
     def _open(self) -> bool:
         """Whether length and bound may still come closer."""
-        return self.length is None or self.bounds().lower < self.length
+        limit = Limit(self._tools.budget.for_query())
+        return self.length is None or self.bounds(limit).lower < self.length
 
     def _exhaust(self) -> None:
         """The exact answer, if it can be had."""

@@ -132,6 +132,8 @@ class Search:
             if plan is None and (last or k == self._news + PATIENCE):
                 self._settle(last)
                 plan = self._shortest_path(self.graph)
+                if self.aside and not self.graph.goals:
+                    break
                 if plan is None and not last:
                     self._provide(k)
             if plan is not None and self._worth_trying(plan, k):

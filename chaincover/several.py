@@ -16,15 +16,19 @@ from bmc.errors import LimitReached
 from bmc.system import TransitionSystem
 from chaincover.budget import Budget
 from chaincover.chain import COVERED, EXCLUDED, UNDECIDED, Bounds, Verdict
-from chaincover.conflicts import Conflict, conflicts_of, partition
+from chaincover.conflicts import Conflict, conflicts_of, pair_reason, partition
 from chaincover.distribute import Distribution
 from chaincover.duplicates import distinct, expanded_verdicts
 from chaincover.exhaustive import Cover, Exhaustion
 from chaincover.fewest import fewest
+from chaincover.graph import hopeless, obstacles, transitive_closure
 from chaincover.groups import Groups
 from chaincover.implied import all_verdicts, credit_all, left_to_search
 from chaincover.pipeline import INTERRUPT, ChainResult, Options, find_implied, told_of_all, within
 from properties.goal import Goal
+
+FIRST_SHARE = 0.7
+"""Part of the time limit for the one chain; the rest is for several."""
 
 ROUNDS = 10
 """Distributions of the goals tried for a smaller total length."""
@@ -130,9 +134,11 @@ class _Several(Groups):
 
     def run(self) -> SeveralChains:
         """One chain if that covers all that can be covered; else the fewest."""
-        whole = self.generate([goal.name for goal in self.goals])
-        if whole.chain is not None or whole.stopped_by:
+        whole = self.generate([goal.name for goal in self.goals], budget=self.budget.share(FIRST_SHARE))
+        if whole.chain is not None or whole.stopped_by == INTERRUPT:
             return self._one(whole)
+        if whole.stopped_by:
+            return self._after_limit(whole)
         try:
             left = self.hopeful(whole)
             exact = self.small.covers(left) if left else None
@@ -145,6 +151,21 @@ class _Several(Groups):
             return self._result([], error.limit, Bounds(0, None, ""))
         except KeyboardInterrupt:
             return self._result([], INTERRUPT, Bounds(0, None, ""))
+
+    def _after_limit(self, whole: ChainResult) -> SeveralChains:
+        """Chains for what the graph shows at the limit, in the time that was kept back for them."""
+        graph = whole.graph.possible
+        left = [goal for goal in graph.goals if goal not in hopeless(graph)]
+        apart = [edge for edge in obstacles(graph, transitive_closure(graph)).exclusive if set(edge) <= set(left)]
+        self.set_aside = {v.goal: v for v in whole.verdicts if v.goal not in left}
+        self.conflicts = [Conflict(pair, pair_reason(*pair, f"within K = {whole.depth}"), False) for pair in apart]
+        classes = partition(left, apart) if left else []
+        try:
+            results, _ = self.each(classes)
+        except LimitReached:
+            results = []
+        chains = [result for result in results if result.chain is not None]
+        return self._result(chains, whole.stopped_by, Bounds(0, total(chains), SHARED))
 
     def _one(self, whole: ChainResult) -> SeveralChains:
         for verdict in whole.verdicts:

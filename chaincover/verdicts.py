@@ -30,6 +30,9 @@ NEXT_STEP = {
 }
 """What a user can do about a goal that is not covered."""
 
+MOST_NAMES = 8
+"""Goals named in one verdict."""
+
 _NEXT_STEP_GENERATED = {
     UNREACHABLE: "nothing: dead code, or a combination that the constraints exclude; it does not count as missed",
     EXCLUDED: "let --several cover it with another chain, or leave it out with --exclude",
@@ -162,4 +165,5 @@ def _by_attempt(goal: str, attempt: Attempt | None, bound: int) -> Verdict:
 
 
 def _list(names: list[str]) -> str:
-    return ", ".join(names)
+    more = len(names) - MOST_NAMES
+    return ", ".join(names[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")

@@ -97,7 +97,8 @@ def holds(tree: Tree, values: tuple[FNode, ...]) -> FNode:
 def decisions(program: Program, recorder: Recorder) -> tuple[Decision, ...]:
     """The decisions of all functions that the recorded step entered, in source order.
 
-    Conditions of assertions and assumptions are none, nor are loops with a literal constant, such as ``while (1)``.
+    Conditions of assertions and assumptions are none, nor are loops and ``?:`` with a
+    literal constant, such as ``while (1)``.
     """
     found: dict[tuple[Any, ...], Decision] = {}
     for function in program.defined_functions():
@@ -132,7 +133,7 @@ def _decision_at(node: Any) -> tuple[str, Any]:
     if isinstance(node, c_ast.If):
         return "if", node.cond
     if isinstance(node, c_ast.TernaryOp):
-        return "?:", node.cond
+        return "?:", None if isinstance(node.cond, c_ast.Constant) else node.cond
     if type(node).__name__ in _LOOPS:
         return _LOOPS[type(node).__name__], None if isinstance(node.cond, c_ast.Constant) else node.cond
     return (node.op, node) if is_logical(node) else ("", None)
