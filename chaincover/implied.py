@@ -17,8 +17,8 @@ from bmc.errors import CheckDisagreed
 from bmc.system import TransitionSystem
 from chaincover.any_order import AnyOrder
 from chaincover.budget import Budget
-from chaincover.chain import COVERED, NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNREACHABLE, Chain, Verdict
-from chaincover.graph import END, FINAL
+from chaincover.chain import COVERED, NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNDECIDED, UNREACHABLE, Chain, Verdict
+from chaincover.graph import END, FINAL, RESERVED
 from chaincover.recheck import Checker
 from properties.goal import Goal
 from properties.monitor import Monitor
@@ -26,13 +26,19 @@ from properties.monitor import Monitor
 EFFORT = 2
 """Work per query, in units of about a second; where that does not suffice nothing is said to be implied."""
 
+LOST = (UNREACHABLE, NOT_WITHIN_BOUND, NO_WAY_TO_FINAL)
+"""Verdicts of a goal that say nothing of the goals that it implies."""
+
 
 def implied_goals(system: TransitionSystem, goals: Sequence[Goal], engine: Engine, budget: Budget) -> dict[str, str]:
     """For each goal that another one implies, that other one, which itself is implied by none.
 
     Proved under the proved invariants of ``system``. Goals that nothing satisfies imply nothing. Of goals that imply
-    each other the first stays. LimitReached when time is over.
+    each other the first stays. None are where names are not fit for a search, which refuses them. LimitReached when
+    time is over.
     """
+    if len({goal.name for goal in goals} - {*RESERVED}) < len(goals):
+        return {}
     monitor = Monitor(goals)
     follows = {goal.name: _followers(system, goal, goals, monitor, engine, budget) for goal in goals}
     place = {goal.name: number for number, goal in enumerate(goals)}
@@ -71,7 +77,7 @@ def _check(session: Session, formulas: list[FNode], goal: Goal, budget: Budget) 
 
 def left_to_search(implied: Mapping[str, str], verdicts: Sequence[Verdict]) -> dict[str, str]:
     """``implied`` without the goals whose stronger goal no chain covers: they may be covered all the same."""
-    lost = {v.goal for v in verdicts if v.status in (UNREACHABLE, NOT_WITHIN_BOUND, NO_WAY_TO_FINAL)}
+    lost = {v.goal for v in verdicts if v.status in LOST}
     return {goal: by for goal, by in implied.items() if by not in lost}
 
 
@@ -94,7 +100,8 @@ def all_verdicts(
 ) -> tuple[Verdict, ...]:
     """``verdicts`` with one for each goal that others imply, in the order of ``goals``.
 
-    Each goal is credited in one of ``chains``.
+    Each goal is credited in one of ``chains``. Where a limit stopped the search, a goal may be undecided although the
+    one that implies it is not.
     """
     known = {verdict.goal: verdict for verdict in verdicts}
     steps = {hit.goal: hit.step for chain in reversed(chains) for hit in chain.hits}
@@ -103,6 +110,9 @@ def all_verdicts(
         source = known[implied.get(goal.name, goal.name)]
         if source.status == COVERED:
             found.append(replace(source, goal=goal.name, step=steps[goal.name]))
+        elif goal.name in implied and source.status in LOST:
+            detail = f"not searched for before the limit: {source.goal}, which implies it, is {source.status}"
+            found.append(Verdict(goal.name, UNDECIDED, detail=detail))
         elif goal.name in implied:
             detail = f"as {source.goal}, which implies it: {source.detail}"
             found.append(Verdict(goal.name, source.status, detail=detail))
