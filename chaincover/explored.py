@@ -21,7 +21,7 @@ class Reachable:
     """
 
     def __init__(self, system: TransitionSystem, goals: Sequence[Goal], final: FNode | None, limit: int) -> None:
-        self._plain = system
+        self.plain = system
         self._goals = tuple(goals)
         self._final = final
         self._limit = limit
@@ -30,14 +30,14 @@ class Reachable:
     def graph(self) -> StateGraph | None:
         """All reachable states and the steps between them; None if they are too many."""
         formulas = [goal.antecedent for goal in self._goals] + ([] if self._final is None else [at(self._final, 0)])
-        found = state_graph(self._plain, formulas, self._limit) if self._limit else None
+        found = state_graph(self.plain, formulas, self._limit) if self._limit else None
         return found if found and found.states else None
 
     @cached_property
     def system(self) -> TransitionSystem:
         """The system with its reachable states as a proved invariant, if they were found."""
-        found = invariant_of(self._plain, self.graph.states) if self.graph else None
-        return self._plain if found is None else replace(self._plain, invariants=(*self._plain.invariants, found))
+        found = invariant_of(self.plain, self.graph.states) if self.graph else None
+        return self.plain if found is None else replace(self.plain, invariants=(*self.plain.invariants, found))
 
     @property
     def farthest(self) -> int | None:

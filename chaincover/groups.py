@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from pysmt.fnode import FNode
@@ -20,7 +20,10 @@ from properties.goal import Goal
 
 
 class Groups:
-    """``conflicts`` grows as classes of goals fail; ``set_aside`` holds the verdicts of goals that no chain covers."""
+    """``conflicts`` grows as classes of goals fail; ``set_aside`` holds the verdicts of goals that no chain covers.
+
+    ``credited``: for each goal those that are covered with it, and not searched for.
+    """
 
     def __init__(
         self,
@@ -29,7 +32,9 @@ class Groups:
         final: FNode | None,
         options: Options,
         progress: Callable[[str], None],
+        credited: Mapping[str, Sequence[Goal]] | None = None,
     ) -> None:
+        self._credited = credited or {}
         self._system, self.goals, self._final = system, tuple(goals), final
         self._options, self.progress = options, progress
         self.budget = Budget(options.time_limit)
@@ -43,8 +48,9 @@ class Groups:
     ) -> ChainResult:
         """One chain for the goals ``names``, within the time that is left, or that of ``budget``."""
         chosen = [goal for goal in self.goals if goal.name in names]
-        options = options or self._options
-        return generate_each(self._system, chosen, self._final, within(options, budget or self.budget), self.progress)
+        credited = [other for name in names for other in self._credited.get(name, ())]
+        options = within(options or self._options, budget or self.budget)
+        return generate_each(self._system, chosen, self._final, options, self.progress, credited)
 
     def each(self, classes: Sequence[Sequence[str]]) -> tuple[list[ChainResult], str]:
         """A result for each class, up to the first that was stopped; and what stopped it, or ''."""

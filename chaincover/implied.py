@@ -81,18 +81,35 @@ def left_to_search(implied: Mapping[str, str], verdicts: Sequence[Verdict]) -> d
     return {goal: by for goal, by in implied.items() if by not in lost}
 
 
-def credit_all(chain: Chain, system: TransitionSystem, goals: Sequence[Goal], final: FNode | None) -> Chain:
+def credited_with(goals: Sequence[Goal], implied: Mapping[str, str]) -> dict[str, list[Goal]]:
+    """For each goal that implies others, those of ``goals`` that are covered with it and not searched for."""
+    return {by: [goal for goal in goals if implied.get(goal.name) == by] for by in implied.values()}
+
+
+def credit_all(
+    chain: Chain, system: TransitionSystem, goals: Sequence[Goal], final: FNode | None, implied: Mapping[str, str]
+) -> Chain:
     """``chain`` credited with each of ``goals`` at the first step at which its run covers it.
 
-    With overlap allowed only. CheckDisagreed if one is not covered.
+    Where the chain works for all values of open start variables, at the step of the goal that implies it: the first one
+    may depend on them. With overlap allowed only. CheckDisagreed if one is not covered.
     """
-    try:
-        credited = AnyOrder({goal.name: goal for goal in goals}, "allow").credited(chain.run, [g.name for g in goals])
-    except KeyError as error:
-        raise CheckDisagreed(f"the chain does not cover {error.args[0]}, which another goal of it implies") from None
+    if not chain.relies_on and any(var.init is None and var.name not in system.chosen for var in system.state):
+        steps = {hit.goal: hit.step for hit in chain.hits}
+        placed = {goal.name: steps[implied.get(goal.name, goal.name)] for goal in goals}
+        credited = dict(sorted(placed.items(), key=lambda item: item[1]))
+    else:
+        credited = _first_steps(chain, goals)
     checker = Checker(system, goals, final)
     plan = checker.plan(chain.run, credited, END if final is None else FINAL)
     return replace(checker.chain(plan, chain.run), relies_on=chain.relies_on)
+
+
+def _first_steps(chain: Chain, goals: Sequence[Goal]) -> dict[str, int]:
+    try:
+        return AnyOrder({goal.name: goal for goal in goals}, "allow").credited(chain.run, [g.name for g in goals])
+    except KeyError as error:
+        raise CheckDisagreed(f"the chain does not cover {error.args[0]}, which another goal of it implies") from None
 
 
 def all_verdicts(

@@ -92,10 +92,15 @@ def _generate_few(
 ) -> ChainResult:
     """The chain for goals that differ, without those that others imply."""
     budget = Budget(options.time_limit)
-    implied = find_implied(system, goals, final, options, budget)
+    try:
+        implied = find_implied(system, goals, final, options, budget)
+    except KeyboardInterrupt:
+        at_once = replace(options, time_limit=LEAST_SECONDS)
+        return replace(generate_each(system, goals, final, at_once, progress), stopped_by=INTERRUPT)
     while True:
         kept = [goal for goal in goals if goal.name not in implied]
-        result = generate_each(system, kept, final, within(options, budget), progress)
+        credited = [goal for goal in goals if goal.name in implied]
+        result = generate_each(system, kept, final, within(options, budget), progress, credited)
         fewer = implied if result.stopped_by else left_to_search(implied, result.verdicts)
         if fewer == implied:
             break
@@ -141,7 +146,7 @@ def _with_implied(
     chain = result.chain
     if chain is not None:
         found = {hit.goal for hit in chain.hits}
-        chain = credit_all(chain, system, [g for g in goals if implied.get(g.name, g.name) in found], final)
+        chain = credit_all(chain, system, [g for g in goals if implied.get(g.name, g.name) in found], final, implied)
     verdicts = all_verdicts(goals, result.verdicts, implied, [chain] if chain else [])
     return replace(result, chain=chain, verdicts=verdicts)
 
@@ -152,9 +157,15 @@ def generate_each(
     final: FNode | None,
     options: Options,
     progress: Progress,
+    credited: Sequence[Goal] = (),
 ) -> ChainResult:
-    """As ``generate``, every goal searched for by itself."""
-    search = Search(system, goals, final, options, progress)
+    """As ``generate``, every goal searched for by itself.
+
+    What the goals ``credited`` depend on is explored with the others: then the number of reachable states is that of
+    all goals of the result.
+    """
+    reachable = Reachable(system, [*goals, *credited], final, options.explore)
+    search = Search(reachable, goals, final, options, progress)
     stopped_by = ""
     try:
         search.run()

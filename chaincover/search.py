@@ -10,7 +10,6 @@ from pysmt.fnode import FNode
 
 from bmc.engines import choose as choose_engine
 from bmc.engines.protocol import Run
-from bmc.system import TransitionSystem
 from chaincover.any_order import AnyOrder
 from chaincover.budget import Budget
 from chaincover.canonical import canonicalise
@@ -52,7 +51,7 @@ class Search:
     """
 
     def __init__(
-        self, system: TransitionSystem, goals: Sequence[Goal], final: FNode | None, options: Options, progress: Progress
+        self, reachable: Reachable, goals: Sequence[Goal], final: FNode | None, options: Options, progress: Progress
     ) -> None:
         self._options = options
         self._progress = progress
@@ -60,8 +59,8 @@ class Search:
         self._ordering = choose_ordering(options.ordering)
         self.ordered_by = self._ordering.name
         self._budget = budget = Budget(options.time_limit, options.query_limit)
-        self._reachable = reachable = Reachable(system, goals, final, options.explore)
-        self.small = SmallSystem(system, goals, final, options, reachable, budget.check)
+        self._reachable = reachable
+        self.small = SmallSystem(reachable.plain, goals, final, options, reachable, budget.check)
         system = reachable.system
         limits = (options.slack, reachable.farthest, options.max_length)
         self._bound = min(limit for limit in limits if limit is not None)
@@ -80,7 +79,6 @@ class Search:
         self.aside: tuple[str, ...] = ()
         self.proved: dict[str, tuple[str, str]] = {}
         self.together: Least | None = None
-        self._news = 0
         self.order_proved = False
         self.attempt: Attempt | None = None
         self.longest = 0
@@ -120,16 +118,16 @@ class Search:
 
         Goals that are not reached by then, or have no way to the end, are set aside, and the others get their chain.
         """
-        plan, edges = None, -1
+        plan, edges, news = None, -1, 0
         for k in range(self._bound + 1):
             self.builder.extend()
             graph = self.builder.graph().possible
             self._progress(f"graph: K = {k}, {len(graph.weights)} of {len(graph.lower)} edges")
             last = self.builder.complete or k == self._bound
             if len(graph.weights) > edges:
-                edges, self._news = len(graph.weights), k
+                edges, news = len(graph.weights), k
             plan = self._shortest_path(self.graph)
-            if plan is None and (last or k == self._news + PATIENCE):
+            if plan is None and (last or k == news + PATIENCE):
                 self._settle(last)
                 plan = self._shortest_path(self.graph)
                 if self.aside and not self.graph.goals:
@@ -214,15 +212,18 @@ class Search:
     def _settle(self, last: bool) -> None:
         """Set aside the goals that no chain covers, as far as that is proved, or K ends here (``last``).
 
-        Then the exact answer for the others, where the reachable states are few.
+        Then the exact answer for the others, where the reachable states are few. That may lie beyond K, but not beyond
+        one that the user gave.
         """
         lost = hopeless(self.graph)
-        for goal in lost:
-            alone = self.small.least([goal])
+        exact = {goal: self.small.least([goal]) for goal in lost}
+        for goal, alone in exact.items():
             if alone is not None and alone.run is None:
                 self.proved[goal] = self._why_not(goal, alone)
-        self.aside = tuple(goal for goal in lost if last or goal in self.proved)
-        if self._options.improve and self.graph.goals and not hopeless(self.graph):
+        far = self._options.bound is None and self._options.improve > 0
+        unsure = {goal for goal in lost if goal not in self.proved and (exact[goal] is None or not far)}
+        self.aside = tuple(goal for goal in lost if goal in self.proved or (last and goal in unsure))
+        if self._options.improve and self.graph.goals and not unsure - {*self.aside}:
             self.together = self.small.least(self.graph.goals)
 
     def _why_not(self, goal: str, alone: Least) -> tuple[str, str]:

@@ -23,7 +23,7 @@ from chaincover.exhaustive import Cover, Exhaustion
 from chaincover.fewest import fewest
 from chaincover.graph import hopeless, obstacles, transitive_closure
 from chaincover.groups import Groups
-from chaincover.implied import all_verdicts, credit_all, left_to_search
+from chaincover.implied import all_verdicts, credit_all, credited_with, left_to_search
 from chaincover.pipeline import INTERRUPT, ChainResult, Options, find_implied, told_of_all, within
 from properties.goal import Goal
 
@@ -102,7 +102,7 @@ def _several_of_few(
     implied = find_implied(system, goals, final, options, budget)
     while True:
         kept = [goal for goal in goals if goal.name not in implied]
-        found = _Several(system, kept, final, within(options, budget), progress).run()
+        found = _Several(system, kept, final, within(options, budget), progress, credited_with(goals, implied)).run()
         fewer = implied if found.stopped_by else left_to_search(implied, found.verdicts)
         if fewer == implied:
             break
@@ -119,7 +119,7 @@ def _with_implied(
         assert result.chain is not None
         hits = {hit.goal for hit in result.chain.hits}
         own = [goal for goal in goals if implied.get(goal.name, goal.name) in hits]
-        chain = credit_all(result.chain, system, own, final)
+        chain = credit_all(result.chain, system, own, final, implied)
         names = {verdict.goal for verdict in result.verdicts}
         part = [goal for goal in goals if implied.get(goal.name, goal.name) in names]
         verdicts = all_verdicts(part, result.verdicts, implied, [chain])

@@ -188,10 +188,13 @@ def test_timers_are_followed_step_by_step() -> None:
         (InputVariable("pl_go", BOOLEAN),),
     )
     goal = Goal("elapsed", And(at(Equals(level, BV(20, 8)), 0), framed(go, 0)), at(Equals(level, BV(21, 8)), 1), 1)
-    result = generate(system, [goal], Equals(level, BV(0, 8)))
+    result = generate(system, [goal], Equals(level, BV(0, 8)), Options(explore=0))
     assert result.depth == 20
     assert result.chain.length == 22
     assert result.bounds.minimal
+    listed = generate(system, [goal], Equals(level, BV(0, 8)))
+    assert listed.depth < 20
+    assert (listed.chain.length, listed.bounds.minimal) == (22, True)
 
 
 def test_the_search_over_whole_chains_finds_what_no_lengthening_of_one_order_can() -> None:

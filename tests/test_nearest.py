@@ -1,0 +1,211 @@
+"""The nearest goal first: what comes out is a chain, and nothing comes out where none is found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from explicit import Explicit
+from machines import Case, Machine, random_machine
+from pysmt.fnode import FNode
+from pysmt.shortcuts import And
+from random_systems import random_case
+
+from benchmarks.generated.systems import generated_case
+from bmc.engines import choose as choose_engine
+from bmc.engines.protocol import Answer, Engine, Run, Session, Status
+from bmc.errors import LimitReached
+from bmc.simulate import Simulator
+from bmc.system import TransitionSystem
+from bmc.unroll import at
+from chaincover.any_order import AnyOrder
+from chaincover.budget import Budget
+from chaincover.concretize import Concretizer
+from chaincover.nearest import NearestFirst
+from properties.goal import Goal
+from properties.monitor import Monitor
+
+LIMIT = 12
+
+
+def made(seed: int) -> Case:
+    if seed % 3 == 0:
+        case = random_case(seed, goals=3, longest=2)
+        return case.system, case.goals, case.final
+    if seed % 3 == 1:
+        return random_machine(seed)
+    drawn = generated_case(seed, states=16, goals=4, longest=2)
+    return drawn.system, drawn.goals, drawn.final
+
+
+def nearest(
+    case: Case, overlap: str, engine: Engine | None = None, limit: int = LIMIT, budget: Budget | None = None
+) -> Run | None:
+    system, goals, final = case
+    tools = Concretizer(system, goals, final, engine or choose_engine("z3"), budget or Budget())
+    return NearestFirst(tools, [goal.name for goal in goals], overlap, limit).run()
+
+
+@pytest.mark.parametrize("overlap", ["allow", "forbid"])
+def test_what_comes_out_is_a_chain(overlap: str) -> None:
+    """It starts in init, obeys the constraints, covers all goals (disjointly with ``forbid``) and ends in final."""
+    chains = 0
+    for seed in range(45):
+        system, goals, final = case = made(seed)
+        run = nearest(case, overlap)
+        if run is None:
+            continue
+        chains += 1
+        check_chain(case, run, overlap)
+        reference = Explicit(system)
+        if overlap == "allow" and run.length <= 6:
+            least = reference.least_chain(goals, final, run.length)
+            assert least is not None, "no run is shorter than the least"
+    assert chains > 12, "most seeds have a chain"
+
+
+def check_chain(case: Case, run: Run, overlap: str) -> None:
+    system, goals, final = case
+    simulator = Simulator(system)
+    assert run.states[0] == simulator.initial({v.name: run.states[0][v.name] for v in system.state if v.init is None})
+    assert simulator.run(run.states[0], run.inputs) == run
+    assert all(simulator.allowed(s, i) for s, i in zip(run.states, run.inputs, strict=False))
+    covered = Monitor(goals).covered(run)
+    assert all(covered.values())
+    names = {goal.name: goal for goal in goals}
+    credited = AnyOrder(names, overlap).credited(run, list(names))
+    assert all(step in covered[name] for name, step in credited.items())
+    spans = [range(step, step + names[name].length) for name, step in credited.items()]
+    if overlap == "forbid":
+        taken = [step for span in spans for step in span]
+        assert len(taken) == len(set(taken))
+    if final is not None:
+        assert Explicit(system).holds(at(final, 0), [tuple(run.states[-1].values())], [])
+
+
+def fork(stuck: bool) -> Case:
+    """``near`` is one step to the left, ``far`` two to the right; the way back from ``near`` may be missing."""
+    steps = [("m", "left", "l"), ("m", "right", "r"), ("r", "right", "f"), ("f", "left", "m")]
+    steps += [] if stuck else [("l", "right", "m")]
+    machine = Machine("fork", ["m", "l", "r", "f"], ["left", "right"], steps)
+    goals = (
+        Goal("far", at(machine.at_any("f"), 0), None, 0),
+        Goal("near", at(machine.at_any("l"), 0), None, 0),
+    )
+    return machine.system(), goals, machine.at_any("m")
+
+
+def labels(case: Case, run: Run) -> str:
+    kind = case[0].state[0].type
+    names = {value: label for label, value in kind.labels}
+    return "".join(names[state[case[0].state[0].name]] for state in run.states)
+
+
+def test_the_nearest_goal_comes_first_and_the_end_last() -> None:
+    case = fork(stuck=False)
+    run = nearest(case, "allow")
+    assert run is not None
+    assert labels(case, run) == "mlmrfm"
+
+
+def test_a_dead_end_gives_nothing() -> None:
+    """Neither where goals are left, nor where only the end is; a chain exists in the second case."""
+    system, goals, final = fork(stuck=True)
+    assert nearest((system, goals, None), "allow") is None
+    assert nearest((system, goals[1:], final), "allow") is None
+    assert nearest((system, goals[:1], final), "allow") is not None
+
+
+def test_a_stretch_may_take_no_more_than_the_limit() -> None:
+    """``far`` starts two steps from the start, three from ``near``."""
+    case = fork(stuck=False)
+    assert nearest(case, "allow", limit=3) is not None
+    assert nearest(case, "allow", limit=2) is None
+    system, goals, _ = case
+    assert nearest((system, goals[:1], None), "allow", limit=2) is not None
+    assert nearest((system, goals[:1], None), "allow", limit=1) is None
+
+
+def test_goals_met_on_the_way_count_only_where_they_may_overlap() -> None:
+    """Three goals on one step: one step covers all, or three rounds of the ring one each."""
+    machine = Machine("pair", ["x", "y"], ["go", "stay"], [("x", "go", "y"), ("y", "go", "x")])
+    step = at(And(machine.at_any("x"), machine.chosen("go")), 0)
+    goals = tuple(Goal(name, step, None, 1) for name in ("a", "b", "c"))
+    case = machine.system(), goals, None
+    lengths = {}
+    for overlap in ("allow", "forbid"):
+        run = nearest(case, overlap)
+        assert run is not None
+        check_chain(case, run, overlap)
+        lengths[overlap] = run.length
+    assert lengths == {"allow": 1, "forbid": 5}
+
+
+def test_no_goals_and_no_steps() -> None:
+    system, goals, final = fork(stuck=False)
+    for end in (None, final):
+        run = nearest((system, (), end), "allow")
+        assert run is not None
+        assert run.length == 0
+    there = nearest((system, goals[:1], None), "allow")
+    assert there is not None
+    assert there.length == 2
+
+
+def test_variables_outside_of_all_goals_are_kept_from_stretch_to_stretch() -> None:
+    """The run is one of the whole system, although the solver looks at a part of it."""
+    system, goals, final = fork(stuck=False)
+    other = random_case(2, goals=1).system
+    more = replace(system, state=(*system.state, *other.state), inputs=(*system.inputs, *other.inputs))
+    run = nearest((more, goals, final), "allow")
+    assert run is not None
+    simulator = Simulator(more)
+    assert simulator.run(simulator.initial(), run.inputs) == run
+
+
+class GivesUp:
+    """z3, but from query number ``after`` on it gives up."""
+
+    name = "gives up"
+    version = ""
+
+    def __init__(self, after: int) -> None:
+        self._engine = choose_engine("z3")
+        self.left = after
+        self.asked = 0
+
+    def session(self, system: TransitionSystem, source: FNode, goals: Sequence[FNode] = ()) -> Session:
+        return Doubts(self, self._engine.session(system, source, goals))
+
+
+class Doubts:
+    def __init__(self, engine: GivesUp, session: Session) -> None:
+        self._engine, self._session = engine, session
+        self.run = session.run
+
+    def check(
+        self, formulas: Sequence[FNode], steps: int, time_limit: float | None = None, effort: int | None = None
+    ) -> Answer:
+        self._engine.asked += 1
+        if self._engine.asked > self._engine.left:
+            return Answer(Status.UNKNOWN)
+        return self._session.check(formulas, steps, time_limit, effort)
+
+
+def test_nothing_where_the_solver_gives_up_on_any_query() -> None:
+    """An unknown answer is not read as a longer way: no later query follows it."""
+    case = fork(stuck=False)
+    patient = GivesUp(1000)
+    assert nearest(case, "allow", patient) is not None
+    assert patient.asked > 4
+    for after in range(patient.asked):
+        engine = GivesUp(after)
+        assert nearest(case, "allow", engine) is None
+        assert engine.asked == after + 1
+    assert nearest(case, "allow", GivesUp(patient.asked)) is not None
+
+
+def test_the_end_of_time_is_told() -> None:
+    with pytest.raises(LimitReached):
+        nearest(fork(stuck=False), "allow", budget=Budget(1e-9))

@@ -1,0 +1,290 @@
+"""Sub-paths in the list of reachable states: least lengths and runs, against all runs and against the solver."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from itertools import pairwise, permutations
+
+import pytest
+from explicit import Explicit
+from machines import Case, Machine, random_machine
+from path_lengths import PathLengths
+from pysmt.shortcuts import And
+from random_systems import random_case
+
+from benchmarks.generated.systems import generated_case
+from bmc.engines import choose as choose_engine
+from bmc.engines.protocol import Run, Status
+from bmc.simulate import Simulator
+from bmc.system import TransitionSystem
+from bmc.unroll import at
+from chaincover.budget import Budget
+from chaincover.concretize import Concretizer
+from chaincover.explored import Reachable
+from chaincover.graph import END, FINAL, INIT
+from chaincover.learn import Learner
+from chaincover.orderings.protocol import OrderingProblem, start_times
+from chaincover.reachability import GraphBuilder
+from chaincover.segments import Segment, SegmentSearch
+from chaincover.walks import MOST_WORK, Walks, walks_in
+from properties.goal import Goal
+from properties.monitor import Monitor
+
+MOST = 7
+"""The longest sub-path compared."""
+
+Path = tuple[str, ...]
+
+
+def made(seed: int) -> Case:
+    """A system with goals of at most one step: random formulas, scattered places, a table or modes and counters."""
+    if seed % 3 == 0:
+        case = random_case(seed, goals=4, longest=1)
+        return case.system, case.goals, case.final
+    if seed % 3 == 1:
+        system, goals, final = random_machine(seed)
+        return system, tuple(replace(goal, length=min(goal.length, 1)) for goal in goals), final
+    drawn = generated_case(seed, states=16, goals=4, longest=1)
+    return drawn.system, drawn.goals, drawn.final
+
+
+def walks(case: Case, overlap: str) -> Walks:
+    system, goals, final = case
+    found = walks_in(system, Reachable(system, goals, final, 100_000).graph, named(goals), final, overlap)
+    assert found is not None
+    return found
+
+
+def named(goals: tuple[Goal, ...]) -> dict[str, Goal]:
+    return {goal.name: goal for goal in goals}
+
+
+def paths_of(case: Case, seed: int, number: int) -> list[Path]:
+    """Some paths of two to four nodes: from init and from goals, to goals, to the end and to the final condition."""
+    names = [goal.name for goal in case[1]]
+    ends = [END] if case[2] is None else [FINAL, END]
+    found: list[Path] = []
+    for size in range(1, 5):
+        for order in permutations(names, size):
+            found += [order, (INIT, *order)] + [(*order, end) for end in ends] + [(INIT, *order, end) for end in ends]
+    found = [path for path in found if 2 <= len(path) <= 4]
+    return random.Random(seed).sample(found, min(number, len(found)))
+
+
+def states_of(case: Case) -> list[tuple[int, ...]]:
+    return Explicit(case[0]).reachable()
+
+
+@pytest.mark.parametrize("overlap", ["allow", "forbid"])
+@pytest.mark.parametrize("seed", range(60))
+def test_least_lengths_equal_those_of_all_runs(seed: int, overlap: str) -> None:
+    case = made(seed)
+    found = walks(case, overlap)
+    slow = Slow(case, overlap)
+    for path in paths_of(case, seed, 8):
+        possible = slow.possible(path)
+        expected = Segment(min(possible), True) if possible else Segment(MOST + 1, False)
+        assert found.least(path, 0, MOST) == expected, path
+        check_runs(case, found, path, overlap, min(possible) if possible else None)
+
+
+class Slow:
+    """All runs of ``case`` from reachable states, layer by layer; ``end`` is reached in any state."""
+
+    def __init__(self, case: Case, overlap: str) -> None:
+        reference = Explicit(case[0])
+        starts = reference.reachable()
+        self._to_final = PathLengths(reference, case[1], case[2], overlap, starts)
+        self._to_any = PathLengths(reference, case[1], None, overlap, starts)
+
+    def possible(self, path: Path) -> set[int]:
+        return (self._to_any if path[-1] == END else self._to_final).possible(path, MOST)
+
+
+def check_runs(case: Case, found: Walks, path: Path, overlap: str, least: int | None) -> None:
+    """SAT at the least length alone, with a run that shows it."""
+    for steps in range(MOST + 1):
+        status, run = found.ask(path, steps)
+        assert (status is Status.SAT) == (run is not None) == (steps == least), (path, steps)
+        if run is not None:
+            check_run(case, run, path, overlap, steps)
+
+
+def check_run(case: Case, run: Run, path: Path, overlap: str, steps: int) -> None:
+    """``run`` is one of the system, from a reachable state, and meets ``path``, its last node after ``steps``."""
+    system, goals, final = case
+    simulator, monitor, lengths = Simulator(system), Monitor(goals), {goal.name: goal.length for goal in goals}
+    assert simulator.run(run.states[0], run.inputs) == run
+    assert all(simulator.allowed(s, i) for s, i in zip(run.states, run.inputs, strict=False))
+    first = tuple(run.states[0][var.name] for var in system.state)
+    assert first in (states_of(case) if path[0] != INIT else [Explicit(system).init])
+    if path[-1] in (FINAL, END):
+        assert run.length == steps
+    if path[-1] == FINAL:
+        assert final is not None
+        assert Explicit(system).holds(at(final, 0), [tuple(run.states[-1].values())], [])
+    covered = monitor.covered(run)
+    places = [{0} if node == INIT else {steps} if node in (FINAL, END) else set(covered[node]) for node in path]
+    gaps = [lengths.get(node, 0) if overlap == "forbid" else 0 for node in path]
+    reached = places[0] & {0}
+    for here, gap in zip(places[1:], gaps, strict=False):
+        reached = {k for k in here if any(k >= before + gap for before in reached)}
+    assert steps in reached
+
+
+@pytest.mark.parametrize("overlap", ["allow", "forbid"])
+@pytest.mark.parametrize("seed", range(0, 60, 4))
+def test_the_solver_says_the_same(seed: int, overlap: str) -> None:
+    system, goals, final = case = made(seed)
+    found = walks(case, overlap)
+    proved = Reachable(system, goals, final, 100_000).system
+    asked = SegmentSearch(Concretizer(proved, goals, final, choose_engine("z3"), Budget()), overlap, None)
+    for path in paths_of(case, seed, 4):
+        if path[-1] != END or final is None:
+            assert found.least(path, 0, MOST) == asked.least(path, 0, MOST), path
+
+
+def with_open_start(case: Case) -> Case:
+    """``case`` with every start value left open."""
+    system, goals, final = case
+    return replace(system, state=tuple(replace(var, init=None) for var in system.state)), goals, final
+
+
+@pytest.mark.parametrize("overlap", ["allow", "forbid"])
+@pytest.mark.parametrize("seed", range(0, 30, 3))
+def test_open_start_values_are_all_tried(seed: int, overlap: str) -> None:
+    """From init to a path is then the least over all states in which it may begin."""
+    system, goals, final = case = with_open_start(made(seed))
+    found = walks(case, overlap)
+    asked = SegmentSearch(Concretizer(system, goals, final, choose_engine("z3"), Budget()), overlap, None)
+    for path in paths_of(case, seed, 4):
+        if path[-1] != END or final is None:
+            assert found.least(path, 0, MOST) == asked.least(path, 0, MOST), path
+
+
+def test_open_start_values_make_a_path_shorter() -> None:
+    """A goal four steps from the start holds at once where the start is open."""
+    closed = line()
+    names = (INIT, "last")
+    assert walks(closed, "allow").least(names, 0, 9) == Segment(4, True)
+    assert walks(with_open_start(closed), "allow").least(names, 0, 9) == Segment(0, True)
+
+
+def line(length: int = 1) -> Case:
+    """Five places in a row; in the last one no step is allowed."""
+    places = [f"p{n}" for n in range(5)]
+    machine = Machine("line", places, ["go", "stay"], [(a, "go", b) for a, b in pairwise(places)])
+    goals = (
+        Goal("first", at(And(machine.at_any("p0"), machine.chosen("stay")), 0), None, length),
+        Goal("go", at(And(machine.at_any("p0"), machine.chosen("go")), 0), None, length),
+        Goal("last", at(machine.at_any("p4"), 0), None, 0),
+        Goal("in p4", at(And(machine.at_any("p4"), machine.chosen("stay")), 0), None, length),
+    )
+    return machine.system(machine.at_any("p4")), goals, machine.at_any("p2")
+
+
+def test_a_dead_end_is_reached_but_not_left() -> None:
+    found = walks(line(), "allow")
+    assert found.least((INIT, "last"), 0, 9) == Segment(4, True)
+    assert found.least(("last", END), 0, 9) == Segment(0, True)
+    assert found.least(("last", FINAL), 0, 9) == Segment(10, False)
+    assert found.least((INIT, "in p4"), 3, 9) == Segment(10, False), "no step is allowed there"
+    assert found.least(("in p4", "last"), 0, 9) == Segment(10, False)
+    assert found.ask((INIT, "in p4"), 4) == (Status.UNSAT, None)
+
+
+def test_the_caller_s_bound_and_the_greatest_length_are_kept() -> None:
+    found = walks(line(), "allow")
+    assert found.least((INIT, "last"), 0, 2) == Segment(3, False)
+    assert found.least((INIT, "last"), 4, 2) == Segment(4, False), "proved by the caller"
+    assert found.least((INIT, "last"), 1, 4) == Segment(4, True)
+
+
+def test_goals_of_one_step_may_share_it_only_with_overlap() -> None:
+    """The same step for two goals: distance 0, or none at all where the steps must differ."""
+    case = line()
+    twice = (*case[1], replace(case[1][1], name="go too"))
+    case = (case[0], twice, case[2])
+    assert walks(case, "allow").least(("go", "go too"), 0, 9) == Segment(0, True)
+    assert walks(case, "forbid").least(("go", "go too"), 0, 9) == Segment(10, False)
+    assert walks(case, "forbid").least(("first", "go"), 0, 9) == Segment(1, True)
+
+
+def test_none_for_longer_goals_without_a_graph_and_for_too_much_work() -> None:
+    system, goals, final = line(length=2)
+    graph = Reachable(system, goals, final, 100_000).graph
+    assert walks_in(system, graph, named(goals), final, "allow") is None, "a goal of two steps"
+    system, goals, final = line()
+    assert walks_in(system, None, named(goals), final, "allow") is None
+    assert graph is not None
+    steps = sum(map(len, graph.steps))
+    many = {f"{goals[2].name} {n}": goals[2] for n in range(MOST_WORK // steps + 1)}
+    assert walks_in(system, graph, many, final, "allow") is None
+    assert walks_in(system, graph, dict(list(many.items())[:-1][:50]), final, "allow") is not None
+
+
+def test_variables_that_no_goal_depends_on_keep_their_start() -> None:
+    """The run has all variables of the system, stepped like the others."""
+    case, other = line(), random_case(2, goals=1, longest=1).system
+    system, goals, final = case
+    more: TransitionSystem = replace(
+        system, state=(*system.state, *other.state), inputs=(*system.inputs, *other.inputs)
+    )
+    _, run = walks((more, goals, final), "allow").ask((INIT, "last"), 4)
+    assert run is not None
+    simulator = Simulator(more)
+    assert simulator.run(simulator.initial(), run.inputs) == run
+
+
+@pytest.mark.parametrize("overlap", ["allow", "forbid"])
+@pytest.mark.parametrize("seed", range(0, 45, 2))
+def test_all_that_is_learned_is_true(seed: int, overlap: str) -> None:
+    """Whole orders with their variants: each edge and sub-path bound is at most the least length, and the bound on all
+    chains is met by the least chain."""
+    system, goals, final = case = made(seed)
+    reachable = Reachable(system, goals, final, 100_000)
+    builder = GraphBuilder(reachable.system, goals, final, choose_engine("z3"), overlap)
+    for _ in range(MOST):
+        builder.extend()
+    graph = builder.graph().possible
+    runs: list[tuple[Run, Path]] = []
+    found = walks(case, overlap)
+    learner = Learner(graph, found, MOST + 3, lambda run, path: runs.append((run, path)), 40, 2.0)
+    learner.work(lambda: None)
+    slow = Slow(case, overlap)
+    known = {**learner.edges, **learner.paths}
+    for path, at_least in known.items():
+        assert all(steps >= at_least for steps in slow.possible(path)), path
+    for run, path in runs:
+        check_run(case, run, path, overlap, run.length)
+    if overlap == "allow" and graph.goals:
+        wanted = [goal for goal in goals if goal.name in graph.goals]
+        least = Explicit(system).least_chain(wanted, final, MOST)
+        assert least is None or learner.lower <= least
+        assert not runs or learner.length == min(run.length for run, _ in runs)
+        assert least is None or learner.lower < learner.length or learner.length == least
+
+
+def test_variants_of_a_long_stretch_are_learned_with_it() -> None:
+    """Where lengths come cheap, one round learns stretches that its own order does not hold."""
+    for seed in range(1, 600, 3):
+        system, goals, final = case = made(seed)
+        reachable = Reachable(system, goals, final, 100_000)
+        builder = GraphBuilder(reachable.system, goals, final, choose_engine("z3"), "allow")
+        for _ in range(5):
+            builder.extend()
+        learned = []
+        for cheap in (True, False):
+            found = walks(case, "allow")
+            found.cheap = cheap
+            learner = Learner(builder.graph().possible, found, 12, lambda run, path: None, 2, 2.0)
+            learner.work(lambda: None)
+            learned.append(learner)
+        more = set(learned[0].paths) - set(learned[1].paths)
+        if more:
+            problem = OrderingProblem(builder.graph().possible.goals, learned[0].edges, INIT, builder.graph().end)
+            for path in more:
+                assert learned[0].paths[path] > start_times(problem, path)[-1]
+            return
+    pytest.fail("no machine shows a variant")
