@@ -9,7 +9,7 @@ from pysmt.fnode import FNode
 
 from bmc.system import TransitionSystem
 from chaincover.budget import Budget
-from chaincover.chain import NO_WAY_TO_FINAL, UNDECIDED, Verdict
+from chaincover.chain import EXCLUDED, NO_WAY_TO_FINAL, UNDECIDED, Verdict
 from chaincover.conflicts import Conflict, pair_reason, set_reason
 from chaincover.exhaustive import Exhaustion
 from chaincover.explored import Reachable
@@ -65,7 +65,8 @@ class Groups:
         """Set the goals aside that no chain covers; the goals that are left. Notes pairs that exclude each other."""
         possible = whole.graph.possible
         found = obstacles(possible, transitive_closure(possible))
-        lost = {*whole.graph.unsatisfiable, *found.unreached, *found.stuck}
+        apart = {verdict.goal for verdict in whole.verdicts if verdict.status == EXCLUDED}
+        lost = {*whole.graph.unsatisfiable, *({*found.unreached, *found.stuck} - apart)}
         for verdict in whole.verdicts:
             if verdict.goal in lost:
                 self.set_aside[verdict.goal] = verdict

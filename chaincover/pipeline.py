@@ -198,7 +198,14 @@ def _result(search: Search, options: Options, stopped_by: str) -> ChainResult:
         bounds = lower_bound(search.graph.restricted(goals), search.chain.length if search.chain else None, limit)
     if search.chain is None:
         bounds = replace(bounds, length=None)
-    no_chain = NoChain(search.attempt, search.longest, search.proved, search.impossible, _too_long(options, bounds))
+    no_chain = NoChain(
+        search.attempt,
+        search.longest,
+        search.proved,
+        search.impossible,
+        search.small.apart(search.graph) if search.impossible and not stopped_by else frozenset(),
+        _too_long(options, bounds),
+    )
     return ChainResult(
         chain=search.chain,
         verdicts=judge(graph, search.chain, no_chain, stopped_by),

@@ -9,8 +9,12 @@ from pysmt.fnode import FNode
 from bmc.system import TransitionSystem
 from chaincover.exhaustive import Exhaustion, Least, exhaust, least_run
 from chaincover.explored import Reachable
+from chaincover.graph import ReachGraph, obstacles, transitive_closure
 from chaincover.options import Options
 from properties.goal import Goal
+
+MOST_PAIRS = 200
+"""Pairs of goals of which it is found out whether they exclude each other."""
 
 
 class SmallSystem:
@@ -45,6 +49,12 @@ class SmallSystem:
         if key not in self._least:
             self._least[key] = self._search(names, self._final if to_end else None)
         return self._least[key]
+
+    def apart(self, graph: ReachGraph) -> frozenset[frozenset[str]]:
+        """The pairs of goals between which ``graph`` has no way yet and of which it is proved that none has both."""
+        pairs = obstacles(graph, transitive_closure(graph)).exclusive[:MOST_PAIRS]
+        found = ((pair, self.least(pair)) for pair in pairs)
+        return frozenset(frozenset(pair) for pair, exact in found if exact is not None and exact.run is None)
 
     def covers(self, names: Collection[str]) -> Exhaustion | None:
         """All sets of the goals ``names`` that one run covers; None where the system is too large."""

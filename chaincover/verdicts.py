@@ -58,13 +58,15 @@ class NoChain:
 
     ``attempt`` is the last failed concretisation, None if no covering path was tried; its edges were lengthened up to
     ``longest`` steps. ``proved`` has the verdicts of single goals that are proved, with how. ``impossible`` says how it
-    is proved that no chain covers all the other goals, or is ''; ``too_long`` why the limit on the length leaves none.
+    is proved that no chain covers all the other goals, or is '', ``apart`` which pairs of them exclude each other for
+    this reason; ``too_long`` why the limit on the length leaves none.
     """
 
     attempt: Attempt | None
     longest: int
     proved: Mapping[str, tuple[str, str]]
     impossible: str
+    apart: frozenset[frozenset[str]]
     too_long: str
 
 
@@ -89,10 +91,13 @@ def judge(graph: ReachGraph, chain: Chain | None, why: NoChain, stopped_by: str)
         elif stopped_by:
             verdicts.append(Verdict(goal, UNDECIDED, detail=f"stopped by {stopped_by}{_so_far(possible, found, goal)}"))
         else:
+            others = [g for g in possible.goals if g != goal and g not in why.proved]
+            apart = [g for g in others if frozenset((g, goal)) in why.apart]
             verdicts.append(
-                _by_graph(possible, closed, found, goal)
+                (_by_proof(why, apart or others, goal) if why.impossible else None)
+                or _by_graph(possible, closed, found, goal)
                 or _by_others(possible, found, goal)
-                or _by_proof(why, [g for g in possible.goals if g != goal and g not in why.proved], goal)
+                or _by_length(why, goal)
                 or _by_attempt(goal, why.attempt, why.longest)
             )
     return tuple(verdicts)
@@ -144,11 +149,20 @@ def _by_others(graph: ReachGraph, found: Obstacles, goal: str) -> Verdict | None
     return Verdict(goal, EXCLUDED, detail=f"no chain was made, because not all goals fit into one: {_list(names)}")
 
 
-def _by_proof(why: NoChain, others: list[str], goal: str) -> Verdict | None:
-    """The verdict of one of the goals that no chain covers together, although no two of them exclude each other."""
-    if why.impossible:
-        detail = f"no run covers it together with all of {_list(others)}: {why.impossible}"
-        return Verdict(goal, EXCLUDED, detail=detail)
+def _by_proof(why: NoChain, others: list[str], goal: str) -> Verdict:
+    """The verdict of one of the goals that no chain covers together: proved, so whatever the graph has found so far.
+
+    ``others``: those of which each excludes ``goal``, or all.
+    """
+    if not others:
+        return Verdict(goal, NO_WAY_TO_FINAL, detail=f"no run covers it and goes on to the end: {why.impossible}")
+    apart = all(frozenset((other, goal)) in why.apart for other in others)
+    which = "" if len(others) == 1 else "any of " if apart else "all of "
+    return Verdict(goal, EXCLUDED, detail=f"no run covers it together with {which}{_list(others)}: {why.impossible}")
+
+
+def _by_length(why: NoChain, goal: str) -> Verdict | None:
+    """The verdict where the limit on the length is what leaves no chain."""
     return Verdict(goal, NOT_WITHIN_BOUND, detail=why.too_long) if why.too_long else None
 
 
