@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations, count
+from itertools import combinations, count, islice
 
 from chaincover.exhaustive import Exhaustion
 
@@ -34,17 +34,22 @@ def set_reason(within: str) -> str:
     return f"no run covers them together, {within}"
 
 
-def conflicts_of(found: Exhaustion, goals: Sequence[str]) -> tuple[Conflict, ...]:
-    """The least conflicts among ``goals`` of up to ``LARGEST`` goals, by an exhaustive search."""
-    within = f"at all: all {found.states} reachable states were searched"
+def conflicts_of(
+    found: Exhaustion, goals: Sequence[str], within: str, at_all: bool, anywhere: bool
+) -> tuple[Conflict, ...]:
+    """The least conflicts among ``goals`` of up to ``LARGEST`` goals, by an exhaustive search.
+
+    ``within`` and ``at_all`` say how far it went; ``anywhere``: a chain may end in any state.
+    """
     fitting = [cover.goals for cover in found.covers]
     conflicts: list[Conflict] = []
     for size in range(2, LARGEST + 1):
         for names in combinations(goals, size):
             if any(set(names) <= cover for cover in fitting) or any(set(c.goals) <= set(names) for c in conflicts):
                 continue
-            reason = pair_reason(names[0], names[1], within) if size == 2 else set_reason(within)
-            conflicts.append(Conflict(names, reason, True))
+            pair = size == 2 and anywhere
+            reason = pair_reason(names[0], names[1], within) if pair else set_reason(within)
+            conflicts.append(Conflict(names, reason, at_all))
     return tuple(conflicts)
 
 
@@ -60,6 +65,16 @@ def partition(goals: Sequence[str], conflicts: Sequence[Sequence[str]]) -> list[
         if _assign(order, 0, classes, sets, number):
             return [[g for g in goals if g in members] for members in classes]
     raise AssertionError("unreachable")
+
+
+def largest_classes(goals: Sequence[str], conflicts: Sequence[Sequence[str]], most: int) -> list[list[str]]:
+    """All classes of most goals without a whole conflict inside, up to the number ``most``, as ``largest_class``."""
+    first = largest_class(goals, conflicts)
+    sets = [s for s in map(frozenset, conflicts) if s <= set(goals)]
+    concerned = [g for g in goals if any(g in c for c in sets)]
+    leaving = combinations(reversed(concerned), len(goals) - len(first))
+    found = ([g for g in goals if g not in names] for names in leaving if all(c & set(names) for c in sets))
+    return list(islice(found, most))
 
 
 def largest_class(goals: Sequence[str], conflicts: Sequence[Sequence[str]]) -> list[str]:

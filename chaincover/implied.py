@@ -17,7 +17,16 @@ from bmc.errors import CheckDisagreed
 from bmc.system import TransitionSystem
 from chaincover.any_order import AnyOrder
 from chaincover.budget import Budget
-from chaincover.chain import COVERED, NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNDECIDED, UNREACHABLE, Chain, Verdict
+from chaincover.chain import (
+    COVERED,
+    EXCLUDED,
+    NO_WAY_TO_FINAL,
+    NOT_WITHIN_BOUND,
+    UNDECIDED,
+    UNREACHABLE,
+    Chain,
+    Verdict,
+)
 from chaincover.graph import END, FINAL, RESERVED
 from chaincover.recheck import Checker
 from properties.goal import Goal
@@ -75,9 +84,14 @@ def _check(session: Session, formulas: list[FNode], goal: Goal, budget: Budget) 
     return session.check(formulas, goal.length, budget.for_query(), EFFORT).status
 
 
-def left_to_search(implied: Mapping[str, str], verdicts: Sequence[Verdict]) -> dict[str, str]:
-    """``implied`` without the goals whose stronger goal no chain covers: they may be covered all the same."""
-    lost = {v.goal for v in verdicts if v.status in LOST}
+def left_to_search(
+    implied: Mapping[str, str], verdicts: Sequence[Verdict], excluded_too: bool = False
+) -> dict[str, str]:
+    """``implied`` without the goals whose stronger goal no chain covers: they may be covered all the same.
+
+    ``excluded_too``: nor those whose stronger goal was only left out.
+    """
+    lost = {v.goal for v in verdicts if v.status in LOST or (excluded_too and v.status == EXCLUDED)}
     return {goal: by for goal, by in implied.items() if by not in lost}
 
 

@@ -10,8 +10,8 @@ from pysmt.fnode import FNode
 from bmc.errors import LimitReached
 from bmc.system import TransitionSystem
 from chaincover.budget import Budget
-from chaincover.chain import COVERED, EXCLUDED, Verdict
-from chaincover.conflicts import largest_class
+from chaincover.chain import EXCLUDED, Verdict
+from chaincover.conflicts import largest_classes
 from chaincover.groups import Groups
 from chaincover.pipeline import INTERRUPT, ChainResult, Options, generate, within
 from properties.goal import Goal
@@ -31,7 +31,16 @@ def generate_most(
     whole = generate(system, goals, final, options, progress)
     if whole.chain is not None or whole.stopped_by:
         return whole
-    return _Most(system, goals, final, within(options, budget), progress).run()
+    found = _Most(system, goals, final, within(options, budget), progress).run()
+    return replace(found, options=options)
+
+
+MOST_CLASSES = 20
+"""Choices of equally many goals that are tried for the shortest chain."""
+
+
+def _length(result: ChainResult) -> int:
+    return result.chain.length if result.chain is not None else 0
 
 
 class _Most(Groups):
@@ -50,29 +59,31 @@ class _Most(Groups):
             return replace(whole, stopped_by=INTERRUPT)
 
     def _most_of(self, left: list[str], whole: ChainResult) -> ChainResult:
-        exact = self.small.covers(left) if left else None
+        exact = self.covers(left) if left else None
         if exact is not None and exact.covers:
             left = self.coverable(exact, left)
             if not left:
                 return self._none(whole)
             best = min(exact.covers, key=lambda cover: (-len(cover.goals), cover.length))
-            how = f"no chain covers more than {len(best.goals)} of them: all {exact.states} reachable states searched"
-            return self._completed(self.generate([g for g in left if g in best.goals]), how)
+            how = f"no chain covers more than {len(best.goals)} of them {self.how(exact.states)}"
+            anyhow = replace(self._options, bound=None)
+            return self._completed(self.generate([g for g in left if g in best.goals], anyhow), how)
         if left and not self.conflicts:
             left = self.learn_class(left, whole, left)
         while left:
-            names = largest_class(left, [c.goals for c in self.conflicts])
-            result = self.generate(names)
-            lost = [v for v in result.verdicts if v.status != COVERED]
-            if result.chain is not None and lost and not result.stopped_by:
-                self.set_aside.update({v.goal: v for v in lost})
-                left = [g for g in left if g not in self.set_aside]
-                continue
-            if result.chain is not None or result.stopped_by:
+            classes = largest_classes(left, [c.goals for c in self.conflicts], MOST_CLASSES)
+            results, stopped_by = self.each(classes)
+            fitting = [result for result in results if result.complete or (stopped_by and result.chain is not None)]
+            if fitting or stopped_by:
+                best_one = min(fitting, key=_length) if fitting else results[-1]
                 proved = self.conflicts and all(c.at_all for c in self.conflicts)
-                extent = "at all" if proved else f"within K = {result.depth}"
-                return self._completed(result, f"no chain covers more than {len(names)} of them, {extent}")
-            left = self.learn_class(names, result, left)
+                extent = "at all" if proved else f"within K = {best_one.depth}"
+                how = f"no chain covers more than {len(classes[0])} of them, {extent}"
+                if len(results) > 1:
+                    how += f"; this is the shortest of {len(results)} choices"
+                return self._completed(replace(best_one, stopped_by=stopped_by), how)
+            for names, result in zip(classes, results, strict=True):
+                left = self.learn_class(names, result, left)
         return self._none(whole)
 
     def _none(self, whole: ChainResult) -> ChainResult:

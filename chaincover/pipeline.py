@@ -16,7 +16,7 @@ from bmc.system import TransitionSystem
 from chaincover.bounds import lower_bound
 from chaincover.budget import Budget
 from chaincover.certificate import Certificate
-from chaincover.chain import Bounds, Chain, Verdict
+from chaincover.chain import COVERED, Bounds, Chain, Verdict
 from chaincover.duplicates import SameAs, distinct, expanded_chain, expanded_verdicts
 from chaincover.explored import Reachable
 from chaincover.graph import ReachGraph
@@ -67,6 +67,11 @@ class ChainResult:
     options: Options
     cached: int
 
+    @property
+    def complete(self) -> bool:
+        """Whether there is a chain, and it covers every goal."""
+        return self.chain is not None and all(verdict.status == COVERED for verdict in self.verdicts)
+
 
 def generate(
     system: TransitionSystem,
@@ -84,7 +89,8 @@ def generate(
     options = options or Options()
     options.check()
     few, same_as = distinct(goals, options.overlap)
-    return told_of_all(_generate_few(system, few, final, options, progress or (lambda text: None)), goals, same_as)
+    result = _generate_few(system, few, final, options, progress or (lambda text: None))
+    return replace(told_of_all(result, goals, same_as), options=options)
 
 
 def _generate_few(

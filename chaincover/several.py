@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 
 from pysmt.fnode import FNode
 
-from bmc.errors import LimitReached
+from bmc.errors import CheckDisagreed, LimitReached
 from bmc.system import TransitionSystem
 from chaincover.budget import Budget
-from chaincover.chain import COVERED, EXCLUDED, UNDECIDED, Bounds, Verdict
+from chaincover.chain import COVERED, EXCLUDED, NOT_WITHIN_BOUND, UNDECIDED, Bounds, Verdict
 from chaincover.conflicts import Conflict, conflicts_of, pair_reason, partition
 from chaincover.distribute import Distribution
 from chaincover.duplicates import distinct, expanded_verdicts
@@ -79,6 +79,7 @@ def generate_several(
     options.check()
     few, same_as = distinct(goals, options.overlap)
     found = _several_of_few(system, few, final, options, progress or (lambda text: None))
+    found = replace(found, results=tuple(replace(result, options=options) for result in found.results))
     if not same_as:
         return found
     results = []
@@ -103,7 +104,7 @@ def _several_of_few(
     while True:
         kept = [goal for goal in goals if goal.name not in implied]
         found = _Several(system, kept, final, within(options, budget), progress, credited_with(goals, implied)).run()
-        fewer = implied if found.stopped_by else left_to_search(implied, found.verdicts)
+        fewer = implied if found.stopped_by else left_to_search(implied, found.verdicts, excluded_too=True)
         if fewer == implied:
             break
         implied = fewer
@@ -141,7 +142,7 @@ class _Several(Groups):
             return self._after_limit(whole)
         try:
             left = self.hopeful(whole)
-            exact = self.small.covers(left) if left else None
+            exact = self.covers(left) if left else None
             left = self.coverable(exact, left) if exact else left
             chosen = fewest(exact.covers, left) if exact else None
             if exact is None or chosen is None:
@@ -177,12 +178,13 @@ class _Several(Groups):
 
     def _exactly(self, exact: Exhaustion, chosen: Sequence[Cover], left: list[str]) -> SeveralChains:
         """The fewest chains, of least total length, by the list of all sets of goals that fit into one."""
-        self.conflicts = list(conflicts_of(exact, left))
+        at_all = self._options.max_length is None
+        self.conflicts = list(conflicts_of(exact, left, self.how(exact.states), at_all, self._final is None))
         self.progress(f"partition: {len(chosen)} chain(s), proved")
         classes: list[list[str]] = []
         for cover in chosen:
             classes.append([g for g in left if g in cover.goals and not any(g in c for c in classes)])
-        results, stopped = self.each(classes)
+        results, stopped = self.each(classes, replace(self._options, bound=None))
         results = [r for r in results if r.chain is not None]
         lower = sum(cover.length for cover in chosen)
         return self._result(results, stopped, Bounds(lower, total(results), EXACT))
@@ -197,7 +199,7 @@ class _Several(Groups):
             results, stopped = self.each(classes)
             if stopped:
                 return self._result([r for r in results if r.chain], stopped, Bounds(0, total(results), SHARED))
-            failed = [(n, r) for n, r in zip(classes, results, strict=True) if r.chain is None]
+            failed = [(n, r) for n, r in zip(classes, results, strict=True) if not r.complete]
             if not failed:
                 return self._shorter(whole, left, results)
             for names, result in failed:
@@ -218,7 +220,7 @@ class _Several(Groups):
                     break
                 self.progress(f"partition: {total(tried)} steps in all, proved: none below {lower}")
                 last, stopped = self.each(shared.classes(order.path))
-                if stopped or any(r.chain is None for r in last):
+                if stopped or not all(r.complete for r in last):
                     break
                 if total(last) < total(tried):
                     tried = last
@@ -240,7 +242,11 @@ class _Several(Groups):
                 status = UNDECIDED if stopped else EXCLUDED
                 verdict = Verdict(goal.name, status, detail=f"stopped by {stopped}" if stopped else "")
             verdicts.append(verdict)
-        at_all = not stopped and all(c.at_all for c in self.conflicts)
-        return SeveralChains(
-            tuple(results), tuple(verdicts), tuple(self.conflicts), not stopped, at_all, bounds, stopped
-        )
+        length = total(results) if results else None
+        if length is not None and not stopped and length < bounds.lower:
+            raise CheckDisagreed(f"chains of {length} steps in all were found below the proven least {bounds.lower}")
+        left_out = {verdict.status for verdict in verdicts if verdict.status != COVERED}
+        fewest = not stopped and not left_out & {UNDECIDED, EXCLUDED}
+        at_all = fewest and NOT_WITHIN_BOUND not in left_out and all(c.at_all for c in self.conflicts)
+        bounds = Bounds(min(bounds.lower, length or 0) if stopped else bounds.lower, length, bounds.basis)
+        return SeveralChains(tuple(results), tuple(verdicts), tuple(self.conflicts), fewest, at_all, bounds, stopped)

@@ -59,7 +59,7 @@ def test_the_branch_with_most_goals_is_taken(options: Options) -> None:
     assert result.chain is not None
     assert result.chain.length == 3
     (left_out,) = [v for v in result.verdicts if v.status == EXCLUDED]
-    extent = "all 8 reachable states searched" if options.explore else "within K = "
+    extent = "all 8 reachable states were searched" if options.explore else "within K = "
     assert "no chain covers more than 3 of them" in left_out.detail
     assert extent in left_out.detail
 
@@ -174,7 +174,7 @@ def test_conflicts_with_goals_that_are_left_out_do_not_count() -> None:
 def test_conflicts_are_the_least_sets_that_fit_in_no_chain(covers: list[set[str]]) -> None:
     """Every goal fits alone, as for the goals that conflicts are sought for."""
     fitting = [frozenset(c) for c in [*covers, *({name} for name in NAMES)]]
-    found = conflicts_of(Exhaustion(9, 9, tuple(Cover(c, 1) for c in fitting), ()), NAMES)
+    found = conflicts_of(Exhaustion(9, 9, tuple(Cover(c, 1) for c in fitting), ()), NAMES, "at all: all 9 reachable states were searched", True, True)
     sets = {frozenset(names) for size in range(1, LARGEST + 1) for names in combinations(NAMES, size)}
     apart = {names for names in sets if not any(names <= c for c in fitting)}
     assert {frozenset(c.goals) for c in found} == {names for names in apart if not any(o < names for o in apart)}
