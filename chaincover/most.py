@@ -29,7 +29,7 @@ def generate_most(
     options, progress = options or Options(), progress or (lambda text: None)
     budget = Budget(options.time_limit)
     whole = generate(system, goals, final, options, progress)
-    if whole.chain is not None or whole.stopped_by:
+    if (whole.chain is not None and not whole.partial) or whole.stopped_by:
         return whole
     found = _Most(system, goals, final, within(options, budget), progress).run()
     return replace(found, options=options)
@@ -49,7 +49,7 @@ class _Most(Groups):
     def run(self) -> ChainResult:
         """The chain that covers most goals, with a verdict for all goals."""
         whole = self.generate([goal.name for goal in self.goals])
-        if whole.chain is not None or whole.stopped_by:
+        if (whole.chain is not None and not whole.partial) or whole.stopped_by:
             return whole
         try:
             return self._most_of(self.hopeful(whole), whole)

@@ -35,19 +35,34 @@ class NearestFirst:
 
         LimitReached when time is over.
         """
+        run, left = self._far()
+        return None if left else self._to_end(run)
+
+    def partial(self) -> tuple[Run, tuple[str, ...]] | None:
+        """A run from init through as many goals as that way leads to, to the end; and these goals.
+
+        None if there are none, or it has no way to the end. LimitReached when time is over.
+        """
+        run, left = self._far()
+        reached = tuple(name for name in self._goals if name not in left)
+        ended = self._to_end(run) if reached else None
+        return None if ended is None else (ended, reached)
+
+    def _far(self) -> tuple[Run | None, dict[str, None]]:
+        """The run as far as it leads, and the goals that it leaves."""
         left = dict.fromkeys(self._goals)
         run: Run | None = None
         while left:
             part = self._nearest(run, list(left))
             if part is None:
-                return None
+                break
             name, piece = part
             run = self._joined(run, piece)
             left.pop(name, None)
             if not self._aimed_only:
                 covered = self._monitor.covered(run)
                 left = dict.fromkeys(name for name in left if not covered[name])
-        return self._to_end(run)
+        return run, left
 
     def _session(self, run: Run | None) -> Session:
         """From the last state of ``run``, or from init."""

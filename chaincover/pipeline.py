@@ -48,8 +48,8 @@ class ChainResult:
     ``bounds`` and ``certificate`` speak of the chains through the goals that were not set aside. ``depth`` is the K
     reached (-1: not even 0); ``stopped_by`` is ``time limit``, ``interrupt`` or ''. ``invariants`` names the proved
     invariants that the bound rests on. ``ordering`` is the backend whose order the first chain follows,
-    ``order_proved`` says whether that order is least over the graph.
-    ``cached`` is the number of values of K whose edges were found on disk.
+    ``order_proved`` says whether that order is least over the graph. ``partial``: the chain leaves goals out that may
+    fit into another one. ``cached`` is the number of values of K whose edges were found on disk.
     """
 
     chain: Chain | None
@@ -66,6 +66,7 @@ class ChainResult:
     order_proved: bool
     options: Options
     cached: int
+    partial: bool = False
 
     @property
     def complete(self) -> bool:
@@ -227,4 +228,5 @@ def _result(search: Search, options: Options, stopped_by: str) -> ChainResult:
         order_proved=search.order_proved,
         options=options,
         cached=search.cached,
+        partial=search.partial,
     )

@@ -10,24 +10,21 @@ from pysmt.fnode import FNode
 
 from bmc.engines import choose as choose_engine
 from bmc.engines.protocol import Run
-from chaincover.any_order import AnyOrder
 from chaincover.budget import Budget
 from chaincover.canonical import canonicalise
 from chaincover.chain import NO_WAY_TO_FINAL, UNREACHABLE, Chain
 from chaincover.concretize import Attempt, Concretizer, Plan
 from chaincover.exhaustive import Least
 from chaincover.explored import Reachable
+from chaincover.fallback import by_nearest, by_other_orders
 from chaincover.graph import INIT, ReachGraph, exists_path, hopeless, transitive_closure
 from chaincover.graph_cache import GraphCache, graph_key
-from chaincover.nearest import NearestFirst
 from chaincover.options import Options
 from chaincover.orderings import choose as choose_ordering
 from chaincover.orderings.protocol import Limit, OrderingProblem
-from chaincover.path_constraints import constrained_chain
 from chaincover.proof import Prover
 from chaincover.reachability import GraphBuilder, Level
 from chaincover.recheck import Checker, start_dependence
-from chaincover.refine import refined_chain
 from chaincover.repair import concretise
 from chaincover.segments import SegmentSearch, SubPaths
 from chaincover.small import SmallSystem
@@ -47,7 +44,8 @@ class Search:
 
     ``aside`` are the goals that the chain is not made for, because no chain was found for any of them alone;
     ``proved`` says for those for which it is proved why there is none. ``together`` is the exact answer for the others,
-    where there is one. ``cached`` is the number of values of K whose edges were found on disk.
+    where there is one. ``partial``: the chain leaves goals out that may fit into another one. ``cached`` is the number
+    of values of K whose edges were found on disk.
     """
 
     def __init__(
@@ -86,6 +84,7 @@ class Search:
         self.prover: Prover | None = None
         self._plan: Plan | None = None
         self._failed: tuple[Plan, int] | None = None
+        self.partial = False
 
     def run(self) -> None:
         """Find a chain, make it as short as can be proved, then canonical. LimitReached when time is over."""
@@ -95,6 +94,8 @@ class Search:
             if self._cache is not None and len(self.builder.levels) > self.cached:
                 self._cache.keep(self._key, self.builder.levels)
         if plan is not None or self._exact_run:
+            self._prove(plan)
+        if plan is not None and self.chain is None and not self.impossible and self._nearest_first(partial=True):
             self._prove(plan)
         if self._plan is not None:
             self._canonicalise(self._plan)
@@ -162,37 +163,30 @@ class Search:
             if len(graph.weights) > edges:
                 news, edges = graph.depth, len(graph.weights)
 
-    def _nearest_first(self) -> bool:
-        """Whether going on to the nearest goal each time gives a chain."""
-        if not self._options.improve:
+    def _nearest_first(self, partial: bool = False) -> bool:
+        """Whether going on to the nearest goal each time gives a chain.
+
+        ``partial``: for as many goals as it leads to, the others are set aside.
+        """
+        if not self._options.improve or (partial and self._options.max_length is not None):
             return False
-        goals, overlap = self.graph.goals, self._options.overlap
+        goals = self.graph.goals
         self._progress("inputs: nearest goal first")
-        run = NearestFirst(self.tools, goals, overlap, self._bound).run()
-        if run is None:
+        found = by_nearest(self.tools, goals, self._options.overlap, self._bound, partial)
+        if found is None:
             return False
-        any_order = AnyOrder({name: self.tools.goals[name] for name in goals}, overlap)
-        self._take(self._checker.plan(run, any_order.credited(run, goals), self.graph.end), run)
+        run, credited = found
+        self._take(self._checker.plan(run, credited, self.graph.end), run)
+        self.aside = (*self.aside, *(name for name in goals if name not in credited))
+        self.partial = partial
         return self.chain is not None
 
     def _try_other_orders(self) -> None:
-        """Where no repair of the least order helps: Algorithm 5 with orderings that prove nothing, else forbidden
-        sub-paths."""
         options = self._options
-        refine = self.ordered_by in ("tsp", "local") if options.repair == "auto" else options.repair == "refine"
-        self._progress(f"repair: {'refine' if refine else 'path constraints'}")
-        task = Task(
-            self.tools,
-            self.builder,
-            self._ordering,
-            options.overlap,
-            self._bound,
-            self.aside,
-            options.rounds or None,
-            options.improve or None,
-            self._progress,
-        )
-        found = (refined_chain if refine else constrained_chain)(task)
+        rounds, effort = options.rounds or None, options.improve or None
+        sets = self._ordering, options.overlap, self._bound, self.aside
+        task = Task(self.tools, self.builder, *sets, rounds, effort, self._progress)
+        found = by_other_orders(task, options, self.ordered_by)
         if found.plan is not None and found.run is not None:
             self._take(found.plan, found.run)
 

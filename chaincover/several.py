@@ -136,7 +136,7 @@ class _Several(Groups):
     def run(self) -> SeveralChains:
         """One chain if that covers all that can be covered; else the fewest."""
         whole = self.generate([goal.name for goal in self.goals], budget=self.budget.share(FIRST_SHARE))
-        if whole.chain is not None or whole.stopped_by == INTERRUPT:
+        if (whole.chain is not None and not whole.partial) or whole.stopped_by == INTERRUPT:
             return self._one(whole)
         if whole.stopped_by:
             return self._after_limit(whole)
