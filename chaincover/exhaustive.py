@@ -24,17 +24,11 @@ from properties.goal import Goal
 
 Check = Callable[[], None]
 
-STEPS_LIMIT = 100_000
-"""Simulated steps that finding the reachable states may take."""
+STEPS_LIMIT, NODES_LIMIT = 100_000, 500_000
+"""Simulated steps that finding the reachable states may take; nodes that the search over sets of goals may keep."""
 
-NODES_LIMIT = 500_000
-"""Nodes that the search over sets of goals may keep."""
-
-CHECK_EVERY = 256
-"""Nodes between two calls of the caller's check."""
-
-LOOK_BACK = 100
-"""Earlier nodes at the same state that a node is compared with."""
+CHECK_EVERY, LOOK_BACK = 256, 100
+"""Nodes between two calls of the caller's check; earlier nodes at the same state that a node is compared with."""
 
 
 @dataclass(frozen=True, slots=True)

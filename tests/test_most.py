@@ -174,7 +174,8 @@ def test_conflicts_with_goals_that_are_left_out_do_not_count() -> None:
 def test_conflicts_are_the_least_sets_that_fit_in_no_chain(covers: list[set[str]]) -> None:
     """Every goal fits alone, as for the goals that conflicts are sought for."""
     fitting = [frozenset(c) for c in [*covers, *({name} for name in NAMES)]]
-    found = conflicts_of(Exhaustion(9, 9, tuple(Cover(c, 1) for c in fitting), ()), NAMES, "at all: all 9 reachable states were searched", True, True)
+    known = Exhaustion(9, 9, tuple(Cover(c, 1) for c in fitting), ())
+    found = conflicts_of(known, NAMES, "at all: all 9 reachable states", True, True)
     sets = {frozenset(names) for size in range(1, LARGEST + 1) for names in combinations(NAMES, size)}
     apart = {names for names in sets if not any(names <= c for c in fitting)}
     assert {frozenset(c.goals) for c in found} == {names for names in apart if not any(o < names for o in apart)}
