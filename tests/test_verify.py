@@ -62,6 +62,7 @@ def test_a_true_certificate_passes(cruise: Document, tmp_path: Path) -> None:
     assert outcome.code == outcome.json["exit_code"] == 0
     assert verdicts(outcome) == {
         "sources": "holds",
+        "properties": "holds",
         "chain": "holds",
         "invariants": "holds",
         "edges": "holds",
@@ -71,7 +72,9 @@ def test_a_true_certificate_passes(cruise: Document, tmp_path: Path) -> None:
         "lower bound": "holds",
         "all runs": "holds",
     }
-    assert outcome.json["summary"].startswith("checked, and holds: sources, chain, invariants, edges, order bound")
+    assert outcome.json["summary"].startswith(
+        "checked, and holds: sources, properties, chain, invariants, edges, order bound"
+    )
     assert "on the compiled original" in texts(outcome, "chain")
 
 
@@ -91,7 +94,7 @@ def test_the_report_as_text(cruise: Document, tmp_path: Path) -> None:
     rows = outcome.out.splitlines()
     assert outcome.code == 0
     assert rows[0].split() == ["sources", "holds", "1", "file", "with", "the", "SHA-256", "recorded"]
-    assert rows[-1].startswith("checked, and holds: sources, chain")
+    assert rows[-1].startswith("checked, and holds: sources, properties, chain")
     assert chaincover("verify", CRUISE, tmp_path, "-q").out == ""
 
 

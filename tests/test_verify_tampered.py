@@ -157,6 +157,10 @@ def consequent_failed(document: Document) -> None:
     document["chain"]["hits"][1]["consequent_held"] = False
 
 
+def other_property(document: Document) -> None:
+    document["goals"][0]["property"] = "true"
+
+
 TAMPERED: list[tuple[Change, str, str]] = [
     (raised_edge, "edges", "init -> p_4 takes at least 3: a run takes 2 (step 0:"),
     (raised_end, "edges", "a run takes"),
@@ -173,6 +177,7 @@ TAMPERED: list[tuple[Change, str, str]] = [
     (bound_of_a_search_not_made, "all runs", "a chain of 9 steps covers the goals"),
     (other_end, "lower bound", "chains to 'end', not to 'final'"),
     (fewer_goals_credited, "lower bound", "other goals than the chain: p_1"),
+    (other_property, "properties", "p_1: the file says 'true'"),
     (moved_goal, "chain", "is not covered at step"),
     (other_order, "chain", "the order is not that of the goals credited"),
     (other_input, "chain", "as the chain says"),

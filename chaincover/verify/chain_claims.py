@@ -18,7 +18,7 @@ from chaincover.verify.lengths import overlap
 from chaincover.verify.report import HOLDS, NOTE, OPEN, WRONG, Line, limited
 from chaincover.verify.setting import Setting
 
-SOURCES, CHAIN, BOUND = "sources", "chain", "lower bound"
+SOURCES, PROPERTIES, CHAIN, BOUND = "sources", "properties", "chain", "lower bound"
 
 
 def sources(controller: Controller, document: Document) -> Line:
@@ -40,6 +40,17 @@ def sources(controller: Controller, document: Document) -> Line:
             SOURCES, NOTE, "not those of the chain; everything is checked on them as they are now", tuple(notes)
         )
     return Line(SOURCES, HOLDS, f"{len(now)} file{'' if len(now) == 1 else 's'} with the SHA-256 recorded")
+
+
+def properties(controller: Controller, document: Document) -> Line:
+    """The properties that the file names for its goals against those of the project."""
+    now = {goal.name: goal.text for goal in controller.goals}
+    faults = [
+        f"{goal.name}: the file says '{goal.property}', the project has '{now[goal.name]}'"
+        for goal in document.goals
+        if goal.name in now and goal.property != now[goal.name]
+    ]
+    return Line(PROPERTIES, WRONG if faults else HOLDS, f"{len(document.goals)} goals as in the project", tuple(faults))
 
 
 def _digest(data: bytes) -> str:

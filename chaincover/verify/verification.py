@@ -49,6 +49,7 @@ def verify(
     credited = replace(work.setting, overlap=document.overlap)
     lines = [
         chain_claims.sources(controller, document),
+        chain_claims.properties(controller, document),
         chain_claims.chain(controller, document, stimulus, credited),
     ]
     starts = open_starts(credited, stimulus, document.relies_on_starts, clock)
