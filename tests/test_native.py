@@ -197,7 +197,7 @@ def test_ten_thousand_steps_of_fifty_cells(write: Write) -> None:
         states = program.run([{"in": 1}] * 10_000)
         pairs = list(zip(states[:-1], [{"in": 1}] * 10_000, strict=True))
         assert program.steps(pairs) == states[1:]
-        assert time.monotonic() - start < 10
+        assert time.monotonic() - start < 60
     assert states[-1]["t[3]"] == 30_000
 
 

@@ -69,7 +69,7 @@ def test_endless_loop(write: Write) -> None:
             program.run([{}] * 3, time_limit=1)
         assert caught.value.step == 1
         assert caught.value.exit_code == 5
-    assert time.monotonic() - start < 10
+    assert time.monotonic() - start < 60
 
 
 def test_compile_error_keeps_its_place(write: Write) -> None:
