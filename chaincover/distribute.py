@@ -40,14 +40,6 @@ class Distribution:
                 self._paths[fact.path] = max(self._paths.get(fact.path, 0), fact.at_least)
         return before != (self._edges, self._paths)
 
-    def learn_chain(self, order: Sequence[str], length: int) -> bool:
-        """Add that a chain along ``order`` takes ``length`` steps at least; whether that is new."""
-        path = (INIT, *order, self._graph.end)
-        if self._paths.get(path, 0) >= length:
-            return False
-        self._paths[path] = length
-        return True
-
     def least(self, seconds: float | None) -> OrderingResult:
         """The least order; its path has the resets in it."""
         end = self._graph.end

@@ -125,9 +125,10 @@ def test_facts_are_learned_once_and_never_weakened() -> None:
     assert not shared.learn([certificate(graph, {(INIT, "g0"): first - 1, (INIT, "g2"): 99}, {})])
     assert shared.learn([certificate(graph, {(INIT, "g0"): first + 3}, {})])
     assert shared.least(None).cost == before + 3
-    assert shared.learn_chain(["g1"], 40)
-    assert not shared.learn_chain(["g1"], 40)
-    assert not shared.learn_chain(["g1"], 7)
+    whole = (INIT, "g1", END)
+    assert shared.learn([certificate(graph, {}, {whole: 40})])
+    assert not shared.learn([certificate(graph, {}, {whole: 40})])
+    assert not shared.learn([certificate(graph, {}, {whole: 7})])
     assert shared.least(None).cost == first + 3 + graph.lower["g0", END] + 40
 
 
