@@ -15,7 +15,7 @@ from bmc.engines.protocol import Run, Status
 from chaincover.graph import INIT, Edge, ReachGraph
 from chaincover.orderings.auto import AutoOrdering
 from chaincover.orderings.protocol import Limit, OrderingProblem, OrderingResult, Path, start_times
-from chaincover.segments import SubPaths, windows
+from chaincover.segments import LeastLengths, windows
 
 Found = Callable[[Run, Path], None]
 
@@ -30,7 +30,7 @@ class Learner:
     def __init__(
         self,
         graph: ReachGraph,
-        segments: SubPaths,
+        segments: LeastLengths,
         length: int,
         found: Found,
         rounds: int,

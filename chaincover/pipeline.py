@@ -99,15 +99,16 @@ def _generate_few(
 ) -> ChainResult:
     """The chain for goals that differ, without those that others imply."""
     budget = Budget(options.time_limit)
+    reachable = Reachable(system, goals, final, options.explore)
     try:
-        implied = find_implied(system, goals, final, options, budget)
+        implied = find_implied(system, goals, final, options, budget, reachable)
     except KeyboardInterrupt:
         at_once = replace(options, time_limit=LEAST_SECONDS)
         return replace(generate_each(system, goals, final, at_once, progress), stopped_by=INTERRUPT)
     while True:
         kept = [goal for goal in goals if goal.name not in implied]
         credited = [goal for goal in goals if goal.name in implied]
-        result = generate_each(system, kept, final, within(options, budget), progress, credited)
+        result = generate_each(system, kept, final, within(options, budget), progress, credited, reachable)
         fewer = implied if result.stopped_by else left_to_search(implied, result.verdicts)
         if fewer == implied:
             break
@@ -131,15 +132,20 @@ def within(options: Options, budget: Budget) -> Options:
 
 
 def find_implied(
-    system: TransitionSystem, goals: Sequence[Goal], final: FNode | None, options: Options, budget: Budget
+    system: TransitionSystem,
+    goals: Sequence[Goal],
+    final: FNode | None,
+    options: Options,
+    budget: Budget,
+    reachable: Reachable | None = None,
 ) -> dict[str, str]:
     """The goals that need not be searched for, each with the one that implies it; none with overlap ``forbid``.
 
-    None either where time is over before they are known.
+    None either where time is over before they are known. ``reachable`` is that of ``goals``, if it is at hand.
     """
     if options.overlap == "forbid" or len(goals) < 2:
         return {}
-    reachable = Reachable(system, goals, final, options.explore)
+    reachable = reachable or Reachable(system, goals, final, options.explore)
     try:
         return implied_goals(reachable.system, goals, choose_engine(options.engine, options.memory_limit), budget)
     except LimitReached:
@@ -165,13 +171,14 @@ def generate_each(
     options: Options,
     progress: Progress,
     credited: Sequence[Goal] = (),
+    reachable: Reachable | None = None,
 ) -> ChainResult:
     """As ``generate``, every goal searched for by itself.
 
     What the goals ``credited`` depend on is explored with the others: then the number of reachable states is that of
-    all goals of the result.
+    all goals of the result. ``reachable`` is that of both, if it is at hand.
     """
-    reachable = Reachable(system, [*goals, *credited], final, options.explore)
+    reachable = reachable or Reachable(system, [*goals, *credited], final, options.explore)
     search = Search(reachable, goals, final, options, progress)
     stopped_by = ""
     try:

@@ -20,7 +20,7 @@ from chaincover.graph import ReachGraph
 from chaincover.learn import Learner
 from chaincover.options import Options
 from chaincover.orderings.protocol import UNLIMITED, Limit, Path
-from chaincover.segments import SubPaths, credit
+from chaincover.segments import LeastLengths, credit
 from chaincover.shorten import Shortener
 from chaincover.small import SmallSystem
 from chaincover.windows import WindowShortener
@@ -44,7 +44,7 @@ class Prover:
         graph: ReachGraph,
         tools: Concretizer,
         small: SmallSystem,
-        segments: SubPaths,
+        segments: LeastLengths,
         options: Options,
         take: Take,
         progress: Callable[[str], None],

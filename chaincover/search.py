@@ -26,7 +26,7 @@ from chaincover.proof import Prover
 from chaincover.reachability import GraphBuilder, Level
 from chaincover.recheck import Checker, start_dependence
 from chaincover.repair import concretise
-from chaincover.segments import SegmentSearch, SubPaths
+from chaincover.segments import LeastLengths, SegmentSearch
 from chaincover.small import SmallSystem
 from chaincover.trial import Task
 from chaincover.walks import walks_in
@@ -278,7 +278,7 @@ class Search:
             longest = min(longest, self._options.max_length + 1)
         self.prover.work(run, credited, longest)
 
-    def _segments(self) -> SubPaths:
+    def _segments(self) -> LeastLengths:
         """In the list of reachable states where that can be, else by the solver."""
         options = self._options
         tools, graph = self.tools, self._reachable.graph if options.exhaust else None

@@ -33,7 +33,7 @@ class Segment:
     gave_up: bool = False
 
 
-class SubPaths(Protocol):
+class LeastLengths(Protocol):
     """Finds the least lengths of sub-paths. ``cheap``: in a moment, so that more may be asked than is needed."""
 
     cheap: bool
