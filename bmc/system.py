@@ -15,19 +15,22 @@ from pysmt.shortcuts import BV, FALSE, TRUE, And, Bool, Symbol
 from pysmt.typing import BOOL, BVType
 
 from bmc.errors import Location
+from bmc.floats.format import FORMATS, show
 
 
 @dataclass(frozen=True, slots=True)
 class ValueType:
-    """How a value of ``bits`` bits is shown: signed or not, Boolean, enumeration labels.
+    """How a value of ``bits`` bits is shown: signed or not, Boolean, enumeration labels, floating point.
 
-    ``bits`` is 0 for a pysmt Boolean. ``labels`` are (name, value) pairs of an enumeration.
+    ``bits`` is 0 for a pysmt Boolean. ``labels`` are (name, value) pairs of an enumeration. The value of a
+    ``floating`` type is its IEEE-754 bit pattern (unsigned); ``bmc.floats.format`` turns it into a number.
     """
 
     name: str
     bits: int
     signed: bool = False
     labels: tuple[tuple[str, int], ...] = ()
+    floating: bool = False
 
     def symbol(self, name: str) -> FNode:
         return Symbol(name, BVType(self.bits) if self.bits else BOOL)
@@ -47,7 +50,7 @@ class ValueType:
         for label, number in self.labels:
             if number == value:
                 return label
-        return str(value)
+        return show(value, FORMATS[self.bits]) if self.floating else str(value)
 
     @property
     def least(self) -> int:

@@ -18,11 +18,11 @@ from bmc.c.memory import Content, MemObject, Place, State, Target, Value
 from bmc.c.model import CModel
 from bmc.c.program import Function, Scope, where, with_deep_stack
 from bmc.c.recorder import Recorder
-from bmc.c.terms import both, equals, implies, negate
 from bmc.c.types import ArrayType, CType, IntType, PointerType, same_type, show_type
 from bmc.c.variables import CVariable, suggestion
 from bmc.errors import InputRefused
 from bmc.system import Condition, conjunction
+from bmc.terms import both, equals, implies, negate
 from properties.goal import Goal, goal_length
 
 

@@ -15,9 +15,9 @@ from pysmt.fnode import FNode
 from bmc.c.model import CModel
 from bmc.c.program import with_deep_stack
 from bmc.c.ranges import is_boolean, read_number, read_ranges
-from bmc.c.terms import both, constant, equals
 from bmc.c.variables import CVariable, find_variable, suggestion
 from bmc.errors import InputRefused, Location
+from bmc.terms import both, constant, equals
 from properties.coverage_code import branches, conditions, mcdc
 from properties.goal import Goal, goal_length
 

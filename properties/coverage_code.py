@@ -14,8 +14,8 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import FALSE, TRUE, And
 
 from bmc.c.decisions import Decision, Evaluated, Tree, holds
-from bmc.c.terms import both, either, negate
 from bmc.system import symbols_of
+from bmc.terms import both, either, negate
 from bmc.unroll import framed
 from properties.goal import Goal
 

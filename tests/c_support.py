@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from pysmt.environment import get_env, pop_env, push_env
 
-from bmc.c import terms
+from bmc.c import intervals
 from bmc.c.build import read_c
 from bmc.c.config import SourceConfig
 from bmc.c.model import CModel
@@ -32,7 +32,7 @@ def fresh_environment() -> None:
     pop_env()
     push_env()
     get_env().enable_infix_notation = True
-    terms.forget_intervals()
+    intervals.forget_intervals()
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -41,7 +41,7 @@ def own_environment() -> Iterator[None]:
     push_env()
     yield
     pop_env()
-    terms.forget_intervals()
+    intervals.forget_intervals()
 
 
 def sanitizing_compiler(folder: Path) -> str | None:

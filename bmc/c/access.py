@@ -8,6 +8,7 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import FALSE, TRUE
 
 from bmc.c.arithmetic import constant_value, convert, in_range
+from bmc.c.intervals import interval
 from bmc.c.memory import (
     UNDEFINED,
     Aggregate,
@@ -25,7 +26,6 @@ from bmc.c.memory import (
 )
 from bmc.c.program import unsupported, where
 from bmc.c.recorder import Recorder
-from bmc.c.terms import both, constant, either, equals, interval, negate
 from bmc.c.types import (
     ArrayType,
     CType,
@@ -40,6 +40,7 @@ from bmc.c.types import (
     type_at,
 )
 from bmc.errors import InputRefused
+from bmc.terms import both, constant, either, equals, negate
 
 
 class Watch:

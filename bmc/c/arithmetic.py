@@ -30,20 +30,10 @@ from pysmt.shortcuts import (
     Iff,
 )
 
+from bmc.c.intervals import interval
 from bmc.c.memory import Value
-from bmc.c.terms import (
-    both,
-    choose,
-    constant,
-    either,
-    equals,
-    folded,
-    interval,
-    is_constant_choice,
-    negate,
-    number,
-)
 from bmc.c.types import DataModel, IntType, common_type, promote
+from bmc.terms import both, choose, constant, either, equals, folded, is_constant_choice, negate, number
 
 Suspect = Callable[[str, FNode], None]
 """Called with the kind of undefined behaviour and when it happens."""

@@ -12,17 +12,18 @@ from pysmt.shortcuts import TRUE
 from bmc.c.binding import Binding, as_argument, called_names, reachable_functions
 from bmc.c.config import SourceConfig
 from bmc.c.interface import StepResult, assemble, classify
+from bmc.c.intervals import forget_intervals
 from bmc.c.memory import Content, Key, MemObject, State, Value
 from bmc.c.model import CModel
 from bmc.c.program import Function, Program, Scope, Unit, parse_file, parse_text, where, with_deep_stack
 from bmc.c.recorder import Recorder
 from bmc.c.statements import Executor
-from bmc.c.terms import forget_intervals, negate
 from bmc.c.types import DATA_MODELS, IntType, PointerType, VoidType, scalars
 from bmc.c.units import UnitReader
 from bmc.c.variables import is_variable, suggestion, symbol_content, variable_name
 from bmc.errors import InputRefused, Location
 from bmc.interface import Argument, Call
+from bmc.terms import negate
 
 DEFAULT_STEP = "compute"
 DEFAULT_INIT = "init"

@@ -17,9 +17,9 @@ from bmc.c.library import Library
 from bmc.c.lvalues import Result
 from bmc.c.memory import UNDEFINED, MemObject, Place, State, Target, merge
 from bmc.c.program import Function, Program, Scope, unsupported, where
-from bmc.c.terms import both
 from bmc.c.types import CType, VoidType, scalars
 from bmc.errors import InputRefused
+from bmc.terms import both
 
 
 @dataclass(eq=False, slots=True)

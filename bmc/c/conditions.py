@@ -13,9 +13,9 @@ from bmc.c.decisions import is_logical, leaves, without_negations
 from bmc.c.lvalues import Lvalues
 from bmc.c.memory import State, Value, is_null, merge
 from bmc.c.program import Program, Scope, where
-from bmc.c.terms import both, either, negate
 from bmc.c.types import PointerType
 from bmc.errors import InputRefused
+from bmc.terms import both, either, negate
 
 
 class Conditions(Lvalues):

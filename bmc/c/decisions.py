@@ -16,8 +16,8 @@ from pysmt.fnode import FNode
 
 from bmc.c.program import Function, Program, where
 from bmc.c.recorder import Evaluation, Recorder
-from bmc.c.terms import both, either, negate
 from bmc.errors import Location
+from bmc.terms import both, either, negate
 
 _ASSERTIONS = {"assert", "__assert", "__CPROVER_assert", "__CPROVER_assume", "__VERIFIER_assume"}
 _LOOPS = {"While": "while", "DoWhile": "do", "For": "for"}

@@ -30,9 +30,9 @@ from bmc.c.memory import (
 )
 from bmc.c.program import EnumConstant, Function, Scope, unsupported, where
 from bmc.c.sequencing import STEPS, Operand
-from bmc.c.terms import both, choose, constant, either, negate
 from bmc.c.types import ArrayType, IntType, PointerType, VoidType, common_type, same_type
 from bmc.errors import InputRefused
+from bmc.terms import both, choose, constant, either, negate
 
 _ASSIGN = {f"{op}=" for op in ("+", "-", "*", "/", "%", "<<", ">>", "&", "|", "^")}
 _NAMES = {

@@ -11,9 +11,9 @@ from bmc.c.literals import string_of
 from bmc.c.memory import Aggregate, Content, Key, MemObject, Place, State, Target
 from bmc.c.program import Scope, unsupported, where
 from bmc.c.recorder import Recorder
-from bmc.c.terms import constant
 from bmc.c.types import ArrayType, CType, FloatType, IntType, Path, PointerType, StructType, same_type, scalars, type_at
 from bmc.errors import InputRefused
+from bmc.terms import constant
 
 if TYPE_CHECKING:
     from bmc.c.expressions import Evaluator

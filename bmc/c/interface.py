@@ -15,12 +15,12 @@ from bmc.c.model import CModel
 from bmc.c.program import Function
 from bmc.c.ranges import Ranges
 from bmc.c.recorder import Recorder
-from bmc.c.terms import constant
 from bmc.c.types import IntType, type_at
 from bmc.c.variables import DEFINED, CVariable, is_variable, matching, symbol_content, variable_name
 from bmc.errors import InputRefused
 from bmc.interface import Argument, Call, Cell, MemoryObject, NativeInterface
 from bmc.system import BOOLEAN, Condition, InputVariable, StateVariable, TransitionSystem
+from bmc.terms import constant
 
 if TYPE_CHECKING:
     from bmc.c.build import Builder

@@ -13,9 +13,9 @@ from bmc.c.initialise import zero
 from bmc.c.layout import offset_of, size_of
 from bmc.c.memory import Content, Place, State, Target, Value, is_null, live
 from bmc.c.program import Scope, unsupported, where
-from bmc.c.terms import choose, constant, equals
 from bmc.c.types import ArrayType, CType, IntType, Path, PointerType, StructType, same_type, type_at
 from bmc.errors import InputRefused, UnsupportedConstruct
+from bmc.terms import choose, constant, equals
 
 if TYPE_CHECKING:
     from bmc.c.calls import Calls

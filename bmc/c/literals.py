@@ -7,8 +7,8 @@ from typing import Any
 
 from bmc.c.memory import Value
 from bmc.c.program import unsupported
-from bmc.c.terms import constant
 from bmc.c.types import DataModel, IntType
+from bmc.terms import constant
 
 _ESCAPES = {"n": 10, "t": 9, "r": 13, "a": 7, "b": 8, "f": 12, "v": 11, "e": 27, "E": 27}
 _PLAIN = "'\"?\\"

@@ -16,9 +16,9 @@ from bmc.c.memory import Aggregate, Content, MemObject, Place, State, Target, Va
 from bmc.c.program import EnumConstant, Program, Scope, unsupported, where
 from bmc.c.recorder import Recorder
 from bmc.c.sequencing import Operand, Sequencing
-from bmc.c.terms import constant
 from bmc.c.types import ArrayType, CType, IntType, PointerType, StructType, VoidType, show_type
 from bmc.errors import InputRefused
+from bmc.terms import constant
 
 if TYPE_CHECKING:
     from bmc.c.initialise import Initialiser

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pysmt.fnode import FNode
 from pysmt.shortcuts import FALSE, TRUE
 
-from bmc.c.terms import both, choose, either, negate
 from bmc.c.types import ArrayType, CType, IntType, Path, PointerType
 from bmc.errors import InputRefused, Location
+from bmc.terms import both, choose, either, negate
 
 
 @dataclass(eq=False, slots=True)

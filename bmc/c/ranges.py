@@ -11,11 +11,11 @@ from pysmt.shortcuts import BVSGE, BVSLE, BVUGE, BVULE, FALSE, TRUE, And, Or
 from bmc.c.config import SourceConfig
 from bmc.c.model import CModel
 from bmc.c.recorder import Recorder
-from bmc.c.terms import both, constant, either, equals, negate
 from bmc.c.types import IntType
 from bmc.c.variables import CVariable, matching
 from bmc.errors import InputRefused, Location
 from bmc.system import InputVariable, ValueType, conjunction
+from bmc.terms import both, constant, either, equals, negate
 
 _BOOLEAN_NAMES = re.compile(r"(?i)(.*_)?bool(ean)?(8|_t|8_t)?$")
 

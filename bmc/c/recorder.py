@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE
 
-from bmc.c.terms import both, implies, negate
 from bmc.errors import Location
 from bmc.system import Condition, conjunction
+from bmc.terms import both, implies, negate
 
 if TYPE_CHECKING:
     from bmc.c.program import Function

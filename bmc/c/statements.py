@@ -13,9 +13,9 @@ from bmc.c.initialise import Initialiser
 from bmc.c.memory import Content, MemObject, Place, State, Target, join, merge
 from bmc.c.program import Function, Program, Scope, Typedef, unsupported, where
 from bmc.c.switch import Switches
-from bmc.c.terms import both, negate
 from bmc.c.types import ArrayType, FunctionType, StructType
 from bmc.errors import InputRefused, UnsupportedConstruct
+from bmc.terms import both, negate
 
 CONSTANT_LOOP_LIMIT = 100_000
 """Most iterations of a loop whose condition is constant in each iteration."""

@@ -13,9 +13,9 @@ from bmc.c import arithmetic
 from bmc.c.calls import Calls
 from bmc.c.memory import UNDEFINED, State, join, merge
 from bmc.c.program import Scope, unsupported, where
-from bmc.c.terms import both, constant, equals, negate
 from bmc.c.types import IntType, promote
 from bmc.errors import InputRefused
+from bmc.terms import both, constant, equals, negate
 
 _LABELS = (c_ast.Case, c_ast.Default)
 

@@ -1,0 +1,81 @@
+"""IEEE-754 binary formats and their values as Python numbers. A value is kept as its raw bit pattern (unsigned)."""
+
+from __future__ import annotations
+
+import math
+import struct
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A binary interchange format: ``bits`` of storage, of them ``exponent`` and ``fraction`` bits."""
+
+    bits: int
+    exponent: int
+    fraction: int
+    code: str
+    """The format's letter in the ``struct`` module."""
+
+    @property
+    def bias(self) -> int:
+        return (1 << (self.exponent - 1)) - 1
+
+    @property
+    def infinity(self) -> int:
+        """The pattern of plus infinity."""
+        return ((1 << self.exponent) - 1) << self.fraction
+
+    @property
+    def nan(self) -> int:
+        """The pattern that stands for every NaN: quiet, positive, without payload."""
+        return self.infinity | 1 << (self.fraction - 1)
+
+    @property
+    def sign(self) -> int:
+        """The pattern of minus zero: the sign bit alone."""
+        return 1 << (self.bits - 1)
+
+
+FLOAT32 = Format(32, 8, 23, "f")
+FLOAT64 = Format(64, 11, 52, "d")
+FORMATS = {32: FLOAT32, 64: FLOAT64}
+
+
+def is_nan(raw: int, form: Format) -> bool:
+    """Whether a pattern is a NaN of any sign and payload."""
+    return (raw & ~form.sign) > form.infinity
+
+
+def canonical(raw: int, form: Format) -> int:
+    """``raw``, or the one NaN that stands for all."""
+    return form.nan if is_nan(raw, form) else raw
+
+
+def number(raw: int, form: Format) -> float:
+    """The number that a pattern stands for."""
+    found: float = struct.unpack(f"<{form.code}", raw.to_bytes(form.bits // 8, "little"))[0]
+    return found
+
+
+def pattern(value: float, form: Format) -> int:
+    """The pattern of the nearest representable number (ties to even; too large ones are infinite); NaN is canonical."""
+    if math.isnan(value):
+        return form.nan
+    try:
+        packed = struct.pack(f"<{form.code}", value)
+    except OverflowError:
+        return form.infinity | (form.sign if value < 0 else 0)
+    return int.from_bytes(packed, "little")
+
+
+def show(raw: int, form: Format) -> str:
+    """The shortest decimal text that reads back as ``raw``: ``0.1``, ``-inf``, ``nan``."""
+    value = number(raw, form)
+    if form is FLOAT64 or math.isnan(value) or math.isinf(value):
+        return repr(abs(value) if math.isnan(value) else value)
+    for digits in range(1, 10):
+        text = f"{value:.{digits}g}"
+        if pattern(float(text), form) == raw:
+            return repr(float(text))
+    raise AssertionError(f"nine digits tell all float32 values apart, but not {value!r}")
