@@ -12,11 +12,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from c_generator import Program
-from c_support import Agreement, agreement, own_environment, read, sanitizing_compiler  # noqa: F401
+from c_support import agreement, own_environment, read, sanitizing_compiler  # noqa: F401
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from benchmarks.fuzz.agreement import Agreement
+from benchmarks.fuzz.generator import Program
 from bmc.errors import UnsupportedConstruct
 
 pytestmark = pytest.mark.needs_compiler

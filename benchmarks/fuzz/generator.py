@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+T = TypeVar("T")
 
 TYPES = {
     "signed char": (8, True),
@@ -46,10 +49,11 @@ struct nest { u8 tag; struct pair pair; unsigned short row[3]; };
 
 
 class Program:
-    """One random program; ``text`` is its source."""
+    """One random program; ``text`` is its source. ``floating``: it computes with float and double too."""
 
-    def __init__(self, source: random.Random, size: int = 12) -> None:
+    def __init__(self, source: random.Random, size: int = 12, floating: bool = False) -> None:
         self.random = source
+        self.floating = floating
         self.size = size
         self.reads: list[str] = []
         self.writes: list[tuple[str, str]] = []
@@ -66,7 +70,7 @@ class Program:
     def chance(self, probability: float) -> bool:
         return self.random.random() < probability
 
-    def pick(self, items: list) -> object:  # type: ignore[type-arg]
+    def pick(self, items: Sequence[T]) -> T:
         return items[self.random.randrange(len(items))]
 
     def fresh(self, stem: str) -> str:
@@ -136,7 +140,7 @@ class Program:
         if kind == 12 and self.scratch:
             return self.effect(depth)
         if kind == 13 and self.helpers:
-            helper: Callable[[int], str] = self.pick(self.helpers)  # type: ignore[assignment]
+            helper: Callable[[int], str] = self.pick(self.helpers)
             return helper(depth)
         return f"MIN({self.atom()}, {self.atom()})"
 
@@ -178,7 +182,7 @@ class Program:
         return "{ " + "\n".join(lines) + " }"
 
     def assignment(self) -> str:
-        target, _ = self.pick(self.writes)  # type: ignore[misc]
+        target, _ = self.pick(self.writes)
         kind = self.random.randrange(8)
         if kind == 0:
             return f"{target}{self.pick(['++', '--'])};"
@@ -201,7 +205,7 @@ class Program:
         if depth > 0:
             kinds += [lambda: self.branch(depth)] * 4 + [lambda: self.switch(depth)] * 2
             kinds += [lambda: self.loop(depth)] * 2 + [lambda: self.block(depth - 1, 2)]
-        return self.pick(kinds)()  # type: ignore[operator, no-any-return]
+        return self.pick(kinds)()
 
     def leave(self) -> str:
         options = ["return" + (f" {self.full(1)}" if self.value_result else "") + ";"]
@@ -272,7 +276,7 @@ class Program:
         return text
 
     def call(self) -> str:
-        target, ctype = self.pick(self.writes)  # type: ignore[misc]
+        target, ctype = self.pick(self.writes)
         simple = [name for name in ("g_i", "s->x32", "s->u32") if self.chance(0.9)] or ["g_i"]
         choice = self.pick(simple)
         return str(
@@ -381,7 +385,7 @@ class Program:
         )
 
     def _plain(self, count: int) -> str:
-        return " ".join(f"{self.pick(self.writes)[0]} = {self.full(2)};" for _ in range(count))  # type: ignore[index]
+        return " ".join(f"{self.pick(self.writes)[0]} = {self.full(2)};" for _ in range(count))
 
     def _init(self, fields: dict[str, str]) -> str:
         lines = ["memset(s, 0, sizeof *s);"] if self.chance(0.8) else []
