@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
-from typing import TypeVar
+from collections.abc import Callable
 
-T = TypeVar("T")
+from benchmarks.fuzz.reals import FLOAT_HEAD, Reals
 
 TYPES = {
     "signed char": (8, True),
@@ -48,34 +47,21 @@ struct nest { u8 tag; struct pair pair; unsigned short row[3]; };
 """
 
 
-class Program:
+class Program(Reals):
     """One random program; ``text`` is its source. ``floating``: it computes with float and double too."""
 
     def __init__(self, source: random.Random, size: int = 12, floating: bool = False) -> None:
-        self.random = source
+        super().__init__(source)
         self.floating = floating
         self.size = size
         self.reads: list[str] = []
         self.writes: list[tuple[str, str]] = []
         self.scratch: list[str] = []
         self.helpers: list[Callable[[int], str]] = []
-        self.names = 0
         self.loops = 0
         self.switches = 0
         self.value_result = False
         self.text = self._program()
-
-    # small choices
-
-    def chance(self, probability: float) -> bool:
-        return self.random.random() < probability
-
-    def pick(self, items: Sequence[T]) -> T:
-        return items[self.random.randrange(len(items))]
-
-    def fresh(self, stem: str) -> str:
-        self.names += 1
-        return f"{stem}{self.names}"
 
     def type(self) -> str:
         return str(self.pick(list(TYPES)))
@@ -111,6 +97,8 @@ class Program:
     def expression(self, depth: int) -> str:
         if depth <= 0 or self.chance(0.12):
             return self.atom()
+        if self.real_reads and self.chance(0.25):
+            return self.from_real(depth)
         kind = self.random.randrange(15)
         if kind <= 3:
             return f"{self.operand(depth)} {self.pick(['+', '-', '*', '+', '-'])} {self.operand(depth)}"
@@ -176,9 +164,11 @@ class Program:
     # statements
 
     def block(self, depth: int, count: int) -> str:
-        reads, writes = len(self.reads), len(self.writes)
+        scopes = (self.reads, self.writes, self.real_reads, self.real_writes)
+        lengths = [len(names) for names in scopes]
         lines = [self.statement(depth) for _ in range(count)]
-        del self.reads[reads:], self.writes[writes:]
+        for names, length in zip(scopes, lengths, strict=True):
+            del names[length:]  # type: ignore[attr-defined]
         return "{ " + "\n".join(lines) + " }"
 
     def assignment(self) -> str:
@@ -201,6 +191,8 @@ class Program:
         return f"{target} = {self.full()};"
 
     def statement(self, depth: int) -> str:
+        if self.real_writes and self.chance(0.35):
+            return self.real_statement()
         kinds = [self.assignment] * 5 + [self.declaration] * 2 + [self.copy, self.pointer, self.call, self.leave]
         if depth > 0:
             kinds += [lambda: self.branch(depth)] * 4 + [lambda: self.switch(depth)] * 2
@@ -343,10 +335,12 @@ class Program:
     def _program(self) -> str:
         inputs = {f"i{n}": self.type() for n in range(4)}
         fields = {f"f{n}": self.type() for n in range(5)}
-        parts = [HEAD]
-        parts.append("typedef struct { " + "".join(f"{t} {n}; " for n, t in inputs.items()) + "} t_input;")
+        parts = [HEAD, FLOAT_HEAD if self.floating else ""]
+        given = "".join(f"{t} {n}; " for n, t in inputs.items()) + ("double x0; float x1; " if self.floating else "")
+        parts.append(f"typedef struct {{ {given}}} t_input;")
         members = "".join(f"{t} {n}; " for n, t in fields.items())
         members += "int x32; unsigned u32; struct pair pair; struct nest nest[2]; unsigned short row[3]; t_mode mode;"
+        members += " double d0, d1; float r0, r1; struct reals reals;" if self.floating else ""
         parts.append(f"typedef struct state {{ {members} }} t_state;")
         parts.append(
             "static struct pair g_pair = {1, 2}; int g_i = 5; unsigned char g_u; long g_l = -1; _Bool g_b = 1;"
@@ -404,6 +398,11 @@ class Program:
         self.writes += [("s->mode", "t_mode"), ("g_i", "int"), ("g_u", "u8"), ("g_l", "long"), ("g_b", "_Bool")]
         self.writes += [("s->nest[i->i0 & 1].pair.c", "i16"), ("s->row[(i->i1 & 7) % 3]", "unsigned short")]
         self.writes += [("s->nest[1].tag", "u8"), ("s->x32", "int"), ("s->u32", "unsigned")]
+        if self.floating:
+            self.real_writes = [("s->d0", "double"), ("s->d1", "double"), ("s->r0", "float"), ("s->r1", "float")]
+            self.real_writes += [("s->reals.a", "float"), ("s->reals.b", "double")]
+            self.real_reads = [name for name, _ in self.real_writes] + ["i->x0", "i->x1"] * 2
+            self.real_reads += ["g_reals.a", "g_reals.b", "curve[i->i1 & 3]"]
         self.scratch = ["e0", "e1", "e2"]
         types = [self.type() for _ in self.scratch]
         declared = " ".join(f"{t} {n} = 1;" for t, n in zip(types, self.scratch, strict=True))
