@@ -7,103 +7,24 @@ that is no refusal. The seeds of what differs, fails or takes too long are liste
 
 from __future__ import annotations
 
-import multiprocessing
-import random
-import signal
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from pathlib import Path
-from types import FrameType
 from typing import TextIO
 
 import click
-from pysmt.environment import push_env
 
-from benchmarks.fuzz import csmith
-from benchmarks.fuzz.agreement import agreement, fresh_environment
-from benchmarks.fuzz.generator import Program
-from bmc.c.build import read_c
-from bmc.c.config import SourceConfig
-from bmc.errors import InputRefused
-
-SECONDS = 60
-"""Time limit of one program."""
-AGREE, DIFFER, REFUSED, FAILED, LATE = "agree", "differ", "refused", "failed", "too long"
-
-
-@dataclass(frozen=True)
-class Row:
-    """What became of one program: ``steps`` compared, ``detail`` says why it did not agree."""
-
-    seed: int
-    outcome: str
-    steps: int = 0
-    variables: int = 0
-    lines: int = 0
-    detail: str = ""
-
-
-class _Late(Exception):
-    """One program's time limit has passed."""
-
-
-def _own(seed: int, floating: bool) -> str:
-    return Program(random.Random(seed), floating=floating).text
-
-
-SOURCES: dict[str, tuple[Callable[[int, bool], str], str]] = {
-    "own": (_own, "compute"),
-    "csmith": (csmith.source, "step"),
-}
-"""By name: the maker of programs, and their step function."""
-
-
-def examine(seed: int, source: str, floating: bool, steps: int) -> Row:
-    """Read one program and compare it; never raises but for an interrupt."""
-    make, step = SOURCES[source]
-    text = make(seed, floating)
-    lines = len(text.splitlines())
-    signal.signal(signal.SIGALRM, _stop)
-    signal.alarm(SECONDS)
-    try:
-        with tempfile.TemporaryDirectory() as folder:
-            return _compare(Path(folder), text, step, seed, steps)
-    except _Late:
-        return Row(seed, LATE, lines=lines)
-    except InputRefused as error:
-        return Row(seed, REFUSED, lines=lines, detail=error.message)
-    except Exception as error:
-        return Row(seed, FAILED, lines=lines, detail=f"{type(error).__name__}: {error}")
-    finally:
-        signal.alarm(0)
-
-
-def _stop(signum: int, frame: FrameType | None) -> None:
-    raise _Late
-
-
-def _compare(folder: Path, text: str, step: str, seed: int, steps: int) -> Row:
-    fresh_environment()
-    (folder / "csmith.h").write_text(csmith.HEADER)
-    file = folder / "program.c"
-    file.write_text(text)
-    include = (str(folder), str(csmith.WRAPPERS))
-    model = read_c(SourceConfig("program", (str(file),), include=include, step=step))
-    found = agreement(model, pairs=steps, seed=seed)
-    detail = str(found.differences[0]) if found.differences else f"trap: {found.traps[0]}" if found.traps else ""
-    return Row(seed, DIFFER if detail else AGREE, found.steps, len(model.system.state), len(text.splitlines()), detail)
+from benchmarks.fuzz.examine import AGREE, DIFFER, FAILED, LATE, REFUSED, SOURCES, Row, examine
 
 
 def _rows(work: Callable[[int], Row], seeds: range, jobs: int) -> Iterator[Row]:
-    if jobs == 1:
-        yield from map(work, seeds)
-        return
-    with multiprocessing.Pool(jobs, maxtasksperchild=50) as pool:
-        yield from pool.imap(work, seeds)
+    with ThreadPoolExecutor(jobs) as pool:
+        try:
+            yield from pool.map(work, seeds)
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
 def report(rows: list[Row], title: str) -> str:
@@ -130,7 +51,6 @@ def report(rows: list[Row], title: str) -> str:
 @click.option("-o", "--output", type=click.File("w"), default="-", help="Where the table goes.")
 def main(source: str, count: int, first: int, steps: int, floating: bool, jobs: int, output: TextIO) -> None:
     """Compare random programs with their compiled originals."""
-    push_env()
     rows: list[Row] = []
     work = partial(examine, source=source, floating=floating, steps=steps)
     try:
