@@ -1,14 +1,22 @@
-"""Model against compiled original: the same random steps on both, every variable compared."""
+"""Model against compiled original: the same random steps on both, every variable compared bit for bit.
+
+All NaNs count as one value: the model and what is read from the original have only the canonical one.
+"""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
+from bmc.floats.format import FORMATS
+from bmc.floats.ranges import between, every, values_in
+from bmc.floats.samples import FloatSamples, constants_in
+from bmc.hold import held_values
 from bmc.native import CompiledOriginal
 from bmc.simulate import Simulator
-from bmc.system import InputVariable, StateVariable, TransitionSystem, Valuation
+from bmc.system import InputVariable, StateVariable, TransitionSystem, Valuation, ValueType
 
 SHADOW = "#defined"
 RUN_LENGTH = 50
@@ -111,6 +119,9 @@ class Sampler:
 
     def allowed_inputs(self, state: Valuation) -> Valuation | None:
         """Random inputs that the constraint allows and for which the step is defined; None if none was found."""
+        held = held_values(self.system, state)
+        if held is not None:
+            return held if self.simulator.allowed(state, held) else None
         for _ in range(_ATTEMPTS):
             values = {var.name: self._input_value(var) for var in self.system.inputs}
             if self.simulator.allowed(state, values):
@@ -120,6 +131,8 @@ class Sampler:
         return None
 
     def _input_value(self, var: InputVariable) -> int:
+        if var.type.floating:
+            return self._floats[var.type.bits].draw(var.values or every(FORMATS[var.type.bits]))
         ranges = var.values or ((var.type.least, var.type.greatest),)
         low, high = self.random.choice(ranges)
         return self._raw(self._spread(low, high), var.type.bits)
@@ -127,6 +140,8 @@ class Sampler:
     def _state_value(self, var: StateVariable) -> int:
         if var.name.endswith(SHADOW):
             return 1
+        if var.type.floating:
+            return self._floats[var.type.bits].draw(_floating_ranges(var.type, var.low, var.high))
         if var.low is not None and var.high is not None:
             return self._raw(self._spread(var.low, var.high), var.type.bits)
         if var.type.name == "_Bool":
@@ -134,6 +149,14 @@ class Sampler:
         if var.type.labels:
             return self._raw(self.random.choice(var.type.labels)[1], var.type.bits)
         return self._raw(self._spread(var.type.least, var.type.greatest), var.type.bits)
+
+    @cached_property
+    def _floats(self) -> dict[int, FloatSamples]:
+        """What draws floating values, by their bits; made only for systems that have some."""
+        system = self.system
+        conditions = [condition.formula for condition in (*system.asserts, *system.invariants)]
+        formulas = [system.input_constraint, system.defined, *conditions, *(var.next for var in system.state)]
+        return {bits: FloatSamples(form, constants_in(formulas, form), self.random) for bits, form in FORMATS.items()}
 
     def _spread(self, low: int, high: int) -> int:
         """A number between two bounds; in wide ranges small numbers and the bounds themselves come up often."""
@@ -145,3 +168,14 @@ class Sampler:
     @staticmethod
     def _raw(value: int, bits: int) -> int:
         return value & ((1 << bits) - 1 if bits else 1)
+
+
+def _floating_ranges(vtype: ValueType, low: int | None, high: int | None) -> tuple[tuple[int, int], ...]:
+    """The patterns of the numbers from ``low`` to ``high``; without bounds all values.
+
+    Bounds that are not in the order of numbers are taken for the ends of a range over patterns.
+    """
+    form = FORMATS[vtype.bits]
+    if low is None or high is None:
+        return every(form)
+    return between(low, high, form) or values_in([(low, high)], form)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import pysmt.operators as op
@@ -128,7 +129,7 @@ def translate(formulas: Sequence[FNode], symbol_text: Callable[[FNode], str]) ->
 
     Results are raw unsigned integers, Booleans 0/1. ValueError for an operator outside QF_BV.
     """
-    order = _post_order(formulas)
+    order = post_order(formulas)
     named = _named_nodes(formulas, order)
     statements: list[str] = []
     texts: dict[FNode, tuple[str, int]] = {}
@@ -163,7 +164,7 @@ def _node_text(
     return writer(node, [text for text, _ in arguments]), 1 + max(depth for _, depth in arguments)
 
 
-def _post_order(formulas: Sequence[FNode]) -> list[FNode]:
+def post_order(formulas: Sequence[FNode]) -> list[FNode]:
     """Every node under ``formulas`` once, arguments before their users."""
     order: dict[FNode, None] = {}
     stack = [(f, False) for f in reversed(formulas)]
@@ -190,6 +191,22 @@ def _named_nodes(formulas: Sequence[FNode], order: Sequence[FNode]) -> set[FNode
                 named.add(argument)
             seen.add(argument)
     return named
+
+
+def operation(node: FNode) -> Callable[[Sequence[int]], int]:
+    """What computes the value of ``node`` from those of its arguments: raw unsigned patterns, Booleans 0/1.
+
+    ValueError for an operator outside QF_BV.
+    """
+    writer = _WRITERS.get(node.node_type())
+    if writer is None:
+        raise ValueError(f"cannot evaluate operator {op.op_to_str(node.node_type())}: not Boolean nor bit-vector")
+    return _computed(writer(node, [f"a[{index}]" for index in range(len(node.args()))]))
+
+
+@lru_cache(maxsize=4096)
+def _computed(text: str) -> Callable[[Sequence[int]], int]:
+    return define("a", [f"return int({text})"])
 
 
 def define(arguments: str, body: Sequence[str]) -> Callable[..., Any]:

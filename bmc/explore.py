@@ -10,6 +10,7 @@ from math import prod
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, TRUE, And, Not, Or
 
+from bmc.hold import PHASE, held_values, hold, released
 from bmc.simulate import Simulator
 from bmc.system import (
     Condition,
@@ -21,10 +22,13 @@ from bmc.system import (
     equal,
     symbols_of,
 )
-from bmc.unroll import plain, unframed
+from bmc.unroll import unframed
 
 EXACT_STATES = 1000
 """With more states than this the invariant only lists each variable's values."""
+
+INSIDE = 4
+"""States within held steps that may be kept, times the limit on steps."""
 
 
 def reachable_states(system: TransitionSystem, formulas: Iterable[FNode], limit: int) -> tuple[Valuation, ...] | None:
@@ -32,29 +36,27 @@ def reachable_states(system: TransitionSystem, formulas: Iterable[FNode], limit:
 
     All values of open start variables count as start states. None if that takes more than ``limit`` simulated steps.
     """
-    cone = system.cone(plain(s) for formula in formulas for s in symbols_of(formula))
-    small = replace(system, state=cone, asserts=(), suspects=(), invariants=())
-    open_ones = [var for var in cone if var.init is None]
-    inputs = _used_inputs(small)
+    small = _reduced(system, (unframed(s)[0] for formula in formulas for s in symbols_of(formula)))
+    open_ones = [var for var in small.state if var.init is None]
+    inputs = list(small.inputs)
     starts_count, inputs_count = _count(open_ones), _count(inputs)
     if max(starts_count, inputs_count) > limit:
         return None
     simulator = Simulator(small)
     unused = dict.fromkeys((var.name for var in system.inputs), 0)
-    choices = [{**unused, **values} for values in _valuations(inputs)]
+    choices = _Choices(small, [{**unused, **values} for values in _valuations(inputs)], limit)
     seen: dict[tuple[int, ...], Valuation] = {}
     todo: list[Valuation] = [simulator.initial(values) for values in _valuations(open_ones)]
-    steps = 0
     while todo:
         fresh = []
         for state in todo:
             if tuple(state.values()) not in seen:
                 seen[tuple(state.values())] = state
                 fresh.append(state)
-        steps += len(fresh) * len(choices)
-        if steps > limit:
+                choices.count(state)
+        if choices.too_many:
             return None
-        todo = [simulator.step(s, i) for s in fresh for i in choices if simulator.allowed(s, i)]
+        todo = [simulator.step(s, i) for s in fresh for _, i in choices.of(s) if simulator.allowed(s, i)]
     return tuple(seen.values())
 
 
@@ -63,32 +65,39 @@ class StateGraph:
     """All reachable states of a system, on some of its variables, and the steps between them.
 
     ``starts`` are indexes into ``states``; ``inputs`` holds combinations of input values, every input named;
-    ``steps[s]`` lists the allowed steps from state s as (index into ``inputs``, index of the next state).
+    ``steps[s]`` lists the allowed steps from state s as (index into ``inputs``, index of the next state). Where inputs
+    are held for ``hold`` steps, they change in the states ``free``; the others, within a held step, have at most one.
     """
 
     states: tuple[Valuation, ...]
     starts: tuple[int, ...]
     inputs: tuple[Valuation, ...]
     steps: tuple[tuple[tuple[int, int], ...], ...]
+    hold: int = 1
+
+    @property
+    def free(self) -> Sequence[int]:
+        """The states, as indexes, in which inputs may change."""
+        if self.hold == 1:
+            return range(len(self.states))
+        return [number for number, state in enumerate(self.states) if not state[PHASE]]
 
 
 def state_graph(system: TransitionSystem, formulas: Iterable[FNode], limit: int) -> StateGraph | None:
     """The reachable states, on the variables that ``formulas`` (framed) depend on, and all steps between them.
 
     Inputs differ where ``formulas`` or a step can tell; the others keep one of their allowed values. Values from 0 up
-    come before negative ones. None if that takes more than ``limit`` simulated steps.
+    come before negative ones. None if that takes more than ``limit`` simulated steps, a held step counting as one.
     """
     symbols = [unframed(s)[0] for formula in formulas for s in symbols_of(formula)]
-    bare = replace(system, asserts=(), suspects=(), invariants=())
-    cone = bare.cone(system.variable(name).symbol for name in symbols)
-    small = replace(bare, state=cone)
-    open_ones = [var for var in cone if var.init is None]
-    observed = {*symbols, *(var.name for var in _used_inputs(small))}
-    inputs = [var for var in system.inputs if var.name in observed]
+    small = _reduced(replace(system, invariants=()), symbols, symbols)
+    open_ones = [var for var in small.state if var.init is None]
+    inputs, observed = list(small.inputs), {var.name for var in small.inputs}
     if max(_count(open_ones), _count(inputs)) > limit:
         return None
     rest = {var.name: _plainest(var) for var in system.inputs if var.name not in observed}
-    choices = tuple({**values, **rest} for values in sorted(_valuations(inputs), key=_from_zero(inputs)))
+    combinations = tuple({**values, **rest} for values in sorted(_valuations(inputs), key=_from_zero(inputs)))
+    choices = _Choices(small, combinations, limit)
     simulator = Simulator(small)
     numbers: dict[tuple[int, ...], int] = {}
     states: list[Valuation] = []
@@ -98,17 +107,61 @@ def state_graph(system: TransitionSystem, formulas: Iterable[FNode], limit: int)
         if key not in numbers:
             numbers[key] = len(states)
             states.append(state)
+            choices.count(state)
         return numbers[key]
 
     open_values = sorted(_valuations(open_ones), key=_from_zero(open_ones))
     starts = tuple(number(simulator.initial(values)) for values in open_values)
     steps: list[tuple[tuple[int, int], ...]] = []
     while len(steps) < len(states):
-        if len(states) * len(choices) > limit:
+        if choices.too_many:
             return None
         s = states[len(steps)]
-        steps.append(tuple((n, number(simulator.step(s, i))) for n, i in enumerate(choices) if simulator.allowed(s, i)))
-    return StateGraph(tuple(states), starts, choices, tuple(steps))
+        tried = ((n, i) for n, i in choices.of(s) if simulator.allowed(s, i))
+        steps.append(tuple((n, number(simulator.step(s, i))) for n, i in tried))
+    return StateGraph(tuple(states), starts, combinations, tuple(steps), system.hold)
+
+
+class _Choices:
+    """The inputs to try in a state, numbered: all ``combinations``, or the one that is held.
+
+    ``too_many``: the states counted take more than ``limit`` simulated steps, a held step counting as one.
+    """
+
+    def __init__(self, system: TransitionSystem, combinations: Sequence[Valuation], limit: int) -> None:
+        self._system = system
+        self._every = tuple(enumerate(combinations))
+        names = [var.name for var in system.inputs]
+        self._places = {tuple(values[name] for name in names): (n, values) for n, values in self._every}
+        self._limit = limit
+        self._steps = self._inside = 0
+
+    def of(self, state: Valuation) -> Sequence[tuple[int, Valuation]]:
+        held = held_values(self._system, state)
+        return self._every if held is None else (self._places[tuple(held.values())],)
+
+    def count(self, state: Valuation) -> None:
+        if held_values(self._system, state) is None:
+            self._steps += len(self._every)
+        else:
+            self._inside += 1
+
+    @property
+    def too_many(self) -> bool:
+        return self._steps > self._limit or self._inside > INSIDE * self._limit
+
+
+def _reduced(system: TransitionSystem, names: Iterable[str], observed: Iterable[str] = ()) -> TransitionSystem:
+    """``system`` with the state variables on which those called ``names`` and the steps' constraints depend.
+
+    Only the inputs on which a step depends, and those ``observed``, are left.
+    """
+    free = released(system)
+    own = {var.name for var in free.state} | {var.name for var in free.inputs}
+    cone = free.cone(free.variable(name).symbol for name in names if name in own)
+    small = replace(free, state=cone, asserts=(), suspects=(), invariants=())
+    kept = {*observed, *(var.name for var in _used_inputs(small))}
+    return hold(replace(small, inputs=tuple(var for var in system.inputs if var.name in kept)), system.hold)
 
 
 def reachability_invariant(system: TransitionSystem, formulas: Iterable[FNode], limit: int) -> Condition | None:

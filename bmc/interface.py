@@ -28,12 +28,17 @@ class MemoryObject:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One scalar variable: ``size`` bytes, little-endian, at ``offset`` in the object called ``object``."""
+    """One scalar variable: ``size`` bytes, little-endian, at ``offset`` in the object called ``object``.
+
+    A ``floating`` one holds an IEEE-754 pattern of 4 or 8 bytes; whatever NaN the program leaves there is read as the
+    canonical one.
+    """
 
     variable: str
     object: str
     offset: int
     size: int
+    floating: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +46,8 @@ class Argument:
     """One actual argument: the address of (or the value stored in) an object, or a constant.
 
     ``kind``: ``address`` (of ``object`` plus ``offset`` bytes), ``value`` (the scalar of ``size`` bytes in ``object``),
-    ``constant`` (``number``, in ``size`` bytes). ``signed`` tells how a scalar is widened.
+    ``constant`` (``number``, in ``size`` bytes). ``signed`` tells how a scalar is widened; a ``floating`` one is passed
+    as float or double, its constant given by its bit pattern.
     """
 
     kind: str
@@ -50,15 +56,29 @@ class Argument:
     size: int = 0
     signed: bool = False
     number: int = 0
+    floating: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call: ``returns`` is the object of kind ``return`` that receives the scalar result, or ''."""
+    """One call: ``returns`` is the object of kind ``return`` that receives the scalar result, or ''.
+
+    ``floating``: the result is a float or double.
+    """
 
     function: str
     arguments: tuple[Argument, ...] = ()
     returns: str = ""
+    floating: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """Before init the pointer at ``offset`` in the object called ``object`` is set to the object called ``target``."""
+
+    object: str
+    offset: int
+    target: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +87,12 @@ class NativeInterface:
 
     ``sources`` and ``include_dirs`` are paths; ``defines`` are (name, value) pairs for -D. ``init`` runs once on zeroed
     memory, ``step`` once per step. ``cells`` covers every state variable and input (an input by value has a cell in
-    its ``argument`` object).
+    its ``argument`` object). ``stand_ins`` are (name, path) pairs of headers to be used where none of that name is
+    found. ``environment`` is C text that defines what no source defines; ``links`` connect objects that the caller
+    allocates.
+    ``redefined`` names the functions of <math.h> that the sources define themselves. ``pass_errors``: ``#error``
+    directives are passed over (they check for word sizes, and others do as well). ``refusal`` tells why the program
+    must not be run here, '' if it may.
     """
 
     sources: tuple[str, ...]
@@ -77,3 +102,9 @@ class NativeInterface:
     cells: tuple[Cell, ...]
     init: tuple[Call, ...]
     step: Call
+    stand_ins: tuple[tuple[str, str], ...] = ()
+    environment: str = ""
+    links: tuple[Link, ...] = ()
+    redefined: tuple[str, ...] = ()
+    pass_errors: bool = False
+    refusal: str = ""

@@ -142,6 +142,7 @@ class CompiledOriginal:
             writable=self._plan.writable,
             init=self._plan.init,
             step=self._plan.step,
+            links=self._plan.links,
         )
         outcome = _work(job, time_limit, self._library.parent)
         return self._results(records, outcome, restore, len(work), time_limit)

@@ -118,17 +118,24 @@ class Builder:
 
     def library(self) -> Path:
         """Compile every file, link, and link again with stand-ins for what is undefined."""
-        headers = self.folder / "include"
+        if self.interface.refusal:
+            raise InputRefused(self.interface.refusal, hint="leave the replay out (--no-replay, --compare 0)")
+        headers, missing = self.folder / "include", self.folder / "stand_ins"
         headers.mkdir()
+        missing.mkdir()
         (headers / "assert.h").write_text(ASSERT_HEADER, encoding="utf-8")
+        for name, path in self.interface.stand_ins:
+            shutil.copyfile(path, missing / name)
         with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
             objects = list(pool.map(self._compile, range(len(self.interface.sources))))
-        stubs = self._stubs(STUBS)
+        if self.interface.environment:
+            objects.append(self._own("environment", self.interface.environment))
+        stubs = self._own("stubs", STUBS)
         library = self._link([*objects, stubs])
         if native_symbols.is_elf(library):
             functions, others = native_symbols.undefined_symbols(library)
             if functions or others:
-                return self._link([*objects, self._stubs(stub_text(functions, others))])
+                return self._link([*objects, self._own("stubs", stub_text(functions, others))])
         return library
 
     def _compile(self, number: int) -> Path:
@@ -136,20 +143,34 @@ class Builder:
         source = self.interface.sources[number]
         options = [f"-I{os.path.abspath(folder)}" for folder in self.interface.include_dirs]
         options += [f"-D{name}={value}" for name, value in self.interface.defines]
-        options += ["-isystem", str(self.folder / "include")]
+        options += ["-isystem", str(self.folder / "include"), "-idirafter", str(self.folder / "stand_ins")]
+        options += [f"-fno-builtin-{name}" for name in self.interface.redefined]
         if sys.platform == "darwin":
             options.append(f"-Dmain=chaincover_main_{number}")
         target = self.folder / f"file{number}.o"
-        done = self._run(*self.flags, *options, os.path.abspath(source), "-o", str(target))
+        text = os.path.abspath(source)
+        if self.interface.pass_errors:
+            text, options = str(self._preprocessed(number, text, options)), ["-fpreprocessed"]
+        done = self._run(*self.flags, *options, text, "-o", str(target))
         if done.returncode or not target.exists():
             raise self._refusal(done.stderr, source)
         if native_symbols.is_elf(target):
             native_symbols.weaken(target, "main")
         return target
 
-    def _stubs(self, text: str) -> Path:
-        """Compile our own file of stand-ins."""
-        source, target = self.folder / "stubs.c", self.folder / "stubs.o"
+    def _preprocessed(self, number: int, source: str, options: Sequence[str]) -> Path:
+        """A file's preprocessed text, as if its ``#error`` directives were not there."""
+        done = self._run(*LANGUAGE, *options, "-E", source)
+        others = re.sub(r"^.*: error: #error .*$", "", done.stderr, flags=re.M)
+        if not done.stdout or re.search(r"^.+?:\d+:(?:\d+:)? (?:fatal )?error: ", others, re.M):
+            raise self._refusal(others, self.interface.sources[number])
+        target = self.folder / f"file{number}.i"
+        target.write_text(done.stdout, encoding="utf-8")
+        return target
+
+    def _own(self, name: str, text: str) -> Path:
+        """Compile a file of our own: stand-ins for what is undefined, or the program's environment."""
+        source, target = self.folder / f"{name}.c", self.folder / f"{name}.o"
         source.write_text(text, encoding="utf-8")
         done = self._run(*self.flags, "-fno-builtin", str(source), "-o", str(target))
         if done.returncode or not target.exists():

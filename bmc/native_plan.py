@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bmc.errors import InputRefused
+from bmc.floats.format import FORMATS, canonical
 from bmc.interface import Argument, Call, Cell, MemoryObject, NativeInterface
 from bmc.native_symbols import FunctionPlace, LibraryMap, TypeFacts, is_elf, read_library
 from bmc.native_worker import ActualArgument, ActualCall, Layout, Patch, Storage
@@ -17,6 +18,7 @@ from bmc.system import Valuation
 ANCHOR = "chaincover_anchor"
 CODES = {1: "B", 2: "H", 4: "I", 8: "Q"}
 """``struct`` codes of unsigned patterns by size in bytes."""
+SAME_SOURCES = "the compiler must see the sources, macros and header folders that the project names"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,7 @@ class Plan:
     writable: tuple[tuple[int, int], ...]
     init: tuple[ActualCall, ...]
     step: ActualCall
+    links: tuple[tuple[int, int, int], ...] = ()
 
     @staticmethod
     def of(interface: NativeInterface, library: Path) -> Plan:
@@ -46,6 +49,7 @@ class Plan:
             writable=known.writable if known else (),
             init=tuple(calls.prepare(call) for call in interface.init),
             step=calls.prepare(interface.step),
+            links=tuple((index[link.object], link.offset, index[link.target]) for link in interface.links),
         )
 
 
@@ -102,7 +106,8 @@ class _Calls:
         if not call.returns:
             return ActualCall(call.function, address, arguments)
         size = self.objects[call.returns].size
-        code = _code(size, False, place.result if place else TypeFacts(), f"the result of {what}")
+        result = place.result if place else TypeFacts()
+        code = _code(size, False, call.floating, result, f"the result of {what}")
         return ActualCall(call.function, address, arguments, self.index[call.returns], code)
 
     def _function(self, name: str) -> FunctionPlace | None:
@@ -119,26 +124,30 @@ class _Calls:
 
     def _argument(self, argument: Argument, fact: TypeFacts, what: str) -> ActualArgument:
         if argument.kind == "constant":
-            code = _code(argument.size, argument.signed, fact, what)
+            code = _code(argument.size, argument.signed, argument.floating, fact, what)
             return ActualArgument("constant", code, constant=_number(argument, code))
         if argument.object not in self.index:
             raise InputRefused(f"{what} needs '{argument.object}', which is not in the compiled original's symbols")
         index = self.index[argument.object]
         if argument.kind == "value":
-            return ActualArgument("value", _code(argument.size, argument.signed, fact, what), index, argument.offset)
+            code = _code(argument.size, argument.signed, argument.floating, fact, what)
+            return ActualArgument("value", code, index, argument.offset)
         room = self.objects[argument.object].size - argument.offset
         if fact.target > room:
             raise _sizes_differ(f"what {what} points to", fact.target, room)
         return ActualArgument("address", "", index, argument.offset)
 
 
-def _code(size: int, signed: bool, fact: TypeFacts, what: str) -> str:
-    """The type code of a scalar of ``size`` bytes; what the compiled function says of it decides on floating."""
+def _code(size: int, signed: bool, floating: bool, fact: TypeFacts, what: str) -> str:
+    """The type code of a scalar of ``size`` bytes; what the compiled function says of it comes before ``floating``."""
     if fact.size not in (0, size):
         raise _sizes_differ(what, fact.size, size)
-    if size not in CODES or (fact.floating and size < 4):
+    if floating and fact.size and not fact.floating:
+        raise InputRefused(f"{what} is floating in the model, but not in the compiled original", hint=SAME_SOURCES)
+    floating = floating or fact.floating
+    if size not in CODES or (floating and size < 4):
         raise InputRefused(f"{what}: a value of {size} bytes cannot be passed", hint="pass it by its address")
-    if fact.floating:
+    if floating:
         return "f" if size == 4 else "d"
     return CODES[size].lower() if signed else CODES[size]
 
@@ -165,6 +174,7 @@ class Records:
         self.names = [cell.variable for cell in placed]
         self.sizes = [cell.size for cell in placed]
         self.odd = [n for n, size in enumerate(self.sizes) if size not in CODES]
+        self.floating = [(cell.variable, FORMATS[8 * cell.size]) for cell in placed if cell.floating]
         self.format = struct.Struct("<" + "".join(CODES.get(size, f"{size}s") for size in self.sizes))
         pieces: list[tuple[int, int, int]] = []
         for cell in placed:
@@ -186,10 +196,14 @@ class Records:
             raise ValueError(f"not the raw patterns of {self.names}: {row} ({error})") from None
 
     def decode(self, record: bytes) -> dict[str, int]:
+        """The values in a record; every NaN of a floating cell as the canonical one."""
         row = list(self.format.unpack(record))
         for n in self.odd:
             row[n] = int.from_bytes(row[n], "little")
-        return dict(zip(self.names, row, strict=True))
+        values = dict(zip(self.names, row, strict=True))
+        for name, form in self.floating:
+            values[name] = canonical(values[name], form)
+        return values
 
 
 class Encoder:

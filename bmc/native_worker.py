@@ -81,7 +81,8 @@ class Job:
     ``anchor`` is (symbol, address in the library's file) of an exported function, None where there are no addresses.
     ``writable`` are (address, size) of the library's memory that steps may change. ``start`` is written after init;
     each item of ``work`` is one step and what is written before it. ``restore``: start every step from the image of
-    memory right after init. ``time_limit`` in seconds.
+    memory right after init. ``time_limit`` in seconds. ``links`` are pointers that are set before init: (index of the
+    object that holds it, offset, index of the object that it points to).
     """
 
     library: str
@@ -96,6 +97,7 @@ class Job:
     work: tuple[tuple[Patch, ...], ...]
     restore: bool
     time_limit: float
+    links: tuple[tuple[int, int, int], ...] = ()
 
 
 class Process:
@@ -112,6 +114,8 @@ class Process:
         self.addresses = [self._place(storage) for storage in job.objects]
         sizes = [storage.size for storage in job.objects]
         self.views = [view_of(address, size) for address, size in zip(self.addresses, sizes, strict=True)]
+        for index, offset, target in job.links:
+            struct.pack_into("@P", self.views[index], offset, self.addresses[target])
         ours = [view for view, s in zip(self.views, job.objects, strict=True) if job.anchor is None or not located(s)]
         self.changing = ours + [view_of(self.base + address, size) for address, size in job.writable]
 

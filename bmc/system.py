@@ -116,7 +116,8 @@ class TransitionSystem:
     undefined behaviour, assumptions in the code) restrict every step. ``asserts`` never restrict: a step that
     violates one is a finding. ``suspects`` name where undefined behaviour can happen: each formula is true of the
     (state, input) pairs that meet it. ``invariants`` hold in every reachable state; only those with ``proved``
-    may strengthen a claim. ``chosen`` names the state variables whose start value the tester may choose.
+    may strengthen a claim. ``chosen`` names the state variables whose start value the tester may choose. ``hold``:
+    inputs change only every so many steps, which ``bmc.hold`` made the constraint say.
     """
 
     name: str
@@ -128,6 +129,7 @@ class TransitionSystem:
     suspects: tuple[Condition, ...] = ()
     invariants: tuple[Condition, ...] = ()
     chosen: tuple[str, ...] = ()
+    hold: int = 1
 
     def variable(self, name: str) -> StateVariable | InputVariable:
         """The variable called ``name``; KeyError if there is none."""

@@ -5,38 +5,49 @@ Folding keeps loop counters, indices and flags constant while code is unrolled.
 
 from __future__ import annotations
 
+import pysmt.operators as op
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, FALSE, TRUE, And, Equals, Ite, Not, Or
 
 
 def negate(cond: FNode) -> FNode:
     """Not, folded."""
-    if cond.is_true():
-        return FALSE()
-    if cond.is_false():
-        return TRUE()
-    return cond.arg(0) if cond.is_not() else Not(cond)
+    kind = cond.node_type()
+    if kind == op.BOOL_CONSTANT:
+        return FALSE() if cond.is_true() else TRUE()
+    return cond.arg(0) if kind == op.NOT else Not(cond)
+
+
+def _complementary(left: FNode, right: FNode) -> bool:
+    """Whether one of two formulas is the other's negation."""
+    if left.node_type() == op.NOT:
+        return left.arg(0) is right
+    return bool(right.node_type() == op.NOT and right.arg(0) is left)
 
 
 def both(left: FNode, right: FNode) -> FNode:
     """And of two, folded."""
-    if left.is_false() or right.is_true() or left is right:
+    if left is right:
         return left
-    if right.is_false() or left.is_true():
-        return right
-    return FALSE() if left is negate(right) else And(left, right)
+    if left.node_type() == op.BOOL_CONSTANT:
+        return right if left.is_true() else left
+    if right.node_type() == op.BOOL_CONSTANT:
+        return left if right.is_true() else right
+    return FALSE() if _complementary(left, right) else And(left, right)
 
 
 def either(left: FNode, right: FNode) -> FNode:
     """Or of two, folded."""
-    if left.is_true() or right.is_false() or left is right:
+    if left is right:
         return left
-    if right.is_true() or left.is_false():
-        return right
-    if left is negate(right):
+    if left.node_type() == op.BOOL_CONSTANT:
+        return left if left.is_true() else right
+    if right.node_type() == op.BOOL_CONSTANT:
+        return right if right.is_true() else left
+    if _complementary(left, right):
         return TRUE()
-    pairs = left.is_and() and right.is_and() and len(left.args()) == len(right.args()) == 2
-    if pairs and left.arg(0) is right.arg(0) and left.arg(1) is negate(right.arg(1)):
+    pairs = left.node_type() == right.node_type() == op.AND and len(left.args()) == len(right.args()) == 2
+    if pairs and left.arg(0) is right.arg(0) and _complementary(left.arg(1), right.arg(1)):
         return left.arg(0)
     return Or(left, right)
 
@@ -48,23 +59,19 @@ def implies(left: FNode, right: FNode) -> FNode:
 
 def choose(cond: FNode, then: FNode, other: FNode) -> FNode:
     """If-then-else of two Booleans or two bit-vectors, folded."""
-    if cond.is_true() or then is other:
+    if then is other:
         return then
-    if cond.is_false():
-        return other
-    if then.is_bool_constant() and other.is_bool_constant():
-        return cond if then.is_true() else negate(cond)
-    if then.is_true():
-        return either(cond, other)
-    if then.is_false():
-        return both(negate(cond), other)
-    if other.is_true():
-        return either(negate(cond), then)
-    if other.is_false():
-        return both(cond, then)
-    if then.is_ite() and then.arg(0) is cond:
+    if cond.node_type() == op.BOOL_CONSTANT:
+        return then if cond.is_true() else other
+    if then.node_type() == op.BOOL_CONSTANT:
+        if other.node_type() == op.BOOL_CONSTANT:
+            return cond if then.is_true() else negate(cond)
+        return either(cond, other) if then.is_true() else both(negate(cond), other)
+    if other.node_type() == op.BOOL_CONSTANT:
+        return either(negate(cond), then) if other.is_true() else both(cond, then)
+    if then.node_type() == op.ITE and then.arg(0) is cond:
         then = then.arg(1)
-    if other.is_ite() and other.arg(0) is cond:
+    if other.node_type() == op.ITE and other.arg(0) is cond:
         other = other.arg(2)
     return then if then is other else Ite(cond, then, other)
 

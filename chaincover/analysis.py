@@ -14,6 +14,7 @@ from bmc.engines.protocol import Engine, Session, Status
 from bmc.errors import InputRefused, LimitReached, Location
 from bmc.evaluate import compile_formulas
 from bmc.explore import reachability_invariant
+from bmc.hold import own_part, released
 from bmc.invariants import prove
 from bmc.native import NoCompiler, compiled
 from bmc.system import Condition, TransitionSystem, conjunction
@@ -21,7 +22,9 @@ from bmc.unroll import at
 from chaincover.budget import Budget
 from chaincover.goal_facts import GoalFacts
 from chaincover.goal_search import find_facts
+from chaincover.liveness import Liveness, find_liveness
 from chaincover.load import Controller
+from chaincover.sliced import sliced
 from chaincover.values import show_ranges
 from properties.goal import Goal
 
@@ -63,6 +66,7 @@ class Analysis:
     suspects: tuple[Suspect, ...]
     invariants: tuple[Condition, ...]
     facts: GoalFacts
+    liveness: Liveness
     comparison: Comparison | None
     compiler: str
 
@@ -90,12 +94,14 @@ def as_data(controller: Controller, found: Analysis) -> dict[str, Any]:
             if v.role != "internal"
         ],
         "goals": [{"name": g.name, "property": g.text, "length": g.length} for g in controller.goals],
+        **({"hold": system.hold} if system.hold > 1 else {}),
         "final": controller.final_text or None,
         "unsatisfiable": [g.name for g in found.unsatisfiable],
         "undecided": [g.name for g in found.undecided],
         "final_unsatisfiable": found.final_unsatisfiable,
         "invariants": [{"name": c.name, "proved": c.proved} for c in found.invariants],
         "goal_facts": found.facts.as_data(),
+        "liveness": found.liveness.as_data(),
         "suspects": [
             {"kind": s.kind, "where": str(s.where), "steps_from_init": s.steps, "undecided": s.undecided}
             for s in found.suspects
@@ -126,11 +132,12 @@ def prepare(controller: Controller, engine: Engine) -> TransitionSystem:
 def analyse(controller: Controller, engine: Engine, compare_steps: int = 1000, seed: int = 0) -> Analysis:
     """All findings; ``compare_steps`` random steps are compared with the compiled original."""
     system = prepare(controller, engine)
-    unsatisfiable, undecided = _vacuous(system, controller.goals, engine)
-    final_open = controller.final is not None and _impossible(system, controller.final, engine)
+    part = sliced(system, controller.goals, controller.final)
+    unsatisfiable, undecided = _vacuous(part, controller.goals, engine)
+    final_open = controller.final is not None and _impossible(part, controller.final, engine)
     try:
         with compiled(controller.native) as original:
-            comparison: Comparison | None = compare(system, original, compare_steps, seed)
+            comparison: Comparison | None = compare(released(system), original, compare_steps, seed)
             compiler = original.compiler
     except NoCompiler:
         comparison, compiler = None, ""
@@ -140,7 +147,10 @@ def analyse(controller: Controller, engine: Engine, compare_steps: int = 1000, s
         final_unsatisfiable=final_open,
         suspects=tuple(find_suspects(system, engine)),
         invariants=system.invariants,
-        facts=_facts(controller, system, engine),
+        facts=_facts(controller, part, engine),
+        liveness=find_liveness(
+            released(system), controller.observers, controller.goals, own_part(system, controller.final)
+        ),
         comparison=comparison,
         compiler=compiler,
     )
@@ -149,7 +159,8 @@ def analyse(controller: Controller, engine: Engine, compare_steps: int = 1000, s
 def _facts(controller: Controller, system: TransitionSystem, engine: Engine) -> GoalFacts:
     """What is told about the goals, for the project's own setting of overlap."""
     budget = Budget(FACTS_LIMIT, QUERY_LIMIT)
-    return find_facts(system, controller.goals, controller.final, engine, budget, controller.project.overlap)
+    final = own_part(system, controller.final)
+    return find_facts(system, controller.goals, final, engine, budget, controller.project.overlap)
 
 
 def _refuse_contradiction(controller: Controller, engine: Engine) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 from bmc.c.variables import find_variable
 from bmc.errors import InputRefused, Location
+from bmc.hold import MOST_TICKS
 from bmc.system import InputVariable, StateVariable, TransitionSystem, Valuation
 from chaincover.chain import Chain
 from chaincover.values import parse_value, shown
@@ -39,6 +40,14 @@ class Stimulus:
     states: tuple[Valuation, ...]
     asked: frozenset[str] | None = None
     to_final: bool = True
+
+
+def recorded_hold(settings: dict[str, Any]) -> int:
+    """For how many steps a chain of these settings holds its inputs. ValueError if they say none that there can be."""
+    found = settings.get("hold", 1)
+    if not isinstance(found, int) or isinstance(found, bool) or not 1 <= found <= MOST_TICKS:
+        raise ValueError(f"inputs held for {found!r} steps")
+    return found
 
 
 def reported(system: TransitionSystem, role: str) -> list[StateVariable]:
@@ -144,6 +153,7 @@ def _from_json(place: Path, text: str, system: TransitionSystem) -> Stimulus:
         claimed = {hit["goal"]: int(hit["step"]) for hit in chain["hits"]}
         asked = frozenset(goal["name"] for goal in data["goals"])
         to_final = data["settings"]["final"] is not None
+        recorded_hold(data["settings"])
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InputRefused(f"the chain is damaged: {error!r}", where, "generate it again") from None
     return Stimulus(str(place), inputs, chosen, claimed, states, asked, to_final)

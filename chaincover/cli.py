@@ -17,6 +17,7 @@ from chaincover import analysis, chain_file, commands_several, console, export_g
 from chaincover.command_options import (
     bound_option,
     controller_options,
+    hold_option,
     load_controller,
     overlap_option,
     prepare,
@@ -33,6 +34,7 @@ from chaincover.output import prepare_folder, to_json, write_text
 from chaincover.progress import Progress
 from chaincover.recorded import read_recorded, restore
 from chaincover.replay import Replay, replay
+from chaincover.sliced import sliced
 from chaincover.verdicts import infeasible
 
 INTERRUPTED = 130
@@ -52,6 +54,7 @@ def cli() -> None:
 
 @cli.command()
 @controller_options
+@hold_option
 @click.option(
     "--compare", default=1000, show_default=True, metavar="N", help="Random steps to compare with the original."
 )
@@ -72,6 +75,7 @@ def check(compare: int, as_json: bool, **given: Any) -> int:
 @cli.command()
 @controller_options
 @click.option("-o", "--output", default="chain-out", show_default=True, metavar="DIR", help="Folder for the results.")
+@hold_option
 @bound_option
 @overlap_option
 @search_options
@@ -142,6 +146,7 @@ def replay_command(chain: str, as_json: bool, **given: Any) -> int:
 
 @cli.command()
 @controller_options
+@hold_option
 @bound_option
 @overlap_option
 @click.option("--time-limit", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="For the whole run.")
@@ -154,7 +159,8 @@ def graph(form: str, output: str | None, as_json: bool, **given: Any) -> int:
     if output:
         prepare_folder(str(Path(output).parent))
     with progress.stage("graph"):
-        system = strengthened(controller.system, controller.goals, controller.final, options.explore)
+        part = sliced(controller.system, controller.goals, controller.final)
+        system = strengthened(part, controller.goals, controller.final, options.explore)
         found, stopped_by = grow(system, controller.goals, controller.final, options, progress)
     progress.done()
     data = results.graph_data(found)
@@ -171,17 +177,18 @@ cli.add_command(verify_command)
 
 
 @cli.command(name="init")
-@click.argument("source", metavar="FILE.c")
-@click.option("-o", "--output", metavar="FILE", help="Default: chaincover.toml beside the source.")
+@click.argument("sources", metavar="DIR|FILE.c...", nargs=-1, required=True)
+@click.option("-o", "--output", metavar="FILE", help="Default: chaincover.toml in DIR, or beside the first file.")
 @click.option("--force", is_flag=True, help="Overwrite an existing file.")
-def init_command(source: str, output: str | None, force: bool) -> int:
-    """Write a commented project file for one C source."""
-    place = Path(output) if output else Path(source).parent / "chaincover.toml"
-    text = scaffold.project_text(source, place.parent)
+def init_command(sources: tuple[str, ...], output: str | None, force: bool) -> int:
+    """Write a commented project file for the C sources of a controller."""
+    first = Path(sources[0])
+    place = Path(output) if output else (first if first.is_dir() else first.parent) / "chaincover.toml"
+    text, found = scaffold.propose(sources, place.parent)
     if place.exists() and not force:
         raise ChainCoverError("this file exists already", Location(str(place)), "give --force, or another -o FILE")
     write_text(place, text)
-    click.echo(f"wrote {place}; next: chaincover check {place}")
+    click.echo(f"{found}\nwrote {place}; next: chaincover check {place}")
     return 0
 
 

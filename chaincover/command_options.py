@@ -10,6 +10,7 @@ import click
 
 from bmc.engines import choose as choose_engine
 from bmc.errors import InputRefused
+from bmc.hold import MOST_TICKS
 from chaincover import analysis, pipeline
 from chaincover.graph_cache import default_folder
 from chaincover.load import Controller, load
@@ -23,6 +24,12 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 bound_option = click.option(
     "-K", "--bound", type=click.IntRange(min=0), metavar="K", help="Largest weight; without it K grows."
+)
+hold_option = click.option(
+    "--hold",
+    type=click.IntRange(1, MOST_TICKS),
+    metavar="N",
+    help="Inputs change only every N steps; 1: in every step, whatever the project says.",
 )
 overlap_option = click.option("--overlap", type=click.Choice(["allow", "forbid"]), help="May goals share steps?")
 
@@ -99,7 +106,8 @@ def _with_options(project: Project, given: dict[str, Any]) -> Project:
     defines = tuple(_define(text) for text in given["defines"])
     config = project.config
     config = replace(config, include=(*given["include"], *config.include), defines=(*config.defines, *defines))
-    return replace(project, config=config)
+    hold = given.get("hold")
+    return replace(project, config=config, hold=project.hold if hold is None else hold)
 
 
 def _define(text: str) -> tuple[str, str]:
@@ -111,7 +119,7 @@ def prepare(given: dict[str, Any], progress: Progress) -> tuple[Controller, pipe
     """The controller with its invariants proved, and the options of the search."""
     controller = load_controller(given, progress)
     project = controller.project
-    if not controller.goals and controller.final is None:
+    if not controller.goals and not controller.final_text:
         hint = "write property functions p_*, [[property]] tables in the project file, or give --property TEXT"
         raise InputRefused("there is no goal to cover, and no final condition to reach", project.where, hint)
     options = pipeline.Options(

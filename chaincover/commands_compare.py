@@ -11,7 +11,14 @@ from rich.console import Console
 from rich.table import Table
 
 from chaincover import console
-from chaincover.command_options import bound_option, controller_options, overlap_option, prepare, start_progress
+from chaincover.command_options import (
+    bound_option,
+    controller_options,
+    hold_option,
+    overlap_option,
+    prepare,
+    start_progress,
+)
 from chaincover.compare import NAMES, Comparison, Row, compare
 from chaincover.load import Controller
 from chaincover.orderings import NAMES as ORDERINGS
@@ -43,6 +50,7 @@ COLUMNS = (
     multiple=True,
     help=f"An ordering to compare; repeat it for more. Without it: {', '.join(NAMES)}.",
 )
+@hold_option
 @bound_option
 @overlap_option
 @click.option(
@@ -126,7 +134,8 @@ def show(out: Console, controller: Controller, found: Comparison) -> None:
     """The table on the terminal."""
     graph, name = found.graph, controller.system.name
     head = f"{name}: {len(graph.goals)} goals, K = {graph.depth}, graph in {graph.seconds:.2f} s"
-    console.say(out, f"{head}; no chain is shorter than {found.bounds.lower} ({found.bounds.basis})", "bold")
+    held = console.held_runs(controller.system.hold)
+    console.say(out, f"{head}; no chain is shorter than {found.bounds.lower}{held} ({found.bounds.basis})", "bold")
     if not found.rows:
         console.say(out, "no covering path: no ordering has anything to order\n  next: chaincover generate tells why")
     else:

@@ -138,7 +138,8 @@ def _show(
         fewest = ", the fewest there can be" if found.at_all else ", the fewest within the K reached"
     goals = f"{covered} of {len(controller.goals)} goals{console.set_aside(controller.goals, found.verdicts)}"
     name = controller.system.name
-    steps = f"{found.length} steps in all ({_proof(found)})" if found.results else "0 steps in all"
+    held = console.held_runs(controller.system.hold)
+    steps = f"{found.length} steps in all ({_proof(found, held)})" if found.results else "0 steps in all"
     console.say(out, f"{name}: {chains}{fewest}, {steps}, cover {goals}", "bold")
     for conflict in found.conflicts:
         console.say(out, f"conflict: {', '.join(conflict.goals)}: {conflict.reason}")
@@ -146,10 +147,10 @@ def _show(
     console.say(out, f"written to {folder}/: chains.json, chain-N.json, chain-N.csv, run-N.json")
 
 
-def _proof(found: SeveralChains) -> str:
+def _proof(found: SeveralChains, held: str) -> str:
     if found.bounds.minimal:
-        return "minimal for this number of chains, proved" if len(found.results) > 1 else "minimal, proved"
-    return f"proved: none below {found.bounds.lower}"
+        return f"minimal{' for this number of chains' if len(found.results) > 1 else ''}{held}, proved"
+    return f"proved: none below {found.bounds.lower}{held}"
 
 
 def _exit_code(

@@ -8,7 +8,7 @@ import click
 from rich.console import Console
 
 from chaincover import console
-from chaincover.command_options import controller_options, start_progress
+from chaincover.command_options import controller_options, hold_option, start_progress
 from chaincover.output import to_json
 from chaincover.results import tool_version, versions
 from chaincover.verify.chains import verify_chains
@@ -24,6 +24,7 @@ SCHEMA = "chaincover/verify/1"
 @click.command(name="verify")
 @controller_options
 @click.argument("chain", metavar="CHAIN")
+@hold_option
 @click.option(
     "--time-limit",
     type=click.FloatRange(min=0, min_open=True),

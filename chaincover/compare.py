@@ -26,6 +26,7 @@ from chaincover.orderings.protocol import Limit, OrderingProblem, OrderingResult
 from chaincover.pipeline import INTERRUPT, TIME_LIMIT, Options
 from chaincover.recheck import Checker
 from chaincover.repair import concretise
+from chaincover.sliced import sliced
 from properties.goal import Goal
 
 NAMES = ("exact", "cpsat", "asp-usc", "asp-bb", "tsp", "local")
@@ -92,7 +93,7 @@ def compare(
     """
     for name in names:
         choose_ordering(name)
-    system = strengthened(system, goals, final, options.explore)
+    system = strengthened(sliced(system, goals, final), goals, final, options.explore)
     graph, stopped_by = grow(system, goals, final, options, progress)
     graph = graph.possible
     rows: list[Row] = []
@@ -151,15 +152,16 @@ def _chain(
         return Row(row.ordering, row.found, note="no path found")
     begun = time.monotonic()
     length, note = None, ""
+    most = options.slack(tools.system.hold)
     try:
         plan = Plan(path, tuple(closed[edge] for edge in pairwise(path)))
-        plan, attempt = concretise(tools, plan, options.slack, progress)
+        plan, attempt = concretise(tools, plan, most, progress)
         if attempt.run is not None:
             length = checker.chain(plan, attempt.run).length
         elif attempt.status is Status.UNKNOWN:
             note = "undecided: the solver gave up on the inputs"
         else:
-            note = f"no inputs along this order with edges up to {options.slack} steps: {' -> '.join(attempt.failed)}"
+            note = f"no inputs along this order with edges up to {most} steps: {' -> '.join(attempt.failed)}"
     except LimitReached:
         note = TIME_LIMIT
     return Row(row.ordering, row.found, length, time.monotonic() - begun, note)

@@ -25,11 +25,13 @@ from chaincover.load import Controller
 from chaincover.pipeline import ChainResult
 from chaincover.replay import Replay
 from chaincover.terminal import console, say
+from chaincover.values import show_value
 from chaincover.verdicts import infeasible, next_step
 from properties.goal import Goal
 
 __all__ = [
     "console",
+    "held_runs",
     "say",
     "set_aside",
     "short_names",
@@ -106,19 +108,25 @@ def _headline(controller: Controller, result: ChainResult, chain: Chain) -> str:
     count = len(controller.goals)
     goals = f"{len(chain.hits)} of {count} goals" if missing else "its goal" if count == 1 else f"all {count} goals"
     goals += set_aside(controller.goals, result.verdicts)
-    end = f" and ends in {_final_name(controller)}" if controller.final is not None else ""
+    end = f" and ends in {_final_name(controller)}" if controller.final_text else ""
     steps = f"{chain.length} step{'' if chain.length == 1 else 's'}"
-    return f"{controller.system.name}: one chain of {steps} covers {goals}{end} ({_proof(result)})"
+    proof = _proof(result, controller.system.hold)
+    return f"{controller.system.name}: one chain of {steps} covers {goals}{end} ({proof})"
 
 
 def _final_name(controller: Controller) -> str:
     return "a state like init" if controller.final_text == "init" else f"'{controller.final_text}'"
 
 
-def _proof(result: ChainResult) -> str:
-    bounds = result.bounds
-    proof = "minimal, proved" if bounds.minimal else f"proved: none shorter than {bounds.lower}"
+def _proof(result: ChainResult, hold: int) -> str:
+    bounds, held = result.bounds, held_runs(hold)
+    proof = f"minimal{held}, proved" if bounds.minimal else f"proved: none shorter than {bounds.lower}{held}"
     return f"{proof}; K = {result.depth}"
+
+
+def held_runs(hold: int) -> str:
+    """What minimality and bounds speak of, where inputs are held for more than one tick; '' where they are not."""
+    return f" among runs that hold inputs for {hold} ticks" if hold > 1 else ""
 
 
 def _show_findings(out: Console, chain: Chain) -> None:
@@ -159,7 +167,7 @@ def _cells(columns: Iterable[StateVariable], values: Valuation, names: dict[str,
 def _shown(var: StateVariable | InputVariable, values: Valuation) -> str:
     if not values.get(f"{var.name}#defined", 1):
         return "-"
-    return var.type.show(var.type.value(values[var.name]))
+    return show_value(var.type, values[var.name])
 
 
 def _changes(
@@ -169,7 +177,8 @@ def _changes(
     changed = []
     for var in columns:
         new = _shown(var, after)
-        if new != (_shown(var, before) if before is not None else "0") and not (before is None and new == "-"):
+        old = show_value(var.type, 0) if before is None else _shown(var, before)
+        if new != old and not (before is None and new == "-"):
             changed.append(f"{names[var.name]}={new}")
     return " ".join(changed)
 
@@ -178,7 +187,7 @@ def _inputs(variables: Iterable[InputVariable], values: Valuation, names: dict[s
     """Flags that are set by their names, other inputs with their values."""
     parts = []
     for var in variables:
-        if var.values == ((0, 1),):
+        if var.values == ((0, 1),) and not var.type.floating:
             if values[var.name]:
                 parts.append(names[var.name])
         else:

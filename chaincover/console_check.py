@@ -12,6 +12,7 @@ from rich.text import Text
 from chaincover.analysis import Analysis
 from chaincover.chain import UNREACHABLE
 from chaincover.goal_facts import EQUAL, INSIDE, NO, NONE, SEVERAL, SINGLE, UNKNOWN, YES, Claim, GoalFacts, Sharing
+from chaincover.liveness_text import told
 from chaincover.load import Controller
 from chaincover.terminal import say
 from chaincover.values import show_ranges
@@ -30,7 +31,8 @@ def show_analysis(out: Console, controller: Controller, analysis: Analysis) -> N
     for goal in controller.goals:
         table.add_row(Text(goal.name), str(goal.length), Text(goal.text))
     out.print(table)
-    say(out, f"final: {controller.final_text or '(none: a chain may end anywhere)'}")
+    ends = "anywhere" if controller.system.hold == 1 else "with any held step"
+    say(out, f"final: {controller.final_text or f'(none: a chain may end {ends})'}")
     for goal in analysis.unsatisfiable:
         say(out, f"UNSATISFIABLE: nothing satisfies the antecedent of {goal.name} ({goal.where})", "bold red")
         say(out, f"  next: {next_step(UNREACHABLE, bool(goal.generated))}")
@@ -41,6 +43,8 @@ def show_analysis(out: Console, controller: Controller, analysis: Analysis) -> N
     for condition in analysis.invariants:
         kind = "proved inductive" if condition.proved else "NOT proved: it is not used in any claim"
         say(out, f"invariant {condition.name}: {kind}")
+    for line in told(controller, analysis.liveness):
+        say(out, line)
     if controller.goals:
         _show_facts(out, analysis.facts)
     _show_suspects(out, analysis)
@@ -80,6 +84,8 @@ def _show_interface(out: Console, controller: Controller) -> None:
             start = "chosen by the tester"
         table.add_row(state.role, Text(state.name), Text(state.type.name), start)
     out.print(table)
+    if controller.system.hold > 1:
+        say(out, f"inputs are held for {controller.system.hold} steps")
 
 
 def _show_suspects(out: Console, analysis: Analysis) -> None:

@@ -2,62 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from math import inf
 
-from pysmt.fnode import FNode
-
-from bmc.evaluate import compile_formulas
-from bmc.explore import StateGraph
-from chaincover.obligations import Obligations, bits
+from chaincover.ground import Ground
+from chaincover.obligations import bits
 
 Pair = tuple[int, int]
 """A state's index and an obligation in it."""
-
-
-class Ground:
-    """The states from which an end can be reached, and their steps, without those that no goal tells apart.
-
-    ``steps[s]`` lists (class of the input, next state, index of one such input); ``to_final[s]`` is the least number
-    of steps to a state of ``final`` (a formula over plain state symbols, None: every state), infinite if there is none.
-    """
-
-    def __init__(self, graph: StateGraph, obligations: Obligations, final: FNode | None) -> None:
-        self.obligations = obligations
-        self.classes = [obligations.state_class(state) for state in graph.states]
-        before: list[list[int]] = [[] for _ in graph.states]
-        for state, steps in enumerate(graph.steps):
-            for _, after in steps:
-                before[after].append(state)
-        holds = compile_formulas([] if final is None else [final])
-        self.before = before
-        self.to_final = self.distances(s for s, state in enumerate(graph.states) if all(holds(state)))
-        inputs = [obligations.input_class(values) for values in graph.inputs]
-        self.steps = [self._told_apart(steps, inputs) for steps in graph.steps]
-        self.starts = [s for s in graph.starts if self.to_final[s] < inf]
-
-    def _told_apart(self, steps: Sequence[tuple[int, int]], classes: Sequence[int]) -> tuple[tuple[int, int, int], ...]:
-        found: dict[tuple[int, int], int] = {}
-        for choice, after in steps:
-            if self.to_final[after] < inf:
-                found.setdefault((classes[choice], after), choice)
-        return tuple((input_class, after, choice) for (input_class, after), choice in found.items())
-
-    def distances(self, targets: Iterable[int]) -> list[float]:
-        """For each state the least number of steps to one of ``targets``."""
-        found: list[float] = [inf] * len(self.before)
-        layer = list(targets)
-        for state in layer:
-            found[state] = 0
-        while layer:
-            following = []
-            for state in layer:
-                for earlier in self.before[state]:
-                    if found[earlier] == inf:
-                        found[earlier] = found[state] + 1
-                        following.append(earlier)
-            layer = following
-        return found
 
 
 class TooManyPairs(Exception):
@@ -73,11 +25,12 @@ class Estimate:
         self._after_goal = [inf] * len(self._lengths)
         self._at_once = 1
         self._live = [ground.obligations.fresh(c).pending for c in ground.classes]
+        self._pass_by()
         finishing = self._pairs_that_complete()
         self._count_at_once()
-        self._to_start = [ground.distances(self._triggers(goal, finishing)) for goal in range(len(self._lengths))]
+        self._to_done = self._until_done(finishing)
         self._from_state = [
-            sum(1 << goal for goal, to in enumerate(self._to_start) if to[state] + self._after_goal[goal] < inf)
+            sum(1 << goal for goal, to in enumerate(self._to_done) if to[state] + self._after_goal[goal] < inf)
             for state in range(len(ground.classes))
         ]
 
@@ -91,22 +44,36 @@ class Estimate:
         least = self._ground.to_final[state]
         left = 0
         for goal in bits(wanted):
-            own = self._to_start[goal][state] + self._lengths[goal]
+            own = self._to_done[goal][state]
             for obligation in bits(pending & obligations.of_goal[goal]):
-                own = min(own, obligations.remaining(obligation))
+                own = min(own, self._whole(obligations.remaining(obligation)))
             least = max(least, own + self._after_goal[goal])
             left += self._lengths[goal]
         if self._forbid:
             return max(least, left - max((obligations.age(o) for o in bits(pending)), default=0))
-        return max(least, -(-wanted.bit_count() // self._at_once))
+        return max(least, -(-wanted.bit_count() // self._at_once) * self._ground.ticks)
+
+    def _whole(self, ticks: int) -> int:
+        """The ticks of as many steps as ``ticks`` need."""
+        return -(-ticks // self._ground.ticks) * self._ground.ticks
+
+    def _pass_by(self) -> None:
+        """Notes the goals that begin within held steps."""
+        if self._ground.ticks == 1:
+            return
+        for state in self._ground.places:
+            for trace, after, _ in self._ground.steps[state]:
+                arrival = self._ground.advance(0, trace)
+                self._note_ends(arrival.completed, after)
+                self._live[after] |= arrival.pending
 
     def _pairs_that_complete(self) -> set[Pair]:
         """All pairs (state, obligation) from which the goal can be completed; notes which pairs there are at all."""
         before: dict[Pair, list[Pair]] = {}
         done: list[Pair] = []
-        todo = [(s, o) for s, pending in enumerate(self._live) for o in bits(pending)]
-        for state, number in enumerate(self._ground.classes):
-            self._note_ends(self._ground.obligations.fresh(number).completed, state)
+        todo = [(s, o) for s in self._ground.places for o in bits(self._live[s])]
+        for state in self._ground.places:
+            self._note_ends(self._ground.obligations.fresh(self._ground.classes[state]).completed, state)
         count = 0
         while todo:
             state, obligation = pair = todo.pop()
@@ -114,8 +81,8 @@ class Estimate:
             if count > self._limit:
                 raise TooManyPairs
             self._check()
-            for input_class, after, _ in self._ground.steps[state]:
-                arrival = self._ground.obligations.advance_one(obligation, input_class, self._ground.classes[after])
+            for trace, after, _ in self._ground.steps[state]:
+                arrival = self._ground.advance_one(obligation, trace)
                 if arrival.completed:
                     self._note_ends(arrival.completed, after)
                     done.append(pair)
@@ -138,19 +105,38 @@ class Estimate:
 
     def _count_at_once(self) -> None:
         """How many goals can be completed by one step, at most."""
-        obligations = self._ground.obligations
-        for state, steps in enumerate(self._ground.steps):
+        for state, steps in self._ground.steps.items():
             self._check()
-            for input_class, after, _ in steps:
-                completed = obligations.advance(self._live[state], input_class, self._ground.classes[after]).completed
+            for trace, _, _ in steps:
+                completed = self._ground.advance(self._live[state], trace).completed
                 self._at_once = max(self._at_once, completed.bit_count())
 
-    def _triggers(self, goal: int, finishing: set[Pair]) -> Sequence[int]:
-        """The states in which ``goal`` can start."""
+    def _until_done(self, finishing: set[Pair]) -> list[list[float]]:
+        """For each goal and state no more than the ticks until it is completed, if it begins there or later."""
+        obligations, ground = self._ground.obligations, self._ground
+        at_once: list[list[int]] = [[] for _ in self._lengths]
+        begin: list[list[int]] = [[] for _ in self._lengths]
+        for state in ground.places:
+            fresh = obligations.fresh(ground.classes[state])
+            goals = obligations.goals_of(sum(1 << o for o in bits(fresh.pending) if (state, o) in finishing))
+            for goal in bits(fresh.completed):
+                at_once[goal].append(state)
+            for goal in bits(goals | self._begun_within(state, finishing)):
+                begin[goal].append(state)
         found = []
-        for state, number in enumerate(self._ground.classes):
-            fresh = self._ground.obligations.fresh(number)
-            begun = fresh.pending & self._ground.obligations.of_goal[goal]
-            if fresh.completed >> goal & 1 or any((state, o) in finishing for o in bits(begun)):
-                found.append(state)
+        for goal, length in enumerate(self._lengths):
+            own = self._whole(max(length, 1))
+            pairs = zip(ground.distances(at_once[goal]), ground.distances(begin[goal]), strict=True)
+            found.append([min(here, there + own) for here, there in pairs])
         return found
+
+    def _begun_within(self, state: int, finishing: set[Pair]) -> int:
+        """The goals that can begin within a held step from ``state``, and be completed."""
+        ground, goals = self._ground, 0
+        if ground.ticks > 1:
+            for trace, after, _ in ground.steps[state]:
+                arrival = ground.advance(0, trace)
+                earlier = arrival.pending & ~ground.obligations.fresh(ground.classes[after]).pending
+                done = sum(1 << o for o in bits(earlier) if (after, o) in finishing)
+                goals |= arrival.completed | ground.obligations.goals_of(done)
+        return goals

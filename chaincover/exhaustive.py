@@ -18,7 +18,8 @@ from bmc.explore import StateGraph, state_graph
 from bmc.simulate import Simulator
 from bmc.system import TransitionSystem
 from bmc.unroll import at
-from chaincover.estimates import Estimate, Ground, TooManyPairs
+from chaincover.estimates import Estimate, TooManyPairs
+from chaincover.ground import Ground
 from chaincover.obligations import Arrival, Obligations, bits
 from properties.goal import Goal
 
@@ -217,7 +218,7 @@ class _Search:
         choices = []
         node = self._nodes[number]
         while node.parent >= 0:
-            choices.append(node.choice)
+            choices += [node.choice] * self._ground.ticks
             node = self._nodes[node.parent]
         start = self._graph.states[node.state]
         simulator = Simulator(self._system)
@@ -243,16 +244,21 @@ class _Search:
 
     def _expand(self, number: int, wanted: int) -> None:
         node = self._nodes[number]
+        depth = node.depth + self._ground.ticks
+        if self._forbid and self._ground.ticks > 1:
+            for trace, after, choice in self._ground.steps[node.state]:
+                for pending, covered in self._ground.ways_along(node.pending, node.covered, trace):
+                    self._add(_Node(after, pending, covered, depth, number, choice), wanted)
+            return
         for after, arrival, choice in self._effects_of(node.state, node.pending):
-            self._arrive(after, arrival, node.covered, node.depth + 1, number, choice, wanted)
+            self._arrive(after, arrival, node.covered, depth, number, choice, wanted)
 
     def _effects_of(self, state: int, pending: int) -> tuple[tuple[int, Arrival, int], ...]:
         """(next state, what is pending and completed there, input) for each effect that an input can have."""
         if (state, pending) not in self._effects:
             found: dict[tuple[int, Arrival], int] = {}
-            for input_class, after, choice in self._ground.steps[state]:
-                arrival = self._obligations.advance(pending, input_class, self._ground.classes[after])
-                found.setdefault((after, arrival), choice)
+            for trace, after, choice in self._ground.steps[state]:
+                found.setdefault((after, self._ground.advance(pending, trace)), choice)
             self._effects[state, pending] = tuple((after, arrival, i) for (after, arrival), i in found.items())
         return self._effects[state, pending]
 
@@ -260,15 +266,10 @@ class _Search:
         self, state: int, arrival: Arrival, covered: int, depth: int, parent: int, choice: int, wanted: int
     ) -> None:
         """Add the nodes that an arrival makes: with overlap forbidden, one for each way to credit goals."""
-        fresh = arrival.completed & ~covered
         if not self._forbid:
-            return self._add(_Node(state, arrival.pending, covered | fresh, depth, parent, choice), wanted)
-        at_once = sum(1 << goal for goal in bits(fresh) if self._obligations.goals[goal].length == 0)
-        begun = self._obligations.fresh(self._ground.classes[state]).pending
-        ways = [1 << goal | at_once for goal in bits(fresh & ~at_once)] or ([at_once] if at_once else [])
-        for credited in ways:
-            self._add(_Node(state, begun, covered | credited, depth, parent, choice), wanted)
-        self._add(_Node(state, arrival.pending, covered, depth, parent, choice), wanted)
+            return self._add(_Node(state, arrival.pending, covered | arrival.completed, depth, parent, choice), wanted)
+        for pending, credited in self._ground.ways(arrival, covered, self._ground.classes[state]):
+            self._add(_Node(state, pending, credited, depth, parent, choice), wanted)
 
     def _add(self, node: _Node, wanted: int) -> None:
         """Keep ``node``, without obligations of goals that it covers, unless it is dominated or hopeless."""

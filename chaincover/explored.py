@@ -43,7 +43,8 @@ class Reachable:
     def farthest(self) -> int | None:
         """A bound in steps on every finite weight, None if the states are too many.
 
-        Between the end of one goal and the start of the next a shortest run meets no state twice.
+        Between the end of one goal and the start of the next a shortest run meets no state twice. The phase within a
+        held step is part of the state.
         """
         if self.graph is None:
             return None

@@ -25,10 +25,11 @@ def grow(
 ) -> tuple[ReachGraph, str]:
     """The graph at the smallest K with a covering path, or at the bound; and what stopped the search early, or ''."""
     budget = Budget(options.time_limit, options.query_limit)
-    builder = GraphBuilder(system, goals, final, choose(options.engine), options.overlap, budget, options.slack)
+    most = options.slack(system.hold)
+    builder = GraphBuilder(system, goals, final, choose(options.engine), options.overlap, budget, most)
     stopped_by = ""
     try:
-        for k in range(options.slack + 1):
+        for k in range(most + 1):
             builder.extend()
             graph = builder.graph()
             progress(f"graph: K = {k}, {len(graph.weights)} of {len(graph.lower)} edges")

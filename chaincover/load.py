@@ -11,11 +11,12 @@ from pysmt.fnode import FNode
 
 from bmc.c.build import read_c
 from bmc.c.model import CModel
-from bmc.c.variables import suggestion
+from bmc.c.variables import matching, suggestion
 from bmc.errors import InputRefused, Location, UsageError
+from bmc.hold import boundary, hold
 from bmc.interface import NativeInterface
 from bmc.system import Condition, TransitionSystem, conjunction, equal, symbols_of
-from bmc.unroll import unframed
+from chaincover.liveness import NOBODY, Observers, like_init
 from chaincover.project import Project
 from properties.c_functions import read_condition_function, read_property_function
 from properties.coverage import CoverageCriterion, generate_goals
@@ -23,14 +24,18 @@ from properties.goal import Goal
 from properties.text import PropertyText, read_condition, read_property
 
 _RESERVED = ("init", "final", "end")
+_FROM_OPTION = "--property"
+RESULT = "return"
 
 
 @dataclass(frozen=True)
 class Controller:
     """A project that has been read.
 
-    ``final`` is over plain state symbols, None without a final condition; ``final_text`` says what it is.
-    ``model`` is kept for reading further expressions.
+    ``final`` is over plain state symbols: where a chain may end, None for anywhere; ``final_text`` says what the final
+    condition is, '' without one. ``model`` is kept for reading further expressions. Where inputs are held, ``system``
+    holds them, and ``final`` has the end of a held step in it, even without a final condition. ``observers``
+    say for whom a state is like the one after init: the goals of the project and of this run, and the outside.
     """
 
     project: Project
@@ -40,6 +45,7 @@ class Controller:
     final: FNode | None
     final_text: str
     native: NativeInterface
+    observers: Observers = NOBODY
 
 
 def load(
@@ -71,10 +77,15 @@ def _load(
     config = project.config
     roots = [*project.property_functions, project.final_function, config.assumption, *config.invariant]
     model = read_c(config, [r for r in roots if r])
-    goals = _selected(_goals(project, model, properties), select, exclude)
+    everything = _goals(project, model, properties)
+    goals = _selected(everything, select, exclude)
+    names = {goal.name for goal in goals}
+    kept = tuple(g for g in everything if g.name in names or not str(g.where).startswith(_FROM_OPTION))
+    observers = Observers(kept, _seen_outputs(project, model))
     system = _with_conditions(project, model)
-    formula, text = _final(project, model, system, final, goals)
-    return Controller(project, model, system, tuple(goals), formula, text, model.native)
+    formula, text = _final(project, model, system, final, observers)
+    held = hold(system, project.hold)
+    return Controller(project, model, held, tuple(goals), boundary(held, formula), text, model.native, observers)
 
 
 def _goals(project: Project, model: CModel, extra: Sequence[str]) -> list[Goal]:
@@ -86,7 +97,7 @@ def _goals(project: Project, model: CModel, extra: Sequence[str]) -> list[Goal]:
             raise InputRefused(f"no property function '{pattern}'", project.where, suggestion(pattern, known))
     goals = [read_property_function(model, name) for name in names if name != model.step_function]
     texts = [*project.properties]
-    texts += [PropertyText(text, Location(f"--property {n}")) for n, text in enumerate(extra, 1)]
+    texts += [PropertyText(text, Location(f"{_FROM_OPTION} {n}")) for n, text in enumerate(extra, 1)]
     for number, text in enumerate(texts, len(goals) + 1):
         goals.append(read_property(model, text, f"p{number}"))
     _check_names(goals)
@@ -145,14 +156,14 @@ def _stated(project: Project, model: CModel, name: str) -> Condition:
 
 
 def _final(
-    project: Project, model: CModel, system: TransitionSystem, override: str | None, goals: Sequence[Goal]
+    project: Project, model: CModel, system: TransitionSystem, override: str | None, observers: Observers
 ) -> tuple[FNode | None, str]:
     text = override if override is not None else project.final
     where = Location("--final") if override is not None else project.where
     if text == "none":
         return None, ""
     if text == "init":
-        return init_formula(system, goals), "init"
+        return init_formula(system, observers), "init"
     if text:
         formula = read_condition(model, text, where)
     elif project.final_function and (
@@ -169,17 +180,16 @@ def _final(
     return formula, text
 
 
-def init_formula(system: TransitionSystem, goals: Sequence[Goal]) -> FNode:
-    """A state like the one after init: every live state variable has its start value again.
+def init_formula(system: TransitionSystem, observers: Observers) -> FNode:
+    """A state like the one after init: see ``like_init``."""
+    return conjunction(equal(var.symbol, var.init) for var in like_init(system, observers) if var.init is not None)
 
-    Live is what the next state of any variable, a constraint or a goal reads; outputs and ignored variables and those
-    that init leaves open do not count.
-    """
-    read = {s.symbol_name() for var in system.state for s in symbols_of(var.next)}
-    for condition in (system.defined, system.input_constraint, *(a.formula for a in system.asserts)):
-        read |= {s.symbol_name() for s in symbols_of(condition)}
-    for goal in goals:
-        parts = [f for f in (goal.antecedent, goal.consequent) if f is not None]
-        read |= {unframed(s)[0] for part in parts for s in symbols_of(part)}
-    live = [var for var in system.state if var.role == "state" and var.name in read]
-    return conjunction(equal(var.symbol, var.init) for var in live if var.init is not None)
+
+def _seen_outputs(project: Project, model: CModel) -> frozenset[str]:
+    """The outputs that the project names, and the step's result; where it names none, those found."""
+    config = project.config
+    found = [var.name for var in model.system.state if var.role == "output"]
+    if not config.output:
+        return frozenset(found)
+    named = matching(config.output, model.names, config.where, "output variable")
+    return frozenset(name for name in found if name in named or name == RESULT)

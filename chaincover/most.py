@@ -14,6 +14,7 @@ from chaincover.chain import EXCLUDED, Verdict
 from chaincover.conflicts import largest_classes
 from chaincover.groups import Groups
 from chaincover.pipeline import INTERRUPT, ChainResult, Options, generate, within
+from chaincover.sliced import on_whole, sliced
 from properties.goal import Goal
 
 
@@ -31,8 +32,8 @@ def generate_most(
     whole = generate(system, goals, final, options, progress)
     if (whole.chain is not None and not whole.partial) or whole.stopped_by:
         return whole
-    found = _Most(system, goals, final, within(options, budget), progress).run()
-    return replace(found, options=options)
+    found = _Most(sliced(system, goals, final), goals, final, within(options, budget), progress).run()
+    return replace(on_whole(found, system, goals, final), options=options)
 
 
 MOST_CLASSES = 20

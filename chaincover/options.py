@@ -8,12 +8,12 @@ from pathlib import Path
 from bmc.errors import UsageError
 
 DEFAULT_BOUND = 60
-"""The largest K tried, in steps, when the user gives none."""
+"""The largest K tried, in held steps, when the user gives none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """``bound`` is K in steps (None: it grows up to ``DEFAULT_BOUND``). ``overlap``: ``allow`` or ``forbid``.
+    """``bound`` is K in steps (None: up to ``DEFAULT_BOUND`` held steps). ``overlap``: ``allow`` or ``forbid``.
 
     ``explore`` is the most steps to simulate for all reachable states, as an invariant that sharpens weights and bound
     (0: do not). ``exhaust`` is the most nodes of the search over these states with the goals covered (0: do not).
@@ -56,7 +56,6 @@ class Options:
             if limit is not None and limit <= 0:
                 raise UsageError(f"a time limit must be above 0 seconds, not {limit:g}")
 
-    @property
-    def slack(self) -> int:
-        """The largest K that may be tried, in steps."""
-        return DEFAULT_BOUND if self.bound is None else self.bound
+    def slack(self, hold: int) -> int:
+        """The largest K that may be tried, in steps, where inputs are held for ``hold`` of them."""
+        return DEFAULT_BOUND * hold if self.bound is None else self.bound

@@ -46,5 +46,5 @@ def write_text(place: Path, text: str) -> None:
 
 
 def to_json(data: Any) -> str:
-    """Data as indented JSON with a newline at its end; keys keep their order."""
-    return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
+    """Data as indented JSON with a newline at its end; keys keep their order. ValueError for a NaN or an infinity."""
+    return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"

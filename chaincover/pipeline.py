@@ -24,6 +24,7 @@ from chaincover.implied import all_verdicts, credit_all, implied_goals, left_to_
 from chaincover.options import DEFAULT_BOUND, Options
 from chaincover.orderings.protocol import UNLIMITED, Limit
 from chaincover.search import Search
+from chaincover.sliced import on_whole, sliced
 from chaincover.verdicts import NoChain, judge
 from properties.goal import Goal
 
@@ -83,6 +84,7 @@ def generate(
 ) -> ChainResult:
     """Algorithm 1: one chain from init through all goals to ``final`` (over plain state symbols; None: anywhere).
 
+    The search sees the part of ``system`` that goals and ``final`` depend on; the chain is checked on the whole.
     Goals that others imply are not searched for, but credited where they are covered; ``graph`` and ``certificate``
     of the result leave them out. A time limit or an interrupt gives the result so far, with ``stopped_by`` set.
     UsageError for a wrong option, InputRefused for bad goal names, CheckDisagreed if a result fails its own check.
@@ -90,8 +92,9 @@ def generate(
     options = options or Options()
     options.check()
     few, same_as = distinct(goals, options.overlap)
-    result = _generate_few(system, few, final, options, progress or (lambda text: None))
-    return replace(told_of_all(result, goals, same_as), options=options)
+    result = _generate_few(sliced(system, goals, final), few, final, options, progress or (lambda text: None))
+    result = on_whole(told_of_all(result, goals, same_as), system, goals, final)
+    return replace(result, options=options)
 
 
 def _generate_few(

@@ -12,6 +12,7 @@ from typing import Any
 from bmc.c.config import SourceConfig
 from bmc.c.variables import suggestion
 from bmc.errors import InputRefused, Location
+from bmc.hold import MOST_TICKS
 from chaincover.orderings import NAMES as ORDERINGS
 from chaincover.project_keys import Keys
 from properties.coverage import CoverageCriterion
@@ -34,8 +35,19 @@ _KEYS: dict[str, tuple[str, ...]] = {
         "property",
     ),
     "sources": ("files", "include", "defines", "target"),
-    "functions": ("init", "step", "properties", "final", "assumption", "invariant"),
-    "interface": ("input", "state", "output", "ignore", "chosen"),
+    "functions": (
+        "init",
+        "step",
+        "properties",
+        "final",
+        "assumption",
+        "invariant",
+        "input",
+        "output",
+        "status",
+        "shared",
+    ),
+    "interface": ("input", "state", "output", "ignore", "chosen", "values", "hold"),
     "constraints": ("at_most_one", "exactly_one", "assume"),
     "final": ("condition",),
     "search": ("bound", "overlap", "ordering"),
@@ -50,7 +62,8 @@ class Project:
 
     ``final`` is a C expression, ``"init"`` or ''; ``final_function`` a C function's name or ''. ``period`` is the step
     period in seconds. ``by_convention``: there was no project file, so that optional functions may be missing.
-    ``text`` is the content of the project file. ``criteria`` generate goals.
+    ``text`` is the content of the project file. ``criteria`` generate goals. ``hold``: inputs change only every so many
+    steps.
     """
 
     config: SourceConfig
@@ -66,6 +79,7 @@ class Project:
     sources: tuple[str, ...] = ()
     text: str = ""
     criteria: tuple[CoverageCriterion, ...] = ()
+    hold: int = 1
 
     @property
     def where(self) -> Location:
@@ -157,10 +171,17 @@ class _Reader(Keys):
             ordering=self.choice("search", "ordering", ORDERINGS, "auto"),
             sources=files,
             text=self.text,
+            hold=self._hold(),
             criteria=tuple(
                 CoverageCriterion(c, self.where_is("criteria", c)) for c in self.strings("coverage", "criteria")
             ),
         )
+
+    def _hold(self) -> int:
+        found = self.whole("interface", "hold")
+        if found is not None and not 1 <= found <= MOST_TICKS:
+            raise self.wrong("hold", f"a number of steps from 1 to {MOST_TICKS}")
+        return 1 if found is None else found
 
     def _config(self, base: Path, files: tuple[str, ...]) -> SourceConfig:
         defines = self.table("sources").get("defines", {})
@@ -186,6 +207,11 @@ class _Reader(Keys):
             assume=self.strings("constraints", "assume"),
             assumption=self.string("functions", "assumption"),
             invariant=self.strings("functions", "invariant"),
+            input_functions=self.strings("functions", "input"),
+            output_functions=self.strings("functions", "output"),
+            status_functions=self.strings("functions", "status"),
+            shared=self.named_groups("functions", "shared"),
+            values=self.named_numbers("interface", "values"),
             where=Location(str(self.place)),
         )
 

@@ -35,7 +35,7 @@ class Keys:
         """A text; '' if the key is not set."""
         value = self.table(table).get(key, "")
         if not isinstance(value, str):
-            raise self.wrong(key, "a text in quotes")
+            raise self.wrong(key, "a text in quotes", table)
         return value
 
     def strings(self, table: str, key: str, default: tuple[str, ...] = ()) -> tuple[str, ...]:
@@ -46,7 +46,7 @@ class Keys:
         if isinstance(value, str):
             return (value,)
         if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
-            raise self.wrong(key, "a list of texts in quotes")
+            raise self.wrong(key, "a list of texts in quotes", table)
         return tuple(value)
 
     def groups(self, key: str) -> tuple[tuple[str, ...], ...]:
@@ -59,11 +59,28 @@ class Keys:
             raise self.wrong(key, 'a list of lists of names, such as [["up", "down"]]')
         return tuple(tuple(group) for group in value)
 
+    def named_groups(self, table: str, key: str) -> dict[str, tuple[str, ...]]:
+        """A table of lists of names."""
+        value = self.table(table).get(key, {})
+        good = isinstance(value, dict) and all(
+            isinstance(group, list) and all(isinstance(name, str) for name in group) for group in value.values()
+        )
+        if not good:
+            raise self.wrong(key, 'a table such as { level = ["get_level", "set_level"] }', table)
+        return {name: tuple(group) for name, group in value.items()}
+
+    def named_numbers(self, table: str, key: str) -> dict[str, str]:
+        """A table of numbers, or of C constants in quotes, as texts."""
+        value = self.table(table).get(key, {})
+        if not isinstance(value, dict) or not all(isinstance(v, str | int | float) for v in value.values()):
+            raise self.wrong(key, 'a table such as { GAIN = 4, "LIMITS.high" = "MAX_LEVEL" }', table)
+        return {name: str(int(v)) if isinstance(v, bool) else str(v) for name, v in value.items()}
+
     def range(self, name: str, value: Any) -> str | tuple[str, ...]:
         """The text of a range, or the texts of a list of values."""
         if isinstance(value, str):
             return value
-        if not isinstance(value, list) or not all(isinstance(v, str | int) for v in value):
+        if not isinstance(value, list) or not all(isinstance(v, str | int | float) for v in value):
             raise self.wrong(name, 'a list of values, or a range such as "0..9"')
         return tuple(str(int(v)) if isinstance(v, bool) else str(v) for v in value)
 
@@ -88,9 +105,9 @@ class Keys:
             raise self.wrong(key, f"one of {', '.join(allowed)}")
         return value
 
-    def wrong(self, key: str, needed: str) -> InputRefused:
+    def wrong(self, key: str, needed: str, table: str = "") -> InputRefused:
         """The refusal of a key's value."""
-        return InputRefused(f"'{key}' must be {needed}", self.where(key))
+        return InputRefused(f"'{key}' must be {needed}", self.where(key, table))
 
     def where_is(self, key: str, text: str) -> Location:
         """The line and column of one of the texts in the list of ``key``; the line of ``key`` if it is not found."""
@@ -101,11 +118,18 @@ class Keys:
                 return Location(str(self.place), number, found + 2)
         return start
 
-    def where(self, key: str) -> Location:
-        """The line on which ``key`` is set."""
+    def where(self, key: str, table: str = "") -> Location:
+        """The line on which ``key`` is set; of several that below the heading of ``table``."""
         quoted = re.escape(key)
         pattern = re.compile(rf'\s*(?:\[+\s*)?["\']?{quoted}["\']?\s*(?:=|\])')
+        found: list[Location] = []
+        below = ""
         for number, row in enumerate(self.text.splitlines(), 1):
+            heading = re.match(r"\s*\[+\s*([\w.]+)\s*\]", row)
+            below = heading[1] if heading else below
             if pattern.match(row):
-                return Location(str(self.place), number, len(row) - len(row.lstrip()) + 1)
-        return Location(str(self.place))
+                place = Location(str(self.place), number, len(row) - len(row.lstrip()) + 1)
+                if below == table:
+                    return place
+                found.append(place)
+        return found[0] if found else Location(str(self.place))

@@ -16,7 +16,7 @@ from bmc.system import TransitionSystem, conjunction, equal
 from bmc.unroll import at, framed
 from chaincover.chain import Chain, Hit, Violation
 from chaincover.concretize import Concretizer, Plan
-from chaincover.graph import INIT
+from chaincover.graph import END, FINAL, INIT
 from properties.goal import Goal
 from properties.monitor import Monitor
 
@@ -63,9 +63,20 @@ class Checker:
             relies_on=_open_names(self._system),
         )
 
+    def again(self, chain: Chain) -> Chain:
+        """``chain``, found on a slice of this system, with a run of all variables. CheckDisagreed as in ``chain``."""
+        steps = {hit.goal: hit.step for hit in chain.hits}
+        found = self.chain(self.plan(chain.run, steps, END if self._final is None else FINAL), chain.run)
+        hits = tuple(self._hit(found.run, hit.goal, hit.step) for hit in chain.hits)
+        repeats = tuple(self._hit(found.run, hit.goal, hit.step) for hit in chain.repeats)
+        if (hits, repeats) != (chain.hits, chain.repeats):
+            raise CheckDisagreed("a consequent holds on the sliced system and fails on the whole one, or the reverse")
+        return replace(chain, run=found.run, violations=found.violations)
+
     def _replayed(self, claimed: Run) -> Run:
-        """``claimed`` simulated from init; only the open start values are taken from it."""
-        start = {var.name: claimed.states[0][var.name] for var in self._system.state if var.init is None}
+        """``claimed`` simulated from init; only open start values are taken from it, where it has them."""
+        given = claimed.states[0]
+        start = {v.name: given[v.name] for v in self._system.state if v.init is None and v.name in given}
         run = self._simulator.run(self._simulator.initial(start), claimed.inputs)
         for step, (state, inputs) in enumerate(zip(run.states, run.inputs, strict=False)):
             if not self._simulator.allowed(state, inputs):

@@ -14,6 +14,7 @@ from typing import Any
 
 from bmc.errors import InputRefused, Location
 from chaincover.chain import UNREACHABLE
+from chaincover.chain_file import recorded_hold
 from chaincover.command_options import load_controller
 from chaincover.load import Controller
 from chaincover.progress import Progress
@@ -38,11 +39,15 @@ class RecordedGoal:
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What a chain says of its goals: ``criteria`` generated some, ``infeasible`` are those proved unreachable."""
+    """What a chain says of its goals: ``criteria`` generated some, ``infeasible`` are those proved unreachable.
+
+    ``hold``: it changes its inputs only every so many steps.
+    """
 
     goals: tuple[RecordedGoal, ...] = ()
     criteria: tuple[str, ...] = ()
     infeasible: tuple[str, ...] = ()
+    hold: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +72,14 @@ def read_recorded(path: str) -> Recorded:
             (str(g["name"]), str(g["property"]), str(g.get("generated") or ""), g["verdict"]) for g in data["goals"]
         ]
         criteria = tuple(str(text) for text in data["settings"].get("coverage", ()))
+        hold = recorded_hold(data["settings"])
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return Recorded()
     return Recorded(
         tuple(RecordedGoal(*row[:3]) for row in rows),
         criteria,
         tuple(name for name, _, criterion, verdict in rows if criterion and verdict == UNREACHABLE),
+        hold,
     )
 
 
@@ -87,9 +94,13 @@ def restore(recorded: Recorded, given: dict[str, Any], progress: Progress) -> Re
 
     Options select among all of them. Errors as in ``load_controller``.
     """
-    more = missing_criteria(read_project(given["path"]), given["cover"], recorded.criteria)
+    project = read_project(given["path"])
+    more = missing_criteria(project, given["cover"], recorded.criteria)
+    given = {**given, "hold": recorded.hold}
     everything = {**given, "select": (), "exclude": ()}
     controller, more, notes = _with_criteria(everything, more, progress)
+    if project.hold > 1 and not recorded.goals and recorded.hold == 1:
+        notes.append(f"these inputs need not be held for {project.hold} steps, as those of generated chains")
     lost = _lost(recorded, controller)
     texts: list[str] = []
     for goal in (goal for goal in lost if goal.readable):

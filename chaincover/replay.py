@@ -9,9 +9,10 @@ from bmc.engines.protocol import Run
 from bmc.evaluate import compile_formulas
 from bmc.native import CompiledOriginal, NoCompiler, compiled
 from bmc.simulate import Simulator
-from bmc.system import TransitionSystem, Valuation, ValueType
+from bmc.system import TransitionSystem, Valuation
 from chaincover.chain_file import Stimulus
 from chaincover.load import Controller
+from chaincover.values import show_value
 from properties.goal import Goal
 from properties.monitor import Monitor
 
@@ -96,7 +97,7 @@ def replay(controller: Controller, stimulus: Stimulus, infeasible: Collection[st
         if g.infeasible and g.step is not None
     ]
     final = None
-    if controller.final is not None and stimulus.to_final:
+    if controller.final is not None and controller.final_text and stimulus.to_final:
         final = bool(compile_formulas([controller.final])(run.states[-1])[0])
     return Replay(on, run, judged, final, tuple(different), refused, violations, remarks)
 
@@ -111,15 +112,11 @@ def _on_original(
     for step, (model, own) in enumerate(zip(expected.states, merged, strict=True)):
         for var in system.state:
             if model.get(f"{var.name}#defined", 1) and model[var.name] != own[var.name]:
-                ours, theirs = _shown(var.type, model[var.name]), _shown(var.type, own[var.name])
+                ours, theirs = show_value(var.type, model[var.name]), show_value(var.type, own[var.name])
                 different.append(
                     f"after {step} step(s) '{var.name}' is {theirs} in the compiled original, {ours} in the model"
                 )
     return Run(merged, stimulus.inputs), different
-
-
-def _shown(vtype: ValueType, raw: int) -> str:
-    return vtype.show(vtype.value(raw))
 
 
 def _state_part(system: TransitionSystem, values: Valuation) -> Valuation:
@@ -136,14 +133,19 @@ def _against_file(system: TransitionSystem, stimulus: Stimulus, run: Run) -> lis
         for name, value in claimed.items():
             if run.states[step + 1][name] != value:
                 vtype = system.variable(name).type
-                text = f"{_shown(vtype, run.states[step + 1][name])}, not {_shown(vtype, value)} as the chain says"
+                found = show_value(vtype, run.states[step + 1][name])
+                text = f"{found}, not {show_value(vtype, value)} as the chain says"
                 different.append(f"after step {step} '{name}' is {text}")
     return different
 
 
 def _refused(simulator: Simulator, run: Run) -> list[str]:
-    return [
-        f"step {step} breaks the input constraint, an assumption in the code or relies on undefined behaviour"
+    hold = simulator.system.hold
+    ended = [f"the run ends within a held step of {hold} steps"] if run.length % hold else []
+    return ended + [
+        f"step {step} changes the inputs within a held step of {hold} steps"
+        if step % hold and inputs != run.inputs[step - 1]
+        else f"step {step} breaks the input constraint, an assumption in the code or relies on undefined behaviour"
         for step, inputs in enumerate(run.inputs)
         if not simulator.allowed(run.states[step], inputs)
     ]

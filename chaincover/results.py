@@ -90,7 +90,8 @@ def _controller(controller: Controller) -> dict[str, Any]:
         "step": controller.native.step.function,
         "period": controller.project.period,
         "inputs": [
-            {"name": v.name, "type": v.type.name, "values": show_ranges(v.values)} for v in controller.system.inputs
+            {"name": v.name, "type": v.type.name, "values": show_ranges(v.values, v.type)}
+            for v in controller.system.inputs
         ],
         "state": [{"name": v.name, "type": v.type.name} for v in reported(controller.system, "state")],
         "outputs": [{"name": v.name, "type": v.type.name} for v in reported(controller.system, "output")],
@@ -113,6 +114,7 @@ def settings(controller: Controller, options: Options) -> dict[str, Any]:
         "goals": [goal.name for goal in controller.goals],
         "coverage": list(dict.fromkeys(criterion.text for criterion in controller.project.criteria)),
         "final": controller.final_text or None,
+        **({"hold": controller.system.hold} if controller.system.hold > 1 else {}),
         **{name: value for name, value in asdict(options).items() if name != "cache"},
     }
 
@@ -167,6 +169,8 @@ def claims(controller: Controller, result: ChainResult) -> list[str]:
         found.append(f"start values chosen by the tester: {', '.join(controller.system.chosen)}")
     if result.chain is not None and result.chain.relies_on:
         found.append(f"start values left open by init: {', '.join(result.chain.relies_on)}")
+    if controller.system.hold > 1:
+        found.append(f"bounds and proofs speak of runs that hold inputs for {controller.system.hold} ticks")
     found.append(f"overlap {result.options.overlap}")
     return found
 

@@ -60,7 +60,7 @@ class Search:
         self._reachable = reachable
         self.small = SmallSystem(reachable.plain, goals, final, options, reachable, budget.check)
         system = reachable.system
-        limits = (options.slack, reachable.farthest, options.max_length)
+        limits = (options.slack(reachable.plain.hold), reachable.farthest, options.max_length)
         self._bound = min(limit for limit in limits if limit is not None)
         self._cache = GraphCache(options.cache) if options.cache and options.query_limit is None else None
         self._key = ""
@@ -225,7 +225,8 @@ class Search:
         anywhere = self.small.least([goal], to_end=False)
         if anywhere is not None and anywhere.run is None:
             return UNREACHABLE, f"no run covers it: {how}"
-        return NO_WAY_TO_FINAL, f"reached, but no run goes on to the final condition: {how}"
+        reached = "reached, but no run goes on" if anywhere is not None else "no run covers it and goes on"
+        return NO_WAY_TO_FINAL, f"{reached} to the final condition: {how}"
 
     def _worth_trying(self, plan: Plan, k: int) -> bool:
         """Whether ``plan`` may succeed where it has failed: not before its edges may grow twice as long as then."""
@@ -273,7 +274,7 @@ class Search:
         )
         run = self.chain.run if self.chain else None
         credited = {hit.goal: hit.step for hit in self.chain.hits} if self.chain else {}
-        longest = self._options.slack + 1 + (self.tools.length(plan) if plan else 0)
+        longest = self._options.slack(self._reachable.plain.hold) + 1 + (self.tools.length(plan) if plan else 0)
         if self._options.max_length is not None:
             longest = min(longest, self._options.max_length + 1)
         self.prover.work(run, credited, longest)

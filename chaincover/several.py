@@ -18,13 +18,14 @@ from chaincover.budget import Budget
 from chaincover.chain import COVERED, EXCLUDED, NOT_WITHIN_BOUND, UNDECIDED, Bounds, Verdict
 from chaincover.conflicts import Conflict, conflicts_of, pair_reason, partition
 from chaincover.distribute import Distribution
-from chaincover.duplicates import distinct, expanded_verdicts
+from chaincover.duplicates import SameAs, distinct, expanded_verdicts
 from chaincover.exhaustive import Cover, Exhaustion
 from chaincover.fewest import fewest
 from chaincover.graph import hopeless, obstacles, transitive_closure
 from chaincover.groups import Groups
 from chaincover.implied import all_verdicts, credit_all, credited_with, left_to_search
 from chaincover.pipeline import INTERRUPT, ChainResult, Options, find_implied, told_of_all, within
+from chaincover.sliced import on_whole, sliced
 from properties.goal import Goal
 
 FIRST_SHARE = 0.7
@@ -78,10 +79,15 @@ def generate_several(
     options = options or Options()
     options.check()
     few, same_as = distinct(goals, options.overlap)
-    found = _several_of_few(system, few, final, options, progress or (lambda text: None))
+    found = _several_of_few(sliced(system, goals, final), few, final, options, progress or (lambda text: None))
     found = replace(found, results=tuple(replace(result, options=options) for result in found.results))
-    if not same_as:
-        return found
+    if same_as:
+        found = _told_of_all(found, goals, same_as)
+    return replace(found, results=tuple(on_whole(result, system, goals, final) for result in found.results))
+
+
+def _told_of_all(found: SeveralChains, goals: Sequence[Goal], same_as: SameAs) -> SeveralChains:
+    """``found``, for goals that stand for others, told of all ``goals``."""
     results = []
     for result in found.results:
         names = {verdict.goal for verdict in result.verdicts}

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 
 from pysmt.fnode import FNode
 
+from bmc.hold import boundary
 from bmc.system import TransitionSystem
 from chaincover.exhaustive import Exhaustion, Least, exhaust, least_run
 from chaincover.explored import Reachable
@@ -47,8 +48,15 @@ class SmallSystem:
         """
         key = (frozenset(names), to_end)
         if key not in self._least:
-            self._least[key] = self._search(names, self._final if to_end else None)
+            self._least[key] = self._search(names, self._final) if to_end else self._anywhere(names)
         return self._least[key]
+
+    def _anywhere(self, names: Collection[str]) -> Least | None:
+        """A shortest run over ``names`` that may end anywhere; where inputs are held, the end of a held step is tried
+        first, because that is faster."""
+        held = boundary(self._system, None)
+        found = None if held is None else self._search(names, held)
+        return found if found is not None and found.run is not None else self._search(names, None)
 
     def apart(self, graph: ReachGraph) -> frozenset[frozenset[str]]:
         """The pairs of goals between which ``graph`` has no way yet and of which it is proved that none has both."""

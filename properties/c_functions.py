@@ -18,7 +18,7 @@ from bmc.c.memory import Content, MemObject, Place, State, Target, Value
 from bmc.c.model import CModel
 from bmc.c.program import Function, Scope, where, with_deep_stack
 from bmc.c.recorder import Recorder
-from bmc.c.types import ArrayType, CType, IntType, PointerType, same_type, show_type
+from bmc.c.types import ArrayType, CType, FloatType, IntType, PointerType, same_type, show_type
 from bmc.c.variables import CVariable, suggestion
 from bmc.errors import InputRefused
 from bmc.system import Condition, conjunction
@@ -133,7 +133,7 @@ class _FunctionRun:
                 where(self.function.node),
                 "use the same types as the step function",
             )
-        if isinstance(ctype, IntType):
+        if isinstance(ctype, IntType | FloatType):
             content = state.cells[obj, ()]
             assert isinstance(content.term, FNode)
             return Value(content.term, ctype)
@@ -145,9 +145,9 @@ class _FunctionRun:
 
     def _object(self, name: str, ctype: CType) -> MemObject | None:
         pointers = {n: o for n, o in self.model.parameters.items() if isinstance(o.ctype, PointerType)}
-        if isinstance(ctype, IntType):
+        if isinstance(ctype, IntType | FloatType):
             found = self.model.parameters.get(name)
-            return found if found is not None and isinstance(found.ctype, IntType) else None
+            return found if found is not None and isinstance(found.ctype, type(ctype)) else None
         alike = [n for n, o in pointers.items() if same_type(o.ctype, ctype)]
         choice = name if name in alike else alike[0] if len(alike) == 1 else None
         if choice is None:
@@ -182,7 +182,7 @@ class _FunctionRun:
         if not both(self.recorder.base, state.pc).is_true():
             raise InputRefused("a property must call the step unconditionally", where(node))
         arguments = self.model.executor.arguments(node, scope, state)
-        passed = self._passed(node, arguments)
+        passed = self._passed(node, arguments, state)
         for variable in self.model.variables:
             content = self._content_passed(variable, passed, state, node)
             own = self.model.content(variable, self.step)
@@ -199,13 +199,13 @@ class _FunctionRun:
         self.step += 1
         return self._advance(state)
 
-    def _passed(self, node: Any, arguments: list[Any]) -> dict[str, Any]:
+    def _passed(self, node: Any, arguments: list[Any], state: State) -> dict[str, Any]:
         step = self.model.program.function(self.model.step_function)
         assert step is not None
         if len(arguments) != len(step.ctype.parameters):
             raise InputRefused(f"'{step.name}' takes {len(step.ctype.parameters)} argument(s)", where(node))
         pairs = zip(step.ctype.parameters, arguments, strict=True)
-        return {name: self.model.executor.as_type(value, ctype, node) for (name, ctype), value in pairs}
+        return {name: self.model.executor.as_type(value, ctype, node, state) for (name, ctype), value in pairs}
 
     def _is_copy(self, obj: MemObject, passed: dict[str, Any]) -> bool:
         """Whether the call is given another object for ``obj``: the step would change that one instead."""

@@ -12,11 +12,15 @@ from dataclasses import dataclass
 
 from pysmt.fnode import FNode
 
+from bmc.c.float_ranges import read_pattern
 from bmc.c.model import CModel
 from bmc.c.program import with_deep_stack
 from bmc.c.ranges import is_boolean, read_number, read_ranges
+from bmc.c.types import FloatType, IntType
 from bmc.c.variables import CVariable, find_variable, suggestion
 from bmc.errors import InputRefused, Location
+from bmc.floats import compare
+from bmc.floats.format import is_nan
 from bmc.terms import both, constant, equals
 from properties.coverage_code import branches, conditions, mcdc
 from properties.goal import Goal, goal_length
@@ -96,7 +100,12 @@ def _has(model: CModel, variable: CVariable, value: int, step: int) -> FNode:
     """That a variable has been set and has ``value`` at ``step``."""
     content = model.content(variable, step)
     assert isinstance(content.term, FNode)
-    return both(content.defined, equals(content.term, constant(value, variable.ctype.bits)))
+    meant = constant(value, variable.ctype.bits)
+    if isinstance(variable.ctype, FloatType):
+        form = variable.ctype.format
+        same = compare.is_nan(content.term, form) if is_nan(value, form) else compare.equal(content.term, meant, form)
+        return both(content.defined, same)
+    return both(content.defined, equals(content.term, meant))
 
 
 class _Values:
@@ -119,7 +128,7 @@ class _Values:
             values = self._given(tuple(braces[1].split(",")) if braces else listed)
         elif self.variable.name in self.model.ranges:
             values = self._given(self.model.ranges[self.variable.name])
-        elif ctype.labels:
+        elif isinstance(ctype, IntType) and ctype.labels:
             values = {}
             for label, number in ctype.labels:
                 values.setdefault(number, label)
@@ -143,14 +152,23 @@ class _Values:
             return {number: show(number) for low, high in ranges for number in range(low, high + 1)}
         values: dict[int, str] = {}
         for text in texts:
-            number = read_number(self.model, text, self.where)
+            number = self._number(text)
             named = re.fullmatch(r"[A-Za-z_]\w*", text.strip())
             values.setdefault(number, text.strip() if named else show(number))
         return values
+
+    def _number(self, text: str) -> int:
+        ctype = self.variable.ctype
+        if isinstance(ctype, FloatType):
+            raw = read_pattern(self.model, text, self.variable.name, ctype, self.where)
+            return 0 if raw == ctype.format.sign else raw  # both zeros are one value
+        return read_number(self.model, text, self.where)
 
     def _too_many(self, count: int, what: str, most: int) -> InputRefused:
         text = f"'{self.variable.name}' has {count} {what}, and at most {most} can be goals"
         return InputRefused(text, self.where, f"list the values that matter: {self._example()}")
 
     def _example(self) -> str:
+        if isinstance(self.variable.ctype, FloatType):
+            return f"{self.kind}({self.variable.name}, {{0.0, 1.0, 2.5}})"
         return f"{self.kind}({self.variable.name}, 0..5) or {self.kind}({self.variable.name}, {{0, 1, 4}})"

@@ -72,10 +72,6 @@ UNSUPPORTED = {
         "not constant",
         3,
     ),
-    "float arithmetic": ("double d; void step(int a) {\n r = d > 1.0; }", "floating-point", 2),
-    "float constant": ("void step(int a) {\n r = 1.5; }", "floating point", 2),
-    "float cast": ("void step(int a) {\n r = (int)(float)a; }", "float", 2),
-    "initialised float": ("const double d = 1.5; void step(int a) {\n r = (int)d; }", "floating-point", 2),
     "type punning": ("void step(int a) {\n r = *(short *)&a; }", "another type than its own", 2),
     "struct punning": (
         "struct A { int x; } p; struct B { int x; }; void step(int a) {\n ((struct B *)&p)->x = a; }",

@@ -7,7 +7,9 @@ from typing import Any
 from pysmt.fnode import FNode
 from pysmt.shortcuts import FALSE, TRUE
 
-from bmc.c.arithmetic import constant_value, convert, in_range
+from bmc.c.arithmetic import Suspect, constant_value, in_range
+from bmc.c.cases import Cases
+from bmc.c.floating import convert
 from bmc.c.intervals import interval
 from bmc.c.memory import (
     UNDEFINED,
@@ -58,11 +60,12 @@ class MemoryAccess:
 
     def __init__(self) -> None:
         self.recorder = Recorder()
+        self.cases = Cases()
         self.watches: list[Watch] = []
         self.depth = 0
 
     def load(self, place: Place, state: State, node: Any) -> Value | Aggregate:
-        """The value of an lvalue (C11 6.3.2.1p2). Undefined reads are suspected, floats refused."""
+        """The value of an lvalue (C11 6.3.2.1p2). Undefined reads are suspected."""
         self.check_not_null(place, state, node)
         ctype = place.ctype
         if isinstance(ctype, StructType):
@@ -70,8 +73,8 @@ class MemoryAccess:
                 tuple((p, self.content(place, p, state, node)) for p, _ in struct_scalars(ctype, node)), ctype
             )
         if isinstance(ctype, FloatType):
-            raise unsupported(f"floating-point value ({ctype.name})", node)
-        if not isinstance(ctype, IntType | PointerType):
+            refuse_long_double(ctype, node)
+        if not isinstance(ctype, IntType | FloatType | PointerType):
             raise unsupported(f"value of type {show_type(ctype)}", node)
         content = self.content(place, (), state, node)
         self.recorder.suspect("uninitialised read", where(node), state.pc, negate(content.defined))
@@ -160,6 +163,8 @@ class MemoryAccess:
         for guard, _, _ in live(place.targets):
             meant = either(meant, guard)
         outside = both(meant, negate(in_range(index, -base, length - base)))
+        if self.cases.impossible(outside, state.pc):
+            outside = FALSE()
         self.recorder.suspect("index out of range", where(node), state.pc, outside)
         number = constant_value(index)
         if number is not None:
@@ -189,23 +194,37 @@ class MemoryAccess:
                 targets.append(target)
         return self.dereference(Value(tuple(targets), pointer.ctype), node)
 
-    def as_type(self, value: Value | Aggregate, ctype: CType, node: Any) -> Value | Aggregate:
-        """Conversion as if by assignment (C11 6.5.16.1) or cast."""
+    def as_type(self, value: Value | Aggregate, ctype: CType, node: Any, state: State) -> Value | Aggregate:
+        """Conversion as if by assignment (C11 6.5.16.1) or cast; one that is undefined is suspected."""
         if isinstance(value, Aggregate):
             if not same_type(value.ctype, ctype):
                 raise InputRefused(f"a {show_type(value.ctype)} is used as {show_type(ctype)}", where(node))
             return value
-        if isinstance(ctype, IntType):
+        if isinstance(ctype, IntType | FloatType):
+            refuse_long_double(ctype, node)
             if isinstance(value.ctype, PointerType):
-                raise unsupported("conversion of a pointer to an integer", node)
-            return convert(value, ctype)
+                kind = "an integer" if isinstance(ctype, IntType) else "a floating-point number"
+                raise unsupported(f"conversion of a pointer to {kind}", node)
+            return convert(value, ctype, self.suspecting(state, node))
         if isinstance(ctype, PointerType):
             if isinstance(value.ctype, PointerType):
                 return Value(value.term, ctype)
+            if isinstance(value.ctype, FloatType):
+                raise InputRefused("a floating-point number is used as a pointer", where(node))
             if constant_value(value) == 0:
                 return Value((Target(TRUE(), None),), ctype)
             raise unsupported("conversion of an integer to a pointer", node)
         raise unsupported(f"conversion to {show_type(ctype)}", node)
+
+    def suspecting(self, state: State, node: Any) -> Suspect:
+        """Tells the recorder of undefined behaviour at ``node``."""
+        return lambda kind, when: self.recorder.suspect(kind, where(node), state.pc, when)
+
+
+def refuse_long_double(ctype: CType, node: Any) -> None:
+    """``long double`` has no fixed format: its use is refused."""
+    if isinstance(ctype, FloatType) and not ctype.readable:
+        raise unsupported(f"{ctype.name}", node)
 
 
 def struct_scalars(ctype: CType, node: Any) -> list[tuple[Path, CType]]:

@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from pysmt.shortcuts import TRUE
 
+from bmc.c.access import refuse_long_double
 from bmc.c.layout import offset_of
-from bmc.c.memory import Content, MemObject, Target, Value
+from bmc.c.memory import Content, Key, MemObject, Target, Value
 from bmc.c.program import Function, Program, where
-from bmc.c.types import ArrayType, CType, DataModel, FunctionType, IntType, PointerType, StructType, same_type
+from bmc.c.types import (
+    Arithmetic,
+    ArrayType,
+    CType,
+    DataModel,
+    FloatType,
+    FunctionType,
+    IntType,
+    PointerType,
+    StructType,
+    same_type,
+    scalars,
+)
 from bmc.c.types import show_type as show
+from bmc.c.variables import variable_name
 from bmc.errors import InputRefused
 from bmc.interface import Argument
 
@@ -21,18 +36,20 @@ class Binding:
     """Objects that stand for parameters, by parameter name.
 
     ``objects``: what a pointer parameter points to, or the scalar argument itself. ``pointers``: for each pointer
-    parameter a constant object that holds its address.
+    parameter a constant object that holds its address. ``members``: what pointers inside of those objects point to.
     """
 
     objects: dict[str, MemObject] = field(default_factory=dict)
     pointers: dict[str, MemObject] = field(default_factory=dict)
     const: set[str] = field(default_factory=set)
+    members: dict[Key, MemObject] = field(default_factory=dict)
 
     def add(self, name: str, ctype: CType, function: Function) -> None:
         """Make the object of a step (or init) parameter."""
         if not name:
             raise InputRefused(f"a parameter of '{function.name}' has no name", where(function.node))
-        if isinstance(ctype, IntType):
+        if isinstance(ctype, IntType | FloatType):
+            refuse_long_double(ctype, function.node)
             self.objects[name] = MemObject(name, ctype, "argument", name)
             return
         if not isinstance(ctype, PointerType) or isinstance(ctype.target, FunctionType):
@@ -45,6 +62,27 @@ class Binding:
         if ctype.const:
             self.const.add(name)
 
+    def connect(self) -> None:
+        """Make the structs that pointer members of the parameters' objects point to: each one an object of its own."""
+        for obj in [self.objects[name] for name in self.pointers]:
+            self._connect(obj, [obj.ctype])
+
+    def _connect(self, obj: MemObject, above: list[CType]) -> None:
+        for path, ctype in scalars(obj.ctype):
+            if not isinstance(ctype, PointerType) or not _is_whole_struct(ctype.target):
+                continue
+            if not any(same_type(ctype.target, outer) for outer in above):
+                name = variable_name(obj, path)
+                made = self.members[obj, path] = self.objects[name] = MemObject(name, ctype.target, "pointee", name)
+                if ctype.const:
+                    self.const.add(name)
+                self._connect(made, [*above, ctype.target])
+
+    def forget(self, objects: set[MemObject]) -> None:
+        """Leave out some of the objects behind pointer members."""
+        self.members = {key: obj for key, obj in self.members.items() if not {obj, key[0]} & objects}
+        self.objects = {name: obj for name, obj in self.objects.items() if obj not in objects}
+
     def address(self, name: str) -> tuple[Target, ...]:
         """What the pointer parameter ``name`` points to."""
         obj = self.objects[name]
@@ -52,20 +90,25 @@ class Binding:
         assert isinstance(pointer, PointerType)
         return (Target(TRUE(), obj, () if pointer.length is None else (0,)),)
 
-    def pointer_cells(self) -> dict[tuple[MemObject, tuple[str | int, ...]], Content]:
-        """The cells of the constant pointers."""
-        return {(obj, ()): Content(self.address(name), TRUE()) for name, obj in self.pointers.items()}
+    def pointer_cells(self) -> dict[Key, Content]:
+        """The cells of the constant pointers, and of the pointer members that point somewhere."""
+        cells: dict[Key, Content] = {
+            (obj, ()): Content(self.address(name), TRUE()) for name, obj in self.pointers.items()
+        }
+        cells.update({key: Content((Target(TRUE(), obj),), TRUE()) for key, obj in self.members.items()})
+        return cells
 
     def names(self) -> dict[str, MemObject]:
         """What each parameter name means in an expression."""
-        return {name: self.pointers.get(name, obj) for name, obj in self.objects.items()}
+        inner = set(self.members.values())
+        return {name: self.pointers.get(name, obj) for name, obj in self.objects.items() if obj not in inner}
 
     def match(self, name: str, ctype: CType) -> str | None:
         """The parameter that one called ``name`` of another function stands for: by name and type, else by type."""
         known = self.objects.get(name)
         if known is not None and same_type(self._type(name), ctype):
             return name
-        if isinstance(ctype, IntType):
+        if isinstance(ctype, IntType | FloatType):
             return None
         alike = [other for other in self.pointers if same_type(self._type(other), ctype)]
         return alike[0] if len(alike) == 1 else None
@@ -74,11 +117,14 @@ class Binding:
         return self.pointers[name].ctype if name in self.pointers else self.objects[name].ctype
 
 
+def _is_whole_struct(ctype: CType) -> bool:
+    return isinstance(ctype, StructType) and not ctype.is_union and any(True for _ in scalars(ctype))
+
+
 def as_argument(value: Any, model: DataModel, node: Any) -> Argument:
     """An evaluated argument of an init call as the compiled original needs it."""
-    if isinstance(value, Value) and isinstance(value.ctype, IntType) and value.bits.is_constant():
-        number = int(value.bits.bv_unsigned_value())
-        return Argument("constant", size=value.ctype.bits // 8, signed=value.ctype.signed, number=number)
+    if isinstance(value, Value) and not isinstance(value.ctype, PointerType) and value.bits.is_constant():
+        return replace(as_scalar(value.ctype), kind="constant", number=int(value.bits.bv_unsigned_value()))
     if isinstance(value, Value) and isinstance(value.ctype, PointerType) and len(value.targets) == 1:
         target = value.targets[0]
         if target.object is None:
@@ -88,24 +134,38 @@ def as_argument(value: Any, model: DataModel, node: Any) -> Argument:
     raise InputRefused("an argument of an init call must be a constant or the address of an object", where(node))
 
 
+def as_scalar(ctype: Arithmetic, obj: str = "") -> Argument:
+    """The value of the scalar object called ``obj`` as an argument."""
+    signed, floating = isinstance(ctype, IntType) and ctype.signed, isinstance(ctype, FloatType)
+    return Argument("value", obj, size=ctype.bits // 8, signed=signed, floating=floating)
+
+
 def reachable_functions(program: Program, roots: list[Function]) -> list[Function]:
     """``roots`` and all functions that they call, directly or not."""
-    found = list(dict.fromkeys(roots))
-    for function in found:
+    found = dict.fromkeys(roots)
+    todo = list(found)
+    for function in todo:
         for name in called_names(function.node):
             callee = function.unit.scope.find(name)
             if isinstance(callee, Function) and callee.node is not None and callee not in found:
-                found.append(callee)
-    return found
+                found[callee] = None
+                todo.append(callee)
+    return todo
+
+
+_NAMES: WeakKeyDictionary[Any, list[str]] = WeakKeyDictionary()
 
 
 def called_names(node: Any) -> list[str]:
     """All identifiers that stand in a function's body, in source order."""
-    names: dict[str, None] = {}
-    todo = [node]
-    while todo:
-        item = todo.pop()
-        if type(item).__name__ == "ID":
-            names[item.name] = None
-        todo.extend(child for _, child in reversed(item.children()))
-    return list(names)
+    known = _NAMES.get(node)
+    if known is None:
+        names: dict[str, None] = {}
+        todo = [node]
+        while todo:
+            item = todo.pop()
+            if type(item).__name__ == "ID":
+                names[item.name] = None
+            todo.extend(child for _, child in reversed(item.children()))
+        known = _NAMES[node] = list(names)
+    return known

@@ -9,18 +9,22 @@ from typing import Any
 from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE
 
+from bmc.c.access import Watch
 from bmc.c.binding import Binding, as_argument, called_names, reachable_functions
 from bmc.c.config import SourceConfig
+from bmc.c.environment import Environment
 from bmc.c.interface import StepResult, assemble, classify
 from bmc.c.intervals import forget_intervals
 from bmc.c.memory import Content, Key, MemObject, State, Value
 from bmc.c.model import CModel
+from bmc.c.outside import check_outside, open_volatile_inputs, volatile_notes, with_targets, without_untouched
 from bmc.c.program import Function, Program, Scope, Unit, parse_file, parse_text, where, with_deep_stack
 from bmc.c.recorder import Recorder
 from bmc.c.statements import Executor
-from bmc.c.types import DATA_MODELS, IntType, PointerType, VoidType, scalars
+from bmc.c.types import DATA_MODELS, FloatType, IntType, PointerType, VoidType, scalars
 from bmc.c.units import UnitReader
 from bmc.c.variables import is_variable, suggestion, symbol_content, variable_name
+from bmc.c.word_sizes import native_here
 from bmc.errors import InputRefused, Location
 from bmc.interface import Argument, Call
 from bmc.terms import negate
@@ -36,7 +40,9 @@ def read_c(config: SourceConfig, roots: Sequence[str] = ()) -> CModel:
     InputRefused and UnsupportedConstruct tell what cannot be read, and where.
     """
     forget_intervals()
-    return with_deep_stack(lambda: Builder(config, roots).build())
+    model = with_deep_stack(lambda: Builder(config, roots).build())
+    model.native = native_here(model, config, lambda other: with_deep_stack(lambda: Builder(other, roots).build()))
+    return model
 
 
 def read_program(config: SourceConfig) -> tuple[Program, Executor, dict[Key, Content]]:
@@ -51,7 +57,7 @@ def read_program(config: SourceConfig) -> tuple[Program, Executor, dict[Key, Con
     executor = Executor(program)
     reader = UnitReader(program, executor.types, executor.initialiser)
     for file in config.files:
-        source, tree = parse_file(file, config.include, config.defines, model)
+        source, tree = parse_file(file, config.include, config.defines, model, config.pass_errors)
         unit = Unit(source, tree)
         program.units.append(unit)
         reader.read(unit)
@@ -81,40 +87,39 @@ class Builder:
         self.config = config
         self.program, self.executor, self.start = read_program(config)
         self.roots = [f for f in self.program.defined_functions() if any(fnmatch.fnmatchcase(f.name, r) for r in roots)]
+        self.environment = self.executor.environment = Environment(config, self.program, self.executor)
         self.binding = Binding()
         self.init_calls: list[Call] = []
         self.notes: list[str] = []
         self.result: MemObject | None = None
         self.inputs: frozenset[Key] = frozenset()
+        self.used: list[MemObject] = []
+        self.outside: dict[Key, Content] = {}
 
     def build(self) -> CModel:
         """The whole model."""
         step = self._step_function()
         for name, ctype in step.ctype.parameters:
             self.binding.add(name, ctype, step)
-        if isinstance(step.ctype.result, IntType):
+        if isinstance(step.ctype.result, IntType | FloatType):
             self.result = MemObject("return", step.ctype.result, "return", step.name)
         elif not isinstance(step.ctype.result, VoidType):
-            self.notes.append(f"the result of '{step.name}' is not an integer and is ignored")
+            self.notes.append(f"the result of '{step.name}' is not a scalar and is ignored")
+        open_volatile_inputs(self.program, self.config)
+        watch = Watch(-1)
+        self.executor.watches.append(watch)
         after_init = self._run_init(step)
+        set_by_init = set(watch.writes)
         result = self._settled(step, after_init)
+        self.executor.watches.remove(watch)
+        result = without_untouched(self, result, {key[0] for key in watch.reads | watch.writes})
         roles = classify(self, step, result)
-        self._check_defined(step, roles)
+        check_outside(self, roles, result)
         self.inputs = frozenset(key for key, role in roles.items() if role == "input")
         if self.inputs & result.shadowed:
-            result = self._settled(step, after_init)
+            result = self._settled(step, dict(result.start))
+        self.notes += self.environment.notes(set_by_init) + volatile_notes(self.program, self.used)
         return assemble(self, step, result, roles)
-
-    def _check_defined(self, step: Function, roles: dict[Key, str]) -> None:
-        """Refuse an object that reachable code uses and no file defines, unless the environment sets it."""
-        set_outside = {key[0] for key, role in roles.items() if role == "input"}
-        for obj in self.used_objects(step):
-            if not obj.file and obj not in set_outside:
-                raise InputRefused(
-                    f"'{obj.name}' is declared extern, but no source file defines it",
-                    obj.declared,
-                    "add the file that defines it to sources.files, or declare it as an input",
-                )
 
     def _settled(self, step: Function, after_init: dict[Key, Content]) -> StepResult:
         """The step's symbolic run, repeated until no new static local turns up."""
@@ -151,16 +156,24 @@ class Builder:
         if calls is None:
             calls = (DEFAULT_INIT,) if self.program.function(DEFAULT_INIT) else ()
         prepared = [self._prepare_init(text, step) for text in calls]
+        self.binding.connect()
+        functions = [step, *(function for function, _, _ in prepared), *self.roots]
+        self.used = with_targets(self.used_objects(functions), self.start)
+        self.environment.discover(functions, self.used)
         state = State(dict(self.start))
+        self.outside = self.environment.start(step.unit)
+        state.cells.update(self.outside)
         for obj in self.binding.objects.values():
             for path, _ in scalars(obj.ctype):
                 state.cells[obj, path] = Content((), negate(TRUE()))
         state.cells.update(self.binding.pointer_cells())
         recorder = self.executor.recorder = Recorder()
+        self.environment.initialising = True
         for function, node, scope in prepared:
             arguments = self._init_arguments(function, node, scope, state)
             self.init_calls.append(Call(function.name, tuple(self._native_arguments(function, arguments, node))))
             self.executor.invoke(function, arguments, state, node or function.node)
+        self.environment.initialising = False
         if recorder.suspects:
             found = recorder.suspects[0]
             raise InputRefused(f"init has undefined behaviour: {found.name}", found.where)
@@ -169,7 +182,7 @@ class Builder:
 
     @staticmethod
     def _constant_cell(key: Key, content: Content) -> Content:
-        if content.term is None or isinstance(content.term, tuple):
+        if isinstance(content.term, tuple):
             return content
         if not content.defined.is_constant() or (content.defined.is_true() and not content.term.is_constant()):
             raise InputRefused(f"the value of '{key[0].name}' after init is not a constant")
@@ -213,7 +226,7 @@ class Builder:
         typed = []
         for value, (_, ctype) in zip(values, function.ctype.parameters, strict=False):
             place = node or function.node
-            typed.append(as_argument(self.executor.as_type(value, ctype, place), self.program.model, place))
+            typed.append(as_argument(self.executor.as_type(value, ctype, place, State()), self.program.model, place))
         return typed
 
     # step
@@ -247,7 +260,7 @@ class Builder:
                 assert isinstance(ctype, PointerType)
                 arguments.append(Value(self.binding.address(name), ctype))
             else:
-                assert isinstance(ctype, IntType)
+                assert isinstance(ctype, IntType | FloatType)
                 content = state.cells[self.binding.objects[name], ()]
                 assert isinstance(content.term, FNode)
                 arguments.append(Value(content.term, ctype))
@@ -267,10 +280,9 @@ class Builder:
                     where(step.node),
                 )
 
-    def used_objects(self, step: Function) -> list[MemObject]:
-        """File-scope objects whose names the step, init and property functions and all that they call use."""
-        inits = [f for f in (self.program.function(c.function) for c in self.init_calls) if f is not None]
-        reached = reachable_functions(self.program, [step, *inits, *self.roots])
+    def used_objects(self, roots: list[Function]) -> list[MemObject]:
+        """File-scope objects whose names ``roots`` and all that they call use."""
+        reached = reachable_functions(self.program, roots)
         found = [f.unit.scope.names.get(name) for f in reached for name in called_names(f.node)]
         return list(dict.fromkeys(obj for obj in found if isinstance(obj, MemObject)))
 

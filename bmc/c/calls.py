@@ -5,21 +5,26 @@ from __future__ import annotations
 import functools
 from abc import abstractmethod
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pycparser import c_ast
 from pysmt.shortcuts import TRUE
 
 from bmc.c.access import Watch
+from bmc.c.cells import Fork
 from bmc.c.expressions import Evaluator
 from bmc.c.extensions import ASSEMBLY
 from bmc.c.library import Library
 from bmc.c.lvalues import Result
-from bmc.c.memory import UNDEFINED, MemObject, Place, State, Target, merge
+from bmc.c.memory import UNDEFINED, MemObject, Place, State, Target, join
+from bmc.c.nonfinite import stand_in
 from bmc.c.program import Function, Program, Scope, unsupported, where
 from bmc.c.types import CType, VoidType, scalars
 from bmc.errors import InputRefused
 from bmc.terms import both
+
+if TYPE_CHECKING:
+    from bmc.c.environment import Environment
 
 
 @dataclass(eq=False, slots=True)
@@ -28,7 +33,7 @@ class Frame:
 
     function: Function
     result: MemObject | None
-    returned: State | None = None
+    returned: list[State] = field(default_factory=list)
     broken: list[list[State]] = field(default_factory=list)
     continued: list[list[State]] = field(default_factory=list)
     locals: list[MemObject] = field(default_factory=list)
@@ -43,6 +48,7 @@ class Calls(Evaluator):
         self.library = Library(self)
         self.hooks: dict[str, Any] = {}
         self.discarded: Any = None
+        self.environment: Environment | None = None
 
     @abstractmethod
     def execute(self, node: Any, scope: Scope, state: State | None) -> State | None:
@@ -60,7 +66,11 @@ class Calls(Evaluator):
         function = scope.find(name)
         if isinstance(function, Place | MemObject):
             raise unsupported("call through a function pointer", node)
+        if isinstance(function, Function) and stand_in(function) is not None:
+            return self.library.math.call(name, node, scope, state)
         if not isinstance(function, Function) or function.node is None:
+            if self.environment is not None and not self.library.knows(name):
+                return self.environment.call(name, node, scope, state)
             return self.library.call(name, node, scope, state)
         arguments = self.arguments(node, scope, state)
         return self.invoke(function, arguments, state, node)
@@ -96,6 +106,7 @@ class Calls(Evaluator):
         self.recorder.entered[function] = None
         frame = Frame(function, result)
         scope = Scope(function.unit.scope)
+        entry = state.cells.mark()
         inner = State(state.cells, TRUE())
         for path, _ in scalars(ctype.result):
             inner.cells[result, path] = UNDEFINED  # type: ignore[index]
@@ -103,17 +114,17 @@ class Calls(Evaluator):
             if value is None:
                 raise InputRefused(f"a void value is passed to '{function.name}'", where(node))
             place = self.local(name, ptype, scope, frame, inner)
-            self.store(place, self.as_type(value, ptype, node), inner, node)
-        return self._run(frame, scope, inner, state, node)
+            self.store(place, self.as_type(value, ptype, node, state), inner, node)
+        return self._run(frame, scope, inner, entry, state, node)
 
-    def _run(self, frame: Frame, scope: Scope, inner: State, state: State, node: Any) -> Result:
+    def _run(self, frame: Frame, scope: Scope, inner: State, entry: Fork, state: State, node: Any) -> Result:
         base = self.recorder.base
         self.recorder.base = both(base, state.pc)
         self.frames.append(frame)
         self.depth += 1
         try:
             end = self.execute(frame.function.node.body, Scope(scope), inner)
-            final = merge(end.pc, end, frame.returned) if end is not None else frame.returned
+            final = join([*frame.returned, *([end] if end is not None else [])])
             if final is None:
                 raise unsupported(f"'{frame.function.name}' never returns", frame.function.node)
             value: Result = None
@@ -124,6 +135,7 @@ class Calls(Evaluator):
             self.depth -= 1
             self.recorder.base = base
         self.end_of_life([*frame.locals, *([frame.result] if frame.result else [])], final)
+        final.cells.settle(entry)
         state.cells = final.cells
         return value
 

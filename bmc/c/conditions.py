@@ -8,8 +8,9 @@ from typing import Any
 from pysmt.fnode import FNode
 from pysmt.shortcuts import FALSE
 
-from bmc.c.arithmetic import from_condition, truth
+from bmc.c.arithmetic import from_condition
 from bmc.c.decisions import is_logical, leaves, without_negations
+from bmc.c.floating import truth
 from bmc.c.lvalues import Lvalues
 from bmc.c.memory import State, Value, is_null, merge
 from bmc.c.program import Program, Scope, where
@@ -82,7 +83,7 @@ class Conditions(Lvalues):
         narrowed = both(state.pc, taken)
         if not self.has_effects(node):
             return work(State(state.cells, narrowed))
-        branch = State(dict(state.cells), narrowed)
+        branch = state.fork(taken)
         result = work(branch)
         joined = merge(taken, branch, State(state.cells, both(state.pc, negate(taken))))
         assert joined is not None

@@ -15,6 +15,9 @@ class SourceConfig:
     ``init`` and ``step`` are function names or, for ``init``, calls; the empty ``step`` stands for the paper's
     convention (``compute``). Patterns are shell patterns over full variable names, or unambiguous tails.
     ``ranges`` maps a variable to the text of its allowed values: ``"0..9"`` or a tuple of constants.
+    ``input_functions``, ``output_functions`` and ``status_functions`` are patterns of functions that no source defines,
+    ``shared`` names the variables that several of them share. ``values`` maps what no source defines (an object, a
+    function's result) to the text of its start value.
     ``where`` is the project file, for messages.
     """
 
@@ -36,4 +39,11 @@ class SourceConfig:
     assume: tuple[str, ...] = ()
     assumption: str = ""
     invariant: tuple[str, ...] = ()
+    input_functions: tuple[str, ...] = ()
+    output_functions: tuple[str, ...] = ()
+    status_functions: tuple[str, ...] = ()
+    shared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    values: Mapping[str, str] = field(default_factory=dict)
     where: Location | None = None
+    pass_errors: bool = False
+    """Whether ``#error`` directives are passed over."""

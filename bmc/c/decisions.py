@@ -14,7 +14,7 @@ from pycparser import c_ast
 from pycparser.c_generator import CGenerator
 from pysmt.fnode import FNode
 
-from bmc.c.program import Function, Program, where
+from bmc.c.program import Function, Program, where, with_deep_stack
 from bmc.c.recorder import Evaluation, Recorder
 from bmc.errors import Location
 from bmc.terms import both, either, negate
@@ -80,18 +80,34 @@ def is_logical(node: Any) -> bool:
 
 def leaves(node: Any) -> list[Any]:
     """The atomic conditions of an expression, in source order."""
-    inner, _ = without_negations(node)
-    return [*leaves(inner.left), *leaves(inner.right)] if is_logical(inner) else [inner]
+    found: list[Any] = []
+    todo = [node]
+    while todo:
+        inner, _ = without_negations(todo.pop())
+        if is_logical(inner):
+            todo += [inner.right, inner.left]
+        else:
+            found.append(inner)
+    return found
 
 
 def holds(tree: Tree, values: tuple[FNode, ...]) -> FNode:
     """When a decision, or a part of it, comes out true."""
-    if isinstance(tree, int):
-        return values[tree]
-    parts = [holds(part, values) for part in tree.parts]
-    if tree.op == "!":
-        return negate(parts[0])
-    return both(*parts) if tree.op == "&&" else either(*parts)
+    results: list[FNode] = []
+    todo: list[tuple[Tree, bool]] = [(tree, False)]
+    while todo:
+        part, ready = todo.pop()
+        if isinstance(part, int):
+            results.append(values[part])
+        elif not ready:
+            todo.append((part, True))
+            todo.extend((inner, False) for inner in reversed(part.parts))
+        elif part.op == "!":
+            results.append(negate(results.pop()))
+        else:
+            right, left = results.pop(), results.pop()
+            results.append(both(left, right) if part.op == "&&" else either(left, right))
+    return results[0]
 
 
 def decisions(program: Program, recorder: Recorder) -> tuple[Decision, ...]:
@@ -100,6 +116,10 @@ def decisions(program: Program, recorder: Recorder) -> tuple[Decision, ...]:
     Conditions of assertions and assumptions are none, nor are loops and ``?:`` with a
     literal constant, such as ``while (1)``.
     """
+    return with_deep_stack(lambda: _decisions(program, recorder))
+
+
+def _decisions(program: Program, recorder: Recorder) -> tuple[Decision, ...]:
     found: dict[tuple[Any, ...], Decision] = {}
     for function in program.defined_functions():
         for decision in _in_function(function, recorder) if function in recorder.entered else ():
@@ -123,8 +143,7 @@ def _in_function(function: Function, recorder: Recorder) -> Iterator[Decision]:
             inner |= {id(part) for part in _operations(condition)}
             evaluations = _evaluated(recorder.decisions.get(id(leaf), {}))
             texts = tuple(_text(part) for part in leaves(condition))
-            tree, _ = _tree(condition, 0)
-            yield Decision(kind, function.name, where(node), _text(condition), texts, tree, evaluations)
+            yield Decision(kind, function.name, where(node), _text(condition), texts, _tree(condition), evaluations)
         todo.extend(_executed(node, function))
 
 
@@ -165,21 +184,36 @@ def _is_assertion(node: Any, function: Function) -> bool:
 
 def _operations(node: Any) -> list[Any]:
     """The ``&&`` and ``||`` that make up a decision."""
-    node, _ = without_negations(node)
-    return [node, *_operations(node.left), *_operations(node.right)] if is_logical(node) else []
+    found: list[Any] = []
+    todo = [node]
+    while todo:
+        inner, _ = without_negations(todo.pop())
+        if is_logical(inner):
+            found.append(inner)
+            todo += [inner.right, inner.left]
+    return found
 
 
-def _tree(node: Any, index: int) -> tuple[Tree, int]:
-    """A decision's structure; its first atomic condition has the number ``index``. Also the next number."""
-    inner, negated = without_negations(node)
-    tree: Tree = index
-    if is_logical(inner):
-        left, index = _tree(inner.left, index)
-        right, index = _tree(inner.right, index)
-        tree = Operation(inner.op, (left, right))
-    else:
-        index += 1
-    return (Operation("!", (tree,)) if negated else tree), index
+def _tree(node: Any) -> Tree:
+    """A decision's structure; its atomic conditions are numbered in source order."""
+    trees: list[Tree] = []
+    todo = [(node, False)]
+    count = 0
+    while todo:
+        item, ready = todo.pop()
+        inner, negated = without_negations(item)
+        if not is_logical(inner):
+            trees.append(count)
+            count += 1
+        elif ready:
+            right, left = trees.pop(), trees.pop()
+            trees.append(Operation(inner.op, (left, right)))
+        else:
+            todo += [(item, True), (inner.right, False), (inner.left, False)]
+            continue
+        if negated:
+            trees.append(Operation("!", (trees.pop(),)))
+    return trees[0]
 
 
 def _switch(node: Any, function: Function, recorder: Recorder) -> Decision:

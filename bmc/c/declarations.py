@@ -76,7 +76,7 @@ class TypeReader:
         if len(node.names) == 1:
             found = scope.find(node.names[0])
             if isinstance(found, Typedef):
-                if isinstance(found.ctype, IntType):
+                if isinstance(found.ctype, IntType | FloatType):
                     return replace(found.ctype, name=node.names[0])
                 return found.ctype
         counts = Counter(node.names)

@@ -10,7 +10,7 @@ from pycparser import c_ast
 from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE
 
-from bmc.c import arithmetic
+from bmc.c import floating
 from bmc.c.access import refuse_opaque
 from bmc.c.arithmetic import from_condition
 from bmc.c.conditions import Conditions
@@ -30,7 +30,7 @@ from bmc.c.memory import (
 )
 from bmc.c.program import EnumConstant, Function, Scope, unsupported, where
 from bmc.c.sequencing import STEPS, Operand
-from bmc.c.types import ArrayType, IntType, PointerType, VoidType, common_type, same_type
+from bmc.c.types import ArrayType, FloatType, IntType, PointerType, VoidType, same_type
 from bmc.errors import InputRefused
 from bmc.terms import both, choose, constant, either, negate
 
@@ -67,7 +67,7 @@ class Evaluator(Conditions):
         found = scope.find(node.name)
         if isinstance(found, EnumConstant):
             return Value(constant(found.value, self.model.int_type.bits), self.model.int_type)
-        if isinstance(found, Function):
+        if isinstance(found, Function) and (found.node is not None or self.unknown_name is None):
             raise unsupported(f"function '{node.name}' used as a value (function pointer)", node)
         return self.read(self.named_place(node, scope, state), state, node)
 
@@ -98,7 +98,7 @@ class Evaluator(Conditions):
             return None
         if value is None:
             raise InputRefused("a void value is cast", where(node))
-        return self.as_type(value, ctype, node)
+        return self.as_type(value, ctype, node, state)
 
     # operators
 
@@ -116,9 +116,11 @@ class Evaluator(Conditions):
         value = self.value(node.expr, scope, state)
         if node.op == "!":
             return from_condition(negate(self.truth_of(value)), self.model.int_type)
-        if not isinstance(value.ctype, IntType):
+        if isinstance(value.ctype, PointerType):
             raise unsupported(f"'{node.op}' on a pointer", node)
-        return arithmetic.unary(node.op, value, self.model, self._suspect(state, node))
+        if node.op == "~":
+            _refuse_floating(node.op, value, node)
+        return floating.unary(node.op, value, self.model, self.suspecting(state, node))
 
     def _sizeof(self, node: Any, scope: Scope, state: State) -> Value:
         if isinstance(node.expr, c_ast.Typename):
@@ -133,11 +135,11 @@ class Evaluator(Conditions):
     def _step(self, node: Any, scope: Scope, state: State) -> Value:
         place = self.place(node.expr, scope, state)
         old = self.load(place, state, node)
-        if not isinstance(old, Value) or not isinstance(old.ctype, IntType):
+        if not isinstance(old, Value) or isinstance(old.ctype, PointerType):
             raise unsupported("'++' or '--' on a pointer (pointer arithmetic)", node)
         one = Value(constant(1, self.model.int_type.bits), self.model.int_type)
-        new = arithmetic.binary(STEPS[node.op], old, one, self.model, self._suspect(state, node))
-        stored = arithmetic.convert(new, old.ctype)
+        new = floating.binary(STEPS[node.op], old, one, self.model, self.suspecting(state, node))
+        stored = floating.exact(new, old.ctype)
         self.store(place, stored, state, node)
         return old if node.op.startswith("p") else stored
 
@@ -149,17 +151,24 @@ class Evaluator(Conditions):
             Operand(node.left, lambda: self.value(node.left, scope, state)),
             Operand(node.right, lambda: self.value(node.right, scope, state)),
         )
-        if isinstance(left.ctype, IntType) and isinstance(right.ctype, IntType):
-            return arithmetic.binary(node.op, left, right, self.model, self._suspect(state, node))
+        if not isinstance(left.ctype, PointerType) and not isinstance(right.ctype, PointerType):
+            return self._operate(node.op, left, right, node, state)
         if node.op in ("==", "!="):
-            same = self._same_pointer(left, right, node)
+            same = self._same_pointer(left, right, node, state)
             return from_condition(same if node.op == "==" else negate(same), self.model.int_type)
         raise unsupported(f"'{node.op}' on a pointer (pointer arithmetic)", node)
 
-    def _same_pointer(self, left: Value, right: Value, node: Any) -> FNode:
+    def _operate(self, op: str, left: Value, right: Value, node: Any, state: State) -> Value:
+        """A binary operator on two arithmetic values."""
+        if op not in floating.OPERATORS:
+            _refuse_floating(op, left, node)
+            _refuse_floating(op, right, node)
+        return floating.binary(op, left, right, self.model, self.suspecting(state, node))
+
+    def _same_pointer(self, left: Value, right: Value, node: Any, state: State) -> FNode:
         if self.unknown_name is not None:
             raise InputRefused("a pointer is compared", where(node), "name the variable by its full name, such as s->s")
-        pointers = [self.as_type(v, PointerType(VoidType()), node) for v in (left, right)]
+        pointers = [self.as_type(v, PointerType(VoidType()), node, state) for v in (left, right)]
         first, second = (p.targets for p in pointers if isinstance(p, Value))
         same = negate(TRUE())
         for a in first:
@@ -205,12 +214,12 @@ class Evaluator(Conditions):
             return Aggregate(cells, then.ctype)
         if not isinstance(then, Value) or not isinstance(other, Value):
             raise InputRefused("the two sides of '?:' have different types", where(node))
-        if isinstance(then.ctype, IntType) and isinstance(other.ctype, IntType):
-            ctype = common_type(then.ctype, other.ctype, self.model)
-            a, b = arithmetic.convert(then, ctype), arithmetic.convert(other, ctype)
+        if not isinstance(then.ctype, PointerType) and not isinstance(other.ctype, PointerType):
+            ctype = floating.common_arithmetic_type(then.ctype, other.ctype, self.model)
+            a, b = floating.exact(then, ctype), floating.exact(other, ctype)
             return Value(choose(cond, a.bits, b.bits), ctype)
         pointer = then.ctype if isinstance(then.ctype, PointerType) else other.ctype
-        left, right_ = self.as_type(then, pointer, node), self.as_type(other, pointer, node)
+        left, right_ = self.as_type(then, pointer, node, state), self.as_type(other, pointer, node, state)
         assert isinstance(left, Value)
         assert isinstance(right_, Value)
         return Value(merge_targets([(cond, left.targets), (negate(cond), right_.targets)]), pointer)
@@ -218,7 +227,7 @@ class Evaluator(Conditions):
     def _unevaluated(self, node: Any, scope: Scope, state: State, sibling: Result) -> Result:
         """A stand-in of the right type for the side of ``?:`` that is never taken."""
         ctype = self.type_of(node, scope, state)
-        if isinstance(ctype, IntType):
+        if isinstance(ctype, IntType | FloatType):
             return Value(constant(0, ctype.bits), ctype)
         return sibling
 
@@ -235,16 +244,19 @@ class Evaluator(Conditions):
             raise InputRefused("an array is assigned as a whole", where(node))
         if node.op in _ASSIGN:
             value = self._compound(node, place, value, state)
-        value = self.as_type(value, place.ctype, node)
+        value = self.as_type(value, place.ctype, node, state)
         self.store(place, value, state, node)
         return value
 
     def _compound(self, node: Any, place: Place, value: Value | Aggregate, state: State) -> Value:
         old = self.load(place, state, node)
-        scalars = [v for v in (old, value) if isinstance(v, Value) and isinstance(v.ctype, IntType)]
+        scalars = [v for v in (old, value) if isinstance(v, Value) and not isinstance(v.ctype, PointerType)]
         if len(scalars) != 2:
             raise unsupported(f"'{node.op}' on a pointer or struct", node)
-        return arithmetic.binary(node.op[:-1], scalars[0], scalars[1], self.model, self._suspect(state, node))
+        return self._operate(node.op[:-1], scalars[0], scalars[1], node, state)
 
-    def _suspect(self, state: State, node: Any) -> arithmetic.Suspect:
-        return lambda kind, when: self.recorder.suspect(kind, where(node), state.pc, when)
+
+def _refuse_floating(op: str, value: Value, node: Any) -> None:
+    """An operator for integers alone."""
+    if isinstance(value.ctype, FloatType):
+        raise InputRefused(f"'{op}' needs integers, not a {value.ctype.name}", where(node))

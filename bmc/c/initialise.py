@@ -11,7 +11,7 @@ from bmc.c.literals import string_of
 from bmc.c.memory import Aggregate, Content, Key, MemObject, Place, State, Target
 from bmc.c.program import Scope, unsupported, where
 from bmc.c.recorder import Recorder
-from bmc.c.types import ArrayType, CType, FloatType, IntType, Path, PointerType, StructType, same_type, scalars, type_at
+from bmc.c.types import ArrayType, CType, FloatType, IntType, Path, StructType, same_type, scalars, type_at
 from bmc.errors import InputRefused
 from bmc.terms import constant
 
@@ -96,13 +96,10 @@ class Initialiser:
 
     def _assign(self, place: Place, path: Path, item: Any, scope: Scope, state: State) -> None:
         ctype = type_at(place.ctype, path)
-        if isinstance(ctype, FloatType) and all(t.object and t.object.kind != "automatic" for t in place.targets):
-            self.evaluator.put(place, path, zero(ctype), state, item)  # never looked at
-            return
         value = self.evaluator.evaluate(item, scope, state)
         if value is None:
             raise InputRefused("a void value initialises an object", where(item))
-        converted = self.evaluator.as_type(value, ctype, item)
+        converted = self.evaluator.as_type(value, ctype, item, state)
         cells = converted.cells if isinstance(converted, Aggregate) else (((), Content(converted.term, TRUE())),)
         for inner, content in cells:
             self.evaluator.put(place, path + inner, content, state, item)
@@ -193,9 +190,7 @@ def _is_string(node: Any) -> bool:
 
 
 def zero(ctype: CType) -> Content:
-    """The zero of a scalar type; a float's is kept without a term."""
-    if isinstance(ctype, IntType):
+    """The zero of a scalar type."""
+    if isinstance(ctype, IntType | FloatType):
         return Content(constant(0, ctype.bits), TRUE())
-    if isinstance(ctype, PointerType):
-        return Content((Target(TRUE(), None),), TRUE())
-    return Content(None, TRUE())
+    return Content((Target(TRUE(), None),), TRUE())

@@ -9,16 +9,19 @@ from typing import TYPE_CHECKING
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BVULE, FALSE, TRUE
 
+from bmc.c.binding import as_scalar
 from bmc.c.layout import offset_of, size_of
+from bmc.c.math_library import FUNCTIONS, UNKNOWN
 from bmc.c.memory import Content, Key, MemObject
 from bmc.c.model import CModel
+from bmc.c.outside import with_targets
 from bmc.c.program import Function
 from bmc.c.ranges import Ranges
 from bmc.c.recorder import Recorder
-from bmc.c.types import IntType, type_at
+from bmc.c.types import Arithmetic, FloatType, IntType, type_at
 from bmc.c.variables import DEFINED, CVariable, is_variable, matching, symbol_content, variable_name
 from bmc.errors import InputRefused
-from bmc.interface import Argument, Call, Cell, MemoryObject, NativeInterface
+from bmc.interface import Argument, Call, Cell, Link, MemoryObject, NativeInterface
 from bmc.system import BOOLEAN, Condition, InputVariable, StateVariable, TransitionSystem
 from bmc.terms import constant
 
@@ -45,7 +48,7 @@ def classify(builder: Builder, step: Function, result: StepResult) -> dict[Key, 
 def assemble(builder: Builder, step: Function, result: StepResult, roles: dict[Key, str]) -> CModel:
     """The model from the finished symbolic runs of init and step."""
     keys = list(roles)
-    variables = tuple(CVariable(variable_name(*key), key, _int_type(key), roles[key]) for key in keys)
+    variables = tuple(CVariable(variable_name(*key), key, _scalar_type(key), roles[key]) for key in keys)
     shadowed = frozenset(variable_name(*key) for key in result.shadowed if roles.get(key) not in (None, "input"))
     base = {key: content for key, content in result.start.items() if key not in roles}
     model = CModel(
@@ -58,7 +61,7 @@ def assemble(builder: Builder, step: Function, result: StepResult, roles: dict[K
         step_function=step.name,
         system=TransitionSystem(builder.config.name, (), ()),
         native=_native(builder, step, variables),
-        notes=tuple(builder.notes + _notes(builder, variables, result)),
+        notes=tuple(_stand_in_notes(builder) + builder.notes + _notes(builder, variables, result)),
         recorder=result.recorder,
     )
     model.system = _system(builder, model, result)
@@ -67,15 +70,19 @@ def assemble(builder: Builder, step: Function, result: StepResult, roles: dict[K
 
 def _variable_keys(builder: Builder, step: Function, result: StepResult) -> list[Key]:
     used = set(builder.used_names(step))
-    keys = [k for k in result.start if is_variable(k) and (k[0].kind != "global" or k[0].symbol in used)]
+    roots = [*builder.used, *(obj for obj, _ in result.start if obj.kind != "global")]
+    reached = set(with_targets(roots, result.start))
+    keys = [
+        k for k in result.start if is_variable(k) and (k[0].kind != "global" or k[0].symbol in used or k[0] in reached)
+    ]
     order = {"argument": 0, "pointee": 0}
     keys.sort(key=lambda k: order.get(k[0].kind, 1))
     return [*keys, (builder.result, ())] if builder.result is not None else keys
 
 
-def _int_type(key: Key) -> IntType:
+def _scalar_type(key: Key) -> Arithmetic:
     ctype = type_at(key[0].ctype, key[1])
-    assert isinstance(ctype, IntType)
+    assert isinstance(ctype, IntType | FloatType)
     return ctype
 
 
@@ -96,7 +103,7 @@ def _roles(builder: Builder, keys: Sequence[Key], result: StepResult) -> dict[Ke
         for name in matching(patterns, list(names), config.where, what=f"{role} variable"):
             roles.setdefault(names[name], role)
     guess = _Guess(builder, keys, result)
-    return {key: roles.get(key) or guess.role(key) for key in keys}
+    return {key: roles.get(key) or builder.environment.role(key) or guess.role(key) for key in keys}
 
 
 class _Guess:
@@ -139,6 +146,10 @@ class _Guess:
         return "state"
 
 
+def _stand_in_notes(builder: Builder) -> list[str]:
+    return [f"{name}: bundled stand-in for a header that was not found" for name, _ in builder.program.stand_ins]
+
+
 def _notes(builder: Builder, variables: Sequence[CVariable], result: StepResult) -> list[str]:
     """Remarks on what was guessed and may surprise."""
     notes = []
@@ -165,7 +176,7 @@ def _system(builder: Builder, model: CModel, result: StepResult) -> TransitionSy
         if variable.role == "input":
             continue
         state.extend(_state_variables(variable, model, result, ranges))
-        if variable.ctype.is_bool:
+        if isinstance(variable.ctype, IntType) and variable.ctype.is_bool:
             name = f"{variable.name} is 0 or 1"
             content = model.content(variable, None)
             assert isinstance(content.term, FNode)
@@ -216,12 +227,32 @@ def _native(builder: Builder, step: Function, variables: Sequence[CVariable]) ->
         for obj in wanted
     )
     cells = tuple(
-        Cell(v.name, v.key[0].name, offset_of(v.key[0].ctype, v.key[1], data), v.ctype.bits // 8) for v in variables
+        Cell(
+            v.name,
+            v.key[0].name,
+            offset_of(v.key[0].ctype, v.key[1], data),
+            v.ctype.bits // 8,
+            v.ctype.value_type().floating,
+        )
+        for v in variables
     )
     arguments = tuple(_step_argument(builder, name) for name, _ in step.ctype.parameters)
-    call = Call(step.name, arguments, builder.result.name if builder.result is not None else "")
+    call = Call(step.name, arguments, *_returns(builder.result))
     return NativeInterface(
-        config.files, config.include, config.defines, objects, cells, tuple(builder.init_calls), call
+        config.files,
+        config.include,
+        config.defines,
+        objects,
+        cells,
+        tuple(builder.init_calls),
+        call,
+        builder.program.stand_ins,
+        builder.environment.text(builder.outside),
+        tuple(
+            Link(obj.name, offset_of(obj.ctype, path, data), target.name)
+            for (obj, path), target in builder.binding.members.items()
+        ),
+        tuple(sorted({f.name for f in builder.program.defined_functions()} & (UNKNOWN | FUNCTIONS.keys()))),
     )
 
 
@@ -232,9 +263,14 @@ def _size(obj: MemObject, builder: Builder) -> int:
         return builder.program.model.pointer // 8
 
 
+def _returns(result: MemObject | None) -> tuple[str, bool]:
+    """The object that receives the step's result, and whether it is floating."""
+    return ("", False) if result is None else (result.name, isinstance(result.ctype, FloatType))
+
+
 def _step_argument(builder: Builder, name: str) -> Argument:
     obj = builder.binding.objects[name]
     if name in builder.binding.pointers:
         return Argument("address", obj.name)
-    assert isinstance(obj.ctype, IntType)
-    return Argument("value", obj.name, size=obj.ctype.bits // 8, signed=obj.ctype.signed)
+    assert isinstance(obj.ctype, IntType | FloatType)
+    return as_scalar(obj.ctype, obj.name)

@@ -11,6 +11,7 @@ from bmc.c import arithmetic
 from bmc.c.access import struct_scalars
 from bmc.c.initialise import zero
 from bmc.c.layout import offset_of, size_of
+from bmc.c.math_calls import MathCalls
 from bmc.c.memory import Content, Place, State, Target, Value, is_null, live
 from bmc.c.program import Scope, unsupported, where
 from bmc.c.types import ArrayType, CType, IntType, Path, PointerType, StructType, same_type, type_at
@@ -28,6 +29,7 @@ class Library:
 
     def __init__(self, executor: Calls) -> None:
         self.executor = executor
+        self.math = MathCalls(executor)
         self._functions = {
             "__CPROVER_assume": self._assume,
             "__VERIFIER_assume": self._assume,
@@ -43,10 +45,16 @@ class Library:
             "__builtin_offsetof": self._offsetof,
         }
 
+    def knows(self, name: str) -> bool:
+        """Whether ``call`` can run the function, or refuses it with better advice than to define it."""
+        return name in self._functions or name in _SILENT or self.math.knows(name)
+
     def call(self, name: str, node: Any, scope: Scope, state: State) -> Value | None:
         """Run a library function; refuse one that is neither known nor defined."""
         if name in self._functions:
             return self._functions[name](node, scope, state)
+        if self.math.knows(name):
+            return self.math.call(name, node, scope, state)
         if name in _SILENT:
             self.executor.arguments(node, scope, state)
             zero_int = self.executor.model.int_type
@@ -88,7 +96,7 @@ class Library:
     def _abs(self, node: Any, scope: Scope, state: State) -> Value:
         model = self.executor.model
         ctype = model.basic["long"] if node.name.name == "labs" else model.int_type
-        value = self.executor.as_type(self.executor.value(self._items(node, 1)[0], scope, state), ctype, node)
+        value = self.executor.as_type(self.executor.value(self._items(node, 1)[0], scope, state), ctype, node, state)
         assert isinstance(value, Value)
         least = equals(value.bits, constant(ctype.least, ctype.bits))
         self.executor.recorder.suspect("signed overflow in abs", where(node), state.pc, least)

@@ -1,4 +1,4 @@
-"""C constants: integers with their type by C11 6.4.4.1, characters, strings."""
+"""C constants: integers with their type by C11 6.4.4.1, floating constants, characters, strings."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any
 
 from bmc.c.memory import Value
 from bmc.c.program import unsupported
-from bmc.c.types import DataModel, IntType
+from bmc.c.types import DataModel, FloatType, IntType
+from bmc.floats.text import read
 from bmc.terms import constant
 
 _ESCAPES = {"n": 10, "t": 9, "r": 13, "a": 7, "b": 8, "f": 12, "v": 11, "e": 27, "E": 27}
@@ -15,7 +16,7 @@ _PLAIN = "'\"?\\"
 
 
 def read_constant(node: Any, model: DataModel) -> Value:
-    """The value of an integer or character constant; floating constants are refused."""
+    """The value of an integer, floating or character constant; ``long double`` is refused."""
     if node.type == "char" or "'" in node.value:
         characters = characters_of(node.value[1:-1], node) if node.value.startswith("'") else []
         if len(characters) != 1:
@@ -25,7 +26,7 @@ def read_constant(node: Any, model: DataModel) -> Value:
         signed = raw - 256 if char.signed and raw > 127 else raw
         return Value(constant(signed, model.int_type.bits), model.int_type)
     if "int" not in node.type:
-        raise unsupported(f"{node.type} constant {node.value} (floating point)", node)
+        return _floating_constant(node)
     text = node.value.rstrip("uUlL")
     suffix = node.value[len(text) :].lower()
     number = int(text, 0) if not _is_octal(text) else int(text, 8)
@@ -33,6 +34,19 @@ def read_constant(node: Any, model: DataModel) -> Value:
     if ctype is None:
         raise unsupported(f"integer constant {node.value} (too large)", node)
     return Value(constant(number, ctype.bits), ctype)
+
+
+def _floating_constant(node: Any) -> Value:
+    """A decimal or hexadecimal constant, rounded once to its type; one that is too large is infinite, as gcc has it."""
+    if node.type not in ("float", "double"):
+        raise unsupported(f"{node.type} constant {node.value}", node)
+    ctype = FloatType(node.type, 32 if node.type == "float" else 64)
+    text = node.value[:-1] if node.type == "float" else node.value
+    try:
+        raw = read(text, ctype.format)
+    except OverflowError:
+        raw = ctype.format.infinity
+    return Value(constant(raw, ctype.bits), ctype)
 
 
 def _is_octal(text: str) -> bool:

@@ -13,10 +13,10 @@ from bmc.c.arithmetic import constant_value
 from bmc.c.declarations import NotConstant, TypeReader
 from bmc.c.literals import string_of
 from bmc.c.memory import Aggregate, Content, MemObject, Place, State, Target, Value, member_path
-from bmc.c.program import EnumConstant, Program, Scope, unsupported, where
+from bmc.c.program import EnumConstant, Function, Program, Scope, unsupported, where
 from bmc.c.recorder import Recorder
 from bmc.c.sequencing import Operand, Sequencing
-from bmc.c.types import ArrayType, CType, IntType, PointerType, StructType, VoidType, show_type
+from bmc.c.types import ArrayType, CType, FloatType, IntType, PointerType, StructType, VoidType, show_type
 from bmc.errors import InputRefused
 from bmc.terms import constant
 
@@ -113,7 +113,8 @@ class Lvalues(Sequencing):
             return found
         if isinstance(found, MemObject):
             return _whole(found)
-        if found is None and self.unknown_name is not None:
+        undefined = found is None or (isinstance(found, Function) and found.node is None)
+        if undefined and self.unknown_name is not None:
             return self.unknown_name(node, state)
         if found is None:
             raise InputRefused(f"unknown name '{node.name}'", where(node), "declare it, or include its header")
@@ -169,6 +170,8 @@ class Lvalues(Sequencing):
             Operand(node.name, lambda: self._array_or_pointer(node.name, scope, state)),
             Operand(node.subscript, lambda: self.value(node.subscript, scope, state)),
         )
+        if isinstance(index.ctype, FloatType):
+            raise InputRefused(f"an index must be an integer, not a {index.ctype.name}", where(node))
         if not isinstance(index.ctype, IntType):
             raise unsupported("index[array] written the other way round", node)
         if isinstance(base, Place):

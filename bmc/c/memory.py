@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from pysmt.fnode import FNode
 from pysmt.shortcuts import FALSE, TRUE
 
-from bmc.c.types import ArrayType, CType, IntType, Path, PointerType
+from bmc.c.cells import Cells, Fork, last_common
+from bmc.c.types import Arithmetic, ArrayType, CType, Path, PointerType, scalars
 from bmc.errors import InputRefused, Location
 from bmc.terms import both, choose, either, negate
 
@@ -55,10 +56,10 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A scalar rvalue. ``term`` is a bit-vector of the type's width, or the targets of a pointer."""
+    """A scalar rvalue. ``term`` is a bit-vector of the type's width (a floating value's pattern), or a pointer's."""
 
     term: FNode | tuple[Target, ...]
-    ctype: IntType | PointerType
+    ctype: Arithmetic | PointerType
 
     @property
     def bits(self) -> FNode:
@@ -81,9 +82,9 @@ class Aggregate:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What a cell holds: a bit-vector or pointer targets, and when it is defined. None: a float never looked at."""
+    """What a cell holds: a bit-vector or pointer targets, and when it is defined."""
 
-    term: FNode | tuple[Target, ...] | None
+    term: FNode | tuple[Target, ...]
     defined: FNode
 
 
@@ -96,35 +97,65 @@ class State:
 
     __slots__ = ("cells", "pc")
 
-    def __init__(self, cells: dict[Key, Content] | None = None, pc: FNode | None = None) -> None:
-        self.cells: dict[Key, Content] = cells if cells is not None else {}
+    def __init__(self, cells: Mapping[Key, Content] | None = None, pc: FNode | None = None) -> None:
+        self.cells: Cells[Key, Content] = cells if isinstance(cells, Cells) else Cells(cells)
         self.pc: FNode = pc if pc is not None else TRUE()
 
     def fork(self, condition: FNode) -> State:
         """A copy on which ``condition`` holds as well."""
-        return State(dict(self.cells), both(self.pc, condition))
+        return State(self.cells.copied(), both(self.pc, condition))
 
     def drop(self, objects: Iterable[MemObject]) -> None:
         """Forget the cells of objects whose lifetime has ended."""
-        gone = set(objects)
-        if gone:
-            self.cells = {key: content for key, content in self.cells.items() if key[0] not in gone}
+        for obj in objects:
+            for path, _ in scalars(obj.ctype):
+                self.cells.pop((obj, path), None)
 
 
 def merge(condition: FNode, then: State | None, other: State | None) -> State | None:
-    """Join two paths that exclude each other: where ``condition`` holds the first was taken. None is a dead path."""
+    """Join two paths that exclude each other, and use them up; None is a dead path.
+
+    Where ``condition`` holds the first was taken. What both wrote becomes a choice by ``condition``; what only one of
+    them wrote a choice by that path's whole condition, so that no further join has to touch it (``Cells``: *kept*).
+    """
     if then is None or then.pc.is_false():
         return other
     if other is None or other.pc.is_false():
         return then
-    cells = dict(other.cells)
-    for key, content in then.cells.items():
-        old = cells.get(key)
-        if old is None:
-            cells[key] = content
-        elif old is not content:
-            cells[key] = merge_contents(condition, content, old)
-    return State(cells, either(then.pc, other.pc))
+    fork = last_common(then.cells, other.cells)
+    if len(then.cells.kept) < len(other.cells.kept):
+        _merge_into(other, then, negate(condition), fork)
+        other.pc = either(then.pc, other.pc)
+        return other
+    _merge_into(then, other, condition, fork)
+    then.pc = either(then.pc, other.pc)
+    return then
+
+
+def _merge_into(large: State, small: State, condition: FNode, fork: Fork) -> None:
+    """Give ``large`` the contents of two paths after their join; ``condition`` tells it from ``small``."""
+    opened, kept = large.cells.written_since(fork)
+    s_opened, s_kept = small.cells.written_since(fork)
+    still: dict[Key, None] = {}
+    for key in {**opened, **s_opened, **s_kept}:
+        x, y = large.cells.get(key), small.cells.get(key)
+        if x is None or y is None:
+            joined = x or y  # one of them dropped it, or never had it
+        elif (key in opened or key in kept) and (key in s_opened or key in s_kept):
+            joined = merge_contents(condition, x, y)
+        else:
+            if key in opened:
+                joined = merge_contents(large.pc, x, y)
+            else:
+                joined = merge_contents(small.pc, y, x) if key in s_opened else y
+            large.cells.put(key, joined)
+            kept[key] = None
+            continue
+        if joined is not None:
+            large.cells.put(key, joined)
+            still[key] = None
+        kept.pop(key, None)
+    large.cells.rebase(fork, still, kept)
 
 
 def join(paths: list[State]) -> State | None:
@@ -146,8 +177,6 @@ def merge_contents(condition: FNode, then: Content, other: Content) -> Content:
     if other.defined.is_false():
         return Content(then.term, both(condition, then.defined))
     defined = choose(condition, then.defined, other.defined)
-    if then.term is None or other.term is None:
-        return Content(then.term if then.term is not None else other.term, defined)
     return Content(merge_terms(condition, then.term, other.term), defined)
 
 

@@ -97,11 +97,11 @@ class CModel:
         return tree.ext[-1].body.block_items[0].expr
 
     def unknown_name(self, node: Any, where: Location) -> Place:
-        """Resolve a short name: the last part of the path of one variable, array or struct."""
+        """Resolve a short name: the last part of the path of one variable, array or struct, or a function's name."""
         found: dict[tuple[MemObject, tuple[str | int, ...]], None] = {}
         for variable in self.variables:
             obj, path = variable.key
-            if obj.kind in ("local", "return") and node.name in (obj.symbol, obj.name):
+            if obj.kind in ("local", "return") and node.name in (obj.symbol, obj.name, obj.function):
                 found[obj, ()] = None
             for end, part in enumerate(path, 1):
                 if part == node.name:

@@ -39,6 +39,10 @@ class Scope:
     names: dict[str, Any] = field(default_factory=dict)
     tags: dict[str, CType] = field(default_factory=dict)
 
+    def inner(self) -> Scope:
+        """A new scope inside of this one; while it is in use, nothing may be entered into this one."""
+        return Scope(self if self.names or self.tags or self.parent is None else self.parent)
+
     def find(self, name: str) -> Any:
         """What a name stands for, None if it is unknown; raises the refusal of a declaration that cannot be read."""
         scope: Scope | None = self
@@ -110,6 +114,11 @@ class Program:
     model: DataModel
     functions: dict[str, Function] = field(default_factory=dict)
 
+    @property
+    def stand_ins(self) -> tuple[tuple[str, str], ...]:
+        """Bundled stand-ins that were read for vendor headers: (name, path), in the order of their first use."""
+        return tuple(dict.fromkeys(pair for unit in self.units for pair in unit.source.stand_ins))
+
     def function(self, name: str) -> Function | None:
         """A defined function, wherever it stands (static ones too, where only one has the name)."""
         for unit in self.units:
@@ -128,10 +137,14 @@ class Program:
 
 
 def parse_file(
-    file: str, include: Sequence[str], defines: Sequence[tuple[str, str]], model: DataModel
+    file: str,
+    include: Sequence[str],
+    defines: Sequence[tuple[str, str]],
+    model: DataModel,
+    pass_errors: bool = False,
 ) -> tuple[PreprocessedUnit, Any]:
     """Preprocess and parse one file. InputRefused with the place of the first syntax error."""
-    source = preprocess(file, include, defines, model)
+    source = preprocess(file, include, defines, model, pass_errors)
     return source, parse_text(source.text, file)
 
 

@@ -9,11 +9,15 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import BVSGE, BVSLE, BVUGE, BVULE, FALSE, TRUE, And, Or
 
 from bmc.c.config import SourceConfig
+from bmc.c.float_ranges import read_float_ranges
+from bmc.c.floating import truth
+from bmc.c.memory import Value
 from bmc.c.model import CModel
 from bmc.c.recorder import Recorder
-from bmc.c.types import IntType
+from bmc.c.types import Arithmetic, FloatType, IntType
 from bmc.c.variables import CVariable, matching
 from bmc.errors import InputRefused, Location
+from bmc.floats.ranges import every
 from bmc.system import InputVariable, ValueType, conjunction
 from bmc.terms import both, constant, either, equals, negate
 
@@ -42,6 +46,8 @@ class Ranges:
         if variable.name in self.given:
             return self.given[variable.name]
         ctype = variable.ctype
+        if isinstance(ctype, FloatType):
+            return every(ctype.format)
         if is_boolean(ctype):
             return ((0, 1),)
         if ctype.labels:
@@ -49,7 +55,9 @@ class Ranges:
         return ((ctype.least, ctype.greatest),)
 
     def bounds(self, variable: CVariable) -> tuple[int | None, int | None]:
-        """Least and greatest value given for a state variable."""
+        """Least and greatest value given for a state variable; of a floating one, whose patterns do not rise, none."""
+        if isinstance(variable.ctype, FloatType):
+            return None, None
         ranges = self.given.get(variable.name)
         return (ranges[0][0], ranges[-1][1]) if ranges else (None, None)
 
@@ -69,7 +77,7 @@ class Ranges:
         for variable in variables:
             term = self.model.content(variable, None).term
             assert isinstance(term, FNode)
-            flags.append(negate(equals(term, constant(0, variable.ctype.bits))))
+            flags.append(truth(Value(term, variable.ctype)))
         pairs = [negate(both(a, b)) for i, a in enumerate(flags) for b in flags[i + 1 :]]
         some = Or(flags) if flags else FALSE()
         return conjunction([*pairs, some] if exactly else pairs)
@@ -80,8 +88,12 @@ def read_ranges(
 ) -> tuple[tuple[int, int], ...]:
     """Values as rising inclusive ranges: of the text ``low..high``, of one value, or of several C constants.
 
-    InputRefused, with the place ``where``, if there is none, or one does not fit the variable.
+    For a floating variable they are ranges over patterns. InputRefused, with the place ``where``, if there is none, or
+    one does not fit the variable.
     """
+    ctype = variable.ctype
+    if isinstance(ctype, FloatType):
+        return read_float_ranges(model, variable.name, ctype, values, where)
     if isinstance(values, str):
         low, dots, high = values.partition("..")
         if not dots:
@@ -91,7 +103,6 @@ def read_ranges(
         ranges = joined(read_number(model, text, where) for text in values)
     if not ranges or ranges[0][0] > ranges[-1][1]:
         raise InputRefused(f"the range of '{variable.name}' is empty", where)
-    ctype = variable.ctype
     for number in (ranges[0][0], ranges[-1][1]):
         if not ctype.least <= number <= ctype.greatest:
             text = f"{number} does not fit '{variable.name}' ({ctype.name}: {ctype.least}..{ctype.greatest})"
@@ -106,9 +117,9 @@ def read_number(model: CModel, text: str, where: Location) -> int:
     return int(model.with_names(Recorder(), where, lambda: model.executor.constant(node, scope)))
 
 
-def is_boolean(ctype: IntType) -> bool:
-    """Whether a type is meant for 0 and 1 alone: ``_Bool``, or one that is called like it."""
-    return ctype.is_bool or bool(_BOOLEAN_NAMES.match(ctype.name))
+def is_boolean(ctype: Arithmetic) -> bool:
+    """Whether a type is meant for 0 and 1 alone: ``_Bool``, or an integer type that is called like it."""
+    return isinstance(ctype, IntType) and (ctype.is_bool or bool(_BOOLEAN_NAMES.match(ctype.name)))
 
 
 def joined(numbers: Iterable[int]) -> tuple[tuple[int, int], ...]:

@@ -60,11 +60,21 @@ class Sequencing(MemoryAccess):
 
     def has_effects(self, node: Any) -> bool:
         """Whether evaluating ``node`` may change memory (it assigns, steps or calls)."""
-        known = self._effects.get(id(node))
-        if known is None:
-            changes = isinstance(node, c_ast.Assignment | c_ast.FuncCall | c_ast.CompoundLiteral) or (
-                isinstance(node, c_ast.UnaryOp) and node.op in STEPS
-            )
-            known = (changes or any(self.has_effects(child) for _, child in node.children()), node)
-            self._effects[id(node)] = known
-        return known[0]
+        todo = [node]
+        while todo:
+            item = todo[-1]
+            children = [child for _, child in item.children()] if id(item) not in self._effects else []
+            missing = [child for child in children if id(child) not in self._effects]
+            if missing and not _changes(item):
+                todo += missing
+                continue
+            if id(item) not in self._effects:
+                self._effects[id(item)] = _changes(item) or any(self._effects[id(c)][0] for c in children), item
+            todo.pop()
+        return self._effects[id(node)][0]
+
+
+def _changes(node: Any) -> bool:
+    """Whether a syntax node by itself, not counting its parts, changes memory."""
+    changing = isinstance(node, c_ast.Assignment | c_ast.FuncCall | c_ast.CompoundLiteral)
+    return changing or (isinstance(node, c_ast.UnaryOp) and node.op in STEPS)

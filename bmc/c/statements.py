@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pycparser import c_ast
+from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE
 
 from bmc.c.calls import Frame
@@ -61,7 +62,7 @@ class Executor(Switches):
         return state
 
     def _do_compound(self, node: Any, scope: Scope, state: State | None) -> State | None:
-        inner = Scope(scope)
+        inner = scope.inner()
         living = self.frames[-1].locals
         before = len(living)
         for item in node.block_items or ():
@@ -150,14 +151,28 @@ class Executor(Switches):
         return obj
 
     def _do_if(self, node: Any, scope: Scope, state: State) -> State | None:
-        cond = self.decide(node.cond, scope, state)
-        if cond.is_true():
-            return self.execute(node.iftrue, Scope(scope), state)
-        if cond.is_false():
-            return self.execute(node.iffalse, Scope(scope), state)
-        then = self.execute(node.iftrue, Scope(scope), state.fork(cond))
-        other = self.execute(node.iffalse, Scope(scope), State(state.cells, both(state.pc, negate(cond))))
-        return merge(cond, then, other)
+        """An ``if`` with its ``else if`` links: a loop, because chains of them are long."""
+        taken: list[tuple[FNode, State | None]] = []
+        end: State | None = state
+        link = node
+        while end is not None and isinstance(link, c_ast.If):
+            scope = scope.inner()
+            try:
+                cond = self.decide(link.cond, scope, end)
+            except InputRefused as error:
+                error.where = error.where or where(link)
+                raise
+            if cond.is_true():
+                link = link.iftrue
+                break
+            if not cond.is_false():
+                taken.append((cond, self.execute(link.iftrue, scope.inner(), end.fork(cond))))
+                end = State(end.cells, both(end.pc, negate(cond)))
+            link = link.iffalse
+        end = self.execute(link, scope.inner(), end)
+        for cond, then in reversed(taken):
+            end = merge(cond, then, end)
+        return end
 
     def _do_return(self, node: Any, scope: Scope, state: State) -> None:
         frame = self.frames[-1]
@@ -167,8 +182,8 @@ class Executor(Switches):
                 if value is None:
                     raise InputRefused("a void value is returned", where(node))
                 place = Place((Target(TRUE(), frame.result),), frame.result.ctype)
-                self.store(place, self.as_type(value, frame.result.ctype, node), state, node)
-        frame.returned = merge(state.pc, state, frame.returned)
+                self.store(place, self.as_type(value, frame.result.ctype, node, state), state, node)
+        frame.returned.append(state)
 
     def _do_break(self, node: Any, scope: Scope, state: State) -> None:
         if not self.frames[-1].broken:
@@ -204,10 +219,10 @@ class Executor(Switches):
             left = len(exits)
             if rounds or test_first:
                 cond = self.decide(condition, scope, state) if condition is not None else TRUE()
-                if cond.is_false():
+                if cond.is_false() or self.cases.impossible(cond, state.pc):
                     exits.append(state)
                     break
-                if not cond.is_true():
+                if not cond.is_true() and not self.cases.impossible(negate(cond), state.pc):
                     exits.append(state.fork(negate(cond)))
                     state = state.fork(cond)
             rounds += 1
@@ -221,11 +236,9 @@ class Executor(Switches):
     def _body(self, node: Any, scope: Scope, state: State, frame: Frame, exits: list[State]) -> State | None:
         frame.broken.append(exits)
         frame.continued.append([])
-        end = self.execute(node.stmt, Scope(scope), state)
-        for other in frame.continued.pop():
-            end = merge(other.pc, other, end)
+        end = self.execute(node.stmt, scope.inner(), state)
         frame.broken.pop()
-        return end
+        return join([*frame.continued.pop(), *([end] if end is not None else [])])
 
     @staticmethod
     def _check_bound(rounds: int, open_rounds: int, node: Any) -> None:

@@ -69,9 +69,10 @@ class Switches(Calls):
         return merge(guard, entered, current)
 
     def _leave_switch(self, exits: list[State], guards: dict[int, FNode], pc: FNode) -> State | None:
-        joined = join(exits)
         entered = {both(pc, guard) for guard in guards.values() if not guard.is_false()}
-        if joined is not None and entered == {path.pc for path in exits}:
+        left = {path.pc for path in exits}
+        joined = join(exits)
+        if joined is not None and entered == left:
             joined.pc = pc
         return joined
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from bmc.errors import InputRefused
+from bmc.floats.format import FORMATS, Format
 from bmc.system import ValueType
 
 
@@ -38,10 +39,24 @@ class IntType:
 
 @dataclass(frozen=True, slots=True)
 class FloatType:
-    """``float`` or ``double``: may be declared and stored untouched, but not computed with."""
+    """``float`` or ``double``; ``long double`` (128 bits) may be declared and cleared, but not computed with."""
 
     name: str
     bits: int
+
+    @property
+    def readable(self) -> bool:
+        """Whether values of this type can be computed with."""
+        return self.bits in FORMATS
+
+    @property
+    def format(self) -> Format:
+        """The IEEE-754 format; only of a readable type."""
+        return FORMATS[self.bits]
+
+    def value_type(self) -> ValueType:
+        """How the transition system shows values of this type."""
+        return ValueType(self.name, self.bits, floating=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,16 +92,21 @@ class StructType:
     """Greatest alignment of a member in bytes (``packed``, ``#pragma pack``); 0 for no limit."""
     refusal: InputRefused | None = None
     """Why the members cannot be read; raised where they are needed."""
+    _by_name: dict[str, Member] = field(default_factory=dict)
 
     def member(self, name: str) -> Member | None:
         """The direct member called ``name``."""
-        return next((m for m in self.members() if m.name == name), None)
+        members = self.members()
+        if len(self._by_name) != len(members):
+            self._by_name = {m.name: m for m in reversed(members)}
+        return self._by_name.get(name)
 
     def find(self, name: str) -> tuple[Member, ...]:
         """The way to the member ``name``, through unnamed structs and unions; empty if there is none."""
+        direct = self.member(name)
+        if direct is not None:
+            return (direct,)
         for member in self.members():
-            if member.name == name:
-                return (member,)
             if member.name.startswith(UNNAMED) and isinstance(member.type, StructType):
                 inner = member.type.find(name)
                 if inner:
@@ -114,6 +134,7 @@ class FunctionType:
 UNNAMED = "(unnamed "
 """Start of the made-up names of unnamed members."""
 
+Arithmetic: TypeAlias = IntType | FloatType
 CType: TypeAlias = IntType | FloatType | VoidType | PointerType | ArrayType | StructType | FunctionType
 Step: TypeAlias = str | int
 Path: TypeAlias = tuple[Step, ...]
@@ -223,12 +244,14 @@ def same_type(left: CType, right: CType) -> bool:
     """Whether two types are the same for assignment of whole objects and for matching parameters."""
     if isinstance(left, IntType) and isinstance(right, IntType):
         return (left.bits, left.signed, left.is_bool) == (right.bits, right.signed, right.is_bool)
+    if isinstance(left, FloatType) and isinstance(right, FloatType):
+        return left.bits == right.bits
     if isinstance(left, PointerType) and isinstance(right, PointerType):
         return same_type(left.target, right.target)
     if isinstance(left, ArrayType) and isinstance(right, ArrayType):
         return left.length == right.length and same_type(left.element, right.element)
     if isinstance(left, StructType) and isinstance(right, StructType):
-        return left is right or (bool(left.tag) and left.tag == right.tag and _same_members(left, right))
+        return left is right or (left.tag == right.tag and _same_members(left, right))
     return left == right
 
 

@@ -11,17 +11,17 @@ from dataclasses import dataclass
 from pysmt.shortcuts import TRUE, Symbol
 
 from bmc.c.memory import Content, Key, MemObject
-from bmc.c.types import UNNAMED, IntType, StructType, type_at
+from bmc.c.types import UNNAMED, Arithmetic, FloatType, IntType, StructType, type_at
 from bmc.errors import InputRefused, Location
 
 
 @dataclass(frozen=True, slots=True)
 class CVariable:
-    """One integer cell that outlives a step. ``role``: input, state, output or ignored."""
+    """One integer or floating cell that outlives a step. ``role``: input, state, output or ignored."""
 
     name: str
     key: Key
-    ctype: IntType
+    ctype: Arithmetic
     role: str = "state"
 
 
@@ -30,15 +30,17 @@ DEFINED = "#defined"
 
 
 def is_variable(key: Key) -> bool:
-    """Whether a cell is an integer that outlives a step and can change."""
+    """Whether a cell is a number that outlives a step and can change."""
     obj, path = key
-    return obj.persistent and not obj.const and isinstance(type_at(obj.ctype, path), IntType)
+    ctype = type_at(obj.ctype, path)
+    number = isinstance(ctype, IntType) or (isinstance(ctype, FloatType) and ctype.readable)
+    return obj.persistent and not obj.const and number
 
 
 def symbol_content(key: Key, shadowed: bool, step: int | None = None) -> Content:
     """A variable's cell as its symbol, plain (None) or framed at ``step``; with its definedness bit if ``shadowed``."""
     ctype = type_at(key[0].ctype, key[1])
-    assert isinstance(ctype, IntType)
+    assert isinstance(ctype, IntType | FloatType)
     name, mark = variable_name(*key), "" if step is None else f"@{step}"
     return Content(ctype.value_type().symbol(name + mark), Symbol(f"{name}{DEFINED}{mark}") if shadowed else TRUE())
 
@@ -113,7 +115,7 @@ def matching(patterns: Sequence[str], names: Sequence[str], where: Location | No
 
 def _below(pattern: str, names: Sequence[str]) -> list[str]:
     """All variables inside the object called ``pattern``."""
-    return [n for n in names if re.match(re.escape(pattern) + r"(->|\.|\[)", n) or n == f"*{pattern}"]
+    return [n for n in names if re.match(re.escape(pattern) + r"(->|\.|\[|::)", n) or n == f"*{pattern}"]
 
 
 def _translate(pattern: str) -> str:

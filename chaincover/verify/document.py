@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from bmc.errors import InputRefused, Location
 from chaincover import certificate
 from chaincover.certificate import Certificate
-from chaincover.chain_file import SCHEMA
+from chaincover.chain_file import SCHEMA, recorded_hold
 
 T = TypeVar("T")
 
@@ -54,7 +54,7 @@ class HitClaim:
 class Document:
     """One ``chain.json``: settings, claims about the chain, claims about shorter ones. Lengths are in steps.
 
-    ``criteria`` are those that generated goals.
+    ``criteria`` are those that generated goals. ``hold``: inputs change only every so many steps.
     """
 
     place: Path
@@ -76,6 +76,7 @@ class Document:
     gap: float | None
     certificate: Certificate | None
     criteria: tuple[str, ...] = ()
+    hold: int = 1
 
     @property
     def where(self) -> Location:
@@ -160,6 +161,7 @@ def _document(place: Path, data: dict[str, Any]) -> Document:
         gap=None if gap is None else float(gap),
         certificate=None if proof is None else certificate.from_data(proof),
         criteria=tuple(str(text) for text in data["settings"].get("coverage", ())),
+        hold=recorded_hold(data["settings"]),
     )
 
 

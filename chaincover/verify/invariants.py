@@ -11,12 +11,13 @@ from pysmt.shortcuts import TRUE, And, Not, Or
 
 from bmc.engines.protocol import Status
 from bmc.evaluate import compile_formulas
+from bmc.slice import CONSTANTS
 from bmc.system import Condition, StateVariable, Valuation, conjunction, equal
 from bmc.unroll import at
 from chaincover.verify.limits import Clock
 from chaincover.verify.report import HOLDS, OPEN, UNCLAIMED, WRONG, Line
 from chaincover.verify.setting import Setting
-from chaincover.verify.states import Confirmation, Table
+from chaincover.verify.states import Confirmation, Table, told
 from chaincover.verify.unrolling import Unrolling
 
 MOST_STATES = 1000
@@ -47,15 +48,17 @@ def assumed(
     verdicts: dict[str, tuple[str, str]] = {}
     start, always = TRUE(), TRUE()
     stated = {condition.name: condition for condition in setting.system.invariants}
+    stated.update((name, condition) for name in names if (condition := _constants(setting, name)) is not None)
     for name in names:
         counted = _REACHABLE.fullmatch(name)
         if counted:
-            verdicts[name] = _count_again(int(counted[1]), table, confirmation)
+            verdicts[name] = _count_again(int(counted[1]), table, setting.least_cone, confirmation)
             start, always = _reachable(table) if table is not None else (start, always)
         elif name not in stated:
             verdicts[name] = WRONG, "the program states no such invariant"
     own = [stated[name] for name in names if name in stated]
-    found = _on_states(own, table.states) if table is not None else _by_induction(setting, own, clock)
+    found = {} if table is None else _on_states([c for c in own if table.knows(c.formula)], table)
+    found |= _by_induction(setting, [c for c in own if c.name not in found], clock)
     verdicts.update(found)
     proved = conjunction(c.formula for c in own if found[c.name][0] == HOLDS)
     complete = table is not None or not any(_REACHABLE.fullmatch(name) for name in names)
@@ -69,11 +72,23 @@ def _line(verdicts: dict[str, tuple[str, str]]) -> Line:
     return Line(CHECK, verdict, "; ".join(f"{name}: {text}" for name, (_, text) in verdicts.items()))
 
 
-def _count_again(claimed: int, table: Table | None, confirmation: Confirmation | None) -> tuple[str, str]:
+def _constants(setting: Setting, name: str) -> Condition | None:
+    """What an invariant says that lists variables which never change; None if it is none, or names others."""
+    if not name.startswith(CONSTANTS):
+        return None
+    known = {var.name: var for var in setting.system.state}
+    listed = [known.get(listed) for listed in name.removeprefix(CONSTANTS).split(", ")]
+    parts = [equal(var.symbol, var.init) for var in listed if var is not None and var.init is not None]
+    return Condition(name, conjunction(parts)) if len(parts) == len(listed) else None
+
+
+def _count_again(
+    claimed: int, table: Table | None, least: Sequence[StateVariable], confirmation: Confirmation | None
+) -> tuple[str, str]:
     """The claim of so many reachable states, against the list of them."""
     if table is None or confirmation is None:
         return OPEN, "too many states to list them again"
-    if len(table.states) != claimed:
+    if not table.counts(claimed, least):
         return WRONG, f"there are {len(table.states)}"
     if confirmation.differences:
         return WRONG, "the compiled original takes other steps than the model"
@@ -81,14 +96,15 @@ def _count_again(claimed: int, table: Table | None, confirmation: Confirmation |
     return HOLDS, f"listed again, all {table.steps} steps run on {confirmation.on}{why}"
 
 
-def _on_states(conditions: Sequence[Condition], states: Sequence[Valuation]) -> dict[str, tuple[str, str]]:
+def _on_states(conditions: Sequence[Condition], table: Table) -> dict[str, tuple[str, str]]:
     """Look at each condition in every reachable state."""
+    states = table.states
     holds = compile_formulas([condition.formula for condition in conditions])
     verdicts = {c.name: (HOLDS, f"true in all {len(states)} reachable states") for c in conditions}
     for state in states:
         for condition, value in zip(conditions, holds(state), strict=True):
             if not value:
-                verdicts[condition.name] = WRONG, f"false in the reachable state {dict(state)}"
+                verdicts[condition.name] = WRONG, f"false in the reachable state {told(table.variables, state)}"
     return verdicts
 
 

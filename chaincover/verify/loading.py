@@ -73,7 +73,8 @@ def _project(document: Document, given: dict[str, Any]) -> Project:
     own = [(name, value if equals else "1") for name, equals, value in texts]
     named = {name for name, _ in own}
     defines = (*config.defines, *(pair for pair in recorded if pair[0] not in named), *own)
-    return replace(project, config=replace(config, include=(*given["include"], *config.include), defines=defines))
+    config = replace(config, include=(*given["include"], *config.include), defines=defines)
+    return replace(project, config=config, hold=given.get("hold") or document.hold)
 
 
 def _final(document: Document, project: Project) -> str | None:

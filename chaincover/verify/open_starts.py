@@ -11,6 +11,7 @@ from bmc.errors import CheckDisagreed
 from bmc.system import equal
 from bmc.unroll import at, framed, shift
 from chaincover.chain_file import Stimulus
+from chaincover.values import shown
 from chaincover.verify.limits import Clock
 from chaincover.verify.report import HOLDS, OPEN, UNCLAIMED, WRONG, Line
 from chaincover.verify.setting import Setting
@@ -54,7 +55,8 @@ def open_starts(setting: Setting, stimulus: Stimulus, relies: bool, clock: Clock
         return Line(CHECK, OPEN, f"{said}; the solver did not finish")
     if _fine(setting, found.run, claimed):
         raise CheckDisagreed("the start values that the solver found for a failing chain do not fail it when simulated")
-    values = ", ".join(f"{name}={found.run.states[0][name]}" for name in names)
+    failing = shown([var for var in system.state if var.name in names], found.run.states[0])
+    values = ", ".join(f"{name}={value}" for name, value in failing.items())
     return Line(CHECK, WRONG, f"{said}; the chain fails for some of their values", (values,))
 
 

@@ -90,6 +90,9 @@ def told(system: TransitionSystem, run: Run, steps: int, from_init: bool) -> str
 
 def told_inputs(system: TransitionSystem, inputs: Sequence[Valuation]) -> str:
     """The inputs of each step, those that are not 0."""
-    rows = [shown(system.inputs, values) for values in inputs]
-    texts = [" ".join(f"{name}={value}" for name, value in row.items() if value) or "all 0" for row in rows]
+    texts = [
+        " ".join(f"{name}={value}" for name, value in shown(system.inputs, values).items() if value or values[name])
+        or "all 0"
+        for values in inputs
+    ]
     return "; ".join(f"step {number}: {text}" for number, text in enumerate(texts)) or "no step"

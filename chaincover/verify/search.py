@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pysmt.fnode import FNode
 
 from bmc.evaluate import compile_formulas
+from bmc.hold import held_values
 from bmc.system import Valuation, conjunction, symbols_of
 from bmc.unroll import plain, unframed
 from chaincover.verify.limits import Clock
@@ -56,12 +57,12 @@ def search(
     ``to_end``: and that ends in the end condition.
     """
     sweep = _Sweep(_Work(table, setting, [setting.goals[name] for name in goals], to_end), clock)
-    for length, layer in enumerate(sweep.layers()):
+    for length, layer in sweep.layers():
         if below is not None and length >= below:
             break
         for node in layer:
             if sweep.work.over(node):
-                return _outcome(table, sweep.parents, node)
+                return _outcome(table, sweep, node)
     return Outcome(not sweep.stopped, len(sweep.parents))
 
 
@@ -69,7 +70,7 @@ def covers(table: Table, setting: Setting, goals: Sequence[str], clock: Clock) -
     """Every set of ``goals`` that some run to the end covers, with the least number of steps; None above the limits."""
     sweep = _Sweep(_Work(table, setting, [setting.goals[name] for name in goals], True), clock)
     least: dict[int, int] = {}
-    for length, layer in enumerate(sweep.layers()):
+    for length, layer in sweep.layers():
         for node in layer:
             if sweep.work.may_end(node):
                 least.setdefault(node.covered, length)
@@ -87,13 +88,13 @@ class _Sweep:
         self.stopped = False
         self._clock = clock
 
-    def layers(self) -> Iterator[list[Node]]:
-        """The nodes of each number of steps, as long as there are new ones."""
+    def layers(self) -> Iterator[tuple[int, list[Node]]]:
+        """Numbers of steps with the nodes after so many, as long as there are new ones."""
         layer = list(dict.fromkeys(self.work.first_nodes()))
         self.parents.update(dict.fromkeys(layer))
-        moves, most = 0, self._clock.limits.nodes
+        length, moves, most = 0, 0, self._clock.limits.nodes
         while layer:
-            yield layer
+            yield length, layer
             following: list[Node] = []
             for node in layer:
                 for choice, after in self.work.successors(node):
@@ -105,21 +106,23 @@ class _Sweep:
                     self.stopped = True
                     return
             layer = following
+            length += self.work.stride
 
 
-def _outcome(table: Table, parents: Mapping[Node, tuple[Node, int] | None], node: Node) -> Outcome:
+def _outcome(table: Table, sweep: _Sweep, node: Node) -> Outcome:
     inputs: list[Valuation] = []
     here = node
-    while (step := parents[here]) is not None:
+    while (step := sweep.parents[here]) is not None:
         here, choice = step
-        inputs.append(table.choices[choice])
-    return Outcome(True, len(parents), len(inputs), table.states[here.state], tuple(reversed(inputs)))
+        inputs += [table.choices[choice]] * sweep.work.stride
+    return Outcome(True, len(sweep.parents), len(inputs), table.states[here.state], tuple(reversed(inputs)))
 
 
 class _Work:
     """The goals taken apart: what each asks of one step alone, as bits, and what compares several steps.
 
     A goal of J steps has J + 1 bits: number j is set while a start of the goal j steps ago is still possible.
+    ``stride``: the steps between two nodes; those of a held step where no chain may end within one.
     """
 
     def __init__(self, table: Table, setting: Setting, goals: Sequence[Goal], to_end: bool) -> None:
@@ -138,6 +141,9 @@ class _Work:
         self._window = max((goals[n].length for n in self._joint), default=0)
         self._held = self._bits(alone)
         self._ends = _end_states(table, setting) if to_end else [True] * len(table.states)
+        places = zip(self._ends, table.states, strict=True)
+        within = any(end and held_values(setting.system, state) is not None for end, state in places)
+        self.stride = 1 if within else setting.system.hold
         self._moves = [self._worthwhile(number) for number in range(len(table.states))]
 
     def over(self, node: Node) -> bool:
@@ -154,7 +160,15 @@ class _Work:
             yield from self.arrivals(start, 0, 0, ())
 
     def successors(self, node: Node) -> Iterator[tuple[int, Node]]:
-        """The nodes one step later, each with the inputs that lead there."""
+        """The nodes ``stride`` steps later, each with the inputs that lead there."""
+        for choice, after in self._one_step(node):
+            nodes = [after]
+            for _ in range(1, self.stride):
+                nodes = [later for here in nodes for _, later in self._one_step(here)]
+            for last in dict.fromkeys(nodes):
+                yield choice, last
+
+    def _one_step(self, node: Node) -> Iterator[tuple[int, Node]]:
         for choice, target, held in self._moves[node.state]:
             window = ((*node.window, (node.state, choice))[-self._window :]) if self._window else ()
             for after in self.arrivals(target, (node.under_way & held) << 1, node.covered, window):

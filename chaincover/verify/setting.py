@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from pysmt.fnode import FNode
@@ -11,9 +11,10 @@ from pysmt.fnode import FNode
 from bmc.engines.protocol import Run
 from bmc.evaluate import compile_formulas
 from bmc.simulate import Simulator
-from bmc.system import TransitionSystem
+from bmc.system import StateVariable, TransitionSystem
 from bmc.unroll import at
 from chaincover.graph import END, FINAL, INIT
+from chaincover.sliced import plain_symbols, sliced
 from properties.goal import Goal
 from properties.monitor import Monitor
 
@@ -37,6 +38,12 @@ class Setting:
         """All framed formulas that claims can be about."""
         ends = [] if self.final is None else [at(self.final, 0)]
         return [*(goal.antecedent for goal in self.goals.values()), *ends]
+
+    @cached_property
+    def least_cone(self) -> tuple[StateVariable, ...]:
+        """The fewest variables that a search may have looked at; no proof here rests on it."""
+        part = replace(sliced(self.system, tuple(self.goals.values()), self.final), invariants=())
+        return part.cone(plain_symbols(self.formulas))
 
     def length(self, node: str) -> int:
         """J in steps of a goal; 0 for init and the end."""

@@ -10,11 +10,13 @@ from math import prod
 from pysmt.fnode import FNode
 
 from bmc.errors import CheckDisagreed, InputRefused, LimitReached
+from bmc.hold import held_values, released
 from bmc.interface import NativeInterface
 from bmc.native import CompiledOriginal, NoCompiler, compiled
 from bmc.simulate import Simulator
 from bmc.system import InputVariable, StateVariable, TransitionSystem, Valuation, symbols_of
 from bmc.unroll import plain
+from chaincover.values import Variable, show_value, shown
 from chaincover.verify.limits import Clock
 
 MODEL = "the model"
@@ -24,11 +26,13 @@ MODEL = "the model"
 class Table:
     """The reachable part of a system: ``moves`` holds for each state its allowed (number of inputs, next state).
 
-    ``states`` are valuations of ``variables``; ``starts`` are numbers of states. ``every_input``: whether ``choices``
-    vary all the inputs that the goals read, not only those on which a next state depends.
+    ``states`` are valuations of ``variables``, ``choices`` of ``inputs``; ``starts`` are numbers of states.
+    ``every_input``: whether ``choices`` vary all the inputs that the goals read, not only those on which a next state
+    depends.
     """
 
     variables: tuple[StateVariable, ...]
+    inputs: tuple[InputVariable, ...]
     states: tuple[Valuation, ...]
     starts: tuple[int, ...]
     choices: tuple[Valuation, ...]
@@ -45,6 +49,14 @@ class Table:
         names = {var.name for var in variables} & {var.name for var in self.variables}
         return len({tuple(state[name] for name in sorted(names)) for state in self.states})
 
+    def knows(self, formula: FNode) -> bool:
+        """Whether ``formula`` (plain) speaks of the table's variables only."""
+        return {s.symbol_name() for s in symbols_of(formula)} <= {var.name for var in self.variables}
+
+    def counts(self, claimed: int, variables: Iterable[StateVariable]) -> bool:
+        """Whether so many states may have been counted, on at least ``variables`` and at most those of the table."""
+        return self.distinct(variables) <= claimed <= len(self.states)
+
 
 def tabulate(system: TransitionSystem, formulas: Sequence[FNode], clock: Clock) -> Table | None:
     """The table on the variables that the framed ``formulas`` depend on; None above the limit of simulated steps."""
@@ -54,9 +66,11 @@ def tabulate(system: TransitionSystem, formulas: Sequence[FNode], clock: Clock) 
 def _explored(system: TransitionSystem, formulas: Sequence[FNode], clock: Clock, every_input: bool) -> Table | None:
     limit = clock.limits.explored
     read = {plain(s) for formula in formulas for s in symbols_of(formula)}
-    cone = system.cone(sorted(read, key=str))
+    cone = replace(system, invariants=()).cone(sorted(read, key=str))
     small = replace(system, state=cone, asserts=(), suspects=(), invariants=())
-    needed = [system.input_constraint, system.defined, *(var.next for var in cone), *(read if every_input else ())]
+    free = released(system)
+    moving = [var.next for var in free.state if var in cone]
+    needed = [free.input_constraint, system.defined, *moving, *(read if every_input else ())]
     names = {s.symbol_name() for formula in needed for s in symbols_of(formula)}
     varied = [var for var in system.inputs if var.name in names]
     loose = [var for var in cone if var.init is None]
@@ -65,6 +79,8 @@ def _explored(system: TransitionSystem, formulas: Sequence[FNode], clock: Clock,
     simulator = Simulator(small)
     fixed = {var.name: 0 for var in system.inputs if var.name not in names}
     choices = tuple({**fixed, **values} for values in _combinations(varied))
+    every = list(enumerate(choices))
+    places = {tuple(c[var.name] for var in system.inputs): [(n, c)] for n, c in every}
     numbers: dict[tuple[int, ...], int] = {}
     states: list[Valuation] = []
 
@@ -77,13 +93,17 @@ def _explored(system: TransitionSystem, formulas: Sequence[FNode], clock: Clock,
 
     starts = tuple(number(simulator.initial(values)) for values in _combinations(loose))
     moves: list[tuple[tuple[int, int], ...]] = []
+    tried = 0
     while len(moves) < len(states):
-        if (len(moves) + 1) * len(choices) > limit or clock.over:
-            return None
         here = states[len(moves)]
-        allowed = ((n, c) for n, c in enumerate(choices) if simulator.allowed(here, c))
+        held = held_values(system, here)
+        possible = every if held is None else places[tuple(held.values())]
+        tried += len(possible)
+        if tried > limit or clock.over:
+            return None
+        allowed = ((n, c) for n, c in possible if simulator.allowed(here, c))
         moves.append(tuple((n, number(simulator.step(here, c))) for n, c in allowed))
-    return Table(cone, tuple(states), tuple(dict.fromkeys(starts)), choices, tuple(moves), every_input)
+    return Table(cone, system.inputs, tuple(states), tuple(dict.fromkeys(starts)), choices, tuple(moves), every_input)
 
 
 def _count(variables: Sequence[StateVariable | InputVariable]) -> int:
@@ -146,12 +166,17 @@ def _differences(table: Table, original: CompiledOriginal, clock: Clock) -> Iter
     work = [(table.states[number], table.choices[choice]) for number, (choice, _) in pairs]
     for (number, (choice, target)), after in zip(pairs, original.steps(work, seconds) if work else [], strict=True):
         for name, theirs, ours in _unequal(table.variables, after, table.states[target]):
-            state, inputs = dict(table.states[number]), dict(table.choices[choice])
+            state, inputs = told(table.variables, table.states[number]), told(table.inputs, table.choices[choice])
             yield f"from {state} under {inputs} '{name}' becomes {theirs} in the compiled original, {ours} in the model"
 
 
-def _unequal(variables: Iterable[StateVariable], theirs: Valuation, ours: Valuation) -> Iterator[tuple[str, int, int]]:
-    """The variables that differ, of those that the original can tell and that are set."""
+def told(variables: Iterable[Variable], values: Valuation) -> dict[str, int | float | str]:
+    """Raw values, but floating ones as numbers."""
+    return {**values, **shown([var for var in variables if var.type.floating], values)}
+
+
+def _unequal(variables: Iterable[StateVariable], theirs: Valuation, ours: Valuation) -> Iterator[tuple[str, str, str]]:
+    """The variables that differ, of those that the original can tell and that are set, with both values as text."""
     for var in variables:
         if var.name in theirs and ours.get(f"{var.name}#defined", 1) and theirs[var.name] != ours[var.name]:
-            yield var.name, theirs[var.name], ours[var.name]
+            yield var.name, show_value(var.type, theirs[var.name]), show_value(var.type, ours[var.name])

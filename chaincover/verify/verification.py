@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 from pysmt.shortcuts import TRUE, And
 
 from bmc.engines.protocol import Status
-from bmc.system import symbols_of
-from bmc.unroll import plain
+from bmc.unroll import at
 from chaincover.certificate import Certificate, PathFact
 from chaincover.chain import NO_WAY_TO_FINAL
 from chaincover.load import Controller
@@ -89,7 +88,9 @@ class _Work:
         proof = document.certificate
         overlap = document.overlap if proof is None else proof.overlap
         setting = Setting(controller.system, goals, controller.final, overlap)
-        table = tabulate(controller.system, setting.formulas, clock)
+        claimed = () if proof is None else proof.invariants
+        used = [at(c.formula, 0) for c in controller.system.invariants if c.name in claimed]
+        table = tabulate(controller.system, [*setting.formulas, *used], clock)
         confirmation = None if table is None else confirm(table, controller.native, clock)
         return _Work(controller, document, setting, table, confirmation, clock, progress)
 
@@ -118,9 +119,7 @@ class _Work:
         count = len(self.table.states)
         if self.confirmation.differences:
             return Line(ALL_RUNS, WRONG, "original and model take different steps", self.confirmation.differences[:3])
-        bare = replace(self.setting.system, invariants=())
-        fewer = self.table.distinct(bare.cone(plain(s) for f in self.setting.formulas for s in symbols_of(f)))
-        if proof is not None and proof.exhausted not in (0, count, fewer):
+        if proof is not None and proof.exhausted and not self.table.counts(proof.exhausted, self.setting.least_cone):
             return Line(ALL_RUNS, WRONG, f"{proof.exhausted} reachable states are claimed, there are {count}")
         goals = [hit.goal for hit in self.document.hits] if proof is None else list(proof.goals)
         if not set(goals) <= set(self.setting.goals):

@@ -1,0 +1,1 @@
+/* Stand-in: the model declares nothing here. */

@@ -1,0 +1,157 @@
+"""Which state can still make a difference: for a final condition ``init``, and for what ``check`` tells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pysmt.fnode import FNode
+from pysmt.shortcuts import TRUE
+
+from bmc.c.variables import DEFINED
+from bmc.constants import constant_state
+from bmc.evaluate import post_order
+from bmc.live import live_state
+from bmc.system import StateVariable, TransitionSystem, symbols_of
+from bmc.unroll import unframed
+from chaincover.sliced import plain_symbols, sliced
+from chaincover.values import show_value
+from properties.goal import Goal
+
+
+@dataclass(frozen=True, slots=True)
+class Observers:
+    """For whom a difference counts: ``goals``, and the outside, which sees the ``outputs`` after each step."""
+
+    goals: tuple[Goal, ...]
+    outputs: frozenset[str]
+
+
+NOBODY = Observers((), frozenset())
+
+
+@dataclass(frozen=True)
+class Liveness:
+    """State variables and inputs by name, in the system's order, without those that the tool made.
+
+    ``live``: their value at the start of a step can make a difference to outputs, goals, asserts or to whether a step
+    is valid, now or later (``for_validity``: only to whether it is defined); ``dead``: it cannot; outputs that each
+    step writes are in neither. ``observed``: whether there are outputs, goals or asserts. ``constant``: with their
+    value as text. ``compared``: those that a state like the one after init has as then. ``needed`` and
+    ``needed_inputs``: what the goals and the final condition depend on; ``unread_inputs``: nothing at all does.
+    ``variables`` counts all that are no inputs.
+    """
+
+    observed: bool
+    live: tuple[str, ...]
+    for_validity: tuple[str, ...]
+    dead: tuple[str, ...]
+    constant: tuple[tuple[str, str], ...]
+    compared: tuple[str, ...]
+    needed: tuple[str, ...]
+    needed_inputs: tuple[str, ...]
+    unread_inputs: tuple[str, ...]
+    variables: int
+
+    def as_data(self) -> dict[str, Any]:
+        """The facts as plain data."""
+        return {
+            "observed": self.observed,
+            "live": list(self.live),
+            "live_only_for_validity": list(self.for_validity),
+            "dead": list(self.dead),
+            "constant": dict(self.constant),
+            "compared_with_init": list(self.compared),
+            "goals_depend_on": {"state": list(self.needed), "inputs": list(self.needed_inputs)},
+            "unread_inputs": list(self.unread_inputs),
+        }
+
+
+def find_liveness(
+    system: TransitionSystem, observers: Observers, goals: Sequence[Goal], final: FNode | None
+) -> Liveness:
+    """What is live for asserts and ``observers``, and what ``goals`` and ``final`` depend on."""
+    observed = observations(system, observers)
+    live = live_state(system, observed)
+    seen_later = live if system.defined.is_true() else live_state(replace(system, defined=TRUE()), observed)
+    constant = constant_state(system)
+    part = sliced(system, goals, final)
+    seen = [v for v in system.state if v.role != "internal"]
+    kept = {v.name for v in part.state}
+    asked = plain_symbols(_formulas(goals))
+    needed_inputs = _inputs_read(part, [*(v.next for v in part.state), part.defined, *asked])
+    everything = [*(v.next for v in system.state), system.defined, *(a.formula for a in system.asserts), *asked]
+    read = _inputs_read(system, everything)
+    names, seen_names = ({v.name for v in seen if {v.name, v.name + DEFINED} & found} for found in (live, seen_later))
+    return Liveness(
+        observed=bool(observers.goals or observers.outputs or system.asserts),
+        live=tuple(v.name for v in seen if v.name in names),
+        for_validity=tuple(v.name for v in seen if v.name in names and v.name not in seen_names),
+        dead=tuple(v.name for v in seen if v.name not in names and v.name not in {*constant, *observers.outputs}),
+        constant=tuple((v.name, str(show_value(v.type, constant[v.name]))) for v in seen if v.name in constant),
+        compared=tuple(v.name for v in _like_init(system, live) if v.role != "internal"),
+        needed=tuple(v.name for v in seen if v.name in kept and v.name not in constant),
+        needed_inputs=tuple(v.name for v in system.inputs if v.name in needed_inputs),
+        unread_inputs=tuple(v.name for v in system.inputs if v.name not in read),
+        variables=len(seen),
+    )
+
+
+def observations(system: TransitionSystem, observers: Observers) -> list[FNode]:
+    """What is seen of a step: outputs after it, asserts, and what goals name, at its start or after it."""
+    following = {var.name: var.next for var in system.state}
+    outputs = [following[name] for name in following if name in observers.outputs]
+    framed = [unframed(s) for f in _formulas(observers.goals) for s in symbols_of(f)]
+    later = dict.fromkeys(name for name, step in framed if step > 0 and name in following)
+    first = dict.fromkeys(name for name, step in framed if step == 0 and name in following)
+    named = [*(following[name] for name in later), *(system.variable(name).symbol for name in first)]
+    return [*outputs, *(condition.formula for condition in system.asserts), *named]
+
+
+def _formulas(goals: Iterable[Goal]) -> list[FNode]:
+    """Antecedents and consequents."""
+    return [f for goal in goals for f in (goal.antecedent, goal.consequent) if f is not None]
+
+
+def like_init(system: TransitionSystem, observers: Observers) -> list[StateVariable]:
+    """The variables that a state like the one after init has as then.
+
+    From such a state every run gives the same outputs, meets the same goals and asserts and is as valid as from init:
+    compared is all that is live for these, but for what never changes, what the project ignores, and what init leaves
+    open. An output is live if it is read back, or if some step keeps it as it is.
+    """
+    return _like_init(system, live_state(system, observations(system, observers)))
+
+
+def _like_init(system: TransitionSystem, live: frozenset[str]) -> list[StateVariable]:
+    ours = {var.name for var in system.state if var.role in ("state", "output") and var.init is not None}
+    set_ones = {name + DEFINED for name in ours}
+    return [var for var in system.state if var.name in live and (var.name in ours or var.name in set_ones)]
+
+
+def _inputs_read(system: TransitionSystem, formulas: Sequence[FNode]) -> set[str]:
+    """The inputs in ``formulas``, and those that a part of the input constraint ties to them or to a state variable."""
+    inputs, state = {var.name for var in system.inputs}, {var.name for var in system.state}
+    read = _names(formulas) & inputs
+    parts = [_names([part]) for part in _conjuncts(system.input_constraint)]
+    while True:
+        tied = {name for part in parts if part & (read | state) for name in part & inputs}
+        if tied <= read:
+            return read
+        read |= tied
+
+
+def _conjuncts(formula: FNode) -> list[FNode]:
+    found, todo = [], [formula]
+    while todo:
+        part = todo.pop()
+        if part.is_and():
+            todo.extend(part.args())
+        else:
+            found.append(part)
+    return found
+
+
+def _names(formulas: Sequence[FNode]) -> set[str]:
+    return {node.symbol_name() for node in post_order(formulas) if node.is_symbol()}

@@ -1,0 +1,267 @@
+"""What C files declare, read from their syntax trees: functions, objects, structures, calls and writes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pycparser import c_ast
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """A parameter, member or object: its name, the words of its base type, and what is around that type."""
+
+    name: str
+    type: str
+    pointers: int = 0
+    const: bool = False
+    array: bool = False
+
+    def __str__(self) -> str:
+        return (
+            f"{'const ' if self.const else ''}{self.type} {'*' * self.pointers}{self.name}{'[]' if self.array else ''}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectFacts:
+    """An object at file scope."""
+
+    what: Declared
+    file: str
+    line: int
+    static: bool
+    extern: bool
+    initialised: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """An assignment to ``root`` or to the member ``path`` of it; ``zero``: of the constant 0."""
+
+    root: str
+    path: tuple[str, ...]
+    zero: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call; ``used``: its result is; ``repeated``: it stands in an endless loop."""
+
+    function: str
+    used: bool
+    repeated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionFacts:
+    """A function with a body. ``names`` are the identifiers in it, ``calls`` and ``writes`` in source order."""
+
+    name: str
+    file: str
+    line: int
+    static: bool
+    result: Declared
+    parameters: tuple[Declared, ...]
+    names: frozenset[str] = frozenset()
+    calls: tuple[Call, ...] = ()
+    writes: tuple[Write, ...] = ()
+
+    @property
+    def called(self) -> frozenset[str]:
+        return frozenset(call.function for call in self.calls)
+
+    @property
+    def drives(self) -> bool:
+        """Whether it stands around a controller and calls it: main, or an endless loop of its own."""
+        return self.name == "main" or self.file.endswith("ert_main.c") or any(call.repeated for call in self.calls)
+
+    def __str__(self) -> str:
+        inside = ", ".join(map(str, self.parameters)) or "void"
+        return f"{str(self.result).strip()} {self.name}({inside})"
+
+
+@dataclass(frozen=True)
+class FileFacts:
+    """What one file declares; ``types`` maps structures to members, ``prototypes`` declared functions to results."""
+
+    file: str
+    functions: tuple[FunctionFacts, ...] = ()
+    objects: tuple[ObjectFacts, ...] = ()
+    types: dict[str, tuple[Declared, ...]] = field(default_factory=dict)
+    prototypes: dict[str, Declared] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the files of a program declare, the callers of its functions included."""
+
+    files: tuple[FileFacts, ...]
+
+    @property
+    def functions(self) -> list[FunctionFacts]:
+        return [function for file in self.files for function in file.functions]
+
+    @property
+    def objects(self) -> list[ObjectFacts]:
+        return [obj for file in self.files for obj in file.objects]
+
+    def function(self, name: str, near: str = "") -> FunctionFacts | None:
+        """The function of that name, the one in the file ``near`` or beside it first; None if it has no body."""
+        found = [function for function in self.functions if function.name == name]
+        return min(found, key=lambda f: _distance(f.file, near), default=None)
+
+    def object(self, name: str, near: str = "") -> ObjectFacts | None:
+        """The object of that name; a definition goes before a declaration."""
+        found = [
+            obj for obj in self.objects if obj.what.name == name and (not obj.static or obj.file == near or not near)
+        ]
+        return min(found, key=lambda o: (o.extern, _distance(o.file, near)), default=None)
+
+    def members(self, type_name: str) -> tuple[Declared, ...]:
+        """The members of a structure type; empty for other types."""
+        return next((file.types[type_name] for file in self.files if type_name in file.types), ())
+
+    def prototype(self, name: str) -> Declared | None:
+        """The result type of a function that is declared."""
+        return next((file.prototypes[name] for file in self.files if name in file.prototypes), None)
+
+    def callers(self, name: str) -> list[FunctionFacts]:
+        return [function for function in self.functions if name in function.called and function.name != name]
+
+    def reached(self, roots: Sequence[FunctionFacts]) -> list[FunctionFacts]:
+        """``roots`` and all functions with bodies that they call, directly or not."""
+        found = list(dict.fromkeys(roots))
+        for function in found:
+            for call in function.calls:
+                callee = self.function(call.function, function.file)
+                if callee is not None and callee not in found:
+                    found.append(callee)
+        return found
+
+
+def _distance(file: str, near: str) -> int:
+    """0 in the same file, 1 in the same folder, 2 elsewhere."""
+    return 0 if file == near else 1 if file.rpartition("/")[0] == near.rpartition("/")[0] else 2
+
+
+def facts_of(file: str, tree: Any) -> FileFacts:
+    """What the parsed ``file`` declares (a pycparser tree)."""
+    found = FileFacts(file)
+    functions: list[FunctionFacts] = []
+    objects: list[ObjectFacts] = []
+    for node in tree.ext:
+        _note_types(node, found.types)
+        if isinstance(node, c_ast.FuncDef):
+            functions.append(_function(node, file))
+        elif isinstance(node, c_ast.Decl) and node.name:
+            if isinstance(node.type, c_ast.FuncDecl):
+                found.prototypes[node.name] = _declared("", node.type.type)
+            else:
+                flags = ("static" in node.storage, "extern" in node.storage, node.init is not None)
+                objects.append(ObjectFacts(declared(node), file, node.coord.line, *flags))
+    return FileFacts(file, tuple(functions), tuple(objects), found.types, found.prototypes)
+
+
+def _note_types(node: Any, types: dict[str, tuple[Declared, ...]]) -> None:
+    """Enter the members of the structures that a declaration defines, under tag and typedef name."""
+    inner = getattr(node, "type", None)
+    while isinstance(inner, c_ast.TypeDecl | c_ast.PtrDecl | c_ast.ArrayDecl):
+        inner = inner.type
+    if not isinstance(inner, c_ast.Struct):
+        return
+    members = tuple(declared(m) for m in inner.decls or () if isinstance(m, c_ast.Decl) and m.name)
+    tag = f"struct {inner.name}"
+    if members and inner.name:
+        types[tag] = members
+    if isinstance(node, c_ast.Typedef):
+        types[node.name] = members or types.get(tag, ())
+    for name, known in list(types.items()):  # a typedef of a structure that is completed later
+        if not known and members and isinstance(node, c_ast.Decl) and inner.name and name.strip("_") in inner.name:
+            types[name] = members
+
+
+def declared(node: Any) -> Declared:
+    """A declaration node as plain data."""
+    return _declared(node.name or "", node.type)
+
+
+def _declared(name: str, kind: Any) -> Declared:
+    pointers, array, const = 0, False, False
+    while isinstance(kind, c_ast.PtrDecl | c_ast.ArrayDecl | c_ast.FuncDecl):
+        pointers += isinstance(kind, c_ast.PtrDecl)
+        array = array or isinstance(kind, c_ast.ArrayDecl)
+        kind = kind.type
+    const = "const" in (getattr(kind, "quals", None) or ())
+    base = getattr(kind, "type", kind)
+    if isinstance(base, c_ast.IdentifierType):
+        words = " ".join(base.names)
+    else:
+        words = f"{type(base).__name__.lower()} {getattr(base, 'name', '') or ''}".strip()
+    return Declared(name, words, pointers, const, array)
+
+
+def _function(node: Any, file: str) -> FunctionFacts:
+    decl = node.decl
+    given = decl.type.args.params if decl.type.args else []
+    parameters = tuple(declared(p) for p in given if not isinstance(p, c_ast.EllipsisParam))
+    parameters = () if [p.type for p in parameters] == ["void"] and not parameters[0].pointers else parameters
+    names: dict[str, None] = {}
+    calls: list[Call] = []
+    writes: list[Write] = []
+    for item, alone, repeated in _walk(node.body):
+        if isinstance(item, c_ast.ID):
+            names[item.name] = None
+        elif isinstance(item, c_ast.FuncCall) and isinstance(item.name, c_ast.ID):
+            calls.append(Call(item.name.name, not alone, repeated))
+        elif isinstance(item, c_ast.Assignment):
+            zero = (
+                item.op == "=" and isinstance(item.rvalue, c_ast.Constant) and item.rvalue.value.rstrip("uUlL") == "0"
+            )
+            writes.append(_write(item.lvalue, zero))
+        elif isinstance(item, c_ast.UnaryOp) and item.op in ("++", "--", "p++", "p--", "&"):
+            writes.append(_write(item.expr, False))
+    return FunctionFacts(
+        decl.name, file, decl.coord.line, "static" in decl.storage, _declared("", decl.type.type), parameters,
+        frozenset(names), tuple(calls), tuple(w for w in writes if w.root),
+    )  # fmt: skip
+
+
+def _walk(body: Any) -> Iterator[tuple[Any, bool, bool]]:
+    """All nodes in source order; of each, whether its value is not used, and whether it is in an endless loop."""
+    todo = [(body, True, False)]
+    while todo:
+        node, alone, repeated = todo.pop()
+        yield node, alone, repeated
+        passes = isinstance(node, _STATEMENTS)
+        void = isinstance(node, c_ast.Cast) and alone
+        repeated = repeated or _is_endless(node)
+        for name, child in reversed(node.children()):
+            condition = name in ("cond", "expr") and not void
+            todo.append((child, (passes or void) and not condition, repeated))
+
+
+_LOOPS = (c_ast.For, c_ast.While, c_ast.DoWhile)
+_STATEMENTS = (c_ast.Compound, c_ast.If, *_LOOPS, c_ast.Switch, c_ast.Case, c_ast.Default, c_ast.Label)
+
+
+def _is_endless(node: Any) -> bool:
+    if not isinstance(node, _LOOPS):
+        return False
+    return node.cond is None or (isinstance(node.cond, c_ast.Constant) and node.cond.value.strip("uUlL()") != "0")
+
+
+def _write(target: Any, zero: bool) -> Write:
+    path: list[str] = []
+    while True:
+        if isinstance(target, c_ast.StructRef):
+            path.append(target.field.name)
+            target = target.name
+        elif isinstance(target, c_ast.ArrayRef):
+            target = target.name
+        elif isinstance(target, c_ast.Cast) or (isinstance(target, c_ast.UnaryOp) and target.op == "*"):
+            target = target.expr
+        else:
+            return Write(target.name if isinstance(target, c_ast.ID) else "", tuple(reversed(path)), zero)

@@ -1,0 +1,335 @@
+"""Held inputs against a plain search over whole held steps; what holding leaves as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations, islice, product
+from typing import Any
+
+import pytest
+from command_line import MODELS, fresh_names
+from explicit import Explicit, State
+from pysmt.fnode import FNode
+from pysmt.shortcuts import BV, And, Ite, Not
+from random_systems import RandomCase, random_case
+
+from bmc.engines.protocol import Run
+from bmc.explore import reachable_states, state_graph
+from bmc.hold import MOST_TICKS, boundary, held_values, hold, own_part, released
+from bmc.simulate import Simulator
+from bmc.system import BOOLEAN, InputVariable, StateVariable, TransitionSystem, ValueType
+from bmc.unroll import at, framed
+from chaincover.chain import NO_WAY_TO_FINAL
+from chaincover.exhaustive import exhaust, least_run
+from chaincover.load import load
+from chaincover.options import Options
+from chaincover.pipeline import generate
+from chaincover.project import read_project
+from chaincover.several import generate_several
+from properties.goal import Goal
+from properties.monitor import Monitor
+
+Values = tuple[int, ...]
+Credits = frozenset[tuple[frozenset[str], int]]
+
+
+MOST = 4000
+"""Held steps within which every search comes to its end."""
+
+
+class Steps(dict[State, dict[Values, State]]):
+    """The allowed steps from each state that is looked up."""
+
+    def __init__(self, explicit: Explicit) -> None:
+        super().__init__()
+        self._explicit = explicit
+
+    def __missing__(self, state: State) -> dict[Values, State]:
+        self[state] = dict(self._explicit._steps(state))
+        return self[state]
+
+
+class Reached(Explicit):
+    """As ``Explicit``, without a list of all states."""
+
+    def __init__(self, system: TransitionSystem) -> None:
+        self.simulator = Simulator(system)
+        self.state_names = [var.name for var in system.state]
+        self.input_names = [var.name for var in system.inputs]
+        ranges = [var.values or ((0, var.type.greatest),) for var in system.inputs]
+        self.inputs = list(product(*([v for low, high in r for v in range(low, high + 1)] for r in ranges)))
+        self.init = tuple(self.simulator.initial()[name] for name in self.state_names)
+        self.following = Steps(self)
+        self._tests = {}
+        self._known: dict[Any, bool] = {}
+
+    def holds(self, formula: FNode, states: Sequence[State], inputs: Sequence[Values]) -> bool:
+        key = formula, tuple(states), tuple(inputs)
+        if key not in self._known:
+            self._known[key] = super().holds(formula, states, inputs)
+        return self._known[key]
+
+
+class HeldRuns:
+    """All runs of a free system that hold each input for ``ticks`` steps, breadth first, one whole held step a time.
+
+    ``forbid``: goals are credited at disjoint steps; a run then has a set of ways, each the goals credited and the
+    steps since the last of them ended.
+    """
+
+    def __init__(self, system: TransitionSystem, goals: Sequence[Goal], ticks: int, forbid: bool = False) -> None:
+        self.explicit, self.goals, self.ticks, self.forbid = Reached(system), goals, ticks, forbid
+        self.window = max((goal.length for goal in goals), default=0)
+
+    def credits(self, states: tuple[State, ...], inputs: tuple[Values, ...], before: Credits) -> Credits:
+        hits = [g for g in self.goals if g.length <= len(inputs) and self._ends(g, states, inputs)]
+        if not self.forbid:
+            ((done, since),) = before
+            return frozenset([(done | {g.name for g in hits}, since)])
+        found = set()
+        for done, since in before:
+            found.add((done, since))
+            short = done | {g.name for g in hits if g.length == 0}
+            found.add((short, 0) if short != done else (done, since))
+            for goal in hits:
+                if 0 < goal.length <= since and goal.name not in done:
+                    found.add((short | {goal.name}, 0))
+        return frozenset(found)
+
+    def _ends(self, goal: Goal, states: tuple[State, ...], inputs: tuple[Values, ...]) -> bool:
+        first = len(inputs) - goal.length
+        return self.explicit.holds(goal.antecedent, states[first:], inputs[first:])
+
+    def least(self, final: FNode | None, names: Sequence[str], most: int) -> int | None:
+        """The least number of ticks of a run over the goals ``names`` to the end of a held step in ``final``."""
+        init = self.explicit.init
+        first = ((init,), (), self.credits((init,), (), frozenset([(frozenset(), 0)])))
+        seen, layer = {first}, [first]
+        for length in range(most):
+            for states, _, ways in layer:
+                ended = final is None or self.explicit.holds(at(final, 0), states[-1:], [])
+                if ended and any(set(names) <= done for done, _ in ways):
+                    return length * self.ticks
+            following = []
+            for node in layer:
+                for after in self._held_step(*node):
+                    if after not in seen:
+                        seen.add(after)
+                        following.append(after)
+            layer = following
+        assert not layer
+        return None
+
+    def _held_step(
+        self, states: tuple[State, ...], inputs: tuple[Values, ...], ways: Credits
+    ) -> Iterator[tuple[tuple[State, ...], tuple[Values, ...], Credits]]:
+        for values in self.explicit.inputs:
+            node = states, inputs, ways
+            for _ in range(self.ticks):
+                after = self.explicit.following[node[0][-1]].get(values)
+                if after is None:
+                    break
+                here = (*node[0], after)[-self.window - 1 :]
+                given = (*node[1], values)[max(0, len(node[1]) + 1 - self.window) :]
+                aged = frozenset((done, min(since + 1, self.window)) for done, since in node[2])
+                node = here, given, self.credits(here, given, aged)
+            else:
+                yield node
+
+
+def check(case: RandomCase, ticks: int, overlap: str, run: Run) -> None:
+    """``run`` is one of the free system's, holds its inputs, and ends with a held step."""
+    simulator = Simulator(case.system)
+    again = simulator.run(simulator.initial(), run.inputs)
+    assert all(simulator.allowed(s, i) for s, i in zip(again.states, again.inputs, strict=False))
+    assert [{name: state[name] for name in again.states[0]} for state in run.states] == list(again.states)
+    assert run.length % ticks == 0
+    assert all(run.inputs[step] == run.inputs[step - step % ticks] for step in range(run.length))
+    covered = Monitor(case.goals).covered(again)
+    if overlap == "allow":
+        assert all(covered[goal.name] for goal in case.goals)
+
+
+def length(run: Run | None) -> int | None:
+    return None if run is None else run.length
+
+
+@pytest.mark.parametrize("overlap", ["allow", "forbid"])
+@pytest.mark.parametrize("ticks", [2, 3, 5])
+@pytest.mark.parametrize("seed", range(25))
+def test_the_exact_search_finds_the_least_held_run(seed: int, ticks: int, overlap: str) -> None:
+    case = random_case(seed, goals=3, longest=2 if overlap == "forbid" else 3)
+    plain = HeldRuns(case.system, case.goals, ticks, overlap == "forbid")
+    system = hold(case.system, ticks)
+    for final in dict.fromkeys((case.final, None)):
+        expected = plain.least(final, [goal.name for goal in case.goals], MOST)
+        end = boundary(system, final)
+        least = least_run(system, case.goals, end, overlap)
+        everything = exhaust(system, case.goals, end, overlap)
+        assert least is not None
+        assert everything is not None
+        assert length(least.run) == expected
+        assert length(everything.least([goal.name for goal in case.goals])) == expected
+        for goal in case.goals:
+            assert length(everything.least([goal.name])) == plain.least(final, [goal.name], MOST)
+        if least.run is not None:
+            check(case, ticks, overlap, least.run)
+
+
+@pytest.mark.parametrize("explore", [100_000, 0])
+@pytest.mark.parametrize("overlap", ["allow", "forbid"])
+@pytest.mark.parametrize("seed", range(8))
+def test_the_pipeline_finds_the_least_held_run(seed: int, overlap: str, explore: int) -> None:
+    """By the exact search, and (nothing explored) by the solver alone."""
+    case = random_case(seed, goals=3, longest=2)
+    ticks = 2 + seed % 2
+    expected = least_of_all(HeldRuns(case.system, case.goals, ticks, overlap == "forbid"), case.final)
+    system = hold(case.system, ticks)
+    options = Options(overlap=overlap, explore=explore, bound=24)
+    result = generate(system, case.goals, boundary(system, case.final), options)
+    assert result.bounds.lower <= (result.bounds.lower if expected is None else expected)
+    if result.complete:
+        assert result.chain is not None
+        assert expected is not None
+        check(case, ticks, overlap, result.chain.run)
+        assert expected <= result.chain.length
+        if explore or result.bounds.minimal:
+            assert result.chain.length == expected == result.bounds.lower
+    elif explore:
+        assert expected is None
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_several_chains_each_hold_their_inputs(seed: int) -> None:
+    """As few as it takes, of least total length, by all sets of goals that one held run covers."""
+    case = random_case(seed, goals=3, longest=2)
+    plain = HeldRuns(case.system, case.goals, 2)
+    names = [goal.name for goal in case.goals if plain.least(case.final, [goal.name], MOST) is not None]
+    sets = [chosen for size in range(1, len(names) + 1) for chosen in combinations(names, size)]
+    steps = {frozenset(chosen): plain.least(case.final, chosen, MOST) for chosen in sets}
+    system = hold(case.system, 2)
+    found = generate_several(system, case.goals, boundary(system, case.final), Options(bound=12))
+    assert sorted({hit.goal for part in found.results for hit in part.chain.hits}) == sorted(names)
+    ways = [
+        (len(classes), sum(steps[c] for c in classes))
+        for number in range(1, len(names) + 1)
+        for classes in combinations([c for c, length in steps.items() if length is not None], number)
+        if frozenset().union(*classes) == frozenset(names)
+    ]
+    assert (len(found.results), found.length if found.results else 0) == min(ways, default=(0, 0))
+    for part in found.results:
+        assert part.chain.length % 2 == 0
+        own = replace(case, goals=tuple(g for g in case.goals if g.name in part.chain.order))
+        check(own, 2, "allow", part.chain.run)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_all_states_are_listed_with_only_the_held_input_tried(seed: int) -> None:
+    """The states and steps that an explorer finds which tries every input in every tick."""
+    case = random_case(seed, goals=2)
+    system = hold(case.system, 3)
+    formulas = [goal.antecedent for goal in case.goals]
+    graph = state_graph(system, formulas, 10_000)
+    listed = reachable_states(system, formulas, 10_000)
+    assert graph is not None
+    assert listed is not None
+    names, plain = list(graph.states[0]), Reached(system)
+    fixed = {name: value for name, value in graph.inputs[0].items() if f"hold:{name}" not in names}
+    plain.inputs = [i for i in plain.inputs if fixed.items() <= dict(zip(plain.input_names, i, strict=True)).items()]
+
+    def told(state: State) -> State:
+        return tuple(value for name, value in zip(plain.state_names, state, strict=True) if name in names)
+
+    expected, seen, todo = set(), {plain.init}, [plain.init]
+    while todo:
+        state = todo.pop()
+        for values, after in plain.following[state].items():
+            expected.add((told(state), values, told(after)))
+            if after not in seen:
+                seen.add(after)
+                todo.append(after)
+    found = {
+        (tuple(state.values()), tuple(graph.inputs[i][name] for name in plain.input_names), tuple(after.values()))
+        for state, steps in zip(graph.states, graph.steps, strict=True)
+        for i, after in ((i, graph.states[after]) for i, after in steps)
+    }
+    assert found == expected
+    assert {tuple(state.values()) for state in graph.states} == {told(state) for state in seen}
+    assert {tuple(state[name] for name in listed[0]) for state in graph.states} == {tuple(s.values()) for s in listed}
+    assert all(len(steps) <= 1 for n, steps in enumerate(graph.steps) if n not in set(graph.free))
+
+
+def test_limits_count_held_steps() -> None:
+    """8 states, 2 inputs: 16 simulated steps suffice, 15 do not; nor do 16 where held steps are too long to keep."""
+    kind = ValueType("three_bits", 3)
+    place, push = kind.symbol("hl_place"), BOOLEAN.symbol("hl_push")
+    moved = Ite(push, place + BV(1, 3), place)
+    free = TransitionSystem(
+        "ring", (StateVariable("hl_place", kind, BV(0, 3), moved),), (InputVariable("hl_push", BOOLEAN),)
+    )
+    seen = framed(place, 0).Equals(BV(1, 3))
+    graph = state_graph(hold(free, 5), [seen], 16)
+    assert graph is not None
+    assert len(graph.free) == 8
+    assert state_graph(hold(free, 5), [seen], 15) is None
+    assert state_graph(hold(free, 50), [seen], 16) is None
+
+
+def test_holding_for_one_step_changes_nothing() -> None:
+    system = random_case(1).system
+    assert hold(system, 1) is system
+    assert released(system) is system
+    assert boundary(system, None) is None
+    assert held_values(system, {}) is None
+    for ticks in (0, MOST_TICKS + 1):
+        with pytest.raises(ValueError, match="held"):
+            hold(system, ticks)
+    with pytest.raises(ValueError, match="twice"):
+        hold(hold(system, 2), 2)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_released_is_what_was_held(seed: int) -> None:
+    case = random_case(seed)
+    free = released(hold(case.system, 4))
+    assert (free.state, free.inputs, free.hold) == (case.system.state, case.system.inputs, 1)
+    ours, theirs = Reached(free), Reached(case.system)
+    for state in islice(product(*(range(var.type.greatest + 1) for var in case.system.state)), 40):
+        assert ours.following[state] == theirs.following[state]
+    end = boundary(hold(case.system, 4), case.final)
+    assert end is not None
+    assert (own_part(hold(case.system, 4), end) is None) == (case.final is None or case.final.simplify().is_true())
+
+
+def test_a_goal_within_a_held_step_that_cannot_be_ended_is_reached_but_has_no_way_to_an_end() -> None:
+    """The counter may not pass 3, and 3 is met in the middle of a held step of 2 ticks that begins at 2."""
+    kind = ValueType("three_bits", 3)
+    count, go = kind.symbol("hd_count"), BOOLEAN.symbol("hd_go")
+    free = TransitionSystem(
+        "dead end",
+        (StateVariable("hd_count", kind, BV(2, 3), Ite(go, count + BV(1, 3), count)),),
+        (InputVariable("hd_go", BOOLEAN),),
+        defined=Not(And(go, count.Equals(BV(3, 3)))),
+    )
+    goal = Goal("three", framed(count, 0).Equals(BV(3, 3)), None, 0)
+    system = hold(free, 2)
+    result = generate(system, [goal], boundary(system, None), Options(bound=8))
+    assert [v.status for v in result.verdicts] == [NO_WAY_TO_FINAL]
+    assert result.verdicts[0].detail.startswith("reached")
+
+
+def test_the_window_and_its_timers() -> None:
+    """The bundled model, by the search over whole held steps of the free system."""
+    with fresh_names():
+        project = read_project(str(MODELS / "window"))
+        names = ("inrush", "retracted", "auto_down_stops")
+        held, free = load(replace(project, hold=3), select=names), load(project, select=names)
+        least = least_run(held.system, held.goals, held.final)
+        assert least is not None
+        expected = least_of_all(HeldRuns(free.system, free.goals, 3), free.final)
+        assert length(least.run) == expected is not None
+
+
+def least_of_all(plain: HeldRuns, final: FNode | None) -> int | None:
+    return plain.least(final, [goal.name for goal in plain.goals], MOST)

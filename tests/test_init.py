@@ -1,0 +1,249 @@
+"""``chaincover init``: the interface styles, recognised in every bundled model, and what is proposed for each."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from command_line import MODEL_NAMES, MODELS, chaincover, fresh_names, write_files
+
+from bmc.c.build import read_c
+from chaincover.project import read_project
+from chaincover.scaffold import read_proposal
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What is recognised in a bundled model without its project file; ``inputs``: where they are not the project's."""
+
+    style: str
+    step: str
+    init: str
+    inputs: frozenset[str] = frozenset()
+
+
+EXPECTED = {
+    "alarm": Expected("D", "car_alarm_compute", "car_alarm_init"),
+    "cruise": Expected("D", "compute", "init"),
+    "cruise_fig1": Expected("D", "compute", "init"),
+    "window": Expected("B", "window", "window_Init"),
+    "elevator": Expected("H", "elevator_step", "elevator_init"),
+    "mixer": Expected("-", "mixer_step", "mixer_init"),
+    "turnsignal": Expected("-", "turnsignal_step", "turnsignal_init"),
+    "latch": Expected("-", "latch_step", "latch_init"),
+    "door": Expected("A", "door_step", "door_initialize"),
+    "fan": Expected("C", "fan_step", "fan_initialize"),
+    "pump": Expected("D", "Pumps", "Pumps_init"),
+    "crossing": Expected("E", "tick", "reset"),
+    "heater": Expected("F", "Heater__heater_step", "Heater__heater_reset"),
+    "seat": Expected("H", "seat_DU", "seat_init"),
+    "wiper": Expected(
+        "G",
+        "Wiper_Step",
+        "Wiper_Init",
+        frozenset(
+            (
+                "Rte_IRead_Wiper_Step_Lever_Position",
+                "Rte_IRead_Wiper_Step_Motor_InPark",
+                "Rte_Read_Washer_Button::data",
+                "Rte_Read_Rain_Level::data",
+                "Rte_CData_WipesAfterWash",
+            )
+        ),
+    ),
+}
+
+
+def copy_of(model: str, folder: Path) -> Path:
+    """A model's folder without its project file and all that belongs to it."""
+    place = folder / model
+    place.mkdir()
+    for source in sorted((MODELS / model).iterdir()):
+        if source.suffix in (".c", ".h"):
+            shutil.copy(source, place)
+    return place
+
+
+@pytest.mark.parametrize("model", MODEL_NAMES)
+def test_the_style_of_a_bundled_model(model: str, tmp_path: Path) -> None:
+    """Style, step, init and inputs, from the sources alone; the own project file tells which inputs are right."""
+    expected = EXPECTED[model]
+    place = copy_of(model, tmp_path)
+    written = chaincover("init", place)
+    assert (written.code, written.err) == (0, "")
+    assert f"step {expected.step}(), init {expected.init}()" in written.out
+    with fresh_names():
+        _, reading = read_proposal([str(place)], place)
+    assert reading is not None
+    assert (reading.proposal.letter, reading.problem) == (expected.style, "")
+    with fresh_names():
+        proposed = read_c(read_project(str(place)).config)
+    with fresh_names():
+        own = read_c(read_project(str(MODELS / model)).config)
+    inputs = expected.inputs or {v.name for v in own.variables if v.role == "input"}
+    assert {v.name for v in proposed.variables if v.role == "input"} == inputs
+    if not expected.inputs:
+        assert {v.name for v in proposed.variables} == {v.name for v in own.variables}
+
+
+def test_each_style_has_a_model() -> None:
+    assert {each.style for each in EXPECTED.values()} == {*"ABCDEFGH", "-"}
+
+
+@pytest.mark.parametrize("model", ["door", "window", "fan", "pump", "crossing", "heater", "wiper", "seat"])
+def test_the_written_project_checks(model: str, tmp_path: Path) -> None:
+    """Without a further word: read, compared with the compiled original."""
+    place = copy_of(model, tmp_path)
+    assert chaincover("init", place).code == 0
+    checked = chaincover("check", place, "--compare", "40")
+    assert (checked.code, checked.err) == (0, "")
+
+
+def proposed_text(folder: Path, files: dict[str, str | bytes], *arguments: str) -> str:
+    """What ``chaincover init`` writes for these files; it must be readable as a project file."""
+    write_files(folder, files)
+    outcome = chaincover("init", *(arguments or (".",)), cwd=folder)
+    assert (outcome.code, outcome.err) == (0, "")
+    read_project(str(folder))
+    return (folder / "chaincover.toml").read_text()
+
+
+STEP = "static int n;\nvoid X_initialize(void) { n = 1; }\nvoid X_step(void) { n++; }\n"
+DRIVER = "void X_initialize(void); void X_step(void);\nint main(void) { X_initialize(); for (;;) X_step(); }\n"
+
+
+def test_a_driver_is_left_out_and_shows_the_step(tmp_path: Path) -> None:
+    text = proposed_text(tmp_path, {"x.c": STEP, "ert_main.c": DRIVER})
+    assert 'files = ["x.c"]' in text
+    assert "# left out: ert_main.c: it has a main()" in text
+    assert "#   main() in ert_main.c calls it in its loop" in text
+
+
+def test_a_main_in_the_only_file_does_not_matter(tmp_path: Path) -> None:
+    text = proposed_text(tmp_path, {"x.c": STEP + DRIVER})
+    assert 'files = ["x.c"]' in text
+    assert 'step = "X_step"' in text
+    assert "# void X_initialize(void), x.c:2: called beside the step in x.c" in text
+
+
+def test_headers_are_found_below_and_beside(tmp_path: Path) -> None:
+    files: dict[str, str | bytes] = {
+        "Src/x.c": '#include "x.h"\n#include "deep/y.h"\n#include "gone.h"\n' + STEP,
+        "Inc/x.h": "",
+        "Src/shared/deep/y.h": "",
+    }
+    write_files(tmp_path, files)
+    assert chaincover("init", "Src", cwd=tmp_path).code == 0
+    text = (tmp_path / "Src" / "chaincover.toml").read_text()
+    assert 'include = ["../Inc", "shared"]' in text
+    assert "# missing header, no stand-in known: gone.h" in text
+    assert "x.c:3: header 'gone.h' not found" in text
+
+
+def test_files_that_nothing_needs_are_left_out(tmp_path: Path) -> None:
+    files: dict[str, str | bytes] = {
+        "x.c": "int helper(int a);\nextern const int table[2];\nstatic int n;\n"
+        "void X_step(int a) { n = helper(a) + table[1]; }\n",
+        "helper.c": "int helper(int a) { return a & 1; }\n",
+        "table.c": "const int table[2] = {1, 2};\n",
+        "other.c": "int unrelated;\nvoid unrelated_do_it(void) { unrelated++; }\n",
+        "broken.c": "this is no C\n",
+        "tests/test_x.c": "int main(void) { return 0; }\n",
+    }
+    text = proposed_text(tmp_path, files)
+    assert 'files = ["helper.c", "table.c", "x.c"]' in text
+    assert "# left out: other.c: neither step nor init needs it" in text
+    assert "# left out: broken.c: broken.c:1" in text
+    assert "# not looked into: tests" in text
+
+
+def test_several_named_files_all_belong_to_the_project(tmp_path: Path) -> None:
+    text = proposed_text(tmp_path, {"x.c": STEP, "y.c": "int y;\n"}, "x.c", "y.c")
+    assert 'files = ["x.c", "y.c"]' in text
+
+
+def test_candidates_are_listed_with_reasons(tmp_path: Path) -> None:
+    code = "static int n, m;\nvoid fast_step(int a) { n = a; }\nvoid slow_step(int a) { m = a; }\n"
+    text = proposed_text(tmp_path, {"x.c": code})
+    assert 'step = "fast_step"' in text
+    assert "# other candidates (to choose one, put its name above):\n#   slow_step, x.c:3 (written by hand)" in text
+
+
+def test_what_cannot_be_read_is_told_with_its_line(tmp_path: Path) -> None:
+    """The project is written all the same, and check tells the same."""
+    code = "static int n;\nvoid X_step(int a) {\n  goto end;\nend: n = a; }\n"
+    text = proposed_text(tmp_path, {"x.c": code})
+    assert "# not read yet: x.c:3:3: unsupported C construct: goto" in text
+    checked = chaincover("check", ".", cwd=tmp_path)
+    assert checked.code == 3
+    assert "x.c:3:3: unsupported C construct: goto" in checked.err
+
+
+def test_nothing_that_looks_like_a_step(tmp_path: Path) -> None:
+    text = proposed_text(tmp_path, {"x.c": "int n;\n"})
+    assert '# step = "..."' in text
+
+
+def test_imported_objects_and_functions_get_a_role(tmp_path: Path) -> None:
+    code = (
+        "extern int speed;\nextern unsigned char limits[2];\nint read_button(void);\nvoid show(int x);\n"
+        "int pick(int a);\nstatic int n;\n"
+        "void X_step(void) { n = read_button() ? speed + limits[1] : 0; show(n); }\n"
+    )
+    text = proposed_text(tmp_path, {"x.c": code})
+    assert "# speed: declared extern, and no file defines it" in text
+    assert "# read_button() is called and not defined: it has no parameters; called in x.c:7" in text
+    assert 'input = ["read_button"]' in text
+    assert 'output = ["show"]' in text
+    assert chaincover("check", ".", "--compare", "20", cwd=tmp_path).code == 0
+
+
+def test_model_reference_starts_in_order(tmp_path: Path) -> None:
+    code = (
+        "typedef struct { int x; } DW_m;\nvoid m_Init(DW_m *localDW) { localDW->x += 1; }\n"
+        "void m_Start(DW_m *localDW) { localDW->x *= 2; }\nvoid m_initialize(DW_m *localDW) { localDW->x = 3; }\n"
+        "void m(const int *rtu_a, int *rty_b, DW_m *localDW) { localDW->x += *rtu_a; *rty_b = localDW->x; }\n"
+    )
+    text = proposed_text(tmp_path, {"m.c": code})
+    assert 'init = ["m_initialize", "m_Start", "m_Init"]' in text
+    assert 'input = ["*rtu_a"]\nstate = ["localDW->x"]\noutput = ["*rty_b"]' in text
+
+
+def test_ranges_stand_for_all_values(tmp_path: Path) -> None:
+    """Truth values and Boolean types are restricted; other values that are told apart are proposed."""
+    code = (
+        "typedef unsigned char boolean_T;\nstatic int n;\n"
+        "void X_step(boolean_T on, char button, short level, int value, unsigned char mode) {\n"
+        "  if (on == 2) n = 7; if (button) n = 1; if (level > 100) n = 2; if (mode == 3 || mode >= 250) n = 9;\n"
+        "  n += value & 1; n &= 63; }\n"
+    )
+    text = proposed_text(tmp_path, {"x.c": code})
+    assert '"on" = [0, 1]   # boolean_T' in text
+    assert '\n"button" = [0, 1]   # char; 0 and 1 stand for' in text
+    assert '# "level" = [0, 101]   # short' in text
+    assert '# "value" = "-2147483648..2147483647"   # int' in text
+    assert '# "mode" = [0, 3, 250]   # unsigned char' in text
+
+
+def test_word_sizes_are_found(tmp_path: Path) -> None:
+    check = "#include <limits.h>\n#if LONG_MAX != 2147483647L\n#error wrong sizes\n#endif\n"
+    text = proposed_text(tmp_path, {"x.c": check + STEP})
+    assert 'target = "ilp32"' in text
+
+
+def test_an_existing_project_is_kept(tmp_path: Path) -> None:
+    write_files(tmp_path, {"x.c": STEP, "chaincover.toml": "# mine\n"})
+    refused = chaincover("init", ".", cwd=tmp_path)
+    assert refused.code == 3
+    assert "this file exists already" in refused.err
+    assert (tmp_path / "chaincover.toml").read_text() == "# mine\n"
+    assert chaincover("init", ".", "--force", cwd=tmp_path).code == 0
+
+
+def test_a_folder_without_sources(tmp_path: Path) -> None:
+    write_files(tmp_path, {"x.h": ""})
+    refused = chaincover("init", ".", cwd=tmp_path)
+    assert refused.code == 3
+    assert "there is no C file in this folder" in refused.err

@@ -1,0 +1,181 @@
+"""Constant and live state variables, against brute force on small systems."""
+
+from __future__ import annotations
+
+import random
+from itertools import product
+
+import pytest
+from live_systems import CONSTANT, DEAD, padded_case, start_states
+from pysmt.shortcuts import BV, FALSE, TRUE, And, BVExtract, BVSExt, BVZExt, Iff, Implies, Ite, Not, Or, Symbol
+from pysmt.typing import BVType
+from random_systems import random_case
+
+from bmc.constants import constant_state, put_in
+from bmc.evaluate import compile_formulas
+from bmc.live import live_among, live_state, read_symbols
+from bmc.simulate import Simulator
+from bmc.system import BOOLEAN, InputVariable, StateVariable, TransitionSystem, ValueType, symbols_of
+from chaincover.sliced import plain_symbols
+
+BYTE = ValueType("byte", 8)
+A, B, C, P, Q = (Symbol(f"lv_{n}", BVType(8)) for n in "abcpq")
+X, Y, Z = (Symbol(f"lv_{n}") for n in "xyz")
+
+
+def system_of(*rows: tuple[str, int | None, object], inputs: tuple[InputVariable, ...] = ()) -> TransitionSystem:
+    """Byte variables by name, start value (None: open) and next state."""
+    state = tuple(StateVariable(n, BYTE, None if v is None else BV(v, 8), term) for n, v, term in rows)
+    return TransitionSystem("live", state, inputs)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_what_is_constant_has_its_start_value_in_every_reachable_state(seed: int) -> None:
+    system = padded_case(seed).system
+    found = constant_state(system)
+    assert found.keys() >= set(CONSTANT)
+    simulator = Simulator(system)
+    rng = random.Random(seed)
+    for opened in range(2):
+        state = simulator.initial({"lx_flag": opened})
+        for _ in range(100):
+            assert {name: state[name] for name in found} == found
+            state = simulator.step(state, {v.name: rng.randint(0, 1) for v in system.inputs})
+
+
+def test_constants_are_found_together_or_not_at_all() -> None:
+    both = [("lv_a", 3, B), ("lv_b", 3, A), ("lv_c", 4, Ite(A.Equals(B), C, P)), ("lv_p", 5, C)]
+    assert constant_state(system_of(*both)) == {"lv_a": 3, "lv_b": 3, "lv_c": 4}
+    assert constant_state(system_of(("lv_a", 3, B), ("lv_b", 4, A), ("lv_c", 9, C))) == {"lv_c": 9}
+    assert constant_state(system_of(("lv_a", 0, B & A), ("lv_b", None, B))) == {"lv_a": 0}
+
+
+def test_an_input_of_one_value_counts_as_that_value() -> None:
+    rows = [("lv_a", 7, P), ("lv_b", 7, Q)]
+    inputs = (InputVariable("lv_p", BYTE, ((7, 7),)), InputVariable("lv_q", BYTE, ((7, 8),)))
+    assert constant_state(system_of(*rows, inputs=inputs)) == {"lv_a": 7}
+    signed = InputVariable("lv_p", ValueType("s", 8, signed=True), ((-1, -1),))
+    assert constant_state(system_of(("lv_a", 255, P), inputs=(signed,))) == {"lv_a": 255}
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_putting_values_in_gives_the_same_values(seed: int) -> None:
+    system = random_case(seed).system
+    rng = random.Random(seed)
+    formulas = [*(v.next for v in system.state), system.input_constraint, system.defined]
+    symbols = {s.symbol_name(): s for f in formulas for s in symbols_of(f)}
+    sizes = {name: s.get_type().width if s.get_type().is_bv_type() else 1 for name, s in symbols.items()}
+    valuation = {name: rng.randrange(1 << bits) for name, bits in sizes.items()}
+    known = {name: value for name, value in valuation.items() if rng.random() < 0.5}
+    folded = put_in(formulas, known)
+    assert compile_formulas(formulas)(valuation) == compile_formulas(folded)(valuation)
+    assert not {s.symbol_name() for f in folded for s in symbols_of(f)} & known.keys()
+    assert all(f.is_constant() for f in put_in(formulas, valuation))
+
+
+def test_all_operators_fold() -> None:
+    terms = [A + B, A - B, A * B, A & B, A | B, A ^ B, ~A, -A, A << B, A >> B, A.BVUDiv(B), A.BVURem(B), A.BVSDiv(B)]
+    terms += [A.BVSRem(B), A.BVAShr(B), A.BVConcat(B), BVExtract(A, 1, 3), BVZExt(A, 8), BVSExt(A, 8), A.BVRol(3)]
+    terms += [A.BVULT(B), A.BVSLT(B), A.BVULE(B), A.BVSLE(B), A.Equals(B), Ite(A.Equals(B), A, B), A.BVComp(B)]
+    conds = [And(X, Y, Z), Or(X, Y, Z), Not(X), Iff(X, Y), Implies(X, Y)]
+    for a, b in product((0, 1, 7, 128, 255), repeat=2):
+        values = {"lv_a": a, "lv_b": b, "lv_x": a & 1, "lv_y": b & 1, "lv_z": a >> 7}
+        folded = put_in([*terms, *conds], values)
+        assert [int(f.constant_value()) for f in folded] == list(compile_formulas([*terms, *conds])(values))
+
+
+def read(*formulas: object) -> set[str]:
+    return {s.symbol_name()[3:] for s in read_symbols(formulas)}
+
+
+def test_a_local_set_before_it_is_used_is_not_read() -> None:
+    local = Ite(X, A, B)
+    assert read(Ite(X, local + BV(1, 8), C)) == {"x", "a", "c"}
+    assert read(Ite(Not(X), local + BV(1, 8), C)) == {"x", "b", "c"}
+    assert read(Ite(And(X, Y), local + local, C)) == {"x", "y", "a", "c"}
+    assert read(Ite(Or(X, Y), local + BV(1, 8), C)) == {"x", "y", "a", "b", "c"}
+    assert read(Ite(Or(X, Y), C, local + BV(1, 8))) == {"x", "y", "b", "c"}
+    assert read(Or(Not(X), local.Equals(C))) == {"x", "a", "c"}
+    assert read(And(X, local.Equals(C))) == {"x", "a", "c"}
+    assert read(Implies(X, local.Equals(C))) == {"x", "a", "c"}
+    assert read(Ite(X, local + BV(1, 8), C), local) == {"x", "a", "b", "c"}
+
+
+def test_cases_of_one_switch_exclude_each_other() -> None:
+    one, two = P.Equals(BV(1, 8)), BV(2, 8).Equals(P)
+    local = Ite(one, A, B)
+    assert read(Ite(two, local * C, Q)) == {"p", "b", "c", "q"}
+    assert read(Ite(one, local * C, Q)) == {"p", "a", "c", "q"}
+    assert read(Ite(two, Q, local * C)) == {"p", "a", "b", "c", "q"}
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_what_is_not_read_makes_no_difference(seed: int) -> None:
+    case = padded_case(seed)
+    symbols = [v.symbol for v in (*case.system.state, *case.system.inputs)]
+    rng = random.Random(seed)
+    for term in (*(v.next for v in case.system.state), case.system.defined):
+        unread = {s.symbol_name() for s in symbols} - {s.symbol_name() for s in read_symbols([term])}
+        value = compile_formulas([term])
+        for _ in range(30):
+            first = {s.symbol_name(): rng.randrange(4 if s.get_type().is_bv_type(2) else 2) for s in symbols}
+            other = {name: rng.randrange(2) if name in unread else known for name, known in first.items()}
+            assert value(first) == value(other)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_states_that_differ_in_dead_variables_only_look_alike_for_ever(seed: int) -> None:
+    """All input sequences of up to 4 steps; constants have their values."""
+    case = padded_case(seed)
+    system, rng = case.system, random.Random(seed)
+    observed = plain_symbols([goal.antecedent for goal in case.goals]) + ([case.final] if case.final else [])
+    live = live_state(system, observed)
+    assert not live & {*CONSTANT, *DEAD}
+    names = {s.symbol_name() for f in observed for s in symbols_of(f)}
+    constant = constant_state(system)
+    simulator = Simulator(system)
+    choices = [
+        dict(zip([v.name for v in system.inputs], values, strict=True))
+        for values in product((0, 1), repeat=len(system.inputs))
+    ]
+    for first, noise in zip(start_states(system, rng, 6), start_states(system, rng, 6), strict=True):
+        other = {name: value if name in live else noise[name] for name, value in first.items()} | constant
+        pairs = [({**first, **constant}, other)]
+        for _ in range(4):
+            for one, two in pairs:
+                assert {n: one[n] for n in names if n in one} == {n: two[n] for n in names if n in two}
+                assert [simulator.allowed(one, i) for i in choices] == [simulator.allowed(two, i) for i in choices]
+            pairs = [(simulator.step(one, i), simulator.step(two, i)) for one, two in pairs for i in choices]
+
+
+def test_a_chain_of_reads_is_followed_to_its_end() -> None:
+    names = [f"lv_shift{n}" for n in range(300)]
+    symbols = [Symbol(name, BVType(8)) for name in names]
+    following = dict(zip(names, [*symbols[1:], symbols[-1]], strict=True))
+    assert live_among(following, [symbols[0]]) == frozenset(names)
+    assert live_among(following, [symbols[250]]) == frozenset(names[250:])
+    assert live_among(following, []) == frozenset()
+
+
+def test_beyond_the_effort_every_symbol_counts_as_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bmc.live.REPEATED", 0)
+    following = {"lv_a": Ite(X, Ite(X, A, B) + BV(1, 8), A), "lv_b": C, "lv_c": C}
+    assert live_among(following, [A]) == {"lv_a", "lv_b", "lv_c"}
+    monkeypatch.undo()
+    assert live_among(following, [A]) == {"lv_a"}
+
+
+def test_validity_is_always_observed() -> None:
+    held = system_of(("lv_a", 0, A + BV(1, 8)), ("lv_b", 0, A))
+    assert live_state(held, []) == frozenset()
+    checked = TransitionSystem("live", held.state, (), defined=B.BVULT(BV(9, 8)))
+    assert live_state(checked, []) == {"lv_a", "lv_b"}
+    constrained = TransitionSystem("live", held.state, (), input_constraint=A.BVULT(BV(9, 8)))
+    assert live_state(constrained, []) == {"lv_a"}
+    assert live_state(TransitionSystem("live", held.state, (), defined=Or(TRUE(), FALSE())), [B]) == {"lv_a", "lv_b"}
+
+
+def test_a_boolean_variable_can_be_constant() -> None:
+    flag = StateVariable("lv_x", BOOLEAN, TRUE(), Or(X, Y))
+    other = StateVariable("lv_y", BOOLEAN, FALSE(), And(Y, Z))
+    assert constant_state(TransitionSystem("live", (flag, other), ())) == {"lv_x": 1, "lv_y": 0}
