@@ -87,7 +87,7 @@ def as_data(controller: Controller, found: Analysis) -> dict[str, Any]:
     return {
         "schema": "chaincover/check/1",
         "controller": system.name,
-        "inputs": [{"name": v.name, "type": v.type.name, "values": show_ranges(v.values)} for v in system.inputs],
+        "inputs": [{"name": v.name, "type": v.type.name, "values": show_ranges(v.values, v.type)} for v in system.inputs],
         "state": [
             {"name": v.name, "type": v.type.name, "role": v.role, "open": v.init is None}
             for v in system.state

@@ -15,7 +15,7 @@ from chaincover.goal_facts import EQUAL, INSIDE, NO, NONE, SEVERAL, SINGLE, UNKN
 from chaincover.liveness_text import told
 from chaincover.load import Controller
 from chaincover.terminal import say
-from chaincover.values import show_ranges
+from chaincover.values import show_ranges, show_value
 from chaincover.verdicts import next_step
 
 _MOST_NAMES = 4
@@ -50,7 +50,7 @@ def show_analysis(out: Console, controller: Controller, analysis: Analysis) -> N
     _show_suspects(out, analysis)
     for note in joined(controller.model.notes):
         say(out, f"note: {note}")
-    _show_comparison(out, analysis)
+    _show_comparison(out, controller, analysis)
 
 
 def joined(notes: Sequence[str]) -> list[str]:
@@ -75,7 +75,7 @@ def _show_interface(out: Console, controller: Controller) -> None:
     for title in ("role", "name", "type", "after init / allowed"):
         table.add_column(title)
     for var in controller.system.inputs:
-        table.add_row("input", Text(var.name), Text(var.type.name), show_ranges(var.values))
+        table.add_row("input", Text(var.name), Text(var.type.name), show_ranges(var.values, var.type))
     for state in controller.system.state:
         if state.role == "internal":
             continue
@@ -101,7 +101,7 @@ def _show_suspects(out: Console, analysis: Analysis) -> None:
         say(out, f"{suspect.where}: {suspect.kind}: {reach}; chains avoid it")
 
 
-def _show_comparison(out: Console, analysis: Analysis) -> None:
+def _show_comparison(out: Console, controller: Controller, analysis: Analysis) -> None:
     found = analysis.comparison
     if found is None:
         say(out, "comparison with the compiled original: left out, no C compiler was found")
@@ -110,7 +110,9 @@ def _show_comparison(out: Console, analysis: Analysis) -> None:
     if not found.differences:
         say(out, f"comparison with the compiled original ({analysis.compiler}): equal on {steps}")
     for difference in found.differences[:5]:
-        text = f"'{difference.variable}' is {difference.model} in the model, {difference.original} in the original"
+        vtype = controller.system.variable(difference.variable).type
+        model, original = show_value(vtype, difference.model), show_value(vtype, difference.original)
+        text = f"'{difference.variable}' is {model} in the model, {original} in the original"
         say(out, f"DISAGREES: {text}", "bold red")
 
 

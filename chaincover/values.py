@@ -37,9 +37,9 @@ def show_value(vtype: ValueType, raw: int) -> str:
     return vtype.show(vtype.value(raw))
 
 
-def show_ranges(ranges: Iterable[tuple[int, int]], vtype: ValueType | None = None) -> str:
+def show_ranges(ranges: Iterable[tuple[int, int]], vtype: ValueType) -> str:
     """Inclusive ranges of a type's values as text: ``0..3, 7``; of a floating type: ``-0.5..20.0, nan``."""
-    if vtype is not None and vtype.floating:
+    if vtype.floating:
         return floating.show_ranges(ranges, FORMATS[vtype.bits])
     return ", ".join(str(low) if low == high else f"{low}..{high}" for low, high in ranges)
 

@@ -102,7 +102,10 @@ FRAGMENTS = {
 
 @pytest.mark.parametrize("name", FRAGMENTS)
 def test_fragment_agrees(name: str, tmp_path: Path) -> None:
-    found = agreement(read(tmp_path, TYPES + FRAGMENTS[name], init=("initialize",) if "initialize" in FRAGMENTS[name] else None), pairs=300)
+    found = agreement(
+        read(tmp_path, TYPES + FRAGMENTS[name], init=("initialize",) if "initialize" in FRAGMENTS[name] else None),
+        pairs=300,
+    )
     assert found.steps > 250
     assert not found.differences, found.differences[0]
     assert not found.traps

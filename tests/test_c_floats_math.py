@@ -77,7 +77,10 @@ CONVERSIONS = {
     "compound": ("unsigned char r; void step(double a) { r = 7; r += a; }", "range of unsigned char"),
     "parameter": ("static int f(int x) { return x; } int r; void step(double a) { r = f(a); }", "range of int"),
     "result": ("static short f(double x) { return x; } int r; void step(double a) { r = f(a); }", "range of short"),
-    "named type": ("typedef float real32_T; typedef int int32_T; int32_T r; void step(real32_T a) { r = (int32_T)a; }", "real32_T out of the range of int32_T"),
+    "named type": (
+        "typedef float real32_T; typedef int int32_T; int32_T r; void step(real32_T a) { r = (int32_T)a; }",
+        "real32_T out of the range of int32_T",
+    ),
 }
 
 

@@ -19,7 +19,7 @@ Values = dict[FNode, int]
 
 
 class Cases:
-    """Conditions are taken apart into atoms: Boolean symbols, and comparisons of what is no choice between constants."""
+    """Conditions are taken apart into atoms: Boolean symbols, and comparisons of what is no choice of constants."""
 
     def __init__(self) -> None:
         self._free: dict[FNode, bool] = {}

@@ -17,6 +17,7 @@ from bmc.c.recorder import Recorder
 from bmc.c.types import Arithmetic, FloatType, IntType
 from bmc.c.variables import CVariable, matching
 from bmc.errors import InputRefused, Location
+from bmc.floats.format import is_nan, number
 from bmc.floats.ranges import every
 from bmc.system import InputVariable, ValueType, conjunction
 from bmc.terms import both, constant, either, equals, negate
@@ -55,10 +56,13 @@ class Ranges:
         return ((ctype.least, ctype.greatest),)
 
     def bounds(self, variable: CVariable) -> tuple[int | None, int | None]:
-        """Least and greatest value given for a state variable; of a floating one, whose patterns do not rise, none."""
-        if isinstance(variable.ctype, FloatType):
-            return None, None
+        """Least and greatest value given for a state variable, as patterns for a floating one."""
         ranges = self.given.get(variable.name)
+        if isinstance(variable.ctype, FloatType):
+            form = variable.ctype.format
+            ends = [end for part in ranges or () for end in part if not is_nan(end, form)]
+            ends.sort(key=lambda end: number(end, form))
+            return (ends[0], ends[-1]) if ends else (None, None)
         return (ranges[0][0], ranges[-1][1]) if ranges else (None, None)
 
     def constraint(self, inputs: Sequence[InputVariable]) -> FNode:

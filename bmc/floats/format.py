@@ -113,6 +113,6 @@ def show(raw: int, form: Format) -> str:
         return repr(abs(value) if math.isnan(value) else value)
     for digits in range(1, 10):
         text = f"{value:.{digits}g}"
-        if pattern(float(text), form) == raw:
+        if nearest(Fraction(text), form) | raw & form.sign == raw:
             return repr(float(text))
     raise AssertionError(f"nine digits tell all float32 values apart, but not {value!r}")
