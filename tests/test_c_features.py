@@ -193,3 +193,20 @@ def test_several_files(tmp_path: Path) -> None:
     assert found.steps > 100
     assert not found.differences, found.differences[0]
     assert not found.traps
+
+
+def test_loops_that_their_variables_bound(tmp_path: Path) -> None:
+    """No constant bounds these loops, but no value keeps them going: the solver sees where they end."""
+    text = """
+    struct { unsigned sum; unsigned short halved; unsigned char n; } s;
+    void step(unsigned char n, unsigned short m) {
+      unsigned f = 1;
+      for (unsigned char k = n; k > 1; k--) { f = f * 3u + k; if (f > 100000u) f = 100000u; }
+      s.sum = f;
+      while (m > 20) { m = m / 2; s.halved++; }
+      do { s.n++; } while (s.n < 60);
+    }
+    """
+    found = agreement(read(tmp_path, text), pairs=300)
+    assert found.steps >= 250
+    assert not found.differences

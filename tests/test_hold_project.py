@@ -118,7 +118,7 @@ def test_the_final_condition_is_asked_for_at_the_end_of_a_held_step(tmp_path: Pa
 
 @needs_compiler
 def test_what_only_other_runs_cover_is_unreachable(tmp_path: Path) -> None:
-    """The lamp is lit in ticks of even numbers: the push is still there after it, unless held steps have an odd length."""
+    """The lamp is lit in ticks of even numbers: the push is still there next, unless held steps have an odd length."""
     write(tmp_path)
     for hold, verdict, code in ((4, "unreachable", 4), (7, "covered", 0), (1, "covered", 0)):
         outcome = chaincover("generate", ".", "-o", "out", "--hold", hold, cwd=tmp_path)

@@ -12,6 +12,7 @@ from pysmt.shortcuts import TRUE
 
 from bmc.c.access import Watch
 from bmc.c.cells import Fork
+from bmc.c.depth import DEEPEST_CALL, too_deep
 from bmc.c.expressions import Evaluator
 from bmc.c.extensions import ASSEMBLY
 from bmc.c.library import Library
@@ -96,6 +97,8 @@ class Calls(Evaluator):
         """Run ``function`` on already evaluated arguments; its effects go into ``state``."""
         if any(frame.function is function for frame in self.frames):
             raise unsupported(f"recursion ('{function.name}' calls itself)", node)
+        if len(self.frames) >= DEEPEST_CALL:
+            raise too_deep("calls", DEEPEST_CALL, where(node))
         ctype = function.ctype
         if len(arguments) != len(ctype.parameters) and not ctype.variadic:
             needs = len(ctype.parameters)

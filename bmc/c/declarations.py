@@ -9,6 +9,7 @@ from typing import Any
 
 from pycparser import c_ast
 
+from bmc.c.depth import DEEPEST_TYPE, too_deep
 from bmc.c.extensions import ALIGNED, PACKED
 from bmc.c.program import EnumConstant, Scope, Typedef, Unreadable, unsupported, where
 from bmc.c.types import (
@@ -162,6 +163,9 @@ class TypeReader:
                 if getattr(item, "align", None):
                     raise unsupported("_Alignas in a struct", item)
                 members.append(self._member(item, scope, len(members)))
+        struct.depth = 1 + max((_depth(member.type) for member in members), default=0)
+        if struct.depth > DEEPEST_TYPE:
+            raise too_deep("structs", DEEPEST_TYPE, where(node))
         struct.fields = members
 
     @staticmethod
@@ -222,3 +226,9 @@ def is_const(node: Any, scope: Scope) -> bool:
     names = inner.type.names if isinstance(getattr(inner, "type", None), c_ast.IdentifierType) else []
     found = scope.find(names[0]) if len(names) == 1 and isinstance(inner, c_ast.TypeDecl) else None
     return isinstance(found, Typedef) and found.const
+
+
+def _depth(ctype: CType) -> int:
+    while isinstance(ctype, ArrayType):
+        ctype = ctype.element
+    return ctype.depth if isinstance(ctype, StructType) else 0

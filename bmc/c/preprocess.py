@@ -105,7 +105,7 @@ def stand_in(name: str) -> Path:
 def _read(path: str) -> str:
     """A source file's text; lines that a backslash continues are joined, and blank lines make up for it."""
     text = Path(path).read_text(encoding="utf-8", errors="surrogateescape")
-    return re.sub(r"(?:[^\n]*\\\n)+[^\n]*", _joined, text)
+    return re.sub(r"(?m)^(?:[^\n]*\\\n)+[^\n]*", _joined, text)
 
 
 def _joined(match: re.Match[str]) -> str:

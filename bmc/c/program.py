@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from pycparser import c_ast, c_parser
 
+from bmc.c.depth import DEEPEST, check_brackets, check_tree, too_deep
 from bmc.c.preprocess import PreprocessedUnit, preprocess
 from bmc.c.types import CType, DataModel, FunctionType
 from bmc.errors import InputRefused, Location, UnsupportedConstruct
@@ -149,15 +150,18 @@ def parse_file(
 
 
 def parse_text(text: str, file: str) -> Any:
-    """Parse preprocessed C."""
+    """Parse preprocessed C. InputRefused for a syntax error and for what is nested too deep, each with its place."""
+    check_brackets(text, file)
     parser = c_parser.CParser()
     try:
-        return parser.parse(text, file)
+        tree = parser.parse(text, file)
     except c_parser.ParseError as error:
         message, place, hint = syntax_error(str(error), file)
         raise InputRefused(message, place if place.line else _next_token(parser, place), hint) from None
     except RecursionError:
-        raise UnsupportedConstruct("nesting deeper than the parser's limit", Location(file)) from None
+        raise too_deep("syntax", DEEPEST, _next_token(parser, Location(file))) from None
+    check_tree(tree)
+    return tree
 
 
 def _next_token(parser: Any, place: Location) -> Location:

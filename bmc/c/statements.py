@@ -10,6 +10,7 @@ from pysmt.shortcuts import TRUE
 
 from bmc.c.calls import Frame
 from bmc.c.declarations import is_const
+from bmc.c.feasible import impossible
 from bmc.c.initialise import Initialiser
 from bmc.c.memory import Content, MemObject, Place, State, Target, join, merge
 from bmc.c.program import Function, Program, Scope, Typedef, unsupported, where
@@ -219,7 +220,7 @@ class Executor(Switches):
             left = len(exits)
             if rounds or test_first:
                 cond = self.decide(condition, scope, state) if condition is not None else TRUE()
-                if cond.is_false() or self.cases.impossible(cond, state.pc):
+                if cond.is_false() or self.cases.impossible(cond, state.pc) or self._over(open_rounds, cond, state):
                     exits.append(state)
                     break
                 if not cond.is_true() and not self.cases.impossible(negate(cond), state.pc):
@@ -232,6 +233,11 @@ class Executor(Switches):
             if state is not None and advance is not None:
                 self.evaluate(advance, scope, state)
         return join(exits)
+
+    def _over(self, open_rounds: int, cond: FNode, state: State) -> bool:
+        """Whether no run goes round again; the solver is asked after 16, 32, 64 and so on open rounds."""
+        asked = open_rounds >= 16 and open_rounds & (open_rounds - 1) == 0
+        return asked and impossible(both(self.recorder.base, both(state.pc, cond)))
 
     def _body(self, node: Any, scope: Scope, state: State, frame: Frame, exits: list[State]) -> State | None:
         frame.broken.append(exits)

@@ -92,6 +92,8 @@ class StructType:
     """Greatest alignment of a member in bytes (``packed``, ``#pragma pack``); 0 for no limit."""
     refusal: InputRefused | None = None
     """Why the members cannot be read; raised where they are needed."""
+    depth: int = 1
+    """Structs one within the other, counting this one."""
     _by_name: dict[str, Member] = field(default_factory=dict)
 
     def member(self, name: str) -> Member | None:
