@@ -107,9 +107,9 @@ def read_ranges(
         ranges = joined(read_number(model, text, where) for text in values)
     if not ranges or ranges[0][0] > ranges[-1][1]:
         raise InputRefused(f"the range of '{variable.name}' is empty", where)
-    for number in (ranges[0][0], ranges[-1][1]):
-        if not ctype.least <= number <= ctype.greatest:
-            text = f"{number} does not fit '{variable.name}' ({ctype.name}: {ctype.least}..{ctype.greatest})"
+    for value in (ranges[0][0], ranges[-1][1]):
+        if not ctype.least <= value <= ctype.greatest:
+            text = f"{value} does not fit '{variable.name}' ({ctype.name}: {ctype.least}..{ctype.greatest})"
             raise InputRefused(text, where)
     return ranges
 
@@ -129,11 +129,11 @@ def is_boolean(ctype: Arithmetic) -> bool:
 def joined(numbers: Iterable[int]) -> tuple[tuple[int, int], ...]:
     """Numbers as rising inclusive ranges."""
     ranges: list[tuple[int, int]] = []
-    for number in sorted(set(numbers)):
-        if ranges and number == ranges[-1][1] + 1:
-            ranges[-1] = (ranges[-1][0], number)
+    for value in sorted(set(numbers)):
+        if ranges and value == ranges[-1][1] + 1:
+            ranges[-1] = (ranges[-1][0], value)
         else:
-            ranges.append((number, number))
+            ranges.append((value, value))
     return tuple(ranges)
 
 
