@@ -1,9 +1,9 @@
-"""Compiler extensions that the parser cannot read: attributes and inline assembly, rewritten in preprocessed text.
+"""What compilers add to C and the parser cannot read: attributes, pragmas, inline assembly; preprocessed text without.
 
-Attributes without influence on what a program computes are blanked out. ``packed`` and ``aligned`` inside or beside a
-struct become a marker member that makes the struct's layout exact or refused where it is used. Inline assembly in a
-function becomes a call of a function that does not exist, so that it is refused only where it is reached. Lines and
-columns stay as they are wherever possible.
+Attributes and pragmas without influence on what a program computes are blanked out. ``packed`` and ``aligned`` inside
+or beside a struct become a marker member that makes the struct's layout exact or refused where it is used. Inline
+assembly in a function becomes a call of a function that does not exist, so that it is refused only where it is reached.
+Lines and columns stay as they are wherever possible.
 """
 
 from __future__ import annotations
@@ -17,19 +17,52 @@ PACKED = "chaincover: packed"
 ALIGNED = "chaincover: aligned"
 ASSEMBLY = "__chaincover_inline_assembly__"
 
-_WORDS = ("__attribute", "asm")
+_WORDS = ("__attribute", "asm", "_Pragma")
 _TOKEN = re.compile(
     r'#line[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|(?P<word>[A-Za-z_]\w*)|(?P<sign>[{}();,=:])|\d[\w.]*', re.S
 )
 _ATTRIBUTES = ("__attribute__", "__attribute")
 _ASM = ("asm", "__asm", "__asm__")
 _LAYOUT = {"packed", "aligned", "mode", "vector_size", "scalar_storage_order", "ms_struct", "gcc_struct"}
+_PRAGMAS = {"push_macro", "pop_macro", "scalar_storage_order", "redefine_extname", "weak"}
+_LOOSE = re.compile(r"fast|unsafe|finite|associative|reciprocal")
 _MEANING = {"cleanup", "constructor", "destructor", "alias", "ifunc", "transparent_union"}
 
 
 def read_over_extensions(text: str, file: str) -> str:
     """``text`` without what the parser cannot read. UnsupportedConstruct where it cannot be left out."""
     return _Reader(text, file).read() if any(word in text for word in _WORDS) else text
+
+
+_KEYWORDS = re.compile(
+    r"\b(?:(?P<call>__declspec|__at|__based)(?=\s*\()|(?P<word>_{0,2}(?:far|near|huge|tiny|interrupt|cdecl|stdcall|"
+    r"fastcall|forceinline|flash|eeprom|ramfunc|monitor|task|root|no_init|packed|weak|sfr|sbit|xdata|idata|pdata|code|"
+    r"bank\d|data16|iomem)_{0,2}))\b"
+)
+
+
+def keyword_hint(line: str) -> str:
+    """What to do about a syntax error in ``line``: define a compiler's keyword away; '' if there is none in it."""
+    found = _KEYWORDS.search(line)
+    if found is None:
+        return ""
+    name = f"{found['call']}(x)" if found["call"] else found["word"]
+    return (
+        f"if '{found[0]}' is a keyword of the target's compiler without influence on values, define it away (for the "
+        f'compiled original as well): [sources] defines = {{ "{name}" = "" }}'
+    )
+
+
+def pragma_meaning(text: str) -> str:
+    """What a pragma (the text after ``#pragma``) changes about the meaning of a program, '' for nothing.
+
+    ``pack`` is not among these: it is read.
+    """
+    words = re.findall(r"\w+", text)
+    names = words[1:] if words[:1] == ["GCC"] else words
+    if names[:1] == ["optimize"] and _LOOSE.search(text):
+        return f"#pragma {' '.join(words)}"
+    return f"#pragma {names[0]}" if names and names[0] in _PRAGMAS else ""
 
 
 class _Reader:
@@ -53,6 +86,9 @@ class _Reader:
                 self.partner[number] = self.braces.pop()
             elif word in _ATTRIBUTES:
                 number = self._attribute(number)
+                continue
+            elif word == "_Pragma" and self._word(number + 1) == "(":
+                number = self._pragma(number)
                 continue
             elif word in _ASM:
                 number = self._assembly(number)
@@ -85,6 +121,9 @@ class _Reader:
     def _attribute(self, number: int) -> int:
         after = self._closing(number + 1) if self._word(number + 1) == "(" else number + 1
         names = {self._word(n).strip("_") for n in range(number + 1, after)}
+        inside = self.text[self.tokens[number].start() : self.tokens[after - 1].end()]
+        if "optimize" in names and _LOOSE.search(inside):
+            raise self._refusal("attribute 'optimize'", number)
         for name in sorted(names & _MEANING | (names & _LAYOUT)):
             if name in ("packed", "aligned"):
                 self._mark(number, name)
@@ -97,6 +136,8 @@ class _Reader:
         """Put a marker into the struct that an attribute belongs to."""
         before = self._word(number - 1)
         opening: int | None = None
+        if name == "packed" and (before == "enum" or (before == "}" and self._is_enum(self.partner.get(number - 1)))):
+            raise self._refusal("attribute 'packed' on an enumeration", number)
         if before == "}" and self._is_struct(self.partner.get(number - 1)):
             opening = self.partner[number - 1]
         elif before in ("struct", "union"):
@@ -120,10 +161,27 @@ class _Reader:
             words[-1:] == [")"] and any(w in _ATTRIBUTES for w in words) and "struct" in words[cut + 1 :]
         )
 
+    def _is_enum(self, opening: int | None) -> bool:
+        return opening is not None and "enum" in (self._word(opening - 1), self._word(opening - 2))
+
     def _in_typedef(self, number: int) -> bool:
         while number > 0 and self._word(number - 1) not in (";", "}", "{"):
             number -= 1
         return self._word(number) == "typedef"
+
+    # pragmas
+
+    def _pragma(self, number: int) -> int:
+        """``_Pragma("..")``: left in place for the packing of structs, else blanked out."""
+        after = self._closing(number + 1)
+        text = self.text[self.tokens[number + 1].end() : self.tokens[after - 1].start()].strip().strip('"')
+        meaning = pragma_meaning(text)
+        packs = re.match(r"\s*pack\b", text) is not None
+        if meaning or (packs and (self.braces or self._word(number - 1) not in (";", "}", ")", ""))):
+            raise self._refusal(meaning or "_Pragma pack inside of a declaration", number)
+        if not packs:
+            self.edits.append((self.tokens[number].start(), self.tokens[after - 1].end(), ""))
+        return after
 
     # inline assembly
 

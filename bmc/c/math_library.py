@@ -107,8 +107,9 @@ def _selected(operation: Callable[..., FNode]) -> Callable[[Call], Value]:
     """``fmin`` and ``fmax``: which of 0.0 and -0.0 they yield is not fixed."""
 
     def work(call: Call) -> Value:
-        call.suspect("fmin or fmax of 0.0 and -0.0", compare.zeros_differ(*call.terms, call.form))
-        return Value(operation(*call.terms, call.form), call.ctype)
+        a, b = call.terms
+        call.suspect("fmin or fmax of 0.0 and -0.0", compare.zeros_differ(a, b, call.form))
+        return Value(operation(a, b, call.form), call.ctype)
 
     return work
 

@@ -12,9 +12,9 @@ from pathlib import Path
 import pcpp
 from pcpp.preprocessor import OutputDirective
 
-from bmc.c.extensions import read_over_extensions
+from bmc.c.extensions import pragma_meaning, read_over_extensions
 from bmc.c.types import DATA_MODELS, DataModel
-from bmc.errors import InputRefused, Location
+from bmc.errors import InputRefused, Location, UnsupportedConstruct
 
 STANDARD_HEADERS = Path(__file__).parent / "include"
 VENDOR_STAND_INS = Path(__file__).parent / "stand_ins"
@@ -84,6 +84,10 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
             where = Location(directive.source or str(self.source), directive.lineno)
             raise ErrorDirective(f"#error {text}", where, "set the macros that it asks for (-D)")
         packs = directive.value == "pragma" and [t.value for t in toks if t.value.strip()][:1] == ["pack"]
+        meaning = pragma_meaning("".join(t.value for t in toks)) if directive.value == "pragma" else ""
+        if meaning:
+            where = Location(directive.source or str(self.source), directive.lineno)
+            raise UnsupportedConstruct(f"unsupported C construct: {meaning}", where)
         if directive.value in ("pragma", "warning", "ident") and not packs:
             raise OutputDirective(pcpp.Action.IgnoreAndRemove)
         if not packs and directive.value != "line":
@@ -210,7 +214,7 @@ def _predefined(model: DataModel) -> list[tuple[str, str]]:
         ("__const__", "const"),
         ("__volatile__", "volatile"),
         ("__const", "const"),
-        ("_Pragma(x)", ""),
+        ("__builtin_expect(x, y)", "((long)(x))"),
     ]
     if model.name == "lp64":
         macros.append(("__LP64__", "1"))

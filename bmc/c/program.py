@@ -8,11 +8,13 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TypeVar
 
 from pycparser import c_ast, c_parser
 
 from bmc.c.depth import DEEPEST, check_brackets, check_tree, too_deep
+from bmc.c.extensions import keyword_hint
 from bmc.c.preprocess import PreprocessedUnit, preprocess
 from bmc.c.types import CType, DataModel, FunctionType
 from bmc.errors import InputRefused, Location, UnsupportedConstruct
@@ -157,11 +159,21 @@ def parse_text(text: str, file: str) -> Any:
         tree = parser.parse(text, file)
     except c_parser.ParseError as error:
         message, place, hint = syntax_error(str(error), file)
+        hint = keyword_hint(_source_line(place)) or hint
         raise InputRefused(message, place if place.line else _next_token(parser, place), hint) from None
     except RecursionError:
         raise too_deep("syntax", DEEPEST, _next_token(parser, Location(file))) from None
     check_tree(tree)
     return tree
+
+
+def _source_line(place: Location) -> str:
+    """The text of a line of a source file, '' where there is none."""
+    try:
+        lines = Path(place.file).read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return ""
+    return lines[place.line - 1] if 0 < place.line <= len(lines) else ""
 
 
 def _next_token(parser: Any, place: Location) -> Location:

@@ -125,7 +125,8 @@ class UnitReader:
 
 def _pack(node: Any, current: int, saved: list[int]) -> int:
     """The packing after a ``#pragma pack``; 0 for none."""
-    words = re.findall(r"\w+", node.string)
+    text = node.string if isinstance(node.string, str) else node.string.value
+    words = re.findall(r"\w+", text)
     if words[:1] != ["pack"]:
         return current
     if "push" in words:

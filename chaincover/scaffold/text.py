@@ -126,6 +126,7 @@ def _functions(sources: Sources, reading: Reading | None, others: Sequence[Propo
         lines += _list("init", [quoted(function.name) for function, _ in reading.init])
     else:
         lines.append('# init = ["..."]            # none was found; run once: a name or a call like "init(&s, 3)"')
+    lines += _setup(sources, reading)
     lines.append(f"# {step}, {_shown(step.file, base)}:{step.line}:")
     lines += [f"#   {why}" for why in reading.proposal.why]
     lines.append(f"step = {quoted(step.name)}")
@@ -158,6 +159,27 @@ def _open_functions(functions: Sequence[OpenFunction]) -> list[str]:
         if f.role not in ("input", "output")
     ]
     return lines
+
+
+def _setup(sources: Sources, reading: Reading) -> list[str]:
+    """For a model behind one pointer: how to give it the static objects that the target's main gives it."""
+    step, facts = reading.proposal.step, sources.facts
+    model = step.parameters[0] if reading.proposal.letter == "C" and step.parameters else None
+    members = [m for m in facts.members(model.type) if m.pointers == 1 and facts.members(m.type)] if model else []
+    if model is None or not members:
+        return []
+    known = {m.name: next((o for o in facts.objects if o.what.type == m.type and not o.static), None) for m in members}
+    lines = [f"Objects behind {model.name} start without values. If the target's main() gives it static objects, which"]
+    lines += ['start with 0 or as they are initialised, add a file like this to files and write init = ["setup"]:']
+    for member in members:
+        obj = known[member.name]
+        lines.append(f"  extern {obj.what};" if obj else f"  static {member.type} the_{member.name};")
+    lines.append(f"  void setup({model}) {{")
+    for member in members:
+        obj = known[member.name]
+        lines.append(f"    {model.name}->{member.name} = &{obj.what.name if obj else f'the_{member.name}'};")
+    lines += [f"    {function.name}({model.name});" for function, _ in reading.init]
+    return _comment("\n".join([*lines, "  }"]))
 
 
 def _shared_functions(reading: Reading) -> list[str]:
