@@ -5,7 +5,7 @@ The translation walks the formula's DAG without recursion; a node used more than
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -178,6 +178,19 @@ def post_order(formulas: Sequence[FNode]) -> list[FNode]:
             stack.append((node, True))
             stack.extend((a, False) for a in reversed(node.args()) if a not in order)
     return list(order)
+
+
+def unseen(roots: Iterable[FNode], seen: set[FNode]) -> list[FNode]:
+    """The nodes under ``roots`` that are not in ``seen``, which then holds them."""
+    found: list[FNode] = []
+    todo = list(roots)
+    while todo:
+        node = todo.pop()
+        if node not in seen:
+            seen.add(node)
+            found.append(node)
+            todo.extend(node.args())
+    return found
 
 
 def _named_nodes(formulas: Sequence[FNode], order: Sequence[FNode]) -> set[FNode]:

@@ -13,7 +13,7 @@ import pysmt.operators as op
 from pysmt.fnode import FNode
 
 from bmc.constants import constant_state, fixed_inputs, put_in, raw_value
-from bmc.evaluate import post_order
+from bmc.evaluate import post_order, unseen
 from bmc.system import TransitionSystem
 
 MOST_GIVEN = 64
@@ -54,19 +54,6 @@ def live_among(following: Mapping[str, FNode], observed: Sequence[FNode]) -> fro
         live.update(fresh)
         roots = [following[name] for name in fresh]
     return frozenset(live)
-
-
-def unseen(roots: Iterable[FNode], seen: set[FNode]) -> list[FNode]:
-    """The nodes under ``roots`` that are not in ``seen``, which then holds them."""
-    found: list[FNode] = []
-    todo = list(roots)
-    while todo:
-        node = todo.pop()
-        if node not in seen:
-            seen.add(node)
-            found.append(node)
-            todo.extend(node.args())
-    return found
 
 
 def read_symbols(roots: Sequence[FNode], order: Sequence[FNode] | None = None) -> list[FNode]:

@@ -1,7 +1,8 @@
 """Build the user's original C program, untouched, into a shared library with the system's C compiler.
 
 The flags keep the meaning that the C standard gives the program, and every variable in memory: no optimisation (-O0),
-no fused floating-point operations, C11 with GNU extensions, no warnings. ``assert`` evaluates its condition and goes
+no fused floating-point operations and none folded with the wrong sign of zero (gcc 12 makes ``0.0f - (float)n`` a
+negation, but not with -frounding-math), C11 with GNU extensions, no warnings. ``assert`` evaluates its condition and goes
 on (a violated assert is a finding of ours, not the end of a run), and ``__CPROVER_assume`` returns quietly. A function
 that is nowhere defined may be missing as long as it is never called.
 """
@@ -22,7 +23,7 @@ from bmc import native_symbols
 from bmc.errors import ChainCoverError, InputRefused, Location
 from bmc.interface import NativeInterface
 
-LANGUAGE = ["-x", "c", "-std=gnu11", "-ffp-contract=off", "-fcommon"]
+LANGUAGE = ["-x", "c", "-std=gnu11", "-ffp-contract=off", "-frounding-math", "-fcommon"]
 MAKING = ["-c", "-g", "-gdwarf-4", "-O0", "-fPIC"]
 LENIENT = [
     "-w",

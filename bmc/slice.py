@@ -8,8 +8,8 @@ from dataclasses import replace
 from pysmt.fnode import FNode
 
 from bmc.constants import constant_state, fixed_inputs, put_in, raw_value
-from bmc.evaluate import post_order
-from bmc.live import live_among, unseen
+from bmc.evaluate import post_order, unseen
+from bmc.live import live_among
 from bmc.system import Condition, StateVariable, TransitionSystem, Valuation, conjunction, equal
 
 CONSTANTS = "never change: "

@@ -15,6 +15,7 @@ from pysmt.shortcuts import BV, FALSE, TRUE, And, Bool, Symbol
 from pysmt.typing import BOOL, BVType
 
 from bmc.errors import Location
+from bmc.evaluate import unseen
 from bmc.floats.format import FORMATS, show
 
 
@@ -146,21 +147,21 @@ class TransitionSystem:
 
     def cone(self, formulas: Iterable[FNode]) -> tuple[StateVariable, ...]:
         """The state variables on which ``formulas`` and every step's constraint depend, over any number of steps."""
-        by_name = {var.name: var for var in self.state}
-        constraints = (self.input_constraint, self.defined, *(inv.formula for inv in self.invariants))
-        wanted: dict[str, None] = {}
-        todo = [s for f in (*formulas, *constraints) for s in symbols_of(f)]
-        while todo:
-            name = todo.pop().symbol_name()
-            if name in by_name and name not in wanted:
-                wanted[name] = None
-                todo.extend(symbols_of(by_name[name].next))
+        following = {var.name: var.next for var in self.state}
+        roots = [*formulas, self.input_constraint, self.defined, *(inv.formula for inv in self.invariants)]
+        seen: set[FNode] = set()
+        wanted: set[str] = set()
+        while roots:
+            names = {node.symbol_name() for node in unseen(roots, seen) if node.is_symbol()}
+            fresh = (names & following.keys()) - wanted
+            wanted |= fresh
+            roots = [following[name] for name in fresh]
         return tuple(var for var in self.state if var.name in wanted)
 
 
 def symbols_of(formula: FNode) -> list[FNode]:
     """The symbols of a formula in a repeatable order (by name)."""
-    return sorted(formula.get_free_variables(), key=lambda s: s.symbol_name())
+    return sorted((node for node in unseen([formula], set()) if node.is_symbol()), key=lambda s: s.symbol_name())
 
 
 def conjunction(parts: Iterable[FNode]) -> FNode:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from pysmt.fnode import FNode
-from pysmt.shortcuts import Symbol
+from collections.abc import Callable, Sequence
 
-from bmc.system import symbols_of
+from pysmt.fnode import FNode
+from pysmt.shortcuts import Symbol, get_env
+
+from bmc.evaluate import post_order
 
 
 def framed(symbol: FNode, step: int) -> FNode:
@@ -26,15 +28,35 @@ def plain(symbol: FNode) -> FNode:
 
 def at(formula: FNode, step: int) -> FNode:
     """A formula over plain symbols, placed at ``step``."""
-    return formula.substitute({s: framed(s, step) for s in symbols_of(formula)})
+    return at_each([formula], step)[0]
+
+
+def at_each(formulas: Sequence[FNode], step: int) -> list[FNode]:
+    """Formulas over plain symbols, placed at ``step``; what they share is placed once."""
+    return _renamed(formulas, lambda symbol: framed(symbol, step))
 
 
 def shift(formula: FNode, steps: int) -> FNode:
     """A formula over framed symbols, moved ``steps`` later."""
     if steps == 0:
         return formula
-    moved = {}
-    for symbol in symbols_of(formula):
-        name, step = unframed(symbol)
-        moved[symbol] = Symbol(f"{name}@{step + steps}", symbol.get_type())
-    return formula.substitute(moved)
+    return _renamed([formula], lambda symbol: _moved(symbol, steps))[0]
+
+
+def _moved(symbol: FNode, steps: int) -> FNode:
+    name, step = unframed(symbol)
+    return Symbol(f"{name}@{step + steps}", symbol.get_type())
+
+
+def _renamed(formulas: Sequence[FNode], rename: Callable[[FNode], FNode]) -> list[FNode]:
+    """``formulas`` with other symbols of the same types, in one walk through their DAG."""
+    create = get_env().formula_manager.create_node
+    made: dict[FNode, FNode] = {}
+    for node in post_order(formulas):
+        if node.is_symbol():
+            made[node] = rename(node)
+        elif node.args():
+            made[node] = create(node.node_type(), tuple(made[a] for a in node.args()), node._content.payload)
+        else:
+            made[node] = node
+    return [made[formula] for formula in formulas]

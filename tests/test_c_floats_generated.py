@@ -95,7 +95,7 @@ FRAGMENTS = {
           Y.d = DW.delay[1]; DW.delay[1] = DW.delay[0]; DW.delay[0] = (real32_T)u; }""",
     "enabled subsystem and events": """
         struct { real_T clock; real32_T prev; uint8_T edge; } DW; real_T out;
-        void step(real32_T trigger, real_T x) { boolean_T rising = ((DW.prev <= 0.0F) && (trigger > 0.0F)); 
+        void step(real32_T trigger, real_T x) { boolean_T rising = ((DW.prev <= 0.0F) && (trigger > 0.0F));
           if (rising) { DW.edge++; out = x * 2.0; } DW.prev = trigger; DW.clock += 0.1; if (DW.clock >= 1.0) { DW.clock = 0.0; out = 0.0; } }""",
 }
 

@@ -1,4 +1,4 @@
-"""Floating inputs and state in a project: ranges, constraints, properties as text and as C functions, coverage goals."""
+"""Floating inputs and state in a project: ranges, constraints, properties (text and C functions), coverage goals."""
 
 from __future__ import annotations
 

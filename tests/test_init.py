@@ -247,3 +247,21 @@ def test_a_folder_without_sources(tmp_path: Path) -> None:
     refused = chaincover("init", ".", cwd=tmp_path)
     assert refused.code == 3
     assert "there is no C file in this folder" in refused.err
+
+
+@pytest.mark.needs_compiler
+def test_a_reusable_model_may_get_static_objects(tmp_path: Path) -> None:
+    """The setup function in the comments, taken as it stands: init and step then work on objects that start with 0."""
+    place = copy_of("fan", tmp_path)
+    assert chaincover("init", place).code == 0
+    text = (place / "chaincover.toml").read_text()
+    rows = [row.removeprefix("#   ") for row in text.splitlines() if row.startswith("#   ")]
+    code = [row for row in rows if row.rstrip().endswith((";", "{", "}"))]
+    assert "  rtM->dwork = &the_dwork;" in code
+    write_files(place, {"setup.c": '#include "fan.h"\n' + "\n".join(code) + "\n"})
+    text = text.replace('"fan_data.c"]', '"fan_data.c", "setup.c"]').replace('["fan_initialize"]', '["setup"]')
+    text = "\n".join(row for row in text.splitlines() if "rtM->" not in row or row.startswith("#"))
+    write_files(place, {"chaincover.toml": text})
+    checked = chaincover("check", place, "--compare", "40")
+    assert (checked.code, checked.err) == (0, "")
+    assert "the_dwork.Filter_DSTATE" in checked.out

@@ -163,9 +163,7 @@ class MemoryAccess:
         for guard, _, _ in live(place.targets):
             meant = either(meant, guard)
         outside = both(meant, negate(in_range(index, -base, length - base)))
-        if self.cases.impossible(outside, state.pc):
-            outside = FALSE()
-        self.recorder.suspect("index out of range", where(node), state.pc, outside)
+        self.suspecting(state, node)("index out of range", outside)
         number = constant_value(index)
         if number is not None:
             return element_places(place, [(base + number, TRUE())] if 0 <= base + number < length else [])
@@ -217,8 +215,13 @@ class MemoryAccess:
         raise unsupported(f"conversion to {show_type(ctype)}", node)
 
     def suspecting(self, state: State, node: Any) -> Suspect:
-        """Tells the recorder of undefined behaviour at ``node``."""
-        return lambda kind, when: self.recorder.suspect(kind, where(node), state.pc, when)
+        """Tells the recorder of undefined behaviour at ``node``, where it can happen."""
+
+        def suspect(kind: str, when: FNode) -> None:
+            if not self.cases.impossible(when, state.pc):
+                self.recorder.suspect(kind, where(node), state.pc, when)
+
+        return suspect
 
 
 def refuse_long_double(ctype: CType, node: Any) -> None:

@@ -13,6 +13,8 @@ from bmc.evaluate import operation
 
 MOST_CASES = 4096
 """More cases than this are not tried."""
+MOST_FAILURES = 8
+"""After so many conditions with more cases than that, all further ones are left undecided."""
 
 Values = dict[FNode, int]
 """What is known in one case: values of atoms, and of what they settle."""
@@ -25,12 +27,13 @@ class Cases:
         self._free: dict[FNode, bool] = {}
         self._kinds: dict[FNode, Kind] = {}
         self._found: dict[tuple[FNode, FNode], bool] = {}
+        self._failures = 0
 
     def impossible(self, condition: FNode, path: FNode) -> bool:
         """Whether ``condition`` is shown not to hold where ``path`` does, whatever values the atoms have."""
         if condition.is_constant():
             return bool(condition.is_false())
-        if self._is_atom(condition.arg(0) if condition.is_not() else condition):
+        if self._is_free(condition) or self._failures > MOST_FAILURES:
             return False
         if (condition, path) not in self._found:
             self._found[condition, path] = self._tried(condition, list(_conjuncts(path)))
@@ -49,6 +52,7 @@ class Cases:
                 todo += [{**values, atom: 0}, {**values, atom: 1}]
             elif values[condition]:
                 return False
+        self._failures += 1
         return False
 
     def _literal(self, part: FNode) -> Iterator[tuple[FNode, int]]:

@@ -21,7 +21,7 @@ from bmc.engines.protocol import Answer, Run, Session, Status
 from bmc.errors import MemoryLimitReached
 from bmc.simulate import Simulator
 from bmc.system import StateVariable, TransitionSystem, Valuation, conjunction, equal, symbols_of
-from bmc.unroll import at, framed, plain, unframed
+from bmc.unroll import at, at_each, framed, plain, unframed
 
 SEED = 1
 NO_LIMIT = 4294967295
@@ -106,7 +106,8 @@ class Z3Engine:
 
 
 def _template(system: TransitionSystem, variables: Sequence[StateVariable], conditions: bool, convert: Any) -> Template:
-    equations = [equal(framed(var.symbol, 1), at(var.next, 0)) for var in variables]
+    after = at_each([var.next for var in variables], 0)
+    equations = [equal(framed(var.symbol, 1), term) for var, term in zip(variables, after, strict=True)]
     condition = conjunction(
         [at(system.input_constraint, 0), at(system.defined, 0), at(_proved(system), 1)] if conditions else []
     )

@@ -122,7 +122,7 @@ class Facts:
 
     def members(self, type_name: str) -> tuple[Declared, ...]:
         """The members of a structure type; empty for other types."""
-        return next((file.types[type_name] for file in self.files if type_name in file.types), ())
+        return next((file.types[type_name] for file in self.files if file.types.get(type_name)), ())
 
     def prototype(self, name: str) -> Declared | None:
         """The result type of a function that is declared."""
@@ -150,10 +150,11 @@ def _distance(file: str, near: str) -> int:
 def facts_of(file: str, tree: Any) -> FileFacts:
     """What the parsed ``file`` declares (a pycparser tree)."""
     found = FileFacts(file)
+    tags: dict[str, str] = {}
     functions: list[FunctionFacts] = []
     objects: list[ObjectFacts] = []
     for node in tree.ext:
-        _note_types(node, found.types)
+        _note_types(node, found.types, tags)
         if isinstance(node, c_ast.FuncDef):
             functions.append(_function(node, file))
         elif isinstance(node, c_ast.Decl) and node.name:
@@ -162,25 +163,23 @@ def facts_of(file: str, tree: Any) -> FileFacts:
             else:
                 flags = ("static" in node.storage, "extern" in node.storage, node.init is not None)
                 objects.append(ObjectFacts(declared(node), file, node.coord.line, *flags))
-    return FileFacts(file, tuple(functions), tuple(objects), found.types, found.prototypes)
+    types = {name: members or found.types.get(tags.get(name, ""), ()) for name, members in found.types.items()}
+    return FileFacts(file, tuple(functions), tuple(objects), types, found.prototypes)
 
 
-def _note_types(node: Any, types: dict[str, tuple[Declared, ...]]) -> None:
-    """Enter the members of the structures that a declaration defines, under tag and typedef name."""
+def _note_types(node: Any, types: dict[str, tuple[Declared, ...]], tags: dict[str, str]) -> None:
+    """Enter the members of the structures that a declaration defines, by tag or typedef name, and the tags of names."""
     inner = getattr(node, "type", None)
     while isinstance(inner, c_ast.TypeDecl | c_ast.PtrDecl | c_ast.ArrayDecl):
         inner = inner.type
     if not isinstance(inner, c_ast.Struct):
         return
     members = tuple(declared(m) for m in inner.decls or () if isinstance(m, c_ast.Decl) and m.name)
-    tag = f"struct {inner.name}"
     if members and inner.name:
-        types[tag] = members
+        types[f"struct {inner.name}"] = members
     if isinstance(node, c_ast.Typedef):
-        types[node.name] = members or types.get(tag, ())
-    for name, known in list(types.items()):  # a typedef of a structure that is completed later
-        if not known and members and isinstance(node, c_ast.Decl) and inner.name and name.strip("_") in inner.name:
-            types[name] = members
+        types[node.name] = members
+        tags[node.name] = f"struct {inner.name}"
 
 
 def declared(node: Any) -> Declared:
