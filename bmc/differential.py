@@ -6,10 +6,13 @@ All NaNs count as one value: the model and what is read from the original have o
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
+from typing import TypeVar
 
+from bmc.evaluate import compile_formulas
 from bmc.floats.format import FORMATS
 from bmc.floats.ranges import between, every, values_in
 from bmc.floats.samples import FloatSamples, constants_in
@@ -18,10 +21,19 @@ from bmc.native import CompiledOriginal
 from bmc.simulate import Simulator
 from bmc.system import InputVariable, StateVariable, TransitionSystem, Valuation, ValueType
 
+T = TypeVar("T")
+
 SHADOW = "#defined"
 RUN_LENGTH = 50
 """Steps of a random run before it starts again from init."""
 _ATTEMPTS = 400
+"""Draws of inputs until the input constraint allows some."""
+_STATE_ATTEMPTS = 8
+"""Draws of such inputs for one random state, until the step is defined: most often the state alone decides that."""
+_MISSES = 100
+"""Random states without such inputs, one after the other, before it is given up."""
+_NEARER = 0.9
+"""After each such state the next one keeps more of a state that a run reached: each value by this less is random."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,31 +49,51 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What a comparison did: ``run_steps`` along runs from init, ``state_steps`` from random states."""
+    """What a comparison did: ``run_steps`` along runs from init, ``state_steps`` from random states.
+
+    ``stopped``: it was told to stop before it had done all steps.
+    """
 
     run_steps: int
     state_steps: int
     differences: tuple[Difference, ...]
+    stopped: bool = False
 
 
-def compare(system: TransitionSystem, original: CompiledOriginal, steps: int, seed: int = 0) -> Comparison:
+def compare(
+    system: TransitionSystem,
+    original: CompiledOriginal,
+    steps: int,
+    seed: int = 0,
+    stop: Callable[[], bool] = lambda: False,
+) -> Comparison:
     """Compare ``steps`` steps, half along random runs and half from random states in the declared ranges.
 
     Steps that are undefined or against the input constraint are left out, and so are variables that are not set.
+    ``stop`` is asked now and then whether it is time to end.
     """
     sampler = Sampler(system, seed)
     differences: list[Difference] = []
     run_steps = 0
-    for inputs in sampler.runs(steps - steps // 2):
+    for inputs in _until(stop, sampler.runs(steps - steps // 2)):
         expected = sampler.simulator.run(sampler.simulator.initial(), inputs).states
         actual = original.run(inputs)
         run_steps += len(inputs)
         for number, values in enumerate(inputs):
             differences += _differences(system, expected[number], values, expected[number + 1], actual[number + 1])
-    pairs = list(sampler.pairs(steps // 2))
+    pairs = list(_until(stop, sampler.pairs(steps // 2)))
     for (state, values), after in zip(pairs, original.steps(pairs) if pairs else [], strict=True):
         differences += _differences(system, state, values, sampler.simulator.step(state, values), after)
-    return Comparison(run_steps, len(pairs), tuple(differences))
+    return Comparison(run_steps, len(pairs), tuple(differences), stop())
+
+
+def _until(stop: Callable[[], bool], items: Iterator[T]) -> Iterator[T]:
+    """``items`` as long as ``stop`` does not say so."""
+    while not stop():
+        try:
+            yield next(items)
+        except StopIteration:
+            return
 
 
 def _differences(
@@ -100,11 +132,14 @@ class Sampler:
                 yield inputs
 
     def pairs(self, count: int) -> Iterator[tuple[Valuation, Valuation]]:
-        """Random states in the declared ranges, each with allowed inputs."""
+        """Random states in the declared ranges, each with allowed inputs.
+
+        Where no inputs are allowed in such states, the next ones are reached states with some random values.
+        """
         misses = 0
-        while count > 0 and misses < 100:
-            state = {var.name: self._state_value(var) for var in self.system.state}
-            values = self.allowed_inputs(state)
+        while count > 0 and misses < _MISSES:
+            state = self.random_state() if not misses else self._near_run(_NEARER**misses)
+            values = self.allowed_inputs(state, _STATE_ATTEMPTS)
             if values is None:
                 misses += 1
                 continue
@@ -114,21 +149,53 @@ class Sampler:
 
     def any_pair(self) -> tuple[Valuation, Valuation]:
         """A random state in the declared ranges and random inputs, whether the step is defined there or not."""
-        state = {var.name: self._state_value(var) for var in self.system.state}
-        return state, {var.name: self._input_value(var) for var in self.system.inputs}
+        return self.random_state(), self._any_inputs()
 
-    def allowed_inputs(self, state: Valuation) -> Valuation | None:
-        """Random inputs that the constraint allows and for which the step is defined; None if none was found."""
-        held = held_values(self.system, state)
-        if held is not None:
-            return held if self.simulator.allowed(state, held) else None
-        for _ in range(_ATTEMPTS):
-            values = {var.name: self._input_value(var) for var in self.system.inputs}
+    def random_state(self) -> Valuation:
+        """A random state in the declared ranges."""
+        return {var.name: self.state_value(var) for var in self.system.state}
+
+    def allowed_inputs(self, state: Valuation, attempts: int = _ATTEMPTS) -> Valuation | None:
+        """Random inputs that the constraint allows and for which the step is defined; None if none was found.
+
+        At most ``attempts`` inputs that the constraint allows are tried.
+        """
+        for values in islice(self._constrained_draws(state), attempts):
             if self.simulator.allowed(state, values):
                 return values
-            if not self.system.inputs:
-                break
         return None
+
+    def constrained_inputs(self, state: Valuation) -> Valuation | None:
+        """Random inputs that the constraint allows, whether the step is defined or not; None if none was found."""
+        return next(self._constrained_draws(state), None)
+
+    def _constrained_draws(self, state: Valuation) -> Iterator[Valuation]:
+        """Those of some random inputs that the constraint allows."""
+        held = held_values(self.system, state)
+        draws = _ATTEMPTS if held is None and self.system.inputs else 1
+        for _ in range(draws):
+            values = self._any_inputs() if held is None else held
+            if self._constrained({**state, **values})[0]:
+                yield values
+
+    @cached_property
+    def _constrained(self) -> Callable[[Valuation], tuple[int, ...]]:
+        return compile_formulas([self.system.input_constraint])
+
+    def _any_inputs(self) -> Valuation:
+        return {var.name: self._input_value(var) for var in self.system.inputs}
+
+    def _near_run(self, part: float) -> Valuation:
+        """A reached state in which each value is random with probability ``part``."""
+        reached = self.random.choice(self._reached)
+        other = self.random_state()
+        return {name: other[name] if self.random.random() < part else reached[name] for name in other}
+
+    @cached_property
+    def _reached(self) -> Sequence[Valuation]:
+        """The states of a random run."""
+        inputs = next(self.runs(RUN_LENGTH), ())
+        return self.simulator.run(self.simulator.initial(), inputs).states
 
     def _input_value(self, var: InputVariable) -> int:
         if var.type.floating:
@@ -137,7 +204,8 @@ class Sampler:
         low, high = self.random.choice(ranges)
         return self._raw(self._spread(low, high), var.type.bits)
 
-    def _state_value(self, var: StateVariable) -> int:
+    def state_value(self, var: StateVariable) -> int:
+        """A random value of ``var`` in its declared range."""
         if var.name.endswith(SHADOW):
             return 1
         if var.type.floating:

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 from pysmt.fnode import FNode
-from pysmt.shortcuts import FALSE, TRUE, Or
+from pysmt.shortcuts import TRUE
 
+from bmc.anywhere import Anywhere
 from bmc.differential import Comparison, Sampler, compare
-from bmc.engines.protocol import Engine, Session, Status
-from bmc.errors import InputRefused, LimitReached, Location
+from bmc.engines.protocol import Engine, Status
+from bmc.errors import InputRefused, LimitReached
 from bmc.evaluate import compile_formulas
-from bmc.explore import reachability_invariant
 from bmc.hold import own_part, released
 from bmc.invariants import prove
 from bmc.native import NoCompiler, compiled
-from bmc.system import Condition, TransitionSystem, conjunction
+from bmc.system import Condition, TransitionSystem
 from bmc.unroll import at
 from chaincover.budget import Budget
 from chaincover.goal_facts import GoalFacts
@@ -25,40 +25,28 @@ from chaincover.goal_search import find_facts
 from chaincover.liveness import Liveness, find_liveness
 from chaincover.load import Controller
 from chaincover.sliced import sliced
+from chaincover.suspects import Suspect, SuspectSearch
+from chaincover.vacuity import VacuitySearch
 from chaincover.values import show_ranges
 from properties.goal import Goal
 
-SUSPECT_DEPTH = 8
-"""Steps from init within which ``check`` looks for undefined behaviour."""
+TIME_LIMIT = 60.0
+"""Seconds that ``check`` may take after reading, unless told otherwise."""
 QUERY_LIMIT = 10.0
 """Seconds for one query of ``check``."""
-SUSPECTS_LIMIT = 60.0
-"""Seconds for the whole search for undefined behaviour."""
-FACTS_LIMIT = 60.0
-"""Seconds for what is told about the goals: pairs that share a step, start states."""
-EXPLORED_STEPS = 20_000
-"""Simulated steps within which all reachable states are listed, to leave out what no run meets."""
 SIMULATED_STEPS = 2000
 """Random steps on which invariants are tried before they are believed."""
+INTERRUPTED = 130
 
-
-@dataclass(frozen=True, slots=True)
-class Suspect:
-    """Undefined behaviour that can happen at one place.
-
-    ``steps``: the number of steps from init after which a step can meet it (within ``SUSPECT_DEPTH``), else None.
-    ``undecided``: the solver gave up.
-    """
-
-    kind: str
-    where: Location | None
-    steps: int | None
-    undecided: bool = False
+Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class Analysis:
-    """The findings of ``check``; ``comparison`` is None without a compiler."""
+    """The findings of ``check``; ``comparison`` is None where ``compiler`` is empty: without one, or if interrupted.
+
+    ``interrupted``: from the keyboard; what was not found out until then is undecided.
+    """
 
     unsatisfiable: tuple[Goal, ...]
     undecided: tuple[Goal, ...]
@@ -69,10 +57,16 @@ class Analysis:
     liveness: Liveness
     comparison: Comparison | None
     compiler: str
+    interrupted: bool = False
 
     @property
     def exit_code(self) -> int:
-        """1 if model and original differ, 4 if a goal or the final condition is impossible, 5 if undecided, else 0."""
+        """1 if model and original differ, 4 if a goal or the final condition is impossible, 5 if undecided, else 0.
+
+        130 if interrupted.
+        """
+        if self.interrupted:
+            return INTERRUPTED
         if self.comparison is not None and self.comparison.differences:
             return 1
         if self.final_unsatisfiable or any(not goal.generated for goal in self.unsatisfiable):
@@ -87,7 +81,9 @@ def as_data(controller: Controller, found: Analysis) -> dict[str, Any]:
     return {
         "schema": "chaincover/check/1",
         "controller": system.name,
-        "inputs": [{"name": v.name, "type": v.type.name, "values": show_ranges(v.values, v.type)} for v in system.inputs],
+        "inputs": [
+            {"name": v.name, "type": v.type.name, "values": show_ranges(v.values, v.type)} for v in system.inputs
+        ],
         "state": [
             {"name": v.name, "type": v.type.name, "role": v.role, "open": v.init is None}
             for v in system.state
@@ -103,7 +99,13 @@ def as_data(controller: Controller, found: Analysis) -> dict[str, Any]:
         "goal_facts": found.facts.as_data(),
         "liveness": found.liveness.as_data(),
         "suspects": [
-            {"kind": s.kind, "where": str(s.where), "steps_from_init": s.steps, "undecided": s.undecided}
+            {
+                "kind": s.kind,
+                "where": str(s.where),
+                "steps_from_init": s.steps,
+                "undecided": s.undecided,
+                "searched": s.searched,
+            }
             for s in found.suspects
         ],
         "notes": list(controller.model.notes),
@@ -113,69 +115,114 @@ def as_data(controller: Controller, found: Analysis) -> dict[str, Any]:
             "compiler": found.compiler,
             "steps": compared.run_steps + compared.state_steps,
             "differences": len(compared.differences),
+            "stopped": compared.stopped,
         },
+        "interrupted": found.interrupted,
         "exit_code": found.exit_code,
     }
 
 
-def prepare(controller: Controller, engine: Engine) -> TransitionSystem:
-    """The system with its invariants tried and proved.
+def prepare(controller: Controller, engine: Engine, time_limit: float | None = None) -> TransitionSystem:
+    """The system with its invariants tried and proved, within ``time_limit`` seconds.
 
     InputRefused if the assumptions contradict each other or an invariant fails in a simulated run.
     """
     system = controller.system
-    _refuse_contradiction(controller, engine)
-    _try_invariants(system)
-    return replace(system, invariants=prove(replace(system, invariants=()), system.invariants, engine, QUERY_LIMIT))
+    budget = Budget(time_limit, QUERY_LIMIT)
+    _refuse_contradiction(controller, engine, budget)
+    _try_invariants(system, budget)
+    if not system.invariants:
+        return system
+    proved = prove(replace(system, invariants=()), system.invariants, engine, _for_query(budget))
+    return replace(system, invariants=proved)
 
 
-def analyse(controller: Controller, engine: Engine, compare_steps: int = 1000, seed: int = 0) -> Analysis:
-    """All findings; ``compare_steps`` random steps are compared with the compiled original."""
-    system = prepare(controller, engine)
+def analyse(
+    controller: Controller,
+    engine: Engine,
+    compare_steps: int = 1000,
+    seed: int = 0,
+    time_limit: float | None = TIME_LIMIT,
+    progress: Progress = lambda text: None,
+) -> Analysis:
+    """All findings; ``compare_steps`` random steps are compared with the compiled original.
+
+    What ``time_limit`` (seconds, None: no limit) does not suffice for is undecided. So is, after an interrupt from the
+    keyboard, what was not found out until then.
+    """
+    budget = Budget(time_limit, QUERY_LIMIT)
+    system = prepare(controller, engine, budget.share(0.3).seconds)
+    progress("check: state")
+    final = own_part(system, controller.final)
+    liveness = find_liveness(released(system), controller.observers, controller.goals, final)
     part = sliced(system, controller.goals, controller.final)
-    unsatisfiable, undecided = _vacuous(part, controller.goals, engine)
-    final_open = controller.final is not None and _impossible(part, controller.final, engine)
+    goals = VacuitySearch(part, controller.goals, engine)
+    suspects = SuspectSearch(system, engine)
+    comparison: Comparison | None = None
+    facts: GoalFacts | None = None
+    compiler, final_open, interrupted = "", False, False
     try:
-        with compiled(controller.native) as original:
-            comparison: Comparison | None = compare(released(system), original, compare_steps, seed)
-            compiler = original.compiler
-    except NoCompiler:
-        comparison, compiler = None, ""
+        goals.run(budget.share(0.2), progress)
+        final_open = controller.final is not None and _impossible(part, controller.final, engine, budget)
+        progress("check: comparison with the compiled original")
+        comparison, compiler = _compared(controller, released(system), compare_steps, seed, budget.share(0.3))
+        suspects.run(budget.share(0.7 if controller.goals else 1.0), progress)
+        progress("check: facts about the goals")
+        facts = find_facts(part, controller.goals, final, engine, budget.share(1.0), controller.project.overlap)
+    except KeyboardInterrupt:
+        interrupted = True
+    if facts is None:
+        over = Budget(0.0, QUERY_LIMIT)
+        facts = find_facts(part, controller.goals, final, engine, over, controller.project.overlap, explore=0)
     return Analysis(
-        unsatisfiable=tuple(unsatisfiable),
-        undecided=tuple(undecided),
+        unsatisfiable=goals.unsatisfiable,
+        undecided=goals.undecided,
         final_unsatisfiable=final_open,
-        suspects=tuple(find_suspects(system, engine)),
+        suspects=tuple(suspects.found()),
         invariants=system.invariants,
-        facts=_facts(controller, part, engine),
-        liveness=find_liveness(
-            released(system), controller.observers, controller.goals, own_part(system, controller.final)
-        ),
+        facts=facts,
+        liveness=liveness,
         comparison=comparison,
         compiler=compiler,
+        interrupted=interrupted,
     )
 
 
-def _facts(controller: Controller, system: TransitionSystem, engine: Engine) -> GoalFacts:
-    """What is told about the goals, for the project's own setting of overlap."""
-    budget = Budget(FACTS_LIMIT, QUERY_LIMIT)
-    final = own_part(system, controller.final)
-    return find_facts(system, controller.goals, final, engine, budget, controller.project.overlap)
+def _compared(
+    controller: Controller, system: TransitionSystem, steps: int, seed: int, budget: Budget
+) -> tuple[Comparison | None, str]:
+    """The comparison and the compiler; None and '' without a compiler."""
+    try:
+        with compiled(controller.native) as original:
+            return compare(system, original, steps, seed, lambda: not budget.left()), original.compiler
+    except NoCompiler:
+        return None, ""
 
 
-def _refuse_contradiction(controller: Controller, engine: Engine) -> None:
+def _for_query(budget: Budget) -> float | None:
+    """Seconds for the next query; 0, which answers nothing, once the time is over."""
+    try:
+        return budget.for_query()
+    except LimitReached:
+        return 0.0
+
+
+def _refuse_contradiction(controller: Controller, engine: Engine, budget: Budget) -> None:
     """Assumptions that allow no inputs at all, or no first step."""
     system = controller.system
+    sampler = Sampler(system, seed=0)
+    if sampler.allowed_inputs(sampler.simulator.initial()) is not None:
+        return
     where = controller.project.where
     inputs_only = replace(system, defined=TRUE(), invariants=())
-    if engine.session(inputs_only, TRUE()).check([], 1, QUERY_LIMIT).status is Status.UNSAT:
+    if engine.session(inputs_only, TRUE()).check([], 1, _for_query(budget)).status is Status.UNSAT:
         raise InputRefused(
             "the input assumptions contradict each other: no inputs are allowed in any state",
             where,
             "look at the ranges, constraints and the assumption function",
         )
     start = engine.session(replace(system, invariants=()), at(system.init_formula, 0))
-    if start.check([], 1, QUERY_LIMIT).status is Status.UNSAT:
+    if start.check([], 1, _for_query(budget)).status is Status.UNSAT:
         raise _no_first_step(controller, engine)
 
 
@@ -202,13 +249,15 @@ def _no_first_step(controller: Controller, engine: Engine) -> InputRefused:
     return InputRefused(text, met[0].where, hint)
 
 
-def _try_invariants(system: TransitionSystem) -> None:
+def _try_invariants(system: TransitionSystem, budget: Budget) -> None:
     """Simulate: an invariant that fails on a real run is refused."""
     if not system.invariants:
         return
     holds = compile_formulas([c.formula for c in system.invariants])
     sampler = Sampler(system, seed=0)
     for inputs in sampler.runs(SIMULATED_STEPS):
+        if not budget.left():
+            return
         states = sampler.simulator.run(sampler.simulator.initial(), inputs).states
         for step, state in enumerate(states):
             for condition, held in zip(system.invariants, holds(state), strict=True):
@@ -217,60 +266,8 @@ def _try_invariants(system: TransitionSystem) -> None:
                     raise InputRefused(text, condition.where, "correct it or leave it out")
 
 
-def _vacuous(system: TransitionSystem, goals: Sequence[Goal], engine: Engine) -> tuple[list[Goal], list[Goal]]:
-    """Goals whose antecedent no state and inputs satisfy, and goals for which the solver gave up."""
-    unsatisfiable, undecided = [], []
-    for goal in goals:
-        status = engine.session(system, goal.antecedent).check([], goal.length, QUERY_LIMIT).status
-        if status is Status.UNSAT:
-            unsatisfiable.append(goal)
-        elif status is Status.UNKNOWN:
-            undecided.append(goal)
-    return unsatisfiable, undecided
-
-
-def _impossible(system: TransitionSystem, formula: FNode, engine: Engine) -> bool:
-    return engine.session(system, at(formula, 0)).check([], 0, QUERY_LIMIT).status is Status.UNSAT
-
-
-def find_suspects(system: TransitionSystem, engine: Engine) -> list[Suspect]:
-    """Where undefined behaviour can happen: from a state that the invariants allow, and, where found, from init.
-
-    Where all reachable states can be listed, only those count. Invariants hold before a step; after an undefined one
-    they need not.
-    """
-    places: dict[tuple[str, Location | None], FNode] = {}
-    for condition in system.suspects:
-        key = (condition.name, condition.where)
-        places[key] = Or(places.get(key, FALSE()), condition.formula)
-    asked = [at(formula, 0) for formula in places.values()]
-    explored = reachability_invariant(system, asked, EXPLORED_STEPS) if places else None
-    known = [c.formula for c in system.invariants if c.proved] + ([explored.formula] if explored else [])
-    free = replace(system, defined=TRUE(), invariants=())
-    anywhere = engine.session(free, at(conjunction(known), 0), asked)
-    from_init = engine.session(free, at(system.init_formula, 0))
-    budget = Budget(SUSPECTS_LIMIT, QUERY_LIMIT)
-    found = []
-    for (kind, where), formula in places.items():
-        status = _asked(anywhere, [at(formula, 0)], 1, budget)
-        if status is not Status.UNSAT:
-            steps = _first_step(system, formula, from_init, budget)
-            found.append(Suspect(kind, where, steps, status is Status.UNKNOWN and steps is None))
-    return sorted(found, key=lambda s: (s.where or Location(""), s.kind))
-
-
-def _first_step(system: TransitionSystem, formula: FNode, from_init: Session, budget: Budget) -> int | None:
-    """After how many defined steps from init the next step can meet ``formula``."""
-    for steps in range(SUSPECT_DEPTH + 1):
-        before = [at(system.defined, step) for step in range(steps)]
-        if _asked(from_init, [*before, at(formula, steps)], steps + 1, budget) is Status.SAT:
-            return steps
-    return None
-
-
-def _asked(session: Session, formulas: Sequence[FNode], steps: int, budget: Budget) -> Status:
-    """The answer to one query; unknown once the time is over."""
-    try:
-        return session.check(formulas, steps, budget.for_query()).status
-    except LimitReached:
-        return Status.UNKNOWN
+def _impossible(system: TransitionSystem, formula: FNode, engine: Engine, budget: Budget) -> bool:
+    """Whether no state that the proved invariants allow satisfies ``formula``."""
+    known = [c.formula for c in system.invariants if c.proved]
+    anywhere = Anywhere(replace(system, input_constraint=TRUE()), engine, known)
+    return anywhere.status([formula], _for_query(budget)) is Status.UNSAT

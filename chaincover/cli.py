@@ -58,12 +58,23 @@ def cli() -> None:
 @click.option(
     "--compare", default=1000, show_default=True, metavar="N", help="Random steps to compare with the original."
 )
-def check(compare: int, as_json: bool, **given: Any) -> int:
-    """Read everything; report interface, goals, contradictions and suspected undefined behaviour."""
+@click.option(
+    "--time-limit",
+    type=click.FloatRange(min=0, min_open=True),
+    default=analysis.TIME_LIMIT,
+    show_default=True,
+    metavar="SECONDS",
+    help="For all that follows reading; what it does not suffice for is told as undecided.",
+)
+def check(compare: int, time_limit: float, as_json: bool, **given: Any) -> int:
+    """Read everything; report interface, goals, contradictions and suspected undefined behaviour.
+
+    An interrupt from the keyboard ends it with what is known by then.
+    """
     progress = start_progress(given)
     controller = load_controller(given, progress)
     with progress.stage("check"):
-        found = analysis.analyse(controller, choose_engine("z3"), compare)
+        found = analysis.analyse(controller, choose_engine("z3"), compare, time_limit=time_limit, progress=progress)
     progress.done()
     if as_json:
         click.echo(to_json(analysis.as_data(controller, found)), nl=False)

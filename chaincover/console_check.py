@@ -14,6 +14,7 @@ from chaincover.chain import UNREACHABLE
 from chaincover.goal_facts import EQUAL, INSIDE, NO, NONE, SEVERAL, SINGLE, UNKNOWN, YES, Claim, GoalFacts, Sharing
 from chaincover.liveness_text import told
 from chaincover.load import Controller
+from chaincover.suspects import Suspect
 from chaincover.terminal import say
 from chaincover.values import show_ranges, show_value
 from chaincover.verdicts import next_step
@@ -51,6 +52,8 @@ def show_analysis(out: Console, controller: Controller, analysis: Analysis) -> N
     for note in joined(controller.model.notes):
         say(out, f"note: {note}")
     _show_comparison(out, controller, analysis)
+    if analysis.interrupted:
+        say(out, "interrupted: what is not told was not looked at", "bold red")
 
 
 def joined(notes: Sequence[str]) -> list[str]:
@@ -92,21 +95,30 @@ def _show_suspects(out: Console, analysis: Analysis) -> None:
     if not analysis.suspects:
         say(out, "undefined behaviour: none possible")
     for suspect in analysis.suspects:
-        if suspect.undecided:
-            reach = "the solver gave up on whether it can happen"
-        elif suspect.steps is None:
-            reach = "possible in some state, not found within the first steps from init"
-        else:
-            reach = f"can happen after {suspect.steps} step(s) from init"
-        say(out, f"{suspect.where}: {suspect.kind}: {reach}; chains avoid it")
+        say(out, f"{suspect.where}: {suspect.kind}: {_reach(suspect)}; chains avoid it")
+
+
+def _reach(suspect: Suspect) -> str:
+    """Whether and how undefined behaviour can happen."""
+    if suspect.undecided:
+        return "undecided: not decided within the time whether it can happen"
+    if suspect.steps is not None:
+        return f"can happen after {suspect.steps} step(s) from init"
+    if suspect.searched:
+        return "possible in some state, not found within the first steps from init"
+    return "possible in some state; not decided within the time whether from init"
 
 
 def _show_comparison(out: Console, controller: Controller, analysis: Analysis) -> None:
     found = analysis.comparison
+    if found is None and analysis.interrupted:
+        say(out, "comparison with the compiled original: left out, interrupted")
+        return
     if found is None:
         say(out, "comparison with the compiled original: left out, no C compiler was found")
         return
     steps = f"{found.run_steps} steps along random runs and {found.state_steps} from random states"
+    steps += ", then its time was over" if found.stopped else ""
     if not found.differences:
         say(out, f"comparison with the compiled original ({analysis.compiler}): equal on {steps}")
     for difference in found.differences[:5]:

@@ -210,3 +210,26 @@ def test_loops_that_their_variables_bound(tmp_path: Path) -> None:
     found = agreement(read(tmp_path, text), pairs=300)
     assert found.steps >= 250
     assert not found.differences
+
+
+def test_runs_of_array_elements_are_copied_and_cleared(tmp_path: Path) -> None:
+    text = """
+    #include <string.h>
+    struct pair { unsigned char a; double b; };
+    static short t[6] = {1, 2, 3, 4, 5, 6}; static double d[4]; static double line[8]; static struct pair p[3]; short s[2][3];
+    void step(int n, double x) {
+      short two[2] = {7, 8};
+      t[0] = (short)n; d[1] = x; p[0].a = (unsigned char)n;
+      memcpy(&t[2], two, 2 * sizeof(short));
+      memcpy(&line[3], &d[0], 3U * sizeof(double));
+      memmove(&t[1], &t[0], 4 * sizeof(short));
+      memcpy(line, d, sizeof(d));
+      memcpy(&p[1], &p[0], 2 * sizeof(struct pair) - sizeof(struct pair));
+      memset(&line[6], 0, 2 * sizeof line[0]);
+      memcpy(&s[1][1], &t[4], 2 * sizeof(short));
+      memcpy(s[n & 1], &t[3], 3 * sizeof(short));
+    }
+    """
+    found = agreement(read(tmp_path, text), pairs=200)
+    assert found.steps == 200
+    assert not found.differences

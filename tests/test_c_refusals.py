@@ -58,9 +58,24 @@ UNSUPPORTED = {
     ),
     "string function": ('#include <string.h>\nvoid step(int a) {\n r = strlen("ab"); }', "'strlen' is called", 3),
     "memcpy of a part": (
-        "#include <string.h>\nint t[4]; void step(int a) {\n memcpy(t, &t[2], 8); }",
+        "#include <string.h>\nint t[4]; void step(int a) {\n memcpy(t, &t[2], 6); }",
         "which is no whole object",
         3,
+    ),
+    "memcpy past the end": (
+        "#include <string.h>\nint t[4]; void step(int a) {\n memcpy(t, &t[2], 12); }",
+        "which is no whole object",
+        3,
+    ),
+    "memcpy of parts that overlap": (
+        "#include <string.h>\nint t[4]; void step(int a) {\n memcpy(t, &t[1], 8); }",
+        "that overlap",
+        3,
+    ),
+    "goto into a loop": (
+        "void step(int a) {\n if (a) goto in; while (r < 3) { in: r++; } }",
+        "goto",
+        2,
     ),
     "memcpy between types": (
         "#include <string.h>\nint t; short u[2]; void step(int a) {\n memcpy(&t, u, 4); }",

@@ -39,7 +39,7 @@ class Row:
 
 
 def _own(seed: int, floating: bool) -> str:
-    return Program(random.Random(seed), floating=floating).text
+    return Program(random.Random(seed), size=2 + seed % 9, floating=floating).text
 
 
 SOURCES: dict[str, tuple[Callable[[int, bool], str], str]] = {

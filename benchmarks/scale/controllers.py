@@ -22,8 +22,9 @@ DEPTH = 30
 class Controller:
     """One controller of about ``lines`` source lines.
 
-    Of every 1,000 lines, 120 are ifs with nests of up to ``DEPTH``, 120 links of one ``else if`` chain over a mode
-    (its rows move on, set signals, or stay), the others Boolean assignments; a struct field for every 33 lines.
+    Of every 1,000 lines, 120 are ifs in nests of up to ``DEPTH`` or in the chain, 120 are links of one ``else if``
+    chain over a mode (they set signals, some move on to another mode), the others mostly Boolean assignments. There is
+    a state field for every 33 lines, an input and an output for every 250.
     """
 
     def __init__(self, lines: int, seed: int = 0) -> None:

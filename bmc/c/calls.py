@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from abc import abstractmethod
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -86,7 +85,7 @@ class Calls(Evaluator):
             if not effects:
                 values.append(self.evaluate(item, scope, state))
                 continue
-            value, watch = self.watched(functools.partial(self.evaluate, item, scope, state))
+            value, watch = self.watched(lambda item=item: self.evaluate(item, scope, state))  # type: ignore[misc]
             if any((watch.writes & (w.reads | w.writes)) | (w.writes & watch.reads) for w in watches):
                 raise unsupported("arguments that change and use one object in no given order", node)
             watches.append(watch)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from abc import abstractmethod
 from typing import Any
 
@@ -182,18 +181,14 @@ class Evaluator(Conditions):
 
     def eval_ternaryop(self, node: Any, scope: Scope, state: State) -> Result:
         cond = self.decide(node.cond, scope, state)
-        branches = [(cond, node.iftrue), (negate(cond), node.iffalse)]
         if not (self.has_effects(node.iftrue) or self.has_effects(node.iffalse)):
-            then, other = (
-                self.under(taken, side, scope, state, functools.partial(self.evaluate, side, scope))
-                for taken, side in branches
-            )
+            yes, no = node.iftrue, node.iffalse
+            then = self.under(cond, yes, scope, state, lambda s: self.evaluate(yes, scope, s))
+            other = self.under(negate(cond), no, scope, state, lambda s: self.evaluate(no, scope, s))
             return self._choice(cond, then, other, node, scope, state)
-        forks = [state.fork(taken) for taken, _ in branches]
-        then, other = (
-            None if taken.is_false() else self.evaluate(side, scope, fork)
-            for fork, (taken, side) in zip(forks, branches, strict=True)
-        )
+        forks = [state.fork(cond), state.fork(negate(cond))]
+        then = None if cond.is_false() else self.evaluate(node.iftrue, scope, forks[0])
+        other = None if cond.is_true() else self.evaluate(node.iffalse, scope, forks[1])
         joined = merge(cond, *forks)
         assert joined is not None
         state.cells = joined.cells

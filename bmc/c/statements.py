@@ -47,6 +47,8 @@ class Executor(Switches):
         except InputRefused as error:
             error.where = error.where or where(node)
             raise
+        except RecursionError:
+            raise UnsupportedConstruct("code nested deeper than Python can follow", where(node)) from None
 
     def _execute(self, node: Any, scope: Scope, state: State) -> State | None:
         method = getattr(self, f"_do_{type(node).__name__.lower()}", None)
