@@ -34,12 +34,14 @@ def traps() -> Iterator[bool]:
         yield command is not None
 
 
-def test_random_programs_agree(traps: bool) -> None:
+@pytest.mark.parametrize("floating", [False, True], ids=["integers", "floating point"])
+def test_random_programs_agree(traps: bool, floating: bool) -> None:
+    wanted = PROGRAMS // 2 if floating else PROGRAMS
     total = Agreement()
     programs = refused = 0
 
     @settings(
-        max_examples=PROGRAMS,
+        max_examples=wanted,
         derandomize=True,
         deadline=None,
         database=None,
@@ -49,7 +51,7 @@ def test_random_programs_agree(traps: bool) -> None:
     @given(seed=st.integers(0, 2**32 - 1), size=st.integers(3, 12))
     def check(seed: int, size: int) -> None:
         nonlocal programs, refused
-        text = Program(random.Random(seed), size).text
+        text = Program(random.Random(seed), size, floating).text
         with tempfile.TemporaryDirectory() as folder:
             try:
                 model = read(Path(folder), text, step="compute")
@@ -66,7 +68,7 @@ def test_random_programs_agree(traps: bool) -> None:
 
     check()
     print(f"{programs} programs, {refused} refused, {total}")
-    assert programs >= PROGRAMS * 0.8
+    assert programs >= wanted * 0.8
     assert total.steps > 50 * programs
     if traps and total.tried > 10:  # the compiler folds some undefined operations away before they are checked
         assert total.trapped >= 0.85 * total.tried
