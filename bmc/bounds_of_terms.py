@@ -1,4 +1,7 @@
-"""Bounds of bit-vector terms, unsigned and signed at once; sound, not tight. A Boolean's bounds are those of 0 and 1."""
+"""Bounds of bit-vector terms, unsigned and signed at once; sound, not tight.
+
+Those of a Boolean are the bounds of 0 and 1.
+"""
 
 from __future__ import annotations
 
@@ -184,7 +187,7 @@ _RULES: Mapping[int, Rule] = {
     op.IFF: lambda t, a: _equal(a[0], a[1]),
     op.EQUALS: lambda t, a: _equal(a[0], a[1]),
     op.ITE: lambda t, a: a[1] if a[0] == TRUE else a[2] if a[0] == FALSE else hull(a[1], a[2]),
-    op.BV_COMP: lambda t, a: _equal(a[0], a[1]) if a[0] != a[1] else unsigned(0, 1, 1),
+    op.BV_COMP: lambda t, a: unsigned(*_equal(a[0], a[1])[:2], 1),
     op.BV_ULT: lambda t, a: _truth(a[0].low < a[1].high, a[0].high < a[1].low),
     op.BV_ULE: lambda t, a: _truth(a[0].low <= a[1].high, a[0].high <= a[1].low),
     op.BV_SLT: lambda t, a: _truth(a[0].least < a[1].greatest, a[0].greatest < a[1].least),

@@ -2,9 +2,9 @@
 
 The flags keep the meaning that the C standard gives the program, and every variable in memory: no optimisation (-O0),
 no fused floating-point operations and none folded with the wrong sign of zero (gcc 12 makes ``0.0f - (float)n`` a
-negation, but not with -frounding-math), C11 with GNU extensions, no warnings. ``assert`` evaluates its condition and goes
-on (a violated assert is a finding of ours, not the end of a run), and ``__CPROVER_assume`` returns quietly. A function
-that is nowhere defined may be missing as long as it is never called.
+negation, but not with -frounding-math), C11 with GNU extensions, no warnings. ``assert`` evaluates its condition and
+goes on (a violated assert is a finding of ours, not the end of a run), and ``__CPROVER_assume`` returns quietly. A
+function that is nowhere defined may be missing as long as it is never called.
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ from pysmt.typing import BOOL, BVType
 from bmc.errors import Location
 from bmc.evaluate import unseen
 from bmc.floats.format import FORMATS, show
+from bmc.terms import is_false, is_true
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,9 +169,9 @@ def conjunction(parts: Iterable[FNode]) -> FNode:
     """And of any number of formulas, without the constants true; false as soon as one part is false."""
     kept: dict[FNode, None] = {}
     for part in parts:
-        if part.is_false():
+        if is_false(part):
             return FALSE()
-        if not part.is_true():
+        if not is_true(part):
             kept[part] = None
     items = list(kept)
     if not items:

@@ -9,12 +9,29 @@ import pysmt.operators as op
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, FALSE, TRUE, And, Equals, Ite, Not, Or
 
+_CONSTANTS = (op.BOOL_CONSTANT, op.BV_CONSTANT)
+
+
+def is_constant(term: FNode) -> bool:
+    """Whether a Boolean or bit-vector is a constant; much faster than pysmt's own test, as are the next two."""
+    return term.node_type() in _CONSTANTS
+
+
+def is_true(cond: FNode) -> bool:
+    """Whether a formula is the constant true."""
+    return bool(cond.node_type() == op.BOOL_CONSTANT and cond._content.payload)
+
+
+def is_false(cond: FNode) -> bool:
+    """Whether a formula is the constant false."""
+    return bool(cond.node_type() == op.BOOL_CONSTANT and not cond._content.payload)
+
 
 def negate(cond: FNode) -> FNode:
     """Not, folded."""
     kind = cond.node_type()
     if kind == op.BOOL_CONSTANT:
-        return FALSE() if cond.is_true() else TRUE()
+        return FALSE() if cond._content.payload else TRUE()
     return cond.arg(0) if kind == op.NOT else Not(cond)
 
 
@@ -30,9 +47,9 @@ def both(left: FNode, right: FNode) -> FNode:
     if left is right:
         return left
     if left.node_type() == op.BOOL_CONSTANT:
-        return right if left.is_true() else left
+        return right if left._content.payload else left
     if right.node_type() == op.BOOL_CONSTANT:
-        return left if right.is_true() else right
+        return left if right._content.payload else right
     return FALSE() if _complementary(left, right) else And(left, right)
 
 
@@ -41,9 +58,9 @@ def either(left: FNode, right: FNode) -> FNode:
     if left is right:
         return left
     if left.node_type() == op.BOOL_CONSTANT:
-        return left if left.is_true() else right
+        return left if left._content.payload else right
     if right.node_type() == op.BOOL_CONSTANT:
-        return right if right.is_true() else left
+        return right if right._content.payload else left
     if _complementary(left, right):
         return TRUE()
     pairs = left.node_type() == right.node_type() == op.AND and len(left.args()) == len(right.args()) == 2
@@ -62,13 +79,13 @@ def choose(cond: FNode, then: FNode, other: FNode) -> FNode:
     if then is other:
         return then
     if cond.node_type() == op.BOOL_CONSTANT:
-        return then if cond.is_true() else other
+        return then if cond._content.payload else other
     if then.node_type() == op.BOOL_CONSTANT:
         if other.node_type() == op.BOOL_CONSTANT:
-            return cond if then.is_true() else negate(cond)
-        return either(cond, other) if then.is_true() else both(negate(cond), other)
+            return cond if then._content.payload else negate(cond)
+        return either(cond, other) if then._content.payload else both(negate(cond), other)
     if other.node_type() == op.BOOL_CONSTANT:
-        return either(negate(cond), then) if other.is_true() else both(cond, then)
+        return either(negate(cond), then) if other._content.payload else both(cond, then)
     if then.node_type() == op.ITE and then.arg(0) is cond:
         then = then.arg(1)
     if other.node_type() == op.ITE and other.arg(0) is cond:
@@ -78,22 +95,22 @@ def choose(cond: FNode, then: FNode, other: FNode) -> FNode:
 
 def folded(term: FNode) -> FNode:
     """``term``, computed where all its operands are constants."""
-    return term.simplify() if all(arg.is_constant() for arg in term.args()) else term
+    return term.simplify() if all(is_constant(arg) for arg in term.args()) else term
 
 
 def is_constant_choice(term: FNode) -> bool:
     """Whether ``term`` chooses between two constants."""
-    return bool(term.is_ite() and term.arg(1).is_constant() and term.arg(2).is_constant())
+    return bool(term.node_type() == op.ITE and is_constant(term.arg(1)) and is_constant(term.arg(2)))
 
 
 def equals(left: FNode, right: FNode) -> FNode:
     """Equality of two bit-vectors, folded, also through a choice between constants."""
     if left is right:
         return TRUE()
-    if left.is_constant() and not right.is_constant():
+    if is_constant(left) and not is_constant(right):
         left, right = right, left
-    if right.is_constant():
-        if left.is_constant():
+    if is_constant(right):
+        if is_constant(left):
             return TRUE() if left.bv_unsigned_value() == right.bv_unsigned_value() else FALSE()
         if is_constant_choice(left):
             return choose(left.arg(0), equals(left.arg(1), right), equals(left.arg(2), right))

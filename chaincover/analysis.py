@@ -162,13 +162,13 @@ def analyse(
     facts: GoalFacts | None = None
     compiler, final_open, interrupted = "", False, False
     try:
-        goals.run(budget.share(0.2), progress)
+        goals.run(_part(budget, 0.2), progress)
         final_open = controller.final is not None and _impossible(part, controller.final, engine, budget)
         progress("check: comparison with the compiled original")
-        comparison, compiler = _compared(controller, released(system), compare_steps, seed, budget.share(0.3))
-        suspects.run(budget.share(0.7 if controller.goals else 1.0), progress)
+        comparison, compiler = _compared(controller, released(system), compare_steps, seed, _part(budget, 0.3))
+        suspects.run(_part(budget, 0.7 if controller.goals else 1.0), progress)
         progress("check: facts about the goals")
-        facts = find_facts(part, controller.goals, final, engine, budget.share(1.0), controller.project.overlap)
+        facts = find_facts(part, controller.goals, final, engine, _part(budget, 1.0), controller.project.overlap)
     except KeyboardInterrupt:
         interrupted = True
     if facts is None:
@@ -197,6 +197,11 @@ def _compared(
             return compare(system, original, steps, seed, lambda: not budget.left()), original.compiler
     except NoCompiler:
         return None, ""
+
+
+def _part(budget: Budget, part: float) -> Budget:
+    """A budget over ``part`` of the time that is left; ``budget`` itself once that is over."""
+    return budget.share(part) if budget.left() else budget
 
 
 def _for_query(budget: Budget) -> float | None:

@@ -134,5 +134,5 @@ def prepare(given: dict[str, Any], progress: Progress) -> tuple[Controller, pipe
         **{name: given[name] for name in ("explore", "exhaust", "rounds", "improve") if given.get(name) is not None},
     )
     with progress.stage("check"):
-        system = analysis.prepare(controller, choose_engine(options.engine))
+        system = analysis.prepare(controller, choose_engine(options.engine), options.time_limit)
     return replace(controller, system=system), options

@@ -16,6 +16,7 @@ from bmc.errors import LimitReached, Location
 from bmc.evaluate import compile_formulas, post_order
 from bmc.explore import reachability_invariant
 from bmc.slice import slice_system
+from bmc.state_ranges import invariant, state_ranges, term_bounds
 from bmc.system import Condition, TransitionSystem, Valuation, conjunction
 from bmc.unroll import at
 from chaincover.budget import Budget
@@ -28,6 +29,10 @@ EXPLORED_NODES = 100_000_000
 """Nodes of formulas that listing these states may evaluate: a large model gets fewer steps."""
 SIMULATED_STEPS = 1500
 """Random steps from init that are looked at."""
+STUCK = 5
+"""What a run counts beyond its steps, so that runs which get stuck at once come to an end too."""
+ATTEMPTS = 20
+"""Inputs that are tried to go on where the first ones would be undefined."""
 RANDOM_STATES = 300
 """Random states that are looked at."""
 
@@ -86,14 +91,15 @@ class SuspectSearch:
 
     def run(self, budget: Budget, progress: Callable[[str], None] = lambda text: None) -> None:
         """Decide as much as ``budget`` allows, what is cheap first."""
-        if not self._places:
+        if not self._places or not budget.left():
             return
         part = self._without_constants()
-        known = [c.formula for c in part.invariants if c.proved]
-        explored = self._explored(part)
-        known += [explored.formula] if explored else []
-        self._simulate(part, known, budget.share(0.25))
-        self._ask_anywhere(Anywhere(part, self._engine, known), budget.share(0.7), progress)
+        found = [self._ranges(part, budget.share(0.2)), self._explored(part)]
+        known = [c.formula for c in (*part.invariants, *found) if c is not None and c.proved]
+        if budget.left():
+            self._simulate(part, known, budget.share(0.25))
+        if budget.left():
+            self._ask_anywhere(Anywhere(part, self._engine, known), budget.share(0.7), progress)
         self._ask_from_init(part, budget, progress)
 
     def found(self) -> list[Suspect]:
@@ -118,11 +124,24 @@ class SuspectSearch:
     def _open(self) -> list[_Place]:
         return [place for place in self._places if place.possible is Status.UNKNOWN]
 
+    def _ranges(self, part: TransitionSystem, budget: Budget) -> Condition | None:
+        """The ranges that the state never leaves, as an invariant; places that they rule out are done with."""
+        ranges = state_ranges(part, lambda: not budget.left())
+        if ranges is None:
+            return None
+        places = self._open()
+        for place, here in zip(places, term_bounds([p.formula for p in places], part, ranges), strict=True):
+            if not here.high:
+                place.possible = Status.UNSAT
+        return invariant(part, ranges)
+
     def _explored(self, part: TransitionSystem) -> Condition | None:
         asked = [at(place.formula, 0) for place in self._open()]
+        if not asked:
+            return None
         nodes = len(post_order([*(var.next for var in part.state), part.defined, *asked]))
         limit = min(EXPLORED_STEPS, EXPLORED_NODES // nodes)
-        return reachability_invariant(part, asked, limit) if asked else None
+        return reachability_invariant(part, asked, limit)
 
     def _simulate(self, part: TransitionSystem, known: Sequence[FNode], budget: Budget) -> None:
         """Look at random runs from init, long and short, and at random states."""
@@ -132,8 +151,8 @@ class SuspectSearch:
         sampler = Sampler(part, seed=0)
         met = compile_formulas([place.formula for place in places])
         left = SIMULATED_STEPS
-        while left > 0 and budget.left():
-            left -= 1 + self._look_along(sampler, places, met, RUN_LENGTH if left % 2 else SUSPECT_DEPTH + 1)
+        while left > 0 and budget.left() and any(place.steps != 0 for place in places):
+            left -= STUCK + self._look_along(sampler, places, met, RUN_LENGTH if left % 2 else SUSPECT_DEPTH + 1)
         holds = compile_formulas([conjunction(known)])
         for _ in range(RANDOM_STATES):
             if not budget.left():
@@ -155,7 +174,7 @@ class SuspectSearch:
                 return step
             _note(places, met({**state, **values}), step)
             if not sampler.simulator.allowed(state, values):
-                values = sampler.allowed_inputs(state)
+                values = sampler.allowed_inputs(state, ATTEMPTS)
             if values is None:
                 return step
             state = sampler.simulator.step(state, values)

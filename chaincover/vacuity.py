@@ -38,7 +38,8 @@ class VacuitySearch:
 
     def run(self, budget: Budget, progress: Callable[[str], None] = lambda text: None) -> None:
         """Decide as many goals as ``budget`` allows."""
-        self._simulate(budget.share(0.3))
+        if budget.left():
+            self._simulate(budget.share(0.3))
         known = [c.formula for c in self._system.invariants if c.proved]
         anywhere = Anywhere(self._system, self._engine, [*known, self._system.defined])
         still = self.undecided

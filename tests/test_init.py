@@ -265,3 +265,23 @@ def test_a_reusable_model_may_get_static_objects(tmp_path: Path) -> None:
     checked = chaincover("check", place, "--compare", "40")
     assert (checked.code, checked.err) == (0, "")
     assert "the_dwork.Filter_DSTATE" in checked.out
+
+
+NODE = "typedef struct { int a; } inC_node_pack;\ntypedef struct { int n; } outC_node_pack;\n"
+INNER_INIT = (
+    NODE
+    + "void node_reset_pack(outC_node_pack *outC) { outC->n = 0; }\n"
+    + "void node_init_pack(outC_node_pack *outC) { outC->n = 1; }\n"
+    + "void node_pack(inC_node_pack *inC, outC_node_pack *outC) { outC->n += inC->a; }\n"
+)
+BY_VALUE = (
+    "typedef struct { int *dwork; } RT_MODEL_X_T;\nstatic int n;\n"
+    "void X_initialize(RT_MODEL_X_T *X_M, unsigned char *up) { *up = 0; n = 0; }\n"
+    "void X_step(RT_MODEL_X_T *X_M, unsigned char up) { n += up; }\n"
+)
+
+
+@pytest.mark.parametrize(("code", "init"), [(INNER_INIT, "node_init_pack"), (BY_VALUE, "X_initialize")])
+def test_inits_are_found(code: str, init: str, tmp_path: Path) -> None:
+    """Where a package's name follows the word, and where the init takes addresses of what the step takes by value."""
+    assert f'init = ["{init}"]' in proposed_text(tmp_path, {"x.c": code})

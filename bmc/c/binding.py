@@ -37,12 +37,14 @@ class Binding:
 
     ``objects``: what a pointer parameter points to, or the scalar argument itself. ``pointers``: for each pointer
     parameter a constant object that holds its address. ``members``: what pointers inside of those objects point to.
+    ``bound``: by init function and parameter, what the init's pointers stand for.
     """
 
     objects: dict[str, MemObject] = field(default_factory=dict)
     pointers: dict[str, MemObject] = field(default_factory=dict)
     const: set[str] = field(default_factory=set)
     members: dict[Key, MemObject] = field(default_factory=dict)
+    bound: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def add(self, name: str, ctype: CType, function: Function) -> None:
         """Make the object of a step (or init) parameter."""
@@ -102,6 +104,21 @@ class Binding:
         """What each parameter name means in an expression."""
         inner = set(self.members.values())
         return {name: self.pointers.get(name, obj) for name, obj in self.objects.items() if obj not in inner}
+
+    def bind(self, function: Function) -> None:
+        """Decide what each pointer that an init function takes stands for; no two of them the same object.
+
+        An object of its own where nothing is alike: an init may take the address of what the step takes by value.
+        """
+        pointers = [(name, ctype) for name, ctype in function.ctype.parameters if isinstance(ctype, PointerType)]
+        taken = {name for name, ctype in pointers if name in self.pointers and same_type(self._type(name), ctype)}
+        for name, ctype in pointers:
+            known = name if name in taken else self.match(name, ctype)
+            if known is None or (known in taken and known != name):
+                known = f"{function.name}::{name}" if name in self.objects else name
+                self.add(known, ctype, function)
+            taken.add(known)
+            self.bound[function.name, name] = known
 
     def match(self, name: str, ctype: CType) -> str | None:
         """The parameter that one called ``name`` of another function stands for: by name and type, else by type."""

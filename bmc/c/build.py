@@ -200,9 +200,8 @@ class Builder:
             file = self.config.where.file if self.config.where else "functions.init"
             tree = parse_text(f"void chaincover_init(void) {{ {text.rstrip(';')}; }}", file)
             node = tree.ext[-1].body.block_items[0]
-        for pname, ctype in function.ctype.parameters if node is None else ():
-            if isinstance(ctype, PointerType) and self.binding.match(pname, ctype) is None:
-                self.binding.add(pname, ctype, function)
+        if node is None:
+            self.binding.bind(function)
         return function, node, Scope(function.unit.scope, dict(self.binding.names()))
 
     def _init_arguments(self, function: Function, node: Any, scope: Scope, state: State) -> list[Any]:
@@ -210,8 +209,8 @@ class Builder:
             return self.executor.arguments(node, scope, state)
         values: list[Any] = []
         for name, ctype in function.ctype.parameters:
-            known = self.binding.match(name, ctype)
-            if known is not None and known in self.binding.pointers:
+            known = self.binding.bound.get((function.name, name))
+            if known is not None:
                 assert isinstance(ctype, PointerType)
                 values.append(Value(self.binding.address(known), ctype))
             else:

@@ -151,17 +151,17 @@ class ExternalReader:
 
     def _input(self, function: Function, role: str, node: Any) -> Iterator[Slot]:
         ctype = function.ctype
-        for number, (_, parameter) in enumerate(ctype.parameters, 1):
+        for number, parameter in _moving(function):
             if not isinstance(parameter, PointerType) or parameter.const:
                 text = f"the input function '{function.name}' takes a value, on which its answer may depend"
                 raise InputRefused(text, where(node), "write a stand-in with one input function for each value")
             yield self._slot(function, number, "gives", node)
         if not isinstance(ctype.result, VoidType):
-            status = bool(ctype.parameters) and autosar.is_standard(function.name)
+            status = bool(_moving(function)) and autosar.is_standard(function.name)
             yield from self._status(function, node) if status else [self._result(function, "local", node)]
 
     def _output(self, function: Function, role: str, node: Any) -> Iterator[Slot]:
-        for number, _ in enumerate(function.ctype.parameters, 1):
+        for number, _ in _moving(function):
             yield self._slot(function, number, "takes", node)
         if isinstance(function.ctype.result, PointerType):
             yield self._result(function, "local", node)
@@ -170,7 +170,7 @@ class ExternalReader:
 
     def _from_result(self, function: Function, role: str, node: Any) -> Iterator[Slot]:
         """A function whose result is all: memory, a constant, a status."""
-        if function.ctype.parameters:
+        if _moving(function):
             raise InputRefused(f"'{function.name}' has parameters: what they do is unknown", where(node))
         if role == "status":
             yield from self._status(function, node)
@@ -185,13 +185,13 @@ class ExternalReader:
 
     def _shared(self, function: Function, role: str, node: Any) -> Iterator[Slot]:
         """A reader or writer of one variable."""
-        ctype, given = function.ctype, self.config.shared.items()
-        if len(ctype.parameters) > 1 or ctype.variadic:
+        ctype, given, moving = function.ctype, self.config.shared.items(), _moving(function)
+        if len(moving) > 1 or ctype.variadic:
             raise InputRefused(f"'{function.name}' has several parameters: it must move one value", where(node))
-        if ctype.parameters:
-            parameter = ctype.parameters[0][1]
+        if moving:
+            number, parameter = moving[0]
             way = "gives" if isinstance(parameter, PointerType) and not parameter.const else "takes"
-            slot = self._slot(function, 1, way, node)
+            slot = self._slot(function, number, way, node)
         else:
             slot = self._result(function, "local", node)
         name = next((key for key, group in given if function.name in group), "")
@@ -201,7 +201,7 @@ class ExternalReader:
             text = f"'{function.name}' moves a {show_type(slot.object.ctype)}, others of '{name}' a "
             raise InputRefused(text + show_type(kept.ctype), where(node))
         yield Slot(slot.place, slot.way, kept)
-        if ctype.parameters and not isinstance(ctype.result, VoidType):
+        if moving and not isinstance(ctype.result, VoidType):
             yield from self._status(function, node)
 
     def _status(self, function: Function, node: Any) -> Iterator[Slot]:
@@ -229,10 +229,18 @@ class ExternalReader:
         if isinstance(ctype, PointerType):
             target = ctype.target if ctype.length is None else ArrayType(ctype.target, ctype.length)
         _check_movable(target, f"parameter {number} of '{function.name}'", node)
-        alone = len(function.ctype.parameters) == 1 and isinstance(function.ctype.result, VoidType)
+        alone = len(_moving(function)) == 1 and isinstance(function.ctype.result, VoidType)
         symbol = function.name if alone else name or f"parameter_{number}"
         shown = function.name if alone else f"{function.name}::{name or number}"
         return Slot(number, way, MemObject(shown, target, "local", symbol, function.name))
+
+
+def _moving(function: Function) -> list[tuple[int, CType]]:
+    """The parameters that move values, by number: all but the handle of a component's instance (``Rte_Instance``)."""
+    numbered = list(enumerate((ctype for _, ctype in function.ctype.parameters), 1))
+    first = numbered[0][1] if numbered else None
+    handle = isinstance(first, PointerType) and isinstance(first.target, VoidType)
+    return numbered[1:] if handle and autosar.is_standard(function.name) else numbered
 
 
 def _check_movable(ctype: CType, what: str, node: Any) -> None:

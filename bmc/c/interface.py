@@ -124,7 +124,7 @@ class _Guess:
             for f in functions
             if f is not None
             for name, ctype in f.ctype.parameters
-            if (match := builder.binding.match(name, ctype)) is not None
+            if (match := builder.binding.bound.get((f.name, name)) or builder.binding.match(name, ctype)) is not None
         }
         terms = [c.term for k, c in result.final.items() if isinstance(c.term, FNode) and k in self.written]
         terms.append(result.recorder.defined)

@@ -14,7 +14,7 @@ from pysmt.shortcuts import TRUE
 
 from bmc.errors import Location
 from bmc.system import Condition, conjunction
-from bmc.terms import both, implies, negate
+from bmc.terms import both, implies, is_false, is_true, negate
 
 if TYPE_CHECKING:
     from bmc.c.program import Function
@@ -42,13 +42,13 @@ class Recorder:
     def suspect(self, kind: str, where: Location, pc: FNode, when: FNode) -> None:
         """Undefined behaviour of this ``kind`` happens on the path ``pc`` when ``when`` holds."""
         formula = both(both(self.base, pc), when)
-        if not formula.is_false():
+        if not is_false(formula):
             self.suspects.append(Condition(kind, formula, where))
 
     def assume(self, where: Location, pc: FNode, condition: FNode) -> None:
         """The code assumes ``condition`` on the path ``pc``."""
         formula = implies(both(self.base, pc), condition)
-        if not formula.is_true():
+        if not is_true(formula):
             self.assumptions.append(Condition("assumption", formula, where))
 
     def check(self, where: Location, pc: FNode, condition: FNode) -> None:

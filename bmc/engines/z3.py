@@ -14,11 +14,13 @@ from typing import Any
 import z3
 from pysmt.fnode import FNode
 from pysmt.logics import QF_BV
-from pysmt.shortcuts import get_env
-from pysmt.solvers.z3 import Z3Converter
 
+from bmc.engines.encoding import Encoding, Gates, Words
+from bmc.engines.guessing import GuessingSession
 from bmc.engines.protocol import Answer, Run, Session, Status
+from bmc.engines.sampling import Sampling
 from bmc.errors import MemoryLimitReached
+from bmc.floats.operations import has_arithmetic
 from bmc.simulate import Simulator
 from bmc.system import StateVariable, TransitionSystem, Valuation, conjunction, equal, symbols_of
 from bmc.unroll import at, at_each, framed, plain, unframed
@@ -36,13 +38,13 @@ class Template:
     """One step of some state variables in z3's terms, from frame 0 to frame 1.
 
     ``equations`` are the next-state equations, ``condition`` what makes the step valid. ``now`` and ``then`` are the
-    symbols of frames 0 and 1 that occur, with their plain pysmt symbols.
+    z3's constants of the symbols of frames 0 and 1 that occur, with their plain pysmt symbols.
     """
 
     equations: Any
     condition: Any
-    now: tuple[tuple[FNode, Any], ...]
-    then: tuple[tuple[FNode, Any], ...]
+    now: tuple[tuple[FNode, tuple[Any, ...]], ...]
+    then: tuple[tuple[FNode, tuple[Any, ...]], ...]
 
 
 class Z3Engine:
@@ -56,35 +58,42 @@ class Z3Engine:
     def __init__(self, memory: int | None = None) -> None:
         z3.set_param("memory_max_size", memory or 0)
         self.context = z3.Context()
-        self._converter = Z3Converter(get_env(), self.context)
+        self._words, self._gates = Words(self.context), Gates(self.context)
         self._memory = memory
         self.version: str = z3.get_version_string()
         self._system: TransitionSystem | None = None
-        self._simulator: Simulator | None = None
+        self._simulator: Simulator
+        self._sampling: Sampling | None = None
         self._templates: dict[tuple[bool, tuple[str, ...]], Template] = {}
 
-    def convert(self, formula: FNode) -> Any:
-        """``formula`` as a term of this engine's context; each part is translated once."""
-        return self._converter.convert(formula)
+    def encoding(self, system: TransitionSystem) -> Encoding:
+        """How formulas become terms of this engine's context; floating-point arithmetic becomes gates."""
+        self._remember(system)
+        return self._words if self._sampling is None else self._gates
 
     def session(self, system: TransitionSystem, source: FNode, goals: Sequence[FNode] = ()) -> Session:
-        """A session from ``source`` (over framed symbols from step 0); see the protocol."""
-        return Z3Session(self, system, source, goals)
+        """A session from ``source`` (over framed symbols from step 0); see the protocol.
+
+        Of a system with floating-point arithmetic, trial runs and bounds come before the solver.
+        """
+
+        def make() -> Session:
+            return Z3Session(self, system, source, goals)
+
+        self._remember(system)
+        return make() if self._sampling is None else GuessingSession(system, source, self._sampling, make)
 
     def simulator(self, system: TransitionSystem) -> Simulator:
         """The simulator of ``system``, compiled once."""
         self._remember(system)
-        assert self._simulator is not None
         return self._simulator
 
-    def template(
-        self, system: TransitionSystem, variables: Sequence[StateVariable], conditions: bool, convert: Any
-    ) -> Template:
+    def template(self, system: TransitionSystem, variables: Sequence[StateVariable], conditions: bool) -> Template:
         """The step of ``variables``, with the step's validity condition if ``conditions``."""
         self._remember(system)
         key = (conditions, tuple(var.name for var in variables))
         if key not in self._templates:
-            self._templates[key] = _template(system, variables, conditions, convert)
+            self._templates[key] = _template(system, variables, conditions, self.encoding(system))
         return self._templates[key]
 
     @contextmanager
@@ -102,10 +111,14 @@ class Z3Engine:
         if self._system is not system:
             self._system = system
             self._simulator = Simulator(system)
+            formulas = [system.input_constraint, system.defined, *(var.next for var in system.state)]
+            self._sampling = Sampling(system, self._simulator) if has_arithmetic(formulas) else None
             self._templates = {}
 
 
-def _template(system: TransitionSystem, variables: Sequence[StateVariable], conditions: bool, convert: Any) -> Template:
+def _template(
+    system: TransitionSystem, variables: Sequence[StateVariable], conditions: bool, encoding: Encoding
+) -> Template:
     after = at_each([var.next for var in variables], 0)
     equations = [equal(framed(var.symbol, 1), term) for var, term in zip(variables, after, strict=True)]
     condition = conjunction(
@@ -113,9 +126,9 @@ def _template(system: TransitionSystem, variables: Sequence[StateVariable], cond
     )
     symbols = [(unframed(s), s) for s in symbols_of(conjunction([*equations, condition]))]
     plain = {s.symbol_name(): s for s in (*(v.symbol for v in system.state), *(v.symbol for v in system.inputs))}
-    now = tuple((plain[name], convert(s)) for (name, step), s in symbols if step == 0)
-    then = tuple((plain[name], convert(s)) for (name, step), s in symbols if step == 1)
-    return Template(convert(conjunction(equations)), convert(condition), now, then)
+    now = tuple((plain[name], encoding.parts(s)) for (name, step), s in symbols if step == 0)
+    then = tuple((plain[name], encoding.parts(s)) for (name, step), s in symbols if step == 1)
+    return Template(encoding.term(conjunction(equations)), encoding.term(condition), now, then)
 
 
 def _proved(system: TransitionSystem) -> FNode:
@@ -134,7 +147,8 @@ class Z3Session:
     def __init__(self, engine: Z3Engine, system: TransitionSystem, source: FNode, goals: Sequence[FNode]) -> None:
         self._engine = engine
         self._system = system
-        self._convert = engine.convert
+        self._encoding = engine.encoding(system)
+        self._convert = self._encoding.term
         self._z3 = z3.SolverFor(str(QF_BV), ctx=engine.context)
         self._z3.set("random_seed", SEED)
         self._state = {var.name: var for var in system.state}
@@ -209,11 +223,7 @@ class Z3Session:
         self._z3.set("rlimit", 0 if effort is None else effort * EFFORT_UNIT)
 
     def _values(self, symbols: Iterable[FNode], step: int) -> Valuation:
-        values = {}
-        for symbol in symbols:
-            value = self._model.eval(self._convert(framed(symbol, step)), model_completion=True)
-            values[symbol.symbol_name()] = int(z3.is_true(value)) if z3.is_bool(value) else value.as_long()
-        return values
+        return {s.symbol_name(): self._encoding.value(framed(s, step), self._model) for s in symbols}
 
     def _span_of(self, formula: FNode) -> int:
         """Steps that a framed formula needs: an input at step j needs j + 1, a state at step j needs j, others none."""
@@ -238,7 +248,7 @@ class Z3Session:
             return
         first = not self._templates
         fresh = [var for var in self._system.cone(asked.values()) if var.name not in self._cone]
-        template = self._engine.template(self._system, fresh, first, self._convert)
+        template = self._engine.template(self._system, fresh, first)
         self._cone.update((var.name, var) for var in fresh)
         self._templates.append(template)
         for step in range(len(self._valid)):
@@ -260,8 +270,8 @@ class Z3Session:
         """A term of ``template``, moved from step 0 to ``step``."""
         if step == 0:
             return term
-        pairs = [(old, self._convert(framed(s, step))) for s, old in template.now]
-        pairs += [(old, self._convert(framed(s, step + 1))) for s, old in template.then]
+        places = [*((s, step, old) for s, old in template.now), *((s, step + 1, old) for s, old in template.then)]
+        pairs = [pair for s, k, old in places for pair in zip(old, self._encoding.parts(framed(s, k)), strict=True)]
         return z3.substitute(term, *pairs)
 
     def _literal(self, formula: FNode) -> Any:

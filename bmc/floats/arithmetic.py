@@ -15,6 +15,7 @@ from bmc.floats.choices import Compute, apply
 from bmc.floats.compare import is_infinite, is_nan, is_zero, magnitude
 from bmc.floats.format import Format, number, pattern
 from bmc.floats.modulo import modulo
+from bmc.floats.operations import Kind
 from bmc.floats.rounding import nearest_even, normal_form, parts, rounded
 from bmc.terms import both, choose, constant, either
 from bmc.terms import negate as no
@@ -22,22 +23,26 @@ from bmc.terms import negate as no
 
 def add(a: FNode, b: FNode, form: Format) -> FNode:
     """C's ``+``."""
-    return apply((a, b), _computed(lambda x, y: x + y, form), lambda x, y: _sum(x, y, form))
+    return apply((a, b), _computed(lambda x, y: x + y, form), lambda x, y: _sum(x, y, form), Kind("add", form))
 
 
 def subtract(a: FNode, b: FNode, form: Format) -> FNode:
     """C's ``-``."""
-    return apply((a, b), _computed(lambda x, y: x - y, form), lambda x, y: _sum(x, _opposite(y, form), form))
+
+    def build(x: FNode, y: FNode) -> FNode:
+        return _sum(x, _opposite(y, form), form)
+
+    return apply((a, b), _computed(lambda x, y: x - y, form), build, Kind("subtract", form))
 
 
 def multiply(a: FNode, b: FNode, form: Format) -> FNode:
     """C's ``*``."""
-    return apply((a, b), _computed(lambda x, y: x * y, form), lambda x, y: _product(x, y, form))
+    return apply((a, b), _computed(lambda x, y: x * y, form), lambda x, y: _product(x, y, form), Kind("multiply", form))
 
 
 def divide(a: FNode, b: FNode, form: Format) -> FNode:
     """C's ``/``; by zero: infinity or NaN."""
-    return apply((a, b), _computed(_quotient_number, form), lambda x, y: _quotient(x, y, form))
+    return apply((a, b), _computed(_quotient_number, form), lambda x, y: _quotient(x, y, form), Kind("divide", form))
 
 
 def remainder(a: FNode, b: FNode, form: Format) -> FNode:
@@ -46,13 +51,13 @@ def remainder(a: FNode, b: FNode, form: Format) -> FNode:
     def compute(x: float, y: float) -> float:
         return math.fmod(x, y) if y and not math.isinf(x) else math.nan
 
-    return apply((a, b), _computed(compute, form), lambda x, y: modulo(x, y, form))
+    return apply((a, b), _computed(compute, form), lambda x, y: modulo(x, y, form), Kind("remainder", form))
 
 
 def square_root(a: FNode, form: Format) -> FNode:
     """C's ``sqrt``: NaN below zero; the root of minus zero is minus zero."""
     operation = _computed(lambda x: math.sqrt(x) if x >= 0 else math.nan, form)
-    return apply((a,), operation, lambda x: _root(x, form))
+    return apply((a,), operation, lambda x: _root(x, form), Kind("root", form))
 
 
 def _computed(operation: Callable[..., float], form: Format) -> Compute:

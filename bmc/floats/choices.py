@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from pysmt.fnode import FNode
 
+from bmc.floats.operations import Kind, remember
 from bmc.terms import choose
 
 CONSTANTS = 16
@@ -17,8 +18,10 @@ Compute = Callable[[tuple[int, ...]], FNode]
 Build = Callable[..., FNode]
 
 
-def apply(operands: tuple[FNode, ...], compute: Compute, build: Build) -> FNode:
+def apply(operands: tuple[FNode, ...], compute: Compute, build: Build, kind: Kind | None = None) -> FNode:
     """An operation on ``operands``: ``compute`` gives its result for constants, ``build`` the circuit.
+
+    ``kind`` is what the circuit is remembered as.
 
     If all operands but one are constants, and that one chooses between constants and at most one other term, the
     result is the same choice between results: the circuit is built once at most. If all operands choose between few
@@ -31,20 +34,27 @@ def apply(operands: tuple[FNode, ...], compute: Compute, build: Build) -> FNode:
     constants, others = 1, 0
     for leaves in found:
         if leaves is None:
-            return build(*operands)
+            return _built(operands, build, kind)
         constants *= max(leaves[0], 1)
         others += leaves[1]
     lone = len(open_operands) == 1
     if constants > CONSTANTS or others > (1 if lone else 0) or (lone and found[0] == (0, 1)):
-        return build(*operands)
+        return _built(operands, build, kind)
     index = open_operands[0]
 
     def result(leaf: FNode) -> FNode:
         if not leaf.is_constant():
-            return build(*operands[:index], leaf, *operands[index + 1 :])
-        return apply((*operands[:index], leaf, *operands[index + 1 :]), compute, build)
+            return _built((*operands[:index], leaf, *operands[index + 1 :]), build, kind)
+        return apply((*operands[:index], leaf, *operands[index + 1 :]), compute, build, kind)
 
     return _mapped(operands[index], result, {})
+
+
+def _built(operands: tuple[FNode, ...], build: Build, kind: Kind | None) -> FNode:
+    result = build(*operands)
+    if kind is not None:
+        remember(result, kind.on(operands))
+    return result
 
 
 def _leaves(operand: FNode) -> tuple[int, int] | None:

@@ -15,6 +15,7 @@ from bmc.floats import words
 from bmc.floats.choices import Compute, apply
 from bmc.floats.format import Format, canonical, number
 from bmc.floats.format import is_nan as is_nan_pattern
+from bmc.floats.operations import Kind
 from bmc.terms import both, choose, constant, either, equals
 from bmc.terms import negate as no
 
@@ -74,7 +75,7 @@ def equal(a: FNode, b: FNode, form: Format) -> FNode:
         zeros = both(is_zero(x, form), is_zero(y, form))
         return either(both(equals(x, y), no(is_nan(x, form))), zeros)
 
-    return apply((a, b), compute, build)
+    return apply((a, b), compute, build, Kind("equal", form))
 
 
 def less(a: FNode, b: FNode, form: Format) -> FNode:
@@ -91,7 +92,7 @@ def less(a: FNode, b: FNode, form: Format) -> FNode:
         nonzero = no(both(is_zero(x, form), is_zero(y, form)))
         return both(no(unordered(x, y, form)), _ordered(x, y, nonzero, words.less, form))
 
-    return apply((a, b), compute, build)
+    return apply((a, b), compute, build, Kind("less", form))
 
 
 def less_equal(a: FNode, b: FNode, form: Format) -> FNode:
@@ -108,17 +109,17 @@ def less_equal(a: FNode, b: FNode, form: Format) -> FNode:
         zeros = both(is_zero(x, form), is_zero(y, form))
         return both(no(unordered(x, y, form)), either(zeros, _ordered(x, y, TRUE(), words.less_equal, form)))
 
-    return apply((a, b), compute, build)
+    return apply((a, b), compute, build, Kind("less_equal", form))
 
 
 def fmin(a: FNode, b: FNode, form: Format) -> FNode:
     """C's ``fmin``: a NaN counts as missing. Of zeros the second, as glibc does, but see ``zeros_differ``."""
-    return _selected(a, b, lambda x, y: less(x, y, form), form)
+    return _selected(a, b, lambda x, y: less(x, y, form), Kind("fmin", form))
 
 
 def fmax(a: FNode, b: FNode, form: Format) -> FNode:
     """C's ``fmax``: a NaN counts as missing. Of zeros the second, as glibc does, but see ``zeros_differ``."""
-    return _selected(a, b, lambda x, y: less(y, x, form), form)
+    return _selected(a, b, lambda x, y: less(y, x, form), Kind("fmax", form))
 
 
 def zeros_differ(a: FNode, b: FNode, form: Format) -> FNode:
@@ -134,13 +135,13 @@ def zeros_differ(a: FNode, b: FNode, form: Format) -> FNode:
 def negate(a: FNode, form: Format) -> FNode:
     """C's unary minus."""
     compute: Compute = lambda raw: constant(canonical(raw[0] ^ form.sign, form), form.bits)  # noqa: E731
-    return apply((a,), compute, lambda x: _with_sign(x, no(is_negative(x, form)), form))
+    return apply((a,), compute, lambda x: _with_sign(x, no(is_negative(x, form)), form), Kind("negate", form))
 
 
 def absolute(a: FNode, form: Format) -> FNode:
     """C's ``fabs``."""
     compute: Compute = lambda raw: constant(canonical(raw[0] & ~form.sign, form), form.bits)  # noqa: E731
-    return apply((a,), compute, lambda x: _with_sign(x, FALSE(), form))
+    return apply((a,), compute, lambda x: _with_sign(x, FALSE(), form), Kind("absolute", form))
 
 
 def copysign(a: FNode, b: FNode, form: Format) -> FNode:
@@ -190,8 +191,9 @@ def _ordered(x: FNode, y: FNode, opposite: FNode, compare: Before, form: Format)
     return choose(is_negative(x, form), negative, both(no(is_negative(y, form)), compare(x, y)))
 
 
-def _selected(a: FNode, b: FNode, before: Before, form: Format) -> FNode:
+def _selected(a: FNode, b: FNode, before: Before, kind: Kind) -> FNode:
     """``a`` where ``before(a, b)`` or ``b`` is a NaN, else ``b``."""
+    form = kind.form
 
     def build(x: FNode, y: FNode) -> FNode:
         if x is y:
@@ -199,7 +201,7 @@ def _selected(a: FNode, b: FNode, before: Before, form: Format) -> FNode:
         second = choose(is_nan(y, form), constant(form.nan, form.bits), y)
         return choose(either(both(is_nan(y, form), no(is_nan(x, form))), before(x, y)), x, second)
 
-    return apply((a, b), lambda raw: build(*(constant(r, form.bits) for r in raw)), build)
+    return apply((a, b), lambda raw: build(*(constant(r, form.bits) for r in raw)), build, kind)
 
 
 def _with_sign(a: FNode, negative: FNode, form: Format) -> FNode:

@@ -12,6 +12,7 @@ from bmc.floats import shifters, words
 from bmc.floats.choices import apply
 from bmc.floats.compare import is_nan, magnitude
 from bmc.floats.format import Format, exact, nearest, number, pattern
+from bmc.floats.operations import Kind
 from bmc.floats.rounding import normal_form, parts, rounded
 from bmc.terms import both, choose, constant, negate
 
@@ -33,7 +34,7 @@ def from_int(term: FNode, signed: bool, form: Format) -> FNode:
         found = rounded(words.bit(negative), exponent, padded, form, small=False)
         return choose(words.is_zero(x), constant(0, form.bits), found)
 
-    return apply((term,), compute, build)
+    return apply((term,), compute, build, Kind("from_int", form, bits=bits, signed=signed))
 
 
 def to_int(a: FNode, form: Format, bits: int, signed: bool) -> tuple[FNode, FNode]:
@@ -56,7 +57,9 @@ def to_int(a: FNode, form: Format, bits: int, signed: bool) -> tuple[FNode, FNod
     def compute(raw: tuple[int, ...]) -> FNode:
         return constant(math.trunc(exact(raw[0], form)) if fits(raw).is_true() else 0, bits)
 
-    return apply((a,), compute, lambda x: _integer(x, form, bits, signed)), apply((a,), fits, fits_term)
+    kind = Kind("to_int", form, bits=bits, signed=signed)
+    found = apply((a,), compute, lambda x: _integer(x, form, bits, signed), kind)
+    return found, apply((a,), fits, fits_term)
 
 
 def resize(a: FNode, form: Format, to_form: Format) -> FNode:
@@ -67,7 +70,7 @@ def resize(a: FNode, form: Format, to_form: Format) -> FNode:
     def compute(raw: tuple[int, ...]) -> FNode:
         return constant(pattern(number(raw[0], form), to_form), to_form.bits)
 
-    return apply((a,), compute, lambda x: _resized(x, form, to_form))
+    return apply((a,), compute, lambda x: _resized(x, form, to_form), Kind("resize", form, to_form))
 
 
 def _first_from(limit: int, form: Format) -> int:

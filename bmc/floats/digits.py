@@ -6,7 +6,7 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import BV
 
 from bmc.floats import words
-from bmc.terms import choose, negate
+from bmc.terms import choose, constant, negate
 
 
 def long_division(dividend: FNode, divisor: FNode, places: int) -> tuple[FNode, FNode]:
@@ -38,3 +38,16 @@ def integer_root(square: FNode) -> tuple[FNode, FNode]:
         root = words.join(root, words.bit(negate(negative)))
         rest = words.extract(choose(negative, rest, less), words.width(root), 0)
     return words.extract(root, places - 1, 0), rest
+
+
+def remainder_by(word: FNode, divisor: int) -> FNode:
+    """``word`` modulo a constant above 1, digit by digit; as wide as the constant."""
+    size = divisor.bit_length()
+    if words.width(word) < size:
+        return words.extend(word, size)
+    rest = words.extract(word, words.width(word) - 1, words.width(word) - size + 1)
+    for place in reversed(range(words.width(word) - size + 1)):
+        longer = words.join(words.extend(rest, size), words.extract(word, place, place))
+        less, negative = words.difference(longer, constant(divisor, size + 1))
+        rest = words.extract(choose(negative, longer, less), size - 1, 0)
+    return rest

@@ -17,6 +17,7 @@ from bmc.floats import words
 from bmc.floats.choices import apply
 from bmc.floats.compare import is_nan, is_negative, magnitude
 from bmc.floats.format import Format, number, pattern
+from bmc.floats.operations import Kind
 from bmc.terms import both, choose, constant, equals, negate
 
 
@@ -59,7 +60,7 @@ def floor(a: FNode, form: Format) -> FNode:
     def decide(cut: _Cut) -> tuple[FNode, FNode]:
         return choose(cut.negative, cut.mask, cut.none()), both(cut.negative, cut.nonzero())
 
-    return _rounded(a, form, math.floor, decide)
+    return _rounded(a, Kind("floor", form), math.floor, decide)
 
 
 def ceiling(a: FNode, form: Format) -> FNode:
@@ -68,12 +69,12 @@ def ceiling(a: FNode, form: Format) -> FNode:
     def decide(cut: _Cut) -> tuple[FNode, FNode]:
         return choose(cut.negative, cut.none(), cut.mask), both(negate(cut.negative), cut.nonzero())
 
-    return _rounded(a, form, math.ceil, decide)
+    return _rounded(a, Kind("ceiling", form), math.ceil, decide)
 
 
 def truncate(a: FNode, form: Format) -> FNode:
     """C's ``trunc``."""
-    return _rounded(a, form, math.trunc, lambda cut: (cut.none(), FALSE()))
+    return _rounded(a, Kind("truncate", form), math.trunc, lambda cut: (cut.none(), FALSE()))
 
 
 def round_half_away(a: FNode, form: Format) -> FNode:
@@ -83,7 +84,7 @@ def round_half_away(a: FNode, form: Format) -> FNode:
         whole = math.trunc(x)
         return whole + int(math.copysign(1, x)) if abs(x - whole) >= 0.5 else whole
 
-    return _rounded(a, form, compute, lambda cut: (cut.half, cut.from_half()))
+    return _rounded(a, Kind("round_half_away", form), compute, lambda cut: (cut.half, cut.from_half()))
 
 
 def round_half_even(a: FNode, form: Format) -> FNode:
@@ -94,11 +95,12 @@ def round_half_even(a: FNode, form: Format) -> FNode:
         below_half = words.differ(cut.mask, cut.half)
         return choose(cut.odd(), cut.half, below_half), both(cut.from_half(), negate(words.is_zero(fraction)))
 
-    return _rounded(a, form, round, decide)
+    return _rounded(a, Kind("round_half_even", form), round, decide)
 
 
-def _rounded(a: FNode, form: Format, whole: Callable[[float], int], decide: Decision) -> FNode:
+def _rounded(a: FNode, kind: Kind, whole: Callable[[float], int], decide: Decision) -> FNode:
     """``whole`` of a Python float is the same as the circuit that ``decide`` completes."""
+    form = kind.form
 
     def compute(raw: tuple[int, ...]) -> FNode:
         x = number(raw[0], form)
@@ -115,7 +117,7 @@ def _rounded(a: FNode, form: Format, whole: Callable[[float], int], decide: Deci
         result = words.join(sign, choose(below_one, unit, kept))
         return choose(is_nan(x, form), constant(form.nan, form.bits), result)
 
-    return apply((a,), compute, build)
+    return apply((a,), compute, build, kind)
 
 
 def _cut(x: FNode, form: Format) -> _Cut:

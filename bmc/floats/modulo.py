@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pysmt.fnode import FNode
 
-from bmc.floats import shifters, words
+from bmc.floats import digits, shifters, words
 from bmc.floats.compare import is_infinite, is_nan, is_zero, magnitude
 from bmc.floats.format import Format
 from bmc.floats.rounding import Parts, nearest_even, parts
@@ -54,12 +54,22 @@ def _by_constant(left: Parts, raw: int, form: Format) -> FNode:
     dividend = words.shift_right(left.significand, places)
     kept = words.differ(left.significand, words.shift_left(dividend, places))
     if odd > 1:
-        divisor = constant(odd, odd.bit_length())
         distance = choose(below, constant(0, room), words.subtract(scale, unit))
-        rest = _product_modulo(dividend, _power_of_two(distance, divisor), divisor)
+        rest = _times_power(digits.remainder_by(dividend, odd), distance, odd)
         kept = words.disjoin(kept, words.shift_left(words.extend(rest, size), places))
     lowest = words.extract(choose(below, scale, unit), form.exponent - 1, 0)
     return _packed(left.sign, kept, lowest, form)
+
+
+def _times_power(rest: FNode, exponent: FNode, divisor: int) -> FNode:
+    """``rest``, which is below ``divisor``, times two to the power ``exponent``, modulo ``divisor``."""
+    size = divisor.bit_length()
+    for index in range(words.width(exponent)):
+        factor = pow(2, 1 << index, divisor)
+        if factor != 1:
+            product = words.multiply(words.extend(rest, 2 * size), constant(factor, 2 * size))
+            rest = choose(words.is_set(exponent, index), digits.remainder_by(product, divisor), rest)
+    return rest
 
 
 def _power_of_two(exponent: FNode, divisor: FNode) -> FNode:

@@ -103,6 +103,10 @@ def init_functions(facts: Facts, step: FunctionFacts) -> list[tuple[FunctionFact
     own = stem(step.name, STEP_WORDS)
     found: list[tuple[tuple[int, int], FunctionFacts]] = []
     for function in facts.functions:
+        within = _init_within(function.name, step.name)
+        if within and not function.static and _fits(function, step):
+            found.append(((0, INIT_WORDS.index(within)), function))
+            continue
         word = ends_in(function.name, INIT_WORDS)
         if word and not function.static and function is not step and _fits(function, step):
             near = _nearness(stem(function.name, INIT_WORDS), own)
@@ -114,6 +118,13 @@ def init_functions(facts: Facts, step: FunctionFacts) -> list[tuple[FunctionFact
         return []
     called = _called_by_drivers(facts, step, [function for _, function in found])
     return called or _by_name(found)
+
+
+def _init_within(name: str, step: str) -> str | None:
+    """The word of an init whose name is the step's with that word inside: ``node_init_pack`` of ``node_pack``."""
+    return next(
+        (word for word in INIT_WORDS if f"_{word}_" in name and name.replace(f"_{word}_", "_", 1) == step), None
+    )
 
 
 def _called_by_drivers(
@@ -155,7 +166,7 @@ def _nearness(name: str, own: str) -> int | None:
 
 def _fits(init: FunctionFacts, step: FunctionFacts) -> bool:
     """Whether all that ``init`` takes are pointers to what the step takes, too, or to pointers (an error status)."""
-    types = {p.type for p in step.parameters if p.pointers}
+    types = {p.type for p in step.parameters}
     return all(p.pointers and (p.type in types or (types and p.pointers > 1)) for p in init.parameters)
 
 

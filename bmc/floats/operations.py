@@ -1,0 +1,67 @@
+"""What floating-point operation a term was built for: operations are worth knowing where their circuits say little.
+
+Host arithmetic takes the place of a circuit in a search, and intervals of numbers pass through an operation, not
+through its gates. Every entry is a fact about the term's value, whatever formula it is found in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from pysmt.fnode import FNode
+
+from bmc.evaluate import unseen
+from bmc.floats.format import Format
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """``name`` of ``bmc.floats.host.COMPUTE``, applied to ``operands``.
+
+    ``form`` is the format of the floating operands, or of the result where they are integers; ``to_form`` the result's
+    where that is another one; ``bits`` and ``signed`` tell of the integer in a conversion.
+    """
+
+    name: str
+    operands: tuple[FNode, ...]
+    form: Format
+    to_form: Format | None = None
+    bits: int = 0
+    signed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """An operation without its operands."""
+
+    name: str
+    form: Format
+    to_form: Format | None = None
+    bits: int = 0
+    signed: bool = False
+
+    def on(self, operands: tuple[FNode, ...]) -> Operation:
+        return Operation(self.name, operands, self.form, self.to_form, self.bits, self.signed)
+
+
+ARITHMETIC = frozenset(["add", "subtract", "multiply", "divide", "remainder", "root"])
+"""The operations with large circuits."""
+_OPERATIONS: dict[FNode, Operation] = {}
+
+
+def remember(term: FNode, operation: Operation) -> None:
+    """``term`` has the value of ``operation``, for all values of its symbols."""
+    if term.args() and not any(term is operand for operand in operation.operands):
+        _OPERATIONS.setdefault(term, operation)
+
+
+def operation_of(term: FNode) -> Operation | None:
+    """The operation that ``term`` was built for; None if it is no result of one, or a result known otherwise."""
+    return _OPERATIONS.get(term)
+
+
+def has_arithmetic(formulas: Iterable[FNode]) -> bool:
+    """Whether there are operations with large circuits in ``formulas``."""
+    known = (_OPERATIONS.get(node) for node in unseen(formulas, set()))
+    return any(operation is not None and operation.name in ARITHMETIC for operation in known)
