@@ -42,7 +42,7 @@ goto ¦ again: if (s->n++ < i->a) goto again; ¦ ¦ c.c:8:3: unsupported C const
 function-pointer ¦ void (*f)(void) = 0; f(); ¦ ¦ c.c:8:24: unsupported C construct: call through a function pointer ¦
 union ¦ u.f = i->a; s->n = u.g; ¦ union { int f; int g; } u; ¦ c.c:8:3: unsupported C construct: union member access ¦
 bit-field ¦ x.f = 1; s->n = x.f; ¦ struct { int f : 3; } x; ¦ c.c:8:3: unsupported C construct: bit-field 'f' ¦
-transcendental ¦ s->n = (int)sin(i->a); ¦ double sin(double x); ¦ c.c:8:15: unsupported C construct: 'sin' ¦ define 'sin'
+transcendental ¦ s->n = (int)sin(i->a); ¦ double sin(double x); ¦ c.c:8:15: unsupported C construct: 'sin' ¦ define
 long-double ¦ s->n = (int)(i->a * 0.5L); ¦ ¦ c.c:8:23: unsupported C construct: long double ¦
 inline-assembly ¦ __asm__("nop"); ¦ ¦ c.c:8:3: unsupported C construct: inline assembly ¦ docs/c-subset.md
 variable-length-array ¦ int v[i->a]; v[0] = 1; s->n = v[0]; ¦ ¦ c.c:8:9: unsupported C construct: array of variable ¦

@@ -14,6 +14,7 @@ from bmc.engines.bounding import Bounding
 from bmc.engines.protocol import Answer, Run, Session, Status
 from bmc.engines.sampling import Sampling
 from bmc.engines.term_sets import Box
+from bmc.floats.operations import beyond_solvers
 from bmc.system import TransitionSystem, symbols_of
 from bmc.unroll import unframed
 
@@ -27,7 +28,12 @@ class GuessingSession:
     """A session from ``source``; ``make`` makes the solver's session when it is first needed."""
 
     def __init__(
-        self, system: TransitionSystem, source: FNode, sampling: Sampling, make: Callable[[], Session]
+        self,
+        system: TransitionSystem,
+        source: FNode,
+        goals: Sequence[FNode],
+        sampling: Sampling,
+        make: Callable[[], Session],
     ) -> None:
         self._system = system
         self._source = source
@@ -38,6 +44,8 @@ class GuessingSession:
         self._run: Run | None = None
         self._by_solver = False
         self._given_up: list[int] = []
+        steps = [system.input_constraint, system.defined, *(var.next for var in system.state)]
+        self._hopeless = beyond_solvers([source, *goals, *steps])
         self._names = {var.name: True for var in system.state} | {var.name: False for var in system.inputs}
         self._least = self._span(source)
 
@@ -58,7 +66,7 @@ class GuessingSession:
         self._run = self._tried(formulas, steps, box)
         if self._run is not None:
             return Answer(Status.SAT)
-        if sum(1 for given_up in self._given_up if given_up <= steps) >= PATIENCE:
+        if self._hopeless or sum(1 for given_up in self._given_up if given_up <= steps) >= PATIENCE:
             return Answer(Status.UNKNOWN)
         if self._solver is None:
             self._solver = self._make()

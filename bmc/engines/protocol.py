@@ -64,6 +64,9 @@ class Engine(Protocol):
     name: str
     version: str
 
+    def tries(self, system: TransitionSystem) -> bool:
+        """Whether runs of ``system`` are tried before a solver is asked, so that short ones are found quickly."""
+
     def session(self, system: TransitionSystem, source: FNode, goals: Sequence[FNode] = ()) -> Session:
         """A session whose runs start in a state that satisfies ``source`` (framed at 0, may span several steps).
 

@@ -66,6 +66,11 @@ class Z3Engine:
         self._sampling: Sampling | None = None
         self._templates: dict[tuple[bool, tuple[str, ...]], Template] = {}
 
+    def tries(self, system: TransitionSystem) -> bool:
+        """Whether runs of ``system`` are tried before the solver is asked."""
+        self._remember(system)
+        return self._sampling is not None
+
     def encoding(self, system: TransitionSystem) -> Encoding:
         """How formulas become terms of this engine's context; floating-point arithmetic becomes gates."""
         self._remember(system)
@@ -81,7 +86,7 @@ class Z3Engine:
             return Z3Session(self, system, source, goals)
 
         self._remember(system)
-        return make() if self._sampling is None else GuessingSession(system, source, self._sampling, make)
+        return make() if self._sampling is None else GuessingSession(system, source, goals, self._sampling, make)
 
     def simulator(self, system: TransitionSystem) -> Simulator:
         """The simulator of ``system``, compiled once."""

@@ -45,6 +45,8 @@ class Kind:
         return Operation(self.name, operands, self.form, self.to_form, self.bits, self.signed)
 
 
+ENDLESS = 32
+"""The remainder by a variable of more bits makes a circuit that no solver gets to the end of."""
 ARITHMETIC = frozenset(["add", "subtract", "multiply", "divide", "remainder", "root"])
 """The operations with large circuits."""
 _OPERATIONS: dict[FNode, Operation] = {}
@@ -65,3 +67,10 @@ def has_arithmetic(formulas: Iterable[FNode]) -> bool:
     """Whether there are operations with large circuits in ``formulas``."""
     known = (_OPERATIONS.get(node) for node in unseen(formulas, set()))
     return any(operation is not None and operation.name in ARITHMETIC for operation in known)
+
+
+def beyond_solvers(formulas: Iterable[FNode]) -> bool:
+    """Whether ``formulas`` have an operation that no solver should be asked about."""
+    known = (_OPERATIONS.get(node) for node in unseen(formulas, set()))
+    remainders = (found for found in known if found is not None and found.name == "remainder")
+    return any(found.form.bits > ENDLESS and not found.operands[1].is_constant() for found in remainders)
