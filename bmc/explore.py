@@ -10,6 +10,7 @@ from math import prod
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, TRUE, And, Not, Or
 
+from bmc.evaluate import unseen
 from bmc.hold import PHASE, held_values, hold, released
 from bmc.simulate import Simulator
 from bmc.system import (
@@ -26,6 +27,9 @@ from bmc.unroll import unframed
 
 EXACT_STATES = 1000
 """With more states than this the invariant only lists each variable's values."""
+
+EVALUATED_NODES = 100_000_000
+"""Nodes of formulas, some seconds' worth, that exploring may evaluate where time counts."""
 
 INSIDE = 4
 """States within held steps that may be kept, times the limit on steps."""
@@ -120,6 +124,12 @@ def state_graph(system: TransitionSystem, formulas: Iterable[FNode], limit: int)
         tried = ((n, i) for n, i in choices.of(s) if simulator.allowed(s, i))
         steps.append(tuple((n, number(simulator.step(s, i))) for n, i in tried))
     return StateGraph(tuple(states), starts, combinations, tuple(steps), system.hold)
+
+
+def affordable(system: TransitionSystem, limit: int) -> int:
+    """So many simulated steps of ``system`` take some seconds at most; not more than ``limit``."""
+    nodes = len(unseen([*(var.next for var in system.state), system.defined, system.input_constraint], set()))
+    return min(limit, EVALUATED_NODES // nodes)
 
 
 class _Choices:

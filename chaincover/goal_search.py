@@ -15,7 +15,7 @@ from pysmt.shortcuts import Not
 
 from bmc.engines.protocol import Engine, Session, Status
 from bmc.errors import LimitReached
-from bmc.explore import EXACT_STATES, StateGraph, invariant_of, state_graph
+from bmc.explore import EXACT_STATES, StateGraph, affordable, invariant_of, state_graph
 from bmc.system import TransitionSystem, Valuation, conjunction, equal, symbols_of
 from bmc.unroll import at, plain, shift
 from chaincover.budget import Budget
@@ -55,9 +55,9 @@ def find_facts(
     """All facts about ``goals``; what ``budget`` does not suffice for is undecided.
 
     ``final`` is over plain state symbols, or None. ``overlap`` (``allow`` or ``forbid``) is what the claims are for.
-    The reachable states are listed where ``explore`` simulated steps suffice (0: not at all).
+    The reachable states are listed where ``explore`` simulated steps suffice (0: not at all; fewer in a large model).
     """
-    return _Finder(system, goals, final, engine, budget, explore).facts(overlap)
+    return _Finder(system, goals, final, engine, budget, affordable(system, explore)).facts(overlap)
 
 
 class _Finder:

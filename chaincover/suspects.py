@@ -13,8 +13,8 @@ from bmc.constants import constant_state, fixed_inputs, put_in
 from bmc.differential import RUN_LENGTH, Sampler
 from bmc.engines.protocol import Engine, Session, Status
 from bmc.errors import LimitReached, Location
-from bmc.evaluate import compile_formulas, post_order
-from bmc.explore import reachability_invariant
+from bmc.evaluate import compile_formulas
+from bmc.explore import affordable, reachability_invariant
 from bmc.slice import slice_system
 from bmc.state_ranges import invariant, state_ranges, term_bounds
 from bmc.system import Condition, TransitionSystem, Valuation, conjunction
@@ -24,9 +24,7 @@ from chaincover.budget import Budget
 SUSPECT_DEPTH = 8
 """Steps from init within which undefined behaviour is sought step by step."""
 EXPLORED_STEPS = 20_000
-"""Simulated steps within which all reachable states are listed, to leave out what no run meets."""
-EXPLORED_NODES = 100_000_000
-"""Nodes of formulas that listing these states may evaluate: a large model gets fewer steps."""
+"""Simulated steps, fewer in a large model, within which all reachable states are listed: only those count."""
 SIMULATED_STEPS = 1500
 """Random steps from init that are looked at."""
 STUCK = 5
@@ -139,9 +137,7 @@ class SuspectSearch:
         asked = [at(place.formula, 0) for place in self._open()]
         if not asked:
             return None
-        nodes = len(post_order([*(var.next for var in part.state), part.defined, *asked]))
-        limit = min(EXPLORED_STEPS, EXPLORED_NODES // nodes)
-        return reachability_invariant(part, asked, limit)
+        return reachability_invariant(part, asked, affordable(part, EXPLORED_STEPS))
 
     def _simulate(self, part: TransitionSystem, known: Sequence[FNode], budget: Budget) -> None:
         """Look at random runs from init, long and short, and at random states."""

@@ -6,8 +6,12 @@ from pathlib import Path
 
 import pytest
 from c_support import agreement, fresh_environment, own_environment, read  # noqa: F401
+from pysmt.shortcuts import SBV
 
+from bmc.engines.protocol import Status
+from bmc.engines.z3 import Z3Engine
 from bmc.simulate import Simulator
+from bmc.unroll import at
 
 pytestmark = pytest.mark.needs_compiler
 
@@ -44,6 +48,7 @@ def test_no_two_pointers_of_an_init_share_an_object(code: str, tmp_path: Path) -
     assert found.steps > 10
     assert not found.differences
 
+
 INSTANCE = """
 typedef void *Rte_Instance;
 unsigned short Rte_IRead_Run_Level(Rte_Instance self);
@@ -56,7 +61,27 @@ def test_the_handle_of_an_instance_moves_nothing(tmp_path: Path) -> None:
     """A component that may be instantiated several times gets its instance and passes it on with every call."""
     model = read(tmp_path, INSTANCE, step="Run")
     assert [var.name for var in model.system.inputs] == ["Rte_IRead_Run_Level"]
-    assert [var.name for var in model.system.state] == ["Rte_IWrite_Run_Valve"]
+    assert model.system.state[0].name == "Rte_IWrite_Run_Valve"
     found = agreement(model, pairs=40)
     assert found.steps > 10
     assert not found.differences
+
+
+DIVIDING = """
+signed char place; float level;
+void init(void) { place = 0; level = 0.0f; }
+void step(float more, signed char by)
+{
+  place = (signed char)((place + 1) % 6);
+  if (by > 0) { level = level + more * 0.5f; place = (signed char)(place / by); }
+}
+"""
+
+
+def test_divisions_beside_floats_are_searched(tmp_path: Path) -> None:
+    """z3 turns circuits of floats into gates at once, where divisions need a rewriting of their own first."""
+    model = read(tmp_path, DIVIDING, init=("init",), ranges={"more": "0..10", "by": "0..3"})
+    session = Z3Engine().session(model.system, at(model.system.init_formula, 0), ())
+    place = next(var for var in model.system.state if var.name == "place").type.symbol("place")
+    reached = [n for n in range(-6, 6) if session.check([at(place, 3).Equals(SBV(n, 8))], 3).status is Status.SAT]
+    assert reached == [0, 1, 2, 3]

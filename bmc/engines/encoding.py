@@ -17,6 +17,8 @@ from pysmt.solvers.z3 import Z3Converter
 from bmc.system import symbols_of
 
 _TACTICS = ("bit-blast", "simplify", "aig")
+_FIRST = "simplify"
+"""Divisions must have been rewritten before the first tactic; other terms are better left as they are."""
 
 
 class Encoding(Protocol):
@@ -58,6 +60,7 @@ class Gates:
         self._bits: dict[FNode, tuple[Any, ...]] = {}
         self._made: dict[FNode, Any] = {}
         self._tactic = z3.Then(*_TACTICS, ctx=context)
+        self._dividing = z3.Then(_FIRST, *_TACTICS, ctx=context)
 
     def term(self, formula: FNode) -> Any:
         if formula not in self._made:
@@ -65,7 +68,11 @@ class Gates:
             pairs = [(self._words.term(s), self._word(self.parts(s))) for s in symbols]
             goal = z3.Goal(ctx=self._context)
             goal.add(z3.substitute(self._words.term(formula), *pairs))
-            found = [part for subgoal in self._tactic(goal) for part in subgoal]
+            try:
+                subgoals = self._tactic(goal)
+            except z3.Z3Exception:
+                subgoals = self._dividing(goal)
+            found = [part for subgoal in subgoals for part in subgoal]
             self._made[formula] = z3.And(found) if found else z3.BoolVal(True, self._context)
         return self._made[formula]
 

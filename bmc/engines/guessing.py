@@ -52,7 +52,7 @@ class GuessingSession:
     def check(
         self, formulas: Sequence[FNode], steps: int, time_limit: float | None = None, effort: int | None = None
     ) -> Answer:
-        """See the protocol; ValueError if a formula reaches beyond ``steps``."""
+        """See the protocol; ValueError if a formula reaches beyond ``steps``. ``effort`` 0: the solver is not asked."""
         steps = max(steps, self._least)
         self._run, self._by_solver = None, False
         for formula in formulas:
@@ -66,7 +66,7 @@ class GuessingSession:
         self._run = self._tried(formulas, steps, box)
         if self._run is not None:
             return Answer(Status.SAT)
-        if self._hopeless or sum(1 for given_up in self._given_up if given_up <= steps) >= PATIENCE:
+        if effort == 0 or self._hopeless or sum(1 for given_up in self._given_up if given_up <= steps) >= PATIENCE:
             return Answer(Status.UNKNOWN)
         if self._solver is None:
             self._solver = self._make()

@@ -6,10 +6,13 @@ through its gates. Every entry is a fact about the term's value, whatever formul
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 from pysmt.fnode import FNode
+from pysmt.formula import FormulaManager
+from pysmt.shortcuts import get_env
 
 from bmc.evaluate import unseen
 from bmc.floats.format import Format
@@ -49,28 +52,36 @@ ENDLESS = 32
 """The remainder by a variable of more bits makes a circuit that no solver gets to the end of."""
 ARITHMETIC = frozenset(["add", "subtract", "multiply", "divide", "remainder", "root"])
 """The operations with large circuits."""
-_OPERATIONS: dict[FNode, Operation] = {}
+_KNOWN: WeakKeyDictionary[FormulaManager, dict[FNode, Operation]] = WeakKeyDictionary()
+"""The operations of each pysmt environment, forgotten with it."""
+
+
+def _operations() -> dict[FNode, Operation]:
+    return _KNOWN.setdefault(get_env().formula_manager, {})
 
 
 def remember(term: FNode, operation: Operation) -> None:
     """``term`` has the value of ``operation``, for all values of its symbols."""
     if term.args() and not any(term is operand for operand in operation.operands):
-        _OPERATIONS.setdefault(term, operation)
+        _operations().setdefault(term, operation)
 
 
 def operation_of(term: FNode) -> Operation | None:
     """The operation that ``term`` was built for; None if it is no result of one, or a result known otherwise."""
-    return _OPERATIONS.get(term)
+    return _operations().get(term)
 
 
 def has_arithmetic(formulas: Iterable[FNode]) -> bool:
     """Whether there are operations with large circuits in ``formulas``."""
-    known = (_OPERATIONS.get(node) for node in unseen(formulas, set()))
-    return any(operation is not None and operation.name in ARITHMETIC for operation in known)
+    return any(found.name in ARITHMETIC for found in _operations_in(formulas))
 
 
 def beyond_solvers(formulas: Iterable[FNode]) -> bool:
     """Whether ``formulas`` have an operation that no solver should be asked about."""
-    known = (_OPERATIONS.get(node) for node in unseen(formulas, set()))
-    remainders = (found for found in known if found is not None and found.name == "remainder")
+    remainders = (found for found in _operations_in(formulas) if found.name == "remainder")
     return any(found.form.bits > ENDLESS and not found.operands[1].is_constant() for found in remainders)
+
+
+def _operations_in(formulas: Iterable[FNode]) -> Iterator[Operation]:
+    known = _operations()
+    return (known[node] for node in unseen(formulas, set()) if node in known)
