@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+from math import factorial
 from pathlib import Path
 
 import pytest
-from c_support import agreement, fresh_environment, own_environment, read  # noqa: F401
-from pysmt.shortcuts import SBV
+from c_support import agreement, fresh_environment, own_environment, read, refusal  # noqa: F401
 
-from bmc.engines.protocol import Status
-from bmc.engines.z3 import Z3Engine
 from bmc.simulate import Simulator
-from bmc.unroll import at
 
 pytestmark = pytest.mark.needs_compiler
 
@@ -67,21 +64,18 @@ def test_the_handle_of_an_instance_moves_nothing(tmp_path: Path) -> None:
     assert not found.differences
 
 
-DIVIDING = """
-signed char place; float level;
-void init(void) { place = 0; level = 0.0f; }
-void step(float more, signed char by)
-{
-  place = (signed char)((place + 1) % 6);
-  if (by > 0) { level = level + more * 0.5f; place = (signed char)(place / by); }
-}
-"""
+COUNTED = "unsigned long r; void step(unsigned n) { r = 1; for (int k = 1; k <= (int)n; k++) { r = r * (unsigned)k; } }"
 
 
-def test_divisions_beside_floats_are_searched(tmp_path: Path) -> None:
-    """z3 turns circuits of floats into gates at once, where divisions need a rewriting of their own first."""
-    model = read(tmp_path, DIVIDING, init=("init",), ranges={"more": "0..10", "by": "0..3"})
-    session = Z3Engine().session(model.system, at(model.system.init_formula, 0), ())
-    place = next(var for var in model.system.state if var.name == "place").type.symbol("place")
-    reached = [n for n in range(-6, 6) if session.check([at(place, 3).Equals(SBV(n, 8))], 3).status is Status.SAT]
-    assert reached == [0, 1, 2, 3]
+def test_a_range_of_an_input_bounds_a_loop(tmp_path: Path) -> None:
+    """The type alone would let it run for ever."""
+    assert "loop without a constant bound" in str(refusal(tmp_path, COUNTED))
+    assert "loop without a constant bound" in str(
+        refusal(tmp_path, COUNTED, ranges={"n": "0..12"})
+    )  # not said to be one
+    model = read(tmp_path, COUNTED, input=("n",), ranges={"n": "0..12"})
+    simulator = Simulator(model.system)
+    results = [simulator.step(simulator.initial({}), {"n": n})["r"] for n in range(13)]
+    assert results == [factorial(n) for n in range(13)]
+    assert not simulator.allowed(simulator.initial({}), {"n": 13})
+    assert not agreement(model, pairs=40).differences

@@ -7,10 +7,29 @@ import signal
 import threading
 
 import pytest
+import z3
 from cruise import DIS, INIT, INPUTS, OFF, ON, at_speed, cruise, enable, speed
-from pysmt.shortcuts import BV, BVUGT, BVULT, FALSE, TRUE, And, BVMul, Equals, Not, Or
+from pysmt.shortcuts import (
+    BV,
+    BVUGT,
+    BVULT,
+    FALSE,
+    TRUE,
+    And,
+    BVMul,
+    BVSDiv,
+    BVSRem,
+    BVUDiv,
+    BVURem,
+    Equals,
+    Not,
+    Or,
+    Symbol,
+)
+from pysmt.typing import BVType
 
 from bmc.engines import choose
+from bmc.engines.encoding import Gates, Words
 from bmc.engines.protocol import Status
 from bmc.engines.z3 import Z3Engine
 from bmc.errors import UsageError
@@ -173,3 +192,20 @@ def test_unknown_engines_are_refused() -> None:
     assert choose("z3").name == "z3"
     with pytest.raises(UsageError, match="no engine is called 'z4'"):
         choose("z4")
+
+
+@pytest.mark.parametrize("operation", [BVSDiv, BVSRem, BVUDiv, BVURem])
+def test_divisions_become_gates(operation) -> None:
+    """z3's rewriting into gates takes no division as it stands; a divisor of 0 is defined by SMT-LIB."""
+    left, right, result = (Symbol(f"ze_{name}", BVType(3)) for name in ("left", "right", "result"))
+    context = z3.Context()
+    gates, words = Gates(context), Words(context)
+    formula = operation(left, right).Equals(result)
+    pairs = [
+        (bit, z3.Extract(index, index, words.term(symbol)) == 1)
+        for symbol in (left, right, result)
+        for index, bit in enumerate(gates.parts(symbol))
+    ]
+    solver = z3.Solver(ctx=context)
+    solver.add(z3.substitute(gates.term(formula), *pairs) != words.term(formula))
+    assert solver.check() == z3.unsat

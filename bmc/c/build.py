@@ -13,6 +13,7 @@ from bmc.c.access import Watch
 from bmc.c.binding import Binding, as_argument, called_names, reachable_functions
 from bmc.c.config import SourceConfig
 from bmc.c.environment import Environment
+from bmc.c.input_limits import input_limits
 from bmc.c.interface import StepResult, assemble, classify
 from bmc.c.intervals import forget_intervals
 from bmc.c.memory import Content, Key, MemObject, State, Value
@@ -251,7 +252,7 @@ class Builder:
         for key in after_init:
             if is_variable(key):
                 cells[key] = symbol_content(key, key in shadowed)
-        recorder = self.executor.recorder = Recorder()
+        recorder = self.executor.recorder = Recorder(limits=input_limits(self.config, after_init))
         state = State(cells)
         arguments: list[Any] = []
         for name, ctype in step.ctype.parameters:

@@ -10,10 +10,12 @@ from bmc.c.model import CModel
 from bmc.c.recorder import Recorder
 from bmc.c.types import FloatType, PointerType
 from bmc.errors import InputRefused, Location
-from bmc.floats.format import is_nan
+from bmc.floats.format import is_nan, nearest
 from bmc.floats.ranges import Ranges, between
-from bmc.floats.text import read
+from bmc.floats.text import read, value_of
 
+MOST_STEPS = 1000
+"""Values that a range with a step may have."""
 _MARKS = frozenset(".eEpPnN")
 """What tells a number with a fraction or an exponent, ``inf`` and ``nan`` from a C integer."""
 
@@ -23,11 +25,16 @@ def read_float_ranges(
 ) -> Ranges:
     """Allowed patterns as rising inclusive ranges: of ``low..high``, of one number, or of a list of both.
 
-    An interval has both zeros if it has one, and no NaN; a number in a list is that number alone. InputRefused, with
-    the place ``where``, if there is none, or one does not fit the variable ``name``.
+    An interval has both zeros if it has one, and no NaN; a number in a list is that number alone. ``low..high step s``
+    is the list of ``low``, ``low`` + ``s`` and so on. InputRefused, with the place ``where``, if there is none, or one
+    does not fit the variable ``name``.
     """
     pieces: set[tuple[int, int]] = set()
     for text in (values,) if isinstance(values, str) else values:
+        interval, stepped, step = text.partition(" step ")
+        if stepped:
+            pieces.update(_grid(model, interval, step, name, ctype, where))
+            continue
         low, dots, high = text.partition("..")
         first = read_pattern(model, low, name, ctype, where)
         found = between(first, read_pattern(model, high, name, ctype, where), ctype.format) if dots else ()
@@ -35,6 +42,29 @@ def read_float_ranges(
     if not pieces:
         raise InputRefused(f"the range of '{name}' is empty", where)
     return _joined(pieces)
+
+
+def _grid(
+    model: CModel, interval: str, step: str, name: str, ctype: FloatType, where: Location
+) -> set[tuple[int, int]]:
+    """Every number from the lower end on, in steps that are exact before each number is rounded once."""
+    low, _, high = interval.partition("..")
+    try:
+        least, greatest, width = value_of(low), value_of(high), value_of(step)
+    except ValueError:
+        raise InputRefused(
+            f"'{interval} step {step}' needs three plain numbers", where, "0.0..100.0 step 0.5"
+        ) from None
+    if width <= 0:
+        raise InputRefused(f"the step of the range of '{name}' must be above 0", where)
+    count = (greatest - least) // width + 1
+    if count > MOST_STEPS:
+        text = f"the range of '{name}' has {count} values, more than {MOST_STEPS}"
+        raise InputRefused(text, where, "choose a larger step, or leave it out")
+    found = [nearest(least + index * width, ctype.format) for index in range(count)]
+    for end in (low, high):
+        read_pattern(model, end, name, ctype, where)
+    return {(raw, raw) for raw in found}
 
 
 def _joined(pieces: set[tuple[int, int]]) -> Ranges:

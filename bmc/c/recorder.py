@@ -28,6 +28,7 @@ of the atomic conditions in source order (of a ``switch``: when each label is ch
 class Recorder:
     """``base`` is the path condition of the enclosing calls; the path condition given to each method comes on top.
 
+    ``limits`` is what all runs' inputs satisfy; only what asks a solver needs it.
     ``decisions`` holds the different evaluations of each decision by the ``id`` of its syntax node (bmc.c.decisions
     says which node), ``entered`` the functions that were called, in this order.
     """
@@ -38,6 +39,7 @@ class Recorder:
     decisions: dict[int, dict[Evaluation, None]] = field(default_factory=dict)
     entered: dict[Function, None] = field(default_factory=dict)
     base: FNode = field(default_factory=TRUE)
+    limits: FNode = field(default_factory=TRUE)
 
     def suspect(self, kind: str, where: Location, pc: FNode, when: FNode) -> None:
         """Undefined behaviour of this ``kind`` happens on the path ``pc`` when ``when`` holds."""

@@ -222,7 +222,11 @@ class Executor(Switches):
             left = len(exits)
             if rounds or test_first:
                 cond = self.decide(condition, scope, state) if condition is not None else TRUE()
-                if cond.is_false() or self.cases.impossible(cond, state.pc) or self._over(open_rounds, cond, state):
+                if (
+                    cond.is_false()
+                    or self.cases.impossible(cond, state.pc)
+                    or self._over(open_rounds, cond, state, node)
+                ):
                     exits.append(state)
                     break
                 if not cond.is_true() and not self.cases.impossible(negate(cond), state.pc):
@@ -236,10 +240,17 @@ class Executor(Switches):
                 self.evaluate(advance, scope, state)
         return join(exits)
 
-    def _over(self, open_rounds: int, cond: FNode, state: State) -> bool:
+    def _over(self, open_rounds: int, cond: FNode, state: State, node: Any) -> bool:
         """Whether no run goes round again; the solver is asked after 16, 32, 64 and so on open rounds."""
-        asked = open_rounds >= 16 and open_rounds & (open_rounds - 1) == 0
-        return asked and impossible(both(self.recorder.base, both(state.pc, cond)))
+        if open_rounds < 16 or open_rounds & (open_rounds - 1):
+            return False
+        again = both(self.recorder.base, both(state.pc, cond))
+        if impossible(again):
+            return True
+        if self.recorder.limits.is_true() or not impossible(both(self.recorder.limits, again)):
+            return False
+        self.recorder.assume(where(node), state.pc, negate(cond))
+        return True
 
     def _body(self, node: Any, scope: Scope, state: State, frame: Frame, exits: list[State]) -> State | None:
         frame.broken.append(exits)

@@ -22,13 +22,13 @@ def name_at(name: str, step: int) -> str:
 
 
 def raw_ranges(var: InputVariable) -> Ranges:
-    """The allowed values as ranges over raw patterns."""
+    """The allowed values as rising ranges over raw patterns."""
     size = 1 << max(var.type.bits, 1)
     found: list[tuple[int, int]] = []
     for low, high in var.values:
         first, last = low % size, high % size
         found += [(first, last)] if first <= last else [(first, size - 1), (0, last)]
-    return united(found) if found else whole(var.type.bits)
+    return tuple(sorted(found)) if found else whole(var.type.bits)
 
 
 class Bounding:
@@ -41,7 +41,7 @@ class Bounding:
         self._source = conjunction([source, at(proved, 0)])
         self._program = Program([*(var.next for var in system.state), system.input_constraint, system.defined])
         self._names = [*(var.name for var in system.state), *(var.name for var in system.inputs)]
-        self._inputs = {var.name: raw_ranges(var) for var in system.inputs}
+        self._inputs = {var.name: united(raw_ranges(var)) for var in system.inputs}
         self._known: dict[int, dict[str, Ranges] | None] = {}
 
     def sets(self, formulas: Sequence[FNode], steps: int) -> dict[str, Ranges] | None:

@@ -70,7 +70,9 @@ class Gates:
             goal.add(z3.substitute(self._words.term(formula), *pairs))
             try:
                 subgoals = self._tactic(goal)
-            except z3.Z3Exception:
+            except z3.Z3Exception as error:
+                if "not supported" not in str(error):
+                    raise
                 subgoals = self._dividing(goal)
             found = [part for subgoal in subgoals for part in subgoal]
             self._made[formula] = z3.And(found) if found else z3.BoolVal(True, self._context)

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import pysmt.operators as op
 from pysmt.fnode import FNode
 
-from bmc.engines.bounding import name_at
+from bmc.engines.bounding import name_at, raw_ranges
 from bmc.engines.protocol import Run
 from bmc.engines.term_sets import Box
 from bmc.evaluate import compile_formulas
@@ -17,9 +17,9 @@ from bmc.floats.format import FORMATS
 from bmc.floats.host import COMPARISONS
 from bmc.floats.operations import operation_of
 from bmc.floats.program import Program, Values
-from bmc.floats.ranges import contains, values_in
+from bmc.floats.ranges import Ranges, contains, values_in
 from bmc.floats.samples import FloatSamples, constants_in
-from bmc.floats.sets import whole
+from bmc.floats.sets import common, whole
 from bmc.simulate import Simulator
 from bmc.system import InputVariable, StateVariable, TransitionSystem, Valuation, conjunction
 from bmc.unroll import at
@@ -54,6 +54,7 @@ class Sampling:
             for bits, form in FORMATS.items()
         }
         self._seen: list[Valuation] = []
+        self._choices: dict[tuple[str, Ranges], Ranges] = {}
 
     def run(self, formulas: Sequence[FNode], steps: int, box: Box) -> Run | None:
         """A run of ``steps`` valid steps that satisfies ``formulas`` (framed); None if none was found.
@@ -93,6 +94,8 @@ class Sampling:
 
     def _value(self, var: StateVariable | InputVariable, step: int, box: Box) -> int:
         ranges = box.get(name_at(var.name, step)) or whole(var.type.bits)
+        if isinstance(var, InputVariable):
+            ranges = self._allowed(var, ranges)
         if ranges[0][0] == ranges[-1][1]:
             return ranges[0][0]
         if var.type.floating and values_in(ranges, FORMATS[var.type.bits]):
@@ -101,6 +104,13 @@ class Sampling:
         if self._random.random() < 0.3:
             return self._random.choice((low, high, min(max(low, 0), high), min(max(low, 1), high)))
         return self._random.randint(low, high)
+
+    def _allowed(self, var: InputVariable, ranges: Ranges) -> Ranges:
+        """``ranges`` without values that the input does not take; ``ranges`` itself where nothing would be left."""
+        key = (var.name, ranges)
+        if key not in self._choices:
+            self._choices[key] = common(raw_ranges(var), ranges) or ranges
+        return self._choices[key]
 
     def _drawn(self, steps: int, box: Box) -> Inputs:
         """Inputs that change often, seldom or never."""

@@ -11,12 +11,15 @@ from collections.abc import Mapping
 import pysmt.operators as op
 from pysmt.fnode import FNode
 
+from bmc.floats.host import COMPARISONS
 from bmc.floats.program import Instruction, Program
 from bmc.floats.ranges import Ranges
-from bmc.floats.sets import BOTH, applied, common, pointwise, united, whole
+from bmc.floats.sets import BOTH, applied, common, compared_so, pointwise, united, whole
 
 Box = Mapping[str, Ranges]
 """Sets of values by name; what is not in it has any value."""
+REFINED = 6
+"""Depth down to which choices and conditions are taken apart."""
 ROUNDS = 2
 """Times that a conjunction's parts are gone through to narrow the symbols."""
 
@@ -45,13 +48,68 @@ def _set_of(program: Program, place: int, instruction: Instruction, found: list[
     kind = node.node_type()
     if kind == op.ITE:
         if operands[0] == BOTH:
-            return united([*operands[1], *operands[2]])
+            return _chosen(program, instruction, found)
         return operands[1] if operands[0][0][0] else operands[2]
     if kind in (op.AND, op.OR):
         return _junction(operands, int(kind == op.OR))
     compute = program.compute[place]
     exact = pointwise(operands, compute) if compute is not None else None
     return exact if exact is not None else _wide(node, operands)
+
+
+def _chosen(program: Program, instruction: Instruction, found: list[Ranges]) -> Ranges:
+    """The union of both branches, each where the condition is so."""
+    condition, then, other = instruction.arguments
+    pieces: list[tuple[int, int]] = []
+    for branch, holds in ((then, True), (other, False)):
+        facts = _facts(program, condition, holds, found, REFINED)
+        if () not in facts.values():
+            pieces += _refined(program, branch, facts, found, REFINED)
+    return united(pieces) or united([*found[then], *found[other]])
+
+
+def _refined(program: Program, place: int, facts: dict[int, Ranges], found: list[Ranges], depth: int) -> Ranges:
+    """The set of an instruction, of which ``facts`` tell something, or of what it chooses from."""
+    if place in facts:
+        return facts[place]
+    instruction = program.instructions[place]
+    choice = instruction.floating is None and instruction.node.node_type() == op.ITE
+    if not choice or not depth or found[instruction.arguments[0]] != BOTH:
+        return found[place]
+    pieces: list[tuple[int, int]] = []
+    for branch, holds in zip(instruction.arguments[1:], (True, False), strict=True):
+        more = _facts(program, instruction.arguments[0], holds, found, REFINED)
+        merged = {**facts, **{at: common(facts.get(at, ranges), ranges) for at, ranges in more.items()}}
+        if () not in merged.values():
+            pieces += _refined(program, branch, merged, found, depth - 1)
+    return common(found[place], united(pieces))
+
+
+def _facts(program: Program, place: int, holds: bool, found: list[Ranges], depth: int) -> dict[int, Ranges]:
+    """What a condition's being ``holds`` says of other instructions, by place; () where it cannot be."""
+    instruction = program.instructions[place]
+    arguments, kind = instruction.arguments, instruction.node.node_type()
+    if instruction.floating is not None:
+        name, form = instruction.floating.name, instruction.floating.form
+        if name not in COMPARISONS:
+            return {}
+        left, right = arguments
+        return dict(zip(arguments, compared_so(name, holds, found[left], found[right], form), strict=True))
+    if kind == op.NOT:
+        return _facts(program, arguments[0], not holds, found, depth)
+    if kind in (op.AND, op.OR) and (kind == op.AND) == holds and depth:
+        result: dict[int, Ranges] = {}
+        for argument in arguments:
+            more = _facts(program, argument, holds, found, depth - 1)
+            result.update({at: common(result.get(at, ranges), ranges) for at, ranges in more.items()})
+        return result
+    if kind in (op.EQUALS, op.BV_ULT, op.BV_ULE):
+        for side, other in ((0, 1), (1, 0)):
+            node = program.instructions[arguments[other]].node
+            if node.is_constant():
+                inside = _satisfying(kind, int(node.constant_value()), holds, width(node), side == 1)
+                return {arguments[side]: common(found[arguments[side]], inside)}
+    return {}
 
 
 def _junction(operands: list[Ranges], decisive: int) -> Ranges:

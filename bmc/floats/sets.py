@@ -115,8 +115,11 @@ def _intervals(ranges: Ranges, form: Format) -> list[Interval]:
 
 def _has_nan(ranges: Ranges, form: Format) -> bool:
     """Whether one of the patterns is a NaN, canonical or not."""
-    parts = ((form.infinity + 1, form.sign - 1), ((form.sign | form.infinity) + 1, (form.sign << 1) - 1))
-    return bool(common(ranges, parts))
+    return bool(common(ranges, _nans(form)))
+
+
+def _nans(form: Format) -> Ranges:
+    return ((form.infinity + 1, form.sign - 1), ((form.sign | form.infinity) + 1, (form.sign << 1) - 1))
 
 
 def _mirrored(ranges: Ranges, form: Format) -> Ranges:
@@ -232,3 +235,30 @@ def _to_int(operation: Operation, ends: Sequence[Interval], nan: bool) -> Ranges
         found += [(negative[0] + 2 * half, negative[1] + 2 * half)] if negative[0] <= negative[1] else []
         found += [(max(first, 0), last)] if last >= 0 else []
     return united(found) if found else whole(operation.bits)
+
+
+def compared_so(name: str, holds: bool, left: Ranges, right: Ranges, form: Format) -> tuple[Ranges, Ranges]:
+    """What remains of two sets where the comparison ``name`` between their members is ``holds``."""
+    if name == "equal":
+        if not holds:
+            return left, right
+        return _within(left, right, right, False, form), _within(right, left, left, False, form)
+    if holds:
+        return _within(left, None, right, False, form), _within(right, left, None, False, form)
+    first = left if _has_nan(right, form) else _within(left, right, None, True, form)
+    return first, right if _has_nan(left, form) else _within(right, None, left, True, form)
+
+
+def _within(ranges: Ranges, above: Ranges | None, below: Ranges | None, nan: bool, form: Format) -> Ranges:
+    """The numbers of ``ranges`` from the least of ``above`` to the greatest of ``below`` (None: no limit).
+
+    ``nan``: and the NaNs.
+    """
+    lows = [-math.inf] if above is None else [low for low, _ in _intervals(above, form)]
+    highs = [math.inf] if below is None else [high for _, high in _intervals(below, form)]
+    found: list[tuple[int, int]] = []
+    if lows and highs:
+        found += common(ranges, between(pattern(min(lows), form), pattern(max(highs), form), form))
+    if nan:
+        found += common(ranges, _nans(form))
+    return united(found)

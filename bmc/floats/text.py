@@ -34,6 +34,13 @@ def read(text: str, form: Format) -> int:
     return sign | raw
 
 
+def value_of(text: str) -> Fraction:
+    """The exact value of a finite number's text, decimal or hexadecimal; ValueError if it is none."""
+    word = text.strip().lower()
+    size = _magnitude(word[1:] if word.startswith(("-", "+")) else word)
+    return -size if word.startswith("-") else size
+
+
 def _magnitude(digits: str) -> Fraction:
     """The exact value of an unsigned number. ValueError if it is none."""
     for pattern, base, power in ((_HEXADECIMAL, 16, 2), (_DECIMAL, 10, 10)):

@@ -1,0 +1,101 @@
+"""Sets of values of formulas against all values of their symbols."""
+
+from __future__ import annotations
+
+import random
+from itertools import product
+
+from pysmt.shortcuts import (
+    BV,
+    BVSLT,
+    BVULE,
+    BVULT,
+    And,
+    BVAdd,
+    BVAnd,
+    BVExtract,
+    BVMul,
+    BVSub,
+    BVZExt,
+    Equals,
+    Iff,
+    Ite,
+    Not,
+    Or,
+    Symbol,
+)
+from pysmt.typing import BOOL, BVType
+
+from bmc.engines.term_sets import narrowed, sets_of
+from bmc.evaluate import compile_formulas
+from bmc.floats.program import Program
+from bmc.floats.ranges import contains
+from bmc.floats.sets import united
+
+X, Y, P = Symbol("ts_x", BVType(6)), Symbol("ts_y", BVType(6)), Symbol("ts_p", BOOL)
+EVERY = [{"ts_x": x, "ts_y": y, "ts_p": p} for x, y, p in product(range(64), range(64), (0, 1))]
+
+
+def _word(source: random.Random, depth: int):
+    if depth == 0:
+        return source.choice([X, Y, BV(source.randrange(64), 6)])
+    left, right = _word(source, depth - 1), _word(source, depth - 1)
+    wide = BVExtract(BVAdd(BVZExt(left, 2), BVZExt(right, 2)), 0, 5)
+    moved = BVAdd(left, BV(source.randrange(64), 6))
+    chosen = Ite(_test(source, depth - 1), left, right)
+    return source.choice([wide, moved, chosen, chosen, BVSub(left, right), BVMul(left, right), BVAnd(left, right)])
+
+
+def _test(source: random.Random, depth: int):
+    if depth == 0:
+        return source.choice([P, Equals(X, BV(source.randrange(64), 6)), BVULT(Y, BV(source.randrange(64), 6))])
+    if source.random() < 0.5:
+        one, other = _test(source, depth - 1), _test(source, depth - 1)
+        return source.choice([And(one, other), Or(one, other), Not(one), Iff(one, other), Ite(P, one, other)])
+    left, right = _word(source, depth - 1), _word(source, depth - 1)
+    return source.choice([Equals, BVULT, BVULE, BVSLT])(left, right)
+
+
+def _box(source: random.Random):
+    box = {}
+    for name in ("ts_x", "ts_y"):
+        lows = [source.randrange(64) for _ in range(source.randint(1, 2))]
+        box[name] = united((low, min(63, low + source.choice((0, 3, 30)))) for low in lows)
+    if source.random() < 0.5:
+        box["ts_p"] = source.choice([((0, 0),), ((1, 1),)])
+    return box
+
+
+def _members(box):
+    return [v for v in EVERY if all(contains(ranges, v[name]) for name, ranges in box.items())]
+
+
+def test_every_value_lies_in_the_set() -> None:
+    source = random.Random(7)
+    decided = 0
+    for _ in range(150):
+        box = _box(source)
+        formulas = [_word(source, 2), _test(source, 2)]
+        run = compile_formulas(formulas)
+        word, truth = sets_of(Program(formulas), box)
+        decided += truth != ((0, 1),)
+        for symbols in source.sample(_members(box), min(60, len(_members(box)))):
+            found = run(symbols)
+            assert contains(word, found[0])
+            assert contains(truth, found[1])
+    assert decided > 20
+
+
+def test_narrowing_loses_nothing_that_satisfies() -> None:
+    source = random.Random(8)
+    smaller = 0
+    for _ in range(150):
+        box, formula = _box(source), _test(source, source.choice((0, 1, 2)))
+        run = compile_formulas([formula])
+        found = narrowed(formula, box)
+        smaller += found != box
+        for symbols in _members(box):
+            if run(symbols)[0]:
+                assert found is not None
+                assert all(contains(ranges, symbols[name]) for name, ranges in found.items())
+    assert smaller > 30
