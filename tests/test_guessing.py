@@ -124,6 +124,16 @@ def test_answers_are_those_of_all_runs() -> None:
     assert answers == {Status.SAT, Status.UNSAT}
 
 
+def test_the_solver_alone_says_the_same() -> None:
+    system = integrator()
+    both = [Z3Engine(trials=trials).session(system, at(system.init_formula, 0)) for trials in (True, False)]
+    assert not isinstance(both[1], GuessingSession)
+    for steps, question in product((1, 2), QUESTIONS):
+        formula = at(question(FLOAT.symbol("gs_x")), steps)
+        tried, solved = (session.check([formula], steps).status for session in both)
+        assert tried is solved
+
+
 class Never:
     """A solver that is not to be asked."""
 

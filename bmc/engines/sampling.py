@@ -26,7 +26,7 @@ from bmc.unroll import at
 
 RANDOM, CHANGES = 60, 240
 """Runs that are drawn, and changes of the best that are tried, for one query."""
-WORK = 3_000_000
+WORK = 1_000_000
 """Instructions that the runs for one query may take in all: in large systems there are fewer runs."""
 ATTEMPTS = 20
 """Draws of one step's inputs until they are allowed."""

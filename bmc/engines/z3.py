@@ -55,7 +55,9 @@ class Z3Engine:
 
     name = "z3"
 
-    def __init__(self, memory: int | None = None) -> None:
+    def __init__(self, memory: int | None = None, trials: bool = True) -> None:
+        """``memory`` in megabytes; ``trials``: questions about floating-point arithmetic may be tried first."""
+        self._trials = trials
         z3.set_param("memory_max_size", memory or 0)
         self.context = z3.Context()
         self._words, self._gates = Words(self.context), Gates(self.context)
@@ -117,7 +119,7 @@ class Z3Engine:
             self._system = system
             self._simulator = Simulator(system)
             formulas = [system.input_constraint, system.defined, *(var.next for var in system.state)]
-            self._sampling = Sampling(system, self._simulator) if has_arithmetic(formulas) else None
+            self._sampling = Sampling(system, self._simulator) if self._trials and has_arithmetic(formulas) else None
             self._templates = {}
 
 

@@ -19,9 +19,10 @@ def modulo(a: FNode, b: FNode, form: Format) -> FNode:
     """The circuit: about 200 nodes, but large ones.
 
     For two variables they are 5 (float32) or 7 (float64) divisions of words twice as wide as the significand. z3 makes
-    700,000 clauses of them for float32; for float64 making them takes over a minute. A constant divisor makes
-    all but one as narrow as its significand without the zeros behind: 76,000 clauses for float32 and 360.0, 235,000 for
-    float64. A power of two needs none: 6,000 and 12,000.
+    700,000 clauses of them for float32; for float64 making them takes over a minute. By a constant, the remainder is
+    made digit by digit, as narrow as the divisor's significand without the zeros behind, and so are its products with
+    powers of two: 14,000 clauses for 360.0 and float32, 27,000 for float64; 111,000 and 793,000 for 0.3. A power of
+    two needs none: 6,000 and 12,000.
     """
     left, right = parts(a, form), parts(b, form)
     invalid = either(either(is_nan(a, form), is_nan(b, form)), either(is_infinite(a, form), is_zero(b, form)))
