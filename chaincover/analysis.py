@@ -191,7 +191,9 @@ def analyse(
 def _compared(
     controller: Controller, system: TransitionSystem, steps: int, seed: int, budget: Budget
 ) -> tuple[Comparison | None, str]:
-    """The comparison and the compiler; None and '' without a compiler."""
+    """The comparison and the compiler; None and '' without a compiler, or where no step is wanted."""
+    if not steps:
+        return None, ""
     try:
         with compiled(controller.native) as original:
             return compare(system, original, steps, seed, lambda: not budget.left()), original.compiler

@@ -115,7 +115,7 @@ def _show_comparison(out: Console, controller: Controller, analysis: Analysis) -
         say(out, "comparison with the compiled original: left out, interrupted")
         return
     if found is None:
-        say(out, "comparison with the compiled original: left out, no C compiler was found")
+        say(out, "comparison with the compiled original: left out, no steps asked for or no C compiler")
         return
     steps = f"{found.run_steps} steps along random runs and {found.state_steps} from random states"
     steps += ", then its time was over" if found.stopped else ""

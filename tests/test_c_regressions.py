@@ -79,3 +79,19 @@ def test_a_range_of_an_input_bounds_a_loop(tmp_path: Path) -> None:
     assert results == [factorial(n) for n in range(13)]
     assert not simulator.allowed(simulator.initial({}), {"n": 13})
     assert not agreement(model, pairs=40).differences
+
+
+def test_a_tag_in_a_file_scope_initialiser(tmp_path: Path) -> None:
+    """It adds names to the scope that is gone through."""
+    text = "static int n = sizeof(enum { A, B }); int r; void step(int a) { r = n + (a > 0); }"
+    assert not agreement(read(tmp_path, text), pairs=20).differences
+
+
+def test_a_latched_field_is_an_output(tmp_path: Path) -> None:
+    """Where it keeps its value it is not read: the outside sees it, so that a state like init has it as init has."""
+    text = """
+    struct { int lamp; int n; } s;
+    void step(_Bool x, _Bool y) { if (x) s.lamp = 1; if (y) s.lamp = 0; s.n = x + y; }
+    """
+    roles = {v.name: v.role for v in read(tmp_path, text).variables}
+    assert roles["s.lamp"] == roles["s.n"] == "output"

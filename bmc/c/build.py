@@ -69,7 +69,7 @@ def _file_scope_cells(program: Program, executor: Executor, reader: UnitReader) 
     names: dict[str, list[MemObject]] = {}
     cells: dict[Key, Content] = {}
     for unit in program.units:
-        for obj in unit.scope.names.values():
+        for obj in list(unit.scope.names.values()):
             if not isinstance(obj, MemObject) or obj in names.get(obj.symbol, []):
                 continue
             names.setdefault(obj.symbol, []).append(obj)

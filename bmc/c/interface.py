@@ -126,9 +126,11 @@ class _Guess:
             for name, ctype in f.ctype.parameters
             if (match := builder.binding.bound.get((f.name, name)) or builder.binding.match(name, ctype)) is not None
         }
-        terms = [c.term for k, c in result.final.items() if isinstance(c.term, FNode) and k in self.written]
-        terms.append(result.recorder.defined)
-        terms.extend(a.formula for a in result.recorder.asserts)
+        terms = [result.recorder.defined, *(a.formula for a in result.recorder.asserts)]
+        for key in self.written:
+            content = result.final[key]
+            if isinstance(content.term, FNode):
+                terms += _computed_from(content.term, symbol_content(key, key in result.shadowed).term)
         symbols: set[FNode] = set().union(*(term.get_free_variables() for term in terms))
         self.read = {symbol.symbol_name() for symbol in symbols}
 
@@ -274,3 +276,21 @@ def _step_argument(builder: Builder, name: str) -> Argument:
         return Argument("address", obj.name)
     assert isinstance(obj.ctype, IntType | FloatType)
     return as_scalar(obj.ctype, obj.name)
+
+
+def _computed_from(term: FNode, own: object) -> list[FNode]:
+    """The parts of a choice, without the leaves that keep ``own``: keeping a value is no read of it."""
+    found: list[FNode] = []
+    seen: set[FNode] = set()
+    todo = [term]
+    while todo:
+        node = todo.pop()
+        if node in seen or node is own:
+            continue
+        seen.add(node)
+        if node.is_ite():
+            found.append(node.arg(0))
+            todo += [node.arg(1), node.arg(2)]
+        else:
+            found.append(node)
+    return found
