@@ -1,17 +1,21 @@
-"""All reachable states of a small system by exhaustive simulation, and the invariant that they make."""
+"""All reachable states of a system by exhaustive simulation, and the invariant that they make."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
 from math import prod
 
+import numpy as np
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, TRUE, And, Not, Or
 
 from bmc.evaluate import unseen
-from bmc.hold import PHASE, held_values, hold, released
+from bmc.explicit.input_classes import all_values, allowed_ranges, combinations, input_classes, value_count
+from bmc.explicit.listing import Limits, Listing, list_states
+from bmc.explicit.rows import Rows, Steps
+from bmc.explicit.vectors import word
+from bmc.hold import PHASE, hold, released
 from bmc.simulate import Simulator
 from bmc.system import (
     Condition,
@@ -31,37 +35,25 @@ EXACT_STATES = 1000
 EVALUATED_NODES = 100_000_000
 """Nodes of formulas, some seconds' worth, that exploring may evaluate where time counts."""
 
+IN_ARRAYS = 10
+"""So many steps, or nodes of a search, are worked on in arrays in the time of one by itself, and more."""
+
+LISTED_BYTES = 1 << 30
+"""Memory that a list of states and steps may take."""
+
 INSIDE = 4
 """States within held steps that may be kept, times the limit on steps."""
 
 
-def reachable_states(system: TransitionSystem, formulas: Iterable[FNode], limit: int) -> tuple[Valuation, ...] | None:
+def reachable_states(system: TransitionSystem, formulas: Iterable[FNode], limit: int) -> Sequence[Valuation] | None:
     """The reachable states, on the variables that ``formulas`` (framed) depend on, in breadth-first order.
 
-    All values of open start variables count as start states. None if that takes more than ``limit`` simulated steps.
+    All values of open start variables count as start states. None if that takes more than ``limit`` simulated steps,
+    or more memory than ``LISTED_BYTES``.
     """
     small = _reduced(system, (unframed(s)[0] for formula in formulas for s in symbols_of(formula)))
-    open_ones = [var for var in small.state if var.init is None]
-    inputs = list(small.inputs)
-    starts_count, inputs_count = _count(open_ones), _count(inputs)
-    if max(starts_count, inputs_count) > limit:
-        return None
-    simulator = Simulator(small)
-    unused = dict.fromkeys((var.name for var in system.inputs), 0)
-    choices = _Choices(small, [{**unused, **values} for values in _valuations(inputs)], limit)
-    seen: dict[tuple[int, ...], Valuation] = {}
-    todo: list[Valuation] = [simulator.initial(values) for values in _valuations(open_ones)]
-    while todo:
-        fresh = []
-        for state in todo:
-            if tuple(state.values()) not in seen:
-                seen[tuple(state.values())] = state
-                fresh.append(state)
-                choices.count(state)
-        if choices.too_many:
-            return None
-        todo = [simulator.step(s, i) for s in fresh for _, i in choices.of(s) if simulator.allowed(s, i)]
-    return tuple(seen.values())
+    found = _listed(small, _inputs(small, (), limit), limit, with_steps=False)
+    return None if found is None else found.states
 
 
 @dataclass(frozen=True)
@@ -71,12 +63,13 @@ class StateGraph:
     ``starts`` are indexes into ``states``; ``inputs`` holds combinations of input values, every input named;
     ``steps[s]`` lists the allowed steps from state s as (index into ``inputs``, index of the next state). Where inputs
     are held for ``hold`` steps, they change in the states ``free``; the others, within a held step, have at most one.
+    All are read like tuples, and kept in arrays.
     """
 
-    states: tuple[Valuation, ...]
+    states: Rows
     starts: tuple[int, ...]
-    inputs: tuple[Valuation, ...]
-    steps: tuple[tuple[tuple[int, int], ...], ...]
+    inputs: Rows
+    steps: Steps
     hold: int = 1
 
     @property
@@ -84,81 +77,58 @@ class StateGraph:
         """The states, as indexes, in which inputs may change."""
         if self.hold == 1:
             return range(len(self.states))
-        return [number for number, state in enumerate(self.states) if not state[PHASE]]
+        found: list[int] = np.flatnonzero(self.states.columns[PHASE] == 0).tolist()
+        return found
 
 
 def state_graph(system: TransitionSystem, formulas: Iterable[FNode], limit: int) -> StateGraph | None:
     """The reachable states, on the variables that ``formulas`` (framed) depend on, and all steps between them.
 
-    Inputs differ where ``formulas`` or a step can tell; the others keep one of their allowed values. Values from 0 up
-    come before negative ones. None if that takes more than ``limit`` simulated steps, a held step counting as one.
+    Inputs differ where ``formulas`` or a step can tell; of those that none can tell apart one stands for all, and
+    those that nothing reads keep one of their allowed values. Values from 0 up come before negative ones. None if that
+    takes more than ``limit`` simulated steps, a held step counting as one, or more memory than ``LISTED_BYTES``.
     """
+    formulas = list(formulas)
     symbols = [unframed(s)[0] for formula in formulas for s in symbols_of(formula)]
     small = _reduced(replace(system, invariants=()), symbols, symbols)
-    open_ones = [var for var in small.state if var.init is None]
-    inputs, observed = list(small.inputs), {var.name for var in small.inputs}
-    if max(_count(open_ones), _count(inputs)) > limit:
+    inputs = _inputs(small, formulas, limit)
+    found = _listed(small, inputs, limit)
+    if found is None or inputs is None:
         return None
-    rest = {var.name: _plainest(var) for var in system.inputs if var.name not in observed}
-    combinations = tuple({**values, **rest} for values in sorted(_valuations(inputs), key=_from_zero(inputs)))
-    choices = _Choices(small, combinations, limit)
-    simulator = Simulator(small)
-    numbers: dict[tuple[int, ...], int] = {}
-    states: list[Valuation] = []
+    rest = {var.name: _plainest(var) for var in system.inputs if var.name not in inputs.columns}
+    types = {var.name: var.type for var in system.inputs}
+    kept = {name: np.full(len(inputs), raw, word(types[name].bits)) for name, raw in rest.items()}
+    combinations = Rows({**inputs.columns, **kept}, len(inputs))
+    return StateGraph(found.states, found.starts, combinations, found.steps, system.hold)
 
-    def number(state: Valuation) -> int:
-        key = tuple(state.values())
-        if key not in numbers:
-            numbers[key] = len(states)
-            states.append(state)
-            choices.count(state)
-        return numbers[key]
 
-    open_values = sorted(_valuations(open_ones), key=_from_zero(open_ones))
-    starts = tuple(number(simulator.initial(values)) for values in open_values)
-    steps: list[tuple[tuple[int, int], ...]] = []
-    while len(steps) < len(states):
-        if choices.too_many:
-            return None
-        s = states[len(steps)]
-        tried = ((n, i) for n, i in choices.of(s) if simulator.allowed(s, i))
-        steps.append(tuple((n, number(simulator.step(s, i))) for n, i in tried))
-    return StateGraph(tuple(states), starts, combinations, tuple(steps), system.hold)
+def _inputs(small: TransitionSystem, formulas: Sequence[FNode], limit: int) -> Rows | None:
+    """The combinations of inputs to try in a state; None if they are more than ``limit``."""
+    free = released(small)
+    constraints = [free.input_constraint, free.defined]
+    seen = [*constraints, *(var.next for var in free.state)]
+    places = {s: (s.symbol_name(), -1) for formula in seen for s in symbols_of(formula)}
+    places.update((s, unframed(s)) for formula in formulas for s in symbols_of(formula))
+    return input_classes(small.inputs, [*seen, *formulas], places, constraints, limit)
+
+
+def _listed(small: TransitionSystem, inputs: Rows | None, limit: int, with_steps: bool = True) -> Listing | None:
+    """The states reachable by ``inputs``; None for too many, or without inputs."""
+    open_ones = [var for var in small.state if var.init is None]
+    if inputs is None or prod(value_count(var) for var in open_ones) > limit:
+        return None
+    fixed = Simulator(small).initial()
+    values = {
+        var.name: (all_values(var) if var.init is None else [fixed[var.name]], var.type.bits) for var in small.state
+    }
+    limits = Limits(limit, INSIDE * limit, LISTED_BYTES)
+    return list_states(small, combinations(values), inputs, limits, with_steps)
 
 
 def affordable(system: TransitionSystem, limit: int) -> int:
-    """So many simulated steps of ``system`` take some seconds at most; not more than ``limit``."""
+    """So many steps of ``system`` take some seconds at most, in arrays; not more than ``limit`` one by one would."""
     nodes = len(unseen([*(var.next for var in system.state), system.defined, system.input_constraint], set()))
-    return min(limit, EVALUATED_NODES // nodes)
-
-
-class _Choices:
-    """The inputs to try in a state, numbered: all ``combinations``, or the one that is held.
-
-    ``too_many``: the states counted take more than ``limit`` simulated steps, a held step counting as one.
-    """
-
-    def __init__(self, system: TransitionSystem, combinations: Sequence[Valuation], limit: int) -> None:
-        self._system = system
-        self._every = tuple(enumerate(combinations))
-        names = [var.name for var in system.inputs]
-        self._places = {tuple(values[name] for name in names): (n, values) for n, values in self._every}
-        self._limit = limit
-        self._steps = self._inside = 0
-
-    def of(self, state: Valuation) -> Sequence[tuple[int, Valuation]]:
-        held = held_values(self._system, state)
-        return self._every if held is None else (self._places[tuple(held.values())],)
-
-    def count(self, state: Valuation) -> None:
-        if held_values(self._system, state) is None:
-            self._steps += len(self._every)
-        else:
-            self._inside += 1
-
-    @property
-    def too_many(self) -> bool:
-        return self._steps > self._limit or self._inside > INSIDE * self._limit
+    return IN_ARRAYS * min(limit, EVALUATED_NODES // nodes)
 
 
 def _reduced(system: TransitionSystem, names: Iterable[str], observed: Iterable[str] = ()) -> TransitionSystem:
@@ -194,35 +164,10 @@ def _used_inputs(system: TransitionSystem) -> list[InputVariable]:
     return [var for var in system.inputs if var.name in names]
 
 
-def _ranges(var: StateVariable | InputVariable) -> tuple[tuple[int, int], ...]:
-    declared = var.values if isinstance(var, InputVariable) else ()
-    return declared or ((var.type.least, var.type.greatest),)
-
-
-def _count(variables: Sequence[StateVariable | InputVariable]) -> int:
-    return prod(sum(high - low + 1 for low, high in _ranges(var)) for var in variables)
-
-
-def _valuations(variables: Sequence[StateVariable | InputVariable]) -> Iterator[dict[str, int]]:
-    """Every combination of the variables' allowed values, raw."""
-    wraps = [1 << max(var.type.bits, 1) for var in variables]
-    values = [
-        [value % wrap for low, high in _ranges(var) for value in range(low, high + 1)]
-        for var, wrap in zip(variables, wraps, strict=True)
-    ]
-    for combination in product(*values):
-        yield dict(zip((var.name for var in variables), combination, strict=True))
-
-
-def _from_zero(variables: Sequence[StateVariable | InputVariable]) -> Callable[[Valuation], list[tuple[bool, int]]]:
-    """A sorting key that puts values from 0 up before negative ones."""
-    return lambda raw: [(value < 0, value) for value in (var.type.value(raw[var.name]) for var in variables)]
-
-
 def _plainest(var: InputVariable) -> int:
     """The first allowed value of ``var`` from 0 up, raw; the least one if all are negative."""
-    values = [max(low, 0) for low, high in _ranges(var) if high >= 0]
-    return (min(values) if values else _ranges(var)[0][0]) % (1 << max(var.type.bits, 1))
+    values = [max(low, 0) for low, high in allowed_ranges(var) if high >= 0]
+    return (min(values) if values else allowed_ranges(var)[0][0]) % (1 << max(var.type.bits, 1))
 
 
 def _one_of(variables: Sequence[StateVariable], states: Sequence[Valuation]) -> FNode:
@@ -241,6 +186,8 @@ def _one_of(variables: Sequence[StateVariable], states: Sequence[Valuation]) -> 
 
 def _each_among(variables: Sequence[StateVariable], states: Sequence[Valuation]) -> FNode:
     """The formula: each variable has one of the values that it has in ``states``."""
+    if isinstance(states, Rows):
+        return conjunction(_among(var, np.unique(states.columns[var.name]).tolist()) for var in variables)
     return conjunction(_among(var, [state[var.name] for state in states]) for var in variables)
 
 

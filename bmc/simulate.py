@@ -47,6 +47,11 @@ class Simulator:
             states.append(self._step(states[-1], values))
         return Run(tuple(states), tuple(inputs))
 
+    def valid_part(self, run: Run) -> Run:
+        """``run`` up to its first step that is not allowed."""
+        steps = next((k for k, i in enumerate(run.inputs) if not self.allowed(run.states[k], i)), run.length)
+        return Run(run.states[: steps + 1], run.inputs[:steps])
+
     @cached_property
     def _initial(self) -> dict[str, int]:
         values = dict.fromkeys((var.name for var in self.system.state), 0)

@@ -9,6 +9,8 @@ from pysmt.fnode import FNode
 
 from bmc.constants import constant_state, fixed_inputs, put_in, raw_value
 from bmc.evaluate import post_order, unseen
+from bmc.hold import PHASE, hold, released
+from bmc.idle import idle_inputs, names_in, without_inputs
 from bmc.live import live_among
 from bmc.system import Condition, StateVariable, TransitionSystem, Valuation, conjunction, equal
 
@@ -17,14 +19,31 @@ CONSTANTS = "never change: "
 
 
 def slice_system(system: TransitionSystem, observed: Sequence[FNode], judged: Sequence[FNode] = ()) -> TransitionSystem:
-    """``system`` with those state variables only on which ``observed``, ``judged`` and a step's validity depend.
+    """``system`` with those variables only on which ``observed``, ``judged`` and a step's validity depend.
 
-    Seen through these plain formulas its runs are those of ``system``: the same inputs are allowed, and give the same
-    values. Variables that never change become values, unless a formula names them; a proved invariant lists those that
-    ``observed`` and validity rest on. Proved invariants are kept where they say something of these. Asserts and
-    suspects are left out, inputs are not.
+    Seen through these plain formulas its runs are those of ``system``: the same values of the inputs that are left are
+    allowed, and give the same values. The other inputs may have those of ``spare_inputs`` in every step. Variables that
+    never change become values, unless a formula names them; a proved invariant lists those that ``observed`` and
+    validity rest on. Proved invariants are kept where they say something of these. Asserts and suspects are left out.
+    Where inputs are held, those left are, and of what ``hold`` adds formulas name the phase only.
     """
-    return _Slicer(system).sliced(observed, judged)
+    return _cut(system, observed, judged)[0]
+
+
+def spare_inputs(system: TransitionSystem, observed: Sequence[FNode], judged: Sequence[FNode] = ()) -> Valuation:
+    """The inputs that ``slice_system`` leaves out, each with a raw value that is allowed in every step."""
+    return _cut(system, observed, judged)[1]
+
+
+def _cut(
+    system: TransitionSystem, observed: Sequence[FNode], judged: Sequence[FNode]
+) -> tuple[TransitionSystem, Valuation]:
+    """The slice, and values for the inputs left out: cut before inputs are held, so that no spare one is kept."""
+    if system.hold > 1:
+        observed, judged = (put_in(formulas, {PHASE: 0}) for formulas in (observed, judged))
+    part = _Slicer(released(system)).sliced(observed, judged)
+    idle = idle_inputs(part, [*observed, *judged, part.defined, *(var.next for var in part.state)])
+    return hold(without_inputs(part, idle), system.hold), idle
 
 
 class _Slicer:
@@ -47,7 +66,7 @@ class _Slicer:
         system, constants = self._system, self._constants
         needed, invariants = self._with_invariants(observed)
         live = needed | self._needed(judged) if judged else needed
-        named = _names([*observed, *judged])
+        named = names_in([*observed, *judged])
         kept = [var for var in system.state if var.name in live or (var.name in named and var.name in constants)]
         unread = _any_values(var for var in system.state if var.name not in live)
         terms = [self._following[var.name] for var in kept if var.name in live]
@@ -74,8 +93,8 @@ class _Slicer:
         formulas = list(observed)
         while True:
             needed = self._needed(formulas)
-            telling = [inv for inv in self._invariants if _names([inv.formula]) & needed]
-            if _names(inv.formula for inv in telling) <= needed:
+            telling = [inv for inv in self._invariants if names_in([inv.formula]) & needed]
+            if names_in([inv.formula for inv in telling]) <= needed:
                 return needed, telling
             formulas = [*observed, *(inv.formula for inv in telling)]
 
@@ -86,7 +105,7 @@ class _Slicer:
         system, constants = self._system, self._constants
         kept = {inv.name for inv in invariants}
         following = {var.name: var.next for var in system.state}
-        named = _names(formulas)
+        named = names_in(formulas)
         terms = [system.input_constraint, system.defined, *(following[name] for name in sorted(needed))]
         roots = [*formulas, *terms, *(inv.formula for inv in system.invariants if inv.name in kept)]
         seen: set[FNode] = set()
@@ -98,11 +117,6 @@ class _Slicer:
         listed = [var for var in system.state if var.name in used and var.name in constants]
         told = conjunction(equal(v.symbol, v.init) for v in listed if v.init is not None and v.name in named)
         return [Condition(CONSTANTS + ", ".join(v.name for v in listed), told, proved=True)] if listed else []
-
-
-def _names(formulas: Iterable[FNode]) -> set[str]:
-    """The names of all symbols in ``formulas``."""
-    return {node.symbol_name() for node in post_order([*formulas]) if node.is_symbol()}
 
 
 def _any_values(variables: Iterable[StateVariable]) -> Valuation:

@@ -173,7 +173,7 @@ _COMPARISONS = (op.EQUALS, op.BV_ULT, op.BV_ULE, op.BV_SLT, op.BV_SLE)
 
 def _restrict(term: FNode, to: Bounds, found: Mapping[FNode, Bounds], given: dict[FNode, Bounds]) -> None:
     """``term``, and what it extends, lie in ``to`` as well."""
-    kept = _agreed(meet(given.get(term, found[term]), to), width_of(term))
+    kept = agreed(meet(given.get(term, found[term]), to), width_of(term))
     given[term] = kept
     kind = term.node_type()
     if kind in (op.BV_ZEXT, op.BV_SEXT):
@@ -186,7 +186,7 @@ def _restrict(term: FNode, to: Bounds, found: Mapping[FNode, Bounds], given: dic
         _restrict(inner, told, found, given)
 
 
-def _agreed(here: Bounds, bits: int) -> Bounds:
+def agreed(here: Bounds, bits: int) -> Bounds:
     """``here`` with what its unsigned bounds say of the signed ones, and these of those."""
     if not bits:
         return here

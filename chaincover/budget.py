@@ -13,14 +13,14 @@ class Budget:
 
     def __init__(self, seconds: float | None = None, query_limit: float | None = None) -> None:
         self.seconds = seconds
-        self._query_limit = query_limit
+        self.query_limit = query_limit
         self._end = None if seconds is None else time.monotonic() + seconds
 
     def for_query(self) -> float | None:
         """Seconds that the next query may take, None for no limit. LimitReached if no time is left."""
         self.check()
         left = None if self._end is None else self._end - time.monotonic()
-        limits = [limit for limit in (left, self._query_limit) if limit is not None]
+        limits = [limit for limit in (left, self.query_limit) if limit is not None]
         return min(limits) if limits else None
 
     def left(self) -> float:
@@ -29,7 +29,7 @@ class Budget:
 
     def share(self, part: float) -> Budget:
         """A budget over ``part`` of the time that is left, beginning now."""
-        return Budget(None if self._end is None else max(0.001, self.left() * part), self._query_limit)
+        return Budget(None if self._end is None else max(0.001, self.left() * part), self.query_limit)
 
     def check(self) -> None:
         """LimitReached once the time is over."""

@@ -51,7 +51,7 @@ class Exhaustion:
     states: int
     nodes: int
     covers: tuple[Cover, ...]
-    runs: tuple[Run, ...] = field(repr=False)
+    runs: Sequence[Run] = field(repr=False)
 
     def pareto(self) -> tuple[Cover, ...]:
         """By rising length, every set of goals that one run covers, unless a superset takes no more steps."""
@@ -60,8 +60,9 @@ class Exhaustion:
     def least(self, goals: Collection[str]) -> Run | None:
         """A shortest run that covers at least ``goals`` and ends in the final condition; None: proved to be none."""
         wanted = frozenset(goals)
-        fitting = (run for cover, run in zip(self.covers, self.runs, strict=True) if wanted <= cover.goals)
-        return next(fitting, None)
+        fitting = (place for place, cover in enumerate(self.covers) if wanted <= cover.goals)
+        place = next(fitting, None)
+        return None if place is None else self.runs[place]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,16 +8,17 @@ from functools import cached_property
 
 from pysmt.fnode import FNode
 
-from bmc.explore import StateGraph, invariant_of, state_graph
+from bmc.explore import IN_ARRAYS, StateGraph, invariant_of, state_graph
 from bmc.system import TransitionSystem
 from bmc.unroll import at
 from properties.goal import Goal
 
 
 class Reachable:
-    """The reachable states of ``system``, on what ``goals`` and ``final`` depend on, within ``limit`` simulated steps.
+    """The reachable states of ``system``, on what ``goals`` and ``final`` depend on, as far as ``limit`` allows.
 
-    0: nothing is explored. Found out when it is first asked for.
+    ``limit`` is a number of steps simulated one by one; ``IN_ARRAYS`` times as many take no longer. 0: nothing is
+    explored. Found out when it is first asked for.
     """
 
     def __init__(self, system: TransitionSystem, goals: Sequence[Goal], final: FNode | None, limit: int) -> None:
@@ -30,7 +31,7 @@ class Reachable:
     def graph(self) -> StateGraph | None:
         """All reachable states and the steps between them; None if they are too many."""
         formulas = [goal.antecedent for goal in self._goals] + ([] if self._final is None else [at(self._final, 0)])
-        found = state_graph(self.plain, formulas, self._limit) if self._limit else None
+        found = state_graph(self.plain, formulas, IN_ARRAYS * self._limit) if self._limit else None
         return found if found and found.states else None
 
     @cached_property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -23,7 +23,8 @@ class ReachGraph:
     ``weights`` holds the direct distance found for an edge. ``lower`` holds, for every edge that can matter, the least
     distance not proved impossible: equal to the weight where that is exact. ``unknown`` lists the edges at which the
     solver gave up: their lower bound is frozen there. ``unsatisfiable`` goals have no satisfying run from any state.
-    All distances up to ``depth`` have been asked; ``seconds`` is the time that took.
+    All distances up to ``depth`` have been asked; ``seconds`` is the time that took. ``upper`` holds the steps in which
+    runs were seen to make edges, which may be more than ``depth``, and more than the edge needs.
     """
 
     goals: tuple[str, ...]
@@ -35,6 +36,7 @@ class ReachGraph:
     depth: int
     queries: int
     seconds: float
+    upper: Mapping[Edge, int] = field(default_factory=dict)
 
     @property
     def nodes(self) -> tuple[str, ...]:
@@ -60,6 +62,7 @@ class ReachGraph:
             weights={e: w for e, w in self.weights.items() if among(e)},
             lower={e: w for e, w in self.lower.items() if among(e)},
             unknown=tuple(e for e in self.unknown if among(e)),
+            upper={e: w for e, w in self.upper.items() if among(e)},
             unsatisfiable=tuple(g for g in self.unsatisfiable if g in kept),
         )
 

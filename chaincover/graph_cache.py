@@ -23,7 +23,7 @@ from chaincover.output import CannotWrite, write_text
 from chaincover.reachability import Level
 from properties.goal import Goal
 
-SCHEMA = "chaincover/graph-cache/2"
+SCHEMA = "chaincover/graph-cache/3"
 MOST_FILES = 500
 """Above this the files not used for longest are removed."""
 
@@ -104,9 +104,11 @@ def _digest(rows: Any) -> str:
 
 def _as_data(level: Level) -> dict[str, Any]:
     return {
+        "depth": level.depth,
         "weights": _edges_as_data(level.weights),
         "lower": _edges_as_data(level.lower),
         "pending": _edges_as_data(level.pending),
+        "upper": _edges_as_data(level.upper),
         "unknown": [list(edge) for edge in level.unknown],
         "unsatisfiable": list(level.unsatisfiable),
     }
@@ -114,9 +116,11 @@ def _as_data(level: Level) -> dict[str, Any]:
 
 def _level(data: Mapping[str, Any]) -> Level:
     return Level(
+        depth=int(data["depth"]),
         weights=_edges(data["weights"]),
         lower=_edges(data["lower"]),
         pending=_edges(data["pending"]),
+        upper=_edges(data["upper"]),
         unknown=tuple((str(a), str(b)) for a, b in data["unknown"]),
         unsatisfiable=tuple(str(name) for name in data["unsatisfiable"]),
     )

@@ -11,10 +11,12 @@ from pysmt.shortcuts import TRUE
 
 from bmc.c.variables import DEFINED
 from bmc.constants import constant_state
-from bmc.evaluate import post_order
+from bmc.idle import inputs_read, names_in
 from bmc.live import live_state
 from bmc.system import StateVariable, TransitionSystem, symbols_of
 from bmc.unroll import unframed
+from bmc.validity import without_impossible
+from chaincover.final_latches import lost_values
 from chaincover.sliced import plain_symbols, sliced
 from chaincover.values import show_value
 from properties.goal import Goal
@@ -36,8 +38,10 @@ class Liveness:
     """State variables and inputs by name, in the system's order, without those that the tool made.
 
     ``live``: their value at the start of a step can make a difference to outputs, goals, asserts or to whether a step
-    is valid, now or later (``for_validity``: only to whether it is defined); ``dead``: it cannot; outputs that each
-    step writes are in neither. ``observed``: whether there are outputs, goals or asserts. ``constant``: with their
+    is valid, now or later (``for_validity``: only to whether it is defined); ``dead``: it cannot (``self_read``: though
+    it is read, for its own next value or those of other dead ones); outputs that each step writes are in neither.
+    ``lost``: those of which the final condition asks for the value after init, which they never have again once they
+    have left it. ``observed``: whether there are outputs, goals or asserts. ``constant``: with their
     value as text. ``compared``: those that a state like the one after init has as then. ``needed`` and
     ``needed_inputs``: what the goals and the final condition depend on; ``unread_inputs``: nothing at all does.
     ``variables`` counts all that are no inputs.
@@ -47,8 +51,10 @@ class Liveness:
     live: tuple[str, ...]
     for_validity: tuple[str, ...]
     dead: tuple[str, ...]
+    self_read: tuple[str, ...]
     constant: tuple[tuple[str, str], ...]
     compared: tuple[str, ...]
+    lost: tuple[str, ...]
     needed: tuple[str, ...]
     needed_inputs: tuple[str, ...]
     unread_inputs: tuple[str, ...]
@@ -61,8 +67,10 @@ class Liveness:
             "live": list(self.live),
             "live_only_for_validity": list(self.for_validity),
             "dead": list(self.dead),
+            "dead_read_by_dead": list(self.self_read),
             "constant": dict(self.constant),
             "compared_with_init": list(self.compared),
+            "never_as_after_init_again": list(self.lost),
             "goals_depend_on": {"state": list(self.needed), "inputs": list(self.needed_inputs)},
             "unread_inputs": list(self.unread_inputs),
         }
@@ -73,26 +81,29 @@ def find_liveness(
 ) -> Liveness:
     """What is live for asserts and ``observers``, and what ``goals`` and ``final`` depend on."""
     observed = observations(system, observers)
-    live = live_state(system, observed)
+    live = live_state(without_impossible(system, observed), observed)
     seen_later = live if system.defined.is_true() else live_state(replace(system, defined=TRUE()), observed)
     constant = constant_state(system)
     part = sliced(system, goals, final)
     seen = [v for v in system.state if v.role != "internal"]
     kept = {v.name for v in part.state}
     asked = plain_symbols(_formulas(goals))
-    needed_inputs = _inputs_read(part, [*(v.next for v in part.state), part.defined, *asked])
     everything = [*(v.next for v in system.state), system.defined, *(a.formula for a in system.asserts), *asked]
-    read = _inputs_read(system, everything)
+    read = inputs_read(system, everything)
     names, seen_names = ({v.name for v in seen if {v.name, v.name + DEFINED} & found} for found in (live, seen_later))
+    dead = [v for v in seen if v.name not in names and v.name not in {*constant, *observers.outputs}]
+    read_by_dead = names_in([v.next for v in dead])
     return Liveness(
         observed=bool(observers.goals or observers.outputs or system.asserts),
         live=tuple(v.name for v in seen if v.name in names),
         for_validity=tuple(v.name for v in seen if v.name in names and v.name not in seen_names),
-        dead=tuple(v.name for v in seen if v.name not in names and v.name not in {*constant, *observers.outputs}),
+        dead=tuple(v.name for v in dead),
+        self_read=tuple(v.name for v in dead if v.name in read_by_dead),
         constant=tuple((v.name, str(show_value(v.type, constant[v.name]))) for v in seen if v.name in constant),
         compared=tuple(v.name for v in _like_init(system, live) if v.role != "internal"),
+        lost=tuple(lost_values(part, final)),
         needed=tuple(v.name for v in seen if v.name in kept and v.name not in constant),
-        needed_inputs=tuple(v.name for v in system.inputs if v.name in needed_inputs),
+        needed_inputs=tuple(v.name for v in part.inputs),
         unread_inputs=tuple(v.name for v in system.inputs if v.name not in read),
         variables=len(seen),
     )
@@ -121,37 +132,11 @@ def like_init(system: TransitionSystem, observers: Observers) -> list[StateVaria
     compared is all that is live for these, but for what never changes, what the project ignores, and what init leaves
     open. An output is live if it is read back, or if some step keeps it as it is.
     """
-    return _like_init(system, live_state(system, observations(system, observers)))
+    observed = observations(system, observers)
+    return _like_init(system, live_state(without_impossible(system, observed), observed))
 
 
 def _like_init(system: TransitionSystem, live: frozenset[str]) -> list[StateVariable]:
     ours = {var.name for var in system.state if var.role in ("state", "output") and var.init is not None}
     set_ones = {name + DEFINED for name in ours}
     return [var for var in system.state if var.name in live and (var.name in ours or var.name in set_ones)]
-
-
-def _inputs_read(system: TransitionSystem, formulas: Sequence[FNode]) -> set[str]:
-    """The inputs in ``formulas``, and those that a part of the input constraint ties to them or to a state variable."""
-    inputs, state = {var.name for var in system.inputs}, {var.name for var in system.state}
-    read = _names(formulas) & inputs
-    parts = [_names([part]) for part in _conjuncts(system.input_constraint)]
-    while True:
-        tied = {name for part in parts if part & (read | state) for name in part & inputs}
-        if tied <= read:
-            return read
-        read |= tied
-
-
-def _conjuncts(formula: FNode) -> list[FNode]:
-    found, todo = [], [formula]
-    while todo:
-        part = todo.pop()
-        if part.is_and():
-            todo.extend(part.args())
-        else:
-            found.append(part)
-    return found
-
-
-def _names(formulas: Sequence[FNode]) -> set[str]:
-    return {node.symbol_name() for node in post_order(formulas) if node.is_symbol()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from chaincover.final_latches import ADVICE
 from chaincover.liveness import Liveness
 from chaincover.load import Controller
 
@@ -27,11 +28,19 @@ def told(controller: Controller, found: Liveness) -> list[str]:
         if dead:
             text = "nothing that is observed ever depends on their value there"
             lines.append(f"dead at the start of a step, {len(found.dead)}: {listed(dead)} ({text})")
+        if found.self_read:
+            text = f"of these read, but only by themselves or each other, {len(found.self_read)}"
+            lines.append(f"{text}: {listed(grouped(found.self_read, names))} (such as a total that nothing else reads)")
     if found.constant:
         lines.append(f"never change, {len(found.constant)}: {listed(_constants(found, names))}")
     if controller.final_text == "init":
         same = listed(grouped(found.compared, names))
         lines.append(f"a state like the one after init has as then: {same or 'nothing, any state is'}")
+    if found.lost:
+        text = f"never as after init again, once they have changed, {len(found.lost)}"
+        lines.append(
+            f"{text}: {listed(grouped(found.lost, names))} (a chain that changes them has no way to the end: {ADVICE})"
+        )
     if controller.goals or controller.final_text:
         lines.append(_needed(controller, found))
     if found.unread_inputs:

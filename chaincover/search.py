@@ -1,4 +1,4 @@
-"""The stages of one run, joined: graph, order, inputs, repair, proof, least inputs."""
+"""The stages of one run, joined: first chain, graph, order, inputs, repair, proof, least inputs."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from bmc.engines import choose as choose_engine
 from bmc.engines.protocol import Run
 from chaincover.budget import Budget
 from chaincover.canonical import canonicalise
-from chaincover.chain import NO_WAY_TO_FINAL, UNREACHABLE, Chain
+from chaincover.chain import Chain
 from chaincover.concretize import Attempt, Concretizer, Plan
 from chaincover.exhaustive import Least
 from chaincover.explored import Reachable
 from chaincover.fallback import by_nearest, by_other_orders
+from chaincover.first_chain import FirstChain, by_trials
 from chaincover.graph import INIT, ReachGraph, exists_path, hopeless, transitive_closure
 from chaincover.graph_cache import GraphCache, graph_key
+from chaincover.lost_goals import judged_alone
 from chaincover.options import Options
 from chaincover.orderings import choose as choose_ordering
 from chaincover.orderings.protocol import Limit, OrderingProblem
@@ -33,7 +35,6 @@ from chaincover.walks import walks_in
 from properties.goal import Goal
 
 Progress = Callable[[str], None]
-
 
 PATIENCE = 4
 """After this many K without a new edge the exact search over the reachable states is asked, where these are few."""
@@ -83,17 +84,20 @@ class Search:
         self.chain: Chain | None = None
         self.prover: Prover | None = None
         self._plan: Plan | None = None
+        self._first: FirstChain | None = None
         self._failed: tuple[Plan, int] | None = None
         self.partial = False
 
     def run(self) -> None:
         """Find a chain, make it as short as can be proved, then canonical. LimitReached when time is over."""
+        self._try_first()
         try:
             plan = self._grow()
         finally:
             if self._cache is not None and len(self.builder.levels) > self.cached:
                 self._cache.keep(self._key, self.builder.levels)
-        if plan is not None or self._exact_run:
+            self._prefer_first()
+        if plan is not None or self.chain is not None or (self.together is not None and self.together.run is not None):
             self._prove(plan)
         if plan is not None and self.chain is None and not self.impossible and self._nearest_first(partial=True):
             self._prove(plan)
@@ -114,6 +118,19 @@ class Search:
             return ""
         return f"all {exact.states} reachable states were searched"
 
+    def _try_first(self) -> None:
+        """A chain by trial runs, where the engine tries them; the search falls back on one that covers all goals."""
+        if self._options.improve and self.engine.tries(self.tools.system):
+            self._progress("inputs: trial runs, nearest goal first")
+            by_trials(self.tools, self.graph.goals, self._options.overlap, self._bound, self._take_run)
+        if self.chain and self._plan and len(self.chain.order) == len(self.graph.goals):
+            self._first = FirstChain(self.chain, self._plan)
+
+    def _prefer_first(self) -> None:
+        """Fall back on the first chain where the order over the graph came to none, or to a longer one."""
+        if self._first is not None and (self.chain is None or self.chain.length > self._first.chain.length):
+            self.chain, self._plan = self._first.chain, self._first.plan
+
     def _grow(self) -> Plan | None:
         """Grow K until a covering path can be made a chain, or the bound is met; the last covering path.
 
@@ -124,6 +141,8 @@ class Search:
             self.builder.extend()
             graph = self.builder.graph().possible
             self._progress(f"graph: K = {k}, {len(graph.weights)} of {len(graph.lower)} edges")
+            if self._first is not None and self._first.is_least(self.graph, Limit(self._budget.for_query())):
+                break
             last = self.builder.complete or k == self._bound
             if len(graph.weights) > edges:
                 edges, news = len(graph.weights), k
@@ -133,7 +152,7 @@ class Search:
                 plan = self._shortest_path(self.graph)
                 if self.aside and not self.graph.goals:
                     break
-                if plan is None and not last:
+                if plan is None and not last and self._first is None:
                     self._provide(k)
             if plan is not None and self._worth_trying(plan, k):
                 self.chain, self._plan = None, None
@@ -143,13 +162,13 @@ class Search:
                 self._failed = (plan, limit)
                 if self._options.improve:
                     self.together = self.small.least(self.graph.goals)
-                if self.together is None and not last and self._nearest_first():
+                if self.together is None and not last and (self._first is not None or self._nearest_first()):
                     self._complete_graph()
                     return plan
             if last or self.together is not None:
                 break
         self.chain, self._plan = None, None
-        if plan is not None and self.together is None and self._options.repair != "none":
+        if plan is not None and self.together is None and self._first is None and self._options.repair != "none":
             self._try_other_orders()
         return plan
 
@@ -176,7 +195,7 @@ class Search:
         if found is None:
             return False
         run, credited = found
-        self._take(self._checker.plan(run, credited, self.graph.end), run)
+        self._take_run(run, credited)
         self.aside = (*self.aside, *(name for name in goals if name not in credited))
         self.partial = partial
         return self.chain is not None
@@ -189,10 +208,6 @@ class Search:
         found = by_other_orders(task, options, self.ordered_by)
         if found.plan is not None and found.run is not None:
             self._take(found.plan, found.run)
-
-    @property
-    def _exact_run(self) -> bool:
-        return self.together is not None and self.together.run is not None
 
     def _provide(self, k: int) -> None:
         """A chain for the goals that have one so far, in case that a limit stops the search for the others."""
@@ -209,24 +224,12 @@ class Search:
         Then the exact answer for the others, where the reachable states are few. That may lie beyond K, but not beyond
         one that the user gave.
         """
-        lost = hopeless(self.graph)
-        exact = {goal: self.small.least([goal]) for goal in lost}
-        for goal, alone in exact.items():
-            if alone is not None and alone.run is None:
-                self.proved[goal] = self._why_not(goal, alone)
-        far = self._options.bound is None and self._options.improve > 0
-        unsure = {goal for goal in lost if goal not in self.proved and (exact[goal] is None or not far)}
-        self.aside = tuple(goal for goal in lost if goal in self.proved or (last and goal in unsure))
+        lost = hopeless(self.graph) if self._first is None else ()
+        proved, unsure = judged_alone(lost, self.small, self._options)
+        self.proved.update(proved)
+        self.aside = tuple(goal for goal in lost if goal in proved or (last and goal in unsure))
         if self._options.improve and self.graph.goals and not unsure - {*self.aside}:
             self.together = self.small.least(self.graph.goals)
-
-    def _why_not(self, goal: str, alone: Least) -> tuple[str, str]:
-        how = f"all {alone.states} reachable states were searched"
-        anywhere = self.small.least([goal], to_end=False)
-        if anywhere is not None and anywhere.run is None:
-            return UNREACHABLE, f"no run covers it: {how}"
-        reached = "reached, but no run goes on" if anywhere is not None else "no run covers it and goes on"
-        return NO_WAY_TO_FINAL, f"{reached} to the final condition: {how}"
 
     def _worth_trying(self, plan: Plan, k: int) -> bool:
         """Whether ``plan`` may succeed where it has failed: not before its edges may grow twice as long as then."""
@@ -256,6 +259,9 @@ class Search:
         self._take(plan, self.attempt.run)
         return True
 
+    def _take_run(self, run: Run, credited: Mapping[str, int]) -> None:
+        self._take(self._checker.plan(run, credited, self.graph.end), run)
+
     def _take(self, plan: Plan, run: Run) -> None:
         """Keep the checked chain of ``run`` as the best so far, if it is not too long."""
         if self._options.max_length is not None and run.length > self._options.max_length:
@@ -265,13 +271,8 @@ class Search:
 
     def _prove(self, plan: Plan | None) -> None:
         """Shorter chains and a higher bound; where no chain was found along ``plan``, any chain."""
-
-        def better(run: Run, credited: Mapping[str, int]) -> None:
-            self._take(self._checker.plan(run, credited, self.graph.end), run)
-
-        self.prover = Prover(
-            self.graph, self.tools, self.small, self._segments(), self._options, better, self._progress
-        )
+        sources = self.graph, self.tools, self.small, self._segments()
+        self.prover = Prover(*sources, self._options, self._take_run, self._progress)
         run = self.chain.run if self.chain else None
         credited = {hit.goal: hit.step for hit in self.chain.hits} if self.chain else {}
         longest = self._options.slack(self._reachable.plain.hold) + 1 + (self.tools.length(plan) if plan else 0)

@@ -6,13 +6,18 @@ from collections.abc import Callable, Collection, Sequence
 
 from pysmt.fnode import FNode
 
+from bmc.explore import IN_ARRAYS
 from bmc.hold import boundary
 from bmc.system import TransitionSystem
+from chaincover import explicit_exact
 from chaincover.exhaustive import Exhaustion, Least, exhaust, least_run
 from chaincover.explored import Reachable
 from chaincover.graph import ReachGraph, obstacles, transitive_closure
 from chaincover.options import Options
 from properties.goal import Goal
+
+ONE_BY_ONE = 2000
+"""Up to so many states are searched node by node first, with estimates; more, and what takes too long, in arrays."""
 
 MOST_PAIRS = 200
 """Pairs of goals of which it is found out whether they exclude each other."""
@@ -66,32 +71,26 @@ class SmallSystem:
 
     def covers(self, names: Collection[str]) -> Exhaustion | None:
         """All sets of the goals ``names`` that one run covers; None where the system is too large."""
-        if self._reachable.graph is None or not self._options.exhaust:
+        graph, options, goals = self._reachable.graph, self._options, self._chosen(names)
+        if graph is None or not options.exhaust:
             return None
-        return exhaust(
-            self._system,
-            self._chosen(names),
-            self._final,
-            self._options.overlap,
-            self._options.explore,
-            self._options.exhaust,
-            self._check,
-            self._reachable.graph,
-        )
+        known = self._system, goals, self._final, options.overlap, options.explore, options.exhaust, self._check, graph
+        found = exhaust(*known) if len(graph.states) <= ONE_BY_ONE else None
+        if found is None:
+            limit = IN_ARRAYS * options.exhaust
+            found = explicit_exact.exhaust(self._system, graph, goals, self._final, options.overlap, limit, self._check)
+        return found
 
     def _search(self, names: Collection[str], final: FNode | None) -> Least | None:
-        if self._reachable.graph is None or not self._options.exhaust:
+        graph, options, goals = self._reachable.graph, self._options, self._chosen(names)
+        if graph is None or not options.exhaust:
             return None
-        return least_run(
-            self._system,
-            self._chosen(names),
-            final,
-            self._options.overlap,
-            self._options.explore,
-            self._options.exhaust,
-            self._check,
-            self._reachable.graph,
-        )
+        known = self._system, goals, final, options.overlap, options.explore, options.exhaust, self._check, graph
+        found = least_run(*known) if len(graph.states) <= ONE_BY_ONE else None
+        if found is None:
+            limit = IN_ARRAYS * options.exhaust
+            found = explicit_exact.least_run(self._system, graph, goals, final, options.overlap, limit, self._check)
+        return found
 
     def _chosen(self, names: Collection[str]) -> list[Goal]:
         return [goal for goal in self._goals if goal.name in names]

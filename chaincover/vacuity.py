@@ -9,6 +9,7 @@ from bmc.differential import Sampler
 from bmc.engines.protocol import Engine, Run, Status
 from bmc.errors import LimitReached
 from bmc.evaluate import compile_formulas
+from bmc.simulate import Simulator
 from bmc.system import TransitionSystem, symbols_of
 from bmc.unroll import plain, unframed
 from chaincover.budget import Budget
@@ -37,7 +38,8 @@ class VacuitySearch:
         return tuple(goal for goal, status in self._status.items() if status is Status.UNKNOWN)
 
     def run(self, budget: Budget, progress: Callable[[str], None] = lambda text: None) -> None:
-        """Decide as many goals as ``budget`` allows."""
+        """Decide as many goals as ``budget`` allows, and those that the state after init satisfies in any case."""
+        self._look_at_init()
         if budget.left():
             self._simulate(budget.share(0.3))
         known = [c.formula for c in self._system.invariants if c.proved]
@@ -57,12 +59,17 @@ class VacuitySearch:
                 session = self._engine.session(self._system, goal.antecedent)
                 self._status[goal] = session.check([], goal.length, limit).status
 
+    def _look_at_init(self) -> None:
+        """Note the goals that a run of no step covers."""
+        run = Run((Simulator(self._system).initial(),), ())
+        self._status.update((g, Status.SAT) for g in self._status if not g.length and _Watched(g).covered(run))
+
     def _simulate(self, budget: Budget) -> None:
         """Note the goals that random runs cover."""
-        if not self._status:
+        if not self.undecided:
             return
         sampler = Sampler(self._system, seed=0)
-        watched = [_Watched(goal) for goal in self._status]
+        watched = [_Watched(goal) for goal in self.undecided]
         for inputs in sampler.runs(SIMULATED_STEPS):
             run = sampler.simulator.run(sampler.simulator.initial(), inputs)
             seen = [one for one in watched if one.covered(run)]

@@ -21,7 +21,7 @@ from chaincover.graph import INIT, Edge, Obstacles, ReachGraph, obstacles, trans
 from properties.goal import Goal
 
 NEXT_STEP = {
-    UNREACHABLE: "correct the antecedent, or the ranges and assumptions that exclude it",
+    UNREACHABLE: "correct the antecedent, or the ranges, assumptions and held inputs that exclude it",
     NOT_WITHIN_BOUND: "give a larger -K, leave the goal out with --exclude, or, if it reads a variable that init "
     "leaves open ('chaincover check' shows them), list that in interface.chosen",
     NO_WAY_TO_FINAL: "look at the final condition (--final none: a chain may end anywhere), or give a larger -K",
@@ -34,7 +34,8 @@ MOST_NAMES = 8
 """Goals named in one verdict."""
 
 _NEXT_STEP_GENERATED = {
-    UNREACHABLE: "nothing: dead code, or a combination that the constraints exclude; it does not count as missed",
+    UNREACHABLE: "nothing, if it is dead code or a combination that the constraints or held inputs exclude; it "
+    "does not count as missed",
     EXCLUDED: "let --several cover it with another chain, or leave it out with --exclude",
 }
 """The same for generated goals, where it differs."""
@@ -104,7 +105,10 @@ def judge(graph: ReachGraph, chain: Chain | None, why: NoChain, stopped_by: str)
 
 
 def _by_graph(graph: ReachGraph, closed: Mapping[Edge, int], found: Obstacles, goal: str) -> Verdict | None:
-    """The verdict if the goal itself stands against a chain."""
+    """The verdict if the goal itself stands against a chain.
+
+    Only edges from init are known to start in states that can be reached; a way through other goals need not be a run.
+    """
     within = f"within K = {graph.depth}"
     if goal in found.unreached:
         if _gave_up(graph, closed, INIT, goal):
@@ -113,7 +117,8 @@ def _by_graph(graph: ReachGraph, closed: Mapping[Edge, int], found: Obstacles, g
     if goal in found.stuck:
         if _gave_up(graph, closed, goal, graph.end):
             return Verdict(goal, UNDECIDED, detail="the solver gave up on whether it has a way to the final condition")
-        return Verdict(goal, NO_WAY_TO_FINAL, detail=f"reached, but no way to the final condition found {within}")
+        reached = "reached" if (INIT, goal) in graph.weights else "may be reached"
+        return Verdict(goal, NO_WAY_TO_FINAL, detail=f"{reached}, but no way to the final condition found {within}")
     apart = [pair for pair in found.exclusive if goal in pair]
     others = [b if a == goal else a for a, b in apart]
     others = [other for other in others if other not in (*found.unreached, *found.stuck)]
@@ -146,7 +151,8 @@ def _by_others(graph: ReachGraph, found: Obstacles, goal: str) -> Verdict | None
     names = [g for g in graph.goals if g in guilty]
     if not names:
         return None
-    return Verdict(goal, EXCLUDED, detail=f"no chain was made, because not all goals fit into one: {_list(names)}")
+    reason = f"because within K = {graph.depth} per goal not all goals fit into one: {_list(names)}"
+    return Verdict(goal, EXCLUDED, detail=f"no chain was made, {reason}")
 
 
 def _by_proof(why: NoChain, others: list[str], goal: str) -> Verdict:
@@ -168,13 +174,15 @@ def _by_length(why: NoChain, goal: str) -> Verdict | None:
 
 def _by_attempt(goal: str, attempt: Attempt | None, bound: int) -> Verdict:
     """The verdict of a goal on a covering path that could not be concretised."""
-    if attempt is None or attempt.status is Status.UNKNOWN:
+    if attempt is None:
+        return Verdict(goal, UNDECIDED, detail="no order of the goals was tried")
+    if attempt.status is Status.UNKNOWN:
         return Verdict(goal, UNDECIDED, detail="the solver gave up on the inputs for the covering path")
     names = " -> ".join(attempt.failed)
     return Verdict(
         goal,
         NOT_WITHIN_BOUND,
-        detail=f"a covering path exists, but no inputs with K = {bound} join {names} in its order",
+        detail=f"the graph has a covering path, but no inputs with K = {bound} join {names} in its order",
     )
 
 

@@ -12,7 +12,7 @@ from machines import Case
 from pysmt.fnode import FNode
 
 from bmc.engines import choose as choose_engine
-from bmc.engines.protocol import Answer, Engine, Session, Status
+from bmc.engines.protocol import Alternative, Answer, Engine, Session, Status, check_in_turn
 from bmc.explore import reachability_invariant
 from bmc.system import TransitionSystem
 from bmc.unroll import at
@@ -87,6 +87,11 @@ class DoubtfulSession:
             return Answer(Status.UNKNOWN)
         return self._session.check(formulas, steps, time_limit)
 
+    def check_any(
+        self, alternatives: Sequence[Alternative], time_limit: float | None = None, effort: int | None = None
+    ) -> Answer:
+        return check_in_turn(self, alternatives, time_limit, effort)
+
 
 class DoubtfulEngine:
     """z3, but it gives up on every query whose work is limited."""
@@ -96,6 +101,9 @@ class DoubtfulEngine:
 
     def __init__(self) -> None:
         self._engine = choose_engine("z3")
+
+    def tries(self, system: TransitionSystem) -> bool:
+        return self._engine.tries(system)
 
     def session(self, system: TransitionSystem, source: FNode, goals: Sequence[FNode] = ()) -> Session:
         return DoubtfulSession(self._engine.session(system, source, goals))

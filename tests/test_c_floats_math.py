@@ -30,7 +30,7 @@ MATH = {
     "positive difference": "double d; float f; void step(double x, double y, float u) { d = fdim(x, y); f = fdimf(u, 1.5f); }",
     "to long": "long a, b; long long c, d; void step(double x, float u) { if (x > -1e6 && x < 1e6 && u < 1e6f && u > -1e6f) { a = lround(x); b = lrintf(u); c = llroundf(u); d = llrint(x); } }",
     "kinds": "int n, i, f, m; void step(double x, float u) { n = isnan(x) + 2 * isnan(u); i = isinf(x) + 3 * isinf(u); f = isfinite(x) + 2 * isfinite(u); m = isnormal(x) + 2 * isnormal(u); }",
-    "sign bit": "int s, t, u; void step(double x, float y) { if (!isnan(x) && !isnan(y)) { s = signbit(x); t = signbit(y); u = signbit(-2.5) + signbit(-1.0f) + signbit(0.0f); } }",
+    "sign bit": "int s, t, u; void step(double x, float y) { if (!isnan(x) && !isnan(y)) { s = signbit(x) ? 3 : 4; t = !signbit(y); u = (signbit(-2.5) != 0) + !!signbit(-1.0f) + (0 == signbit(0.0f)) + (signbit((float)-1.0) && signbit(-2.0f * 1.0f)) + (signbit(-INFINITY) || signbit(x)); } }",
     "orders": "int r; void step(double x, double y, float u) { r = isgreater(x, y) + 2 * isless(x, u) + 4 * isgreaterequal(y, u) + 8 * islessequal(x, y) + 16 * islessgreater(x, u) + 32 * isunordered(x, u) + 64 * isless(u, 3); }",
     "numbers": 'double i, n, h; float f, g; void step(_Bool a) { i = a ? INFINITY : -INFINITY; n = a ? NAN : nan(""); h = a ? HUGE_VAL : M_PI; f = a ? nanf("1") : HUGE_VALF; g = -NAN; }',
     "static numbers": "double i = INFINITY, m = -HUGE_VAL; float n = NAN; static const double t[] = {NAN, -INFINITY, M_PI_2}; int r; double d; void step(unsigned char a) { r = isnan(n) + isinf(i) + (m < 0); d = t[a % 3]; if (a > 9) i = 1, n = 2, m = 3; }",
@@ -113,10 +113,10 @@ def test_exactly_the_conversions_out_of_range_trap(name: str, tmp_path: Path, mo
 
 
 def test_the_sign_of_a_nan_is_not_observed(tmp_path: Path) -> None:
-    text = "#include <math.h>\nint r; double d; void step(double a, double b) {\n r = signbit(a);\n d = copysign(2.0, b); }"
+    text = "#include <math.h>\nint r; double d; void step(double a, double b) {\n r = !signbit(a);\n d = copysign(2.0, b); }"
     model = read(tmp_path, text)
     found = [(s.name, s.where.line, s.where.column) for s in model.system.suspects if s.where is not None]
-    assert found == [("the sign of a NaN is observed", 3, 6), ("the sign of a NaN is observed", 4, 6)]
+    assert found == [("the sign of a NaN is observed", 3, 7), ("the sign of a NaN is observed", 4, 6)]
     sampler = Sampler(model.system, 0)
     state, inputs = sampler.any_pair()
     assert not sampler.simulator.allowed(state, {**inputs, "a": FLOAT64.nan})

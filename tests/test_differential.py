@@ -10,9 +10,11 @@ from random_systems import RandomCase, random_case
 from bmc.engines import choose
 from bmc.simulate import Simulator
 from bmc.unroll import at
+from chaincover.budget import Budget
 from chaincover.graph import FINAL, INIT
 from chaincover.pipeline import Options, generate
 from chaincover.reachability import GraphBuilder
+from chaincover.simulated import Simulated
 from properties.goal import Goal
 
 SEEDS = st.integers(0, 10**9)
@@ -53,6 +55,20 @@ def test_weights_are_those_of_explicit_search(seed: int, overlap: str) -> None:
     for goal in case.goals:
         assert (goal.name in graph.unsatisfiable) == (not reference.triggers(goal))
     check_weights(case, graph, reference, reference.states, BOUND, overlap)
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(SEEDS, st.sampled_from(["allow", "forbid"]), st.booleans())
+def test_weights_are_the_same_in_jumps_and_after_simulation(seed: int, overlap: str, simulate: bool) -> None:
+    case = random_case(seed)
+    builder = GraphBuilder(case.system, case.goals, case.final, choose("z3"), overlap, limit=BOUND)
+    if simulate:
+        simulated = Simulated(case.system, case.goals, case.final, overlap, Budget())
+        simulated.chain()
+        builder.observe(simulated.upper)
+    for to in (seed % 3, BOUND):
+        builder.extend(to)
+    check_weights(case, builder.graph(), Explicit(case.system), Explicit(case.system).states, BOUND, overlap)
 
 
 @settings(max_examples=80, deadline=None, derandomize=True)

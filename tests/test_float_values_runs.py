@@ -193,7 +193,7 @@ def test_few_values_are_enumerated_and_many_are_not() -> None:
     assert len(states) == 8
     graph = state_graph(lamp(FEW), formulas, 10_000)
     assert graph is not None
-    assert [values["fr_temp"] for values in graph.inputs] == [low for low, _ in FEW]
+    assert [values["fr_temp"] for values in graph.inputs] == [low for low, _ in FEW[:3]], "-3 is like 20.5"
     table = tabulate(lamp(FEW), formulas, Clock(Limits()))
     assert table is not None
     assert (len(table.states), len(table.choices)) == (8, 4)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pysmt.shortcuts import FALSE, TRUE
 
 from bmc.engines import choose
-from bmc.engines.protocol import Answer, Status
+from bmc.engines.protocol import Answer, Status, check_in_turn
 from bmc.errors import InputRefused, LimitReached
 from chaincover.budget import Budget
 from chaincover.graph import INIT, ReachGraph, exists_path, obstacles, transitive_closure
@@ -119,6 +119,9 @@ class GivesUp:
         class Session:
             def check(self, formulas, steps, time_limit=None, effort=None):
                 return inner.check(formulas, steps) if steps < 2 else Answer(Status.UNKNOWN)
+
+            def check_any(self, alternatives, time_limit=None, effort=None):
+                return check_in_turn(self, alternatives, time_limit, effort)
 
             def run(self):
                 return inner.run()

@@ -123,7 +123,7 @@ DAMAGE = {
     "no object": lambda text: "[1, 2]",
     "binary": lambda text: "\udcff\udcfe",
     "another key": lambda text: text.replace('"key": "', '"key": "0'),
-    "another schema": lambda text: text.replace("graph-cache/2", "graph-cache/1"),
+    "another schema": lambda text: text.replace("graph-cache/3", "graph-cache/1"),
     "no levels": lambda text: json.dumps({**json.loads(text), "levels": 7}),
     "a level lacks its weights": lambda text: text.replace('"weights"', '"heights"', 1),
     "infinite": lambda text: text.replace(", 1]", ", 1e999]", 1),
@@ -180,7 +180,8 @@ def test_a_file_that_cannot_be_touched_is_still_read(tmp_path: Path, monkeypatch
 def test_only_the_files_used_last_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(graph_cache, "MOST_FILES", 3)
     cache = GraphCache(tmp_path)
-    level = Level({("init", "a"): 1}, {("init", "a"): 1}, {("a", "b"): 2}, (("b", "a"),), ("c",))
+    near, far = {("init", "a"): 1}, {("a", "b"): 2}
+    level = Level(1, near, near, far, {**near, ("a", "b"): 4}, (("b", "a"),), ("c",))
     keys = [str(n) * 64 for n in range(5)]
     for age, key in enumerate(keys[:3]):
         cache.keep(key, [level])

@@ -37,6 +37,8 @@ def test_check_tells_live_dead_and_constant_state(tmp_path: Path) -> None:
         "live at the start of a step, 3 of 13: plant_Y.lamp, plant_DW.is_c1_plant, plant_DW.ticks",
         "dead at the start of a step, 7: plant_B.* (5), plant_DW.UnitDelay_DSTATE, plant_DW.calls (nothing that is "
         "observed ever depends on their value there)",
+        "of these read, but only by themselves or each other, 5: plant_B.Gain, plant_B.Delay[0], plant_B.Delay[1], "
+        "plant_B.Total, plant_DW.calls (such as a total that nothing else reads)",
         "never change, 2: plant_P.Gain_Gain = 3, plant_P.Limit = 4",
         "a state like the one after init has as then: plant_Y.lamp, plant_DW.is_c1_plant, plant_DW.ticks",
         "the goals and the final condition depend on 4 of 13 state variables and 3 of 4 inputs; the search leaves out "

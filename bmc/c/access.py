@@ -46,11 +46,15 @@ from bmc.terms import both, constant, either, equals, negate
 
 
 class Watch:
-    """Cells read and written while one operand is evaluated; ``direct`` are written outside of calls."""
+    """Cells read and written while one operand is evaluated; ``direct`` are written outside of calls.
+
+    ``early``: read before anything was written to them.
+    """
 
     def __init__(self, depth: int) -> None:
         self.depth = depth
         self.reads: set[Key] = set()
+        self.early: set[Key] = set()
         self.writes: set[Key] = set()
         self.direct: set[Key] = set()
 
@@ -63,6 +67,8 @@ class MemoryAccess:
         self.cases = Cases()
         self.watches: list[Watch] = []
         self.depth = 0
+        self.through_volatile: dict[MemObject, set[Path]] = {}
+        """What was accessed through pointers to volatile."""
 
     def load(self, place: Place, state: State, node: Any) -> Value | Aggregate:
         """The value of an lvalue (C11 6.3.2.1p2). Undefined reads are suspected."""
@@ -91,6 +97,8 @@ class MemoryAccess:
             self._check_usable(obj, guard, state, node)
             for watch in self.watches:
                 watch.reads.add(key)
+                if key not in watch.writes:
+                    watch.early.add(key)
             if key not in state.cells:
                 self._check_punning(Target(guard, obj, base), place.ctype, node)
                 found = UNDEFINED
@@ -147,6 +155,8 @@ class MemoryAccess:
         assert isinstance(pointer.ctype, PointerType)
         ctype = pointer.ctype.target
         for _, obj, path in live(pointer.targets):
+            if pointer.ctype.volatile:
+                self.through_volatile.setdefault(obj, set()).add(path)
             actual = type_at(obj.ctype, path)
             if not same_type(actual, ctype):
                 raise unsupported(

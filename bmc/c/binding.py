@@ -59,7 +59,8 @@ class Binding:
             text = f"parameter '{name}' of '{function.name}' has the unsupported type {show(ctype)}"
             raise InputRefused(text, where(function.node), hint)
         target = ctype.target if ctype.length is None else ArrayType(ctype.target, ctype.length)
-        self.objects[name] = MemObject(name, target, "pointee", name)
+        obj = self.objects[name] = MemObject(name, target, "pointee", name, volatile=ctype.volatile)
+        obj.declared = where(function.node)
         self.pointers[name] = MemObject(name, ctype, "constant", name, const=True)
         if ctype.const:
             self.const.add(name)
@@ -75,7 +76,8 @@ class Binding:
                 continue
             if not any(same_type(ctype.target, outer) for outer in above):
                 name = variable_name(obj, path)
-                made = self.members[obj, path] = self.objects[name] = MemObject(name, ctype.target, "pointee", name)
+                made = MemObject(name, ctype.target, "pointee", name, volatile=ctype.volatile, declared=obj.declared)
+                self.members[obj, path] = self.objects[name] = made
                 if ctype.const:
                     self.const.add(name)
                 self._connect(made, [*above, ctype.target])

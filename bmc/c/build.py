@@ -14,12 +14,13 @@ from bmc.c.binding import Binding, as_argument, called_names, reachable_function
 from bmc.c.config import SourceConfig
 from bmc.c.environment import Environment
 from bmc.c.input_limits import input_limits
-from bmc.c.interface import StepResult, assemble, classify
+from bmc.c.interface import assemble, classify
 from bmc.c.intervals import forget_intervals
 from bmc.c.memory import Content, Key, MemObject, State, Value
 from bmc.c.model import CModel
 from bmc.c.outside import check_outside, open_volatile_inputs, volatile_notes, with_targets, without_untouched
 from bmc.c.program import Function, Program, Scope, Unit, parse_file, parse_text, where, with_deep_stack
+from bmc.c.reads import StepResult
 from bmc.c.recorder import Recorder
 from bmc.c.statements import Executor
 from bmc.c.types import DATA_MODELS, FloatType, IntType, PointerType, VoidType, scalars
@@ -110,12 +111,12 @@ class Builder:
         watch = Watch(-1)
         self.executor.watches.append(watch)
         after_init = self._run_init(step)
-        set_by_init = set(watch.writes)
+        set_by_init, read_by_init = set(watch.writes), set(watch.early)
         result = self._settled(step, after_init)
         self.executor.watches.remove(watch)
         result = without_untouched(self, result, {key[0] for key in watch.reads | watch.writes})
         roles = classify(self, step, result)
-        check_outside(self, roles, result)
+        check_outside(self, roles, result, read_by_init)
         self.inputs = frozenset(key for key, role in roles.items() if role == "input")
         if self.inputs & result.shadowed:
             result = self._settled(step, dict(result.start))

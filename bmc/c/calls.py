@@ -20,6 +20,7 @@ from bmc.c.memory import UNDEFINED, MemObject, Place, State, Target, join
 from bmc.c.nonfinite import stand_in
 from bmc.c.program import Function, Program, Scope, unsupported, where
 from bmc.c.types import CType, VoidType, scalars
+from bmc.c.variables import variable_name
 from bmc.errors import InputRefused
 from bmc.terms import both
 
@@ -86,8 +87,10 @@ class Calls(Evaluator):
                 values.append(self.evaluate(item, scope, state))
                 continue
             value, watch = self.watched(lambda item=item: self.evaluate(item, scope, state))  # type: ignore[misc]
-            if any((watch.writes & (w.reads | w.writes)) | (w.writes & watch.reads) for w in watches):
-                raise unsupported("arguments that change and use one object in no given order", node)
+            clash = [key for w in watches for key in (watch.writes & (w.reads | w.writes)) | (w.writes & watch.reads)]
+            if clash:
+                name = min(variable_name(*key) for key in clash)
+                raise unsupported(f"arguments that change and use one object ('{name}') in no given order", node)
             watches.append(watch)
             values.append(value)
         return values

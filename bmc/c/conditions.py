@@ -27,9 +27,12 @@ class Conditions(Lvalues):
         self._leaves: dict[int, tuple[Any, tuple[int, ...]]] = {}  # with the nodes: their ids must stay theirs
         self._operands: dict[int, Any] = {}
         self._values: dict[int, FNode] = {}
+        self.asked: Any = None
+        """The expression of which only the truth is wanted."""
 
     def condition(self, node: Any, scope: Scope, state: State) -> FNode:
         """When a scalar expression compares unequal to 0."""
+        self.asked = node
         value = self.value(node, scope, state)
         if self.unknown_name is not None and isinstance(value.ctype, PointerType):
             raise InputRefused("a pointer is used as a condition", where(node), "name a variable, such as s->mode")

@@ -51,7 +51,8 @@ class TypeReader:
         if isinstance(node, c_ast.IdentifierType):
             return self._identifier(node, scope)
         if isinstance(node, c_ast.PtrDecl):
-            return PointerType(self.read(node.type, scope), "const" in getattr(node.type, "quals", ()))
+            const = "const" in getattr(node.type, "quals", ())
+            return PointerType(self.read(node.type, scope), const, None, _is_qualified(node.type, scope, "volatile"))
         if isinstance(node, c_ast.ArrayDecl):
             return ArrayType(self.read(node.type, scope), self._length(node, scope))
         if isinstance(node, c_ast.FuncDecl):
@@ -112,7 +113,7 @@ class TypeReader:
             if isinstance(ctype, VoidType):
                 continue
             if isinstance(ctype, ArrayType):
-                ctype = PointerType(ctype.element, is_const(param, scope), ctype.length)
+                ctype = PointerType(ctype.element, is_const(param, scope), ctype.length, is_volatile(param, scope))
             elif isinstance(ctype, FunctionType):
                 ctype = PointerType(ctype)
             parameters.append((param.name or "", ctype))
@@ -124,7 +125,7 @@ class TypeReader:
         try:
             return ArrayType(element, self._length(param.type, scope))
         except InputRefused:
-            return PointerType(element, is_const(param, scope))
+            return PointerType(element, is_const(param, scope), None, is_volatile(param, scope))
 
     def _struct(self, node: Any, scope: Scope) -> CType:
         if node.decls is None:
@@ -179,7 +180,8 @@ class TypeReader:
         ctype = self.read(decl, scope)
         if decl.name is None and decl.bitsize is None and not isinstance(ctype, StructType):
             raise unsupported("declaration of a member without a name", decl)
-        return Member(decl.name or f"{UNNAMED}{number})", ctype, decl.bitsize is not None)
+        name = decl.name or f"{UNNAMED}{number})"
+        return Member(name, ctype, decl.bitsize is not None, is_volatile(decl, scope))
 
     def _enum_constant(self, item: Any, value: int) -> EnumConstant | Unreadable:
         if self.model.int_type.least <= value <= self.model.int_type.greatest:
@@ -218,14 +220,29 @@ class TypeReader:
 
 def is_const(node: Any, scope: Scope) -> bool:
     """Whether the object that a declaration makes is itself const (its elements, for an array)."""
-    inner = node.type
+    return _is_qualified(node.type, scope, "const")
+
+
+def is_volatile(node: Any, scope: Scope) -> bool:
+    """Whether the object that a declaration makes is itself volatile (its elements, for an array)."""
+    return _is_qualified(node.type, scope, "volatile")
+
+
+def _is_qualified(inner: Any, scope: Scope, word: str) -> bool:
+    """Whether a type node, or the type name that it is, has the qualifier ``word``."""
     while isinstance(inner, c_ast.ArrayDecl):
         inner = inner.type
-    if "const" in (getattr(inner, "quals", None) or ()):
+    if word in (getattr(inner, "quals", None) or ()):
         return True
     names = inner.type.names if isinstance(getattr(inner, "type", None), c_ast.IdentifierType) else []
     found = scope.find(names[0]) if len(names) == 1 and isinstance(inner, c_ast.TypeDecl) else None
-    return isinstance(found, Typedef) and found.const
+    return isinstance(found, Typedef) and bool(getattr(found, word))
+
+
+def refuse_thread_local(node: Any) -> None:
+    """An object of each thread has no place that the compiled original shows."""
+    if "_Thread_local" in (node.storage or ()):
+        raise unsupported(f"thread-local object '{node.name}'", node)
 
 
 def _depth(ctype: CType) -> int:

@@ -13,6 +13,9 @@ from bmc.errors import Location, UnsupportedConstruct
 
 DEEPEST = 10_000
 """Most levels of syntax: brackets, blocks, operators (``a + b + c`` is two levels), links of an ``else if`` chain."""
+DEEPEST_RUN = DEEPEST // 3
+"""Most pairs of brackets one right after the other, such as the dimensions of one array: the parser goes through them
+once for each."""
 DEEPEST_CALL = 1_000
 """Most functions that are active at once."""
 DEEPEST_TYPE = 200
@@ -28,18 +31,32 @@ def too_deep(what: str, limit: int, where: Location) -> UnsupportedConstruct:
 
 
 def check_brackets(text: str, file: str) -> None:
-    """UnsupportedConstruct with the line where brackets of preprocessed ``text`` nest deeper than ``DEEPEST``."""
-    if max(text.count(opening) for opening in "([{") <= DEEPEST // 3:
+    """UnsupportedConstruct with the line where brackets of preprocessed ``text`` nest deeper than ``DEEPEST``.
+
+    The same where more than ``DEEPEST_RUN`` of them stand one right after the other.
+    """
+    if max(text.count(opening) for opening in "([{") <= min(DEEPEST_RUN, DEEPEST // 3):
         return
     depth, line = 0, 1
+    runs = [0]
+    """How many brackets stand in a row, for each level."""
+    closed = 0
     for token in _TOKEN.finditer(text):
         sign = token.group()
         if sign in "([{":
+            after = closed > 0 and not text[closed : token.start()].strip()
+            runs[-1] = runs[-1] + 1 if after else 1
+            runs.append(0)
             depth += 1
             if depth > DEEPEST:
                 raise too_deep("brackets", DEEPEST, Location(file, line))
+            if runs[-2] > DEEPEST_RUN:
+                raise too_deep("dimensions, parameters or arguments", DEEPEST_RUN, Location(file, line))
         elif sign in ")]}":
             depth -= 1
+            closed = token.end()
+            if len(runs) > 1:
+                runs.pop()
         elif sign == "\n":
             line += 1
         elif token[1]:

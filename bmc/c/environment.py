@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from pysmt.fnode import FNode
-from pysmt.shortcuts import FALSE, TRUE
+from pysmt.shortcuts import FALSE
 
 from bmc.c import autosar
 from bmc.c.calls import Calls
@@ -20,10 +19,10 @@ from bmc.c.external_calls import ExternalCalls
 from bmc.c.externals import RESULT, External, ExternalReader, undefined_calls
 from bmc.c.initialise import zero
 from bmc.c.lvalues import Result
-from bmc.c.memory import Content, Key, MemObject, State, Value
-from bmc.c.program import Function, Program, Scope, Unit, parse_text, where
-from bmc.c.recorder import Recorder
-from bmc.c.types import CType, scalars, type_at
+from bmc.c.memory import Content, Key, MemObject, State
+from bmc.c.program import Function, Program, Scope, Unit, where
+from bmc.c.start_values import start_value
+from bmc.c.types import scalars, type_at
 from bmc.c.variables import matching, variable_name
 from bmc.errors import InputRefused, Location, UnsupportedConstruct
 
@@ -133,10 +132,11 @@ class Environment:
             known = role in ("input", "state") or status
             cells.update({(obj, path): zero(ctype) if known else UNSET for path, ctype in scalars(obj.ctype)})
         names = {variable_name(*key): key for key in cells}
+        place = self.config.where or Location("interface.values")
         for text, number in self.config.values.items():
             for name in matching([text], list(names), self.config.where, "object that no source defines"):
                 obj, path = names[name]
-                cells[obj, path] = self._value(name, number, type_at(obj.ctype, path), unit)
+                cells[obj, path] = start_value(self.executor, unit, name, number, type_at(obj.ctype, path), place)
                 self.valued.add((obj, path))
         for (obj, path), content in cells.items():
             if obj.kind == "constant" and content.defined.is_false():
@@ -150,26 +150,6 @@ class Environment:
             obj.refusal = undefined_object(obj)
         else:
             raise InputRefused(f"'{name}' has no value", self.config.where, hint)
-
-    def _value(self, name: str, text: str, ctype: CType, unit: Unit) -> Content:
-        """A start value: a C constant expression, converted to the object's type."""
-        place = self.config.where or Location("interface.values")
-        executor = self.executor
-        saved, recorder = executor.recorder, Recorder()
-        executor.recorder = recorder
-        try:
-            tree = parse_text(f"void f(void) {{ ({unit.source.expand(text)}); }}", place.file)
-            node = tree.ext[-1].body.block_items[0]
-            value: Any = executor.evaluate(node, unit.scope, State())
-            value = executor.as_type(value, ctype, node, State()) if isinstance(value, Value) else None
-        except InputRefused as error:
-            raise InputRefused(f"the value of '{name}': {error.message}", place, error.hint) from None
-        finally:
-            executor.recorder = saved
-        known = isinstance(value, Value) and isinstance(value.term, FNode) and value.term.is_constant()
-        if not known or recorder.suspects:
-            raise InputRefused(f"the value of '{name}' is no constant number", place)
-        return Content(value.term, TRUE())
 
     # calls
 

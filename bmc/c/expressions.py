@@ -112,6 +112,8 @@ class Evaluator(Conditions):
             return self.read(self.place(node, scope, state), state, node)
         if node.op in STEPS:
             return self._step(node, scope, state)
+        if node.op == "!":
+            self.asked = node.expr
         value = self.value(node.expr, scope, state)
         if node.op == "!":
             return from_condition(negate(self.truth_of(value)), self.model.int_type)
@@ -145,6 +147,7 @@ class Evaluator(Conditions):
     def eval_binaryop(self, node: Any, scope: Scope, state: State) -> Result:
         if node.op in ("&&", "||"):
             return self.short_circuit(node, scope, state)
+        self._ask(node)
         left, right = self.unsequenced(
             node,
             Operand(node.left, lambda: self.value(node.left, scope, state)),
@@ -156,6 +159,13 @@ class Evaluator(Conditions):
             same = self._same_pointer(left, right, node, state)
             return from_condition(same if node.op == "==" else negate(same), self.model.int_type)
         raise unsupported(f"'{node.op}' on a pointer (pointer arithmetic)", node)
+
+    def _ask(self, node: Any) -> None:
+        """``x == 0`` and ``x != 0`` want the truth of ``x``."""
+        if node.op in ("==", "!="):
+            for side, other in ((node.left, node.right), (node.right, node.left)):
+                if isinstance(other, c_ast.Constant) and other.value == "0":
+                    self.asked = side
 
     def _operate(self, op: str, left: Value, right: Value, node: Any, state: State) -> Value:
         """A binary operator on two arithmetic values."""

@@ -17,12 +17,13 @@ PACKED = "chaincover: packed"
 ALIGNED = "chaincover: aligned"
 ASSEMBLY = "__chaincover_inline_assembly__"
 
-_WORDS = ("__attribute", "asm", "_Pragma")
+_WORDS = ("__attribute", "asm", "_Pragma", "typeof")
 _TOKEN = re.compile(
     r'#line[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|(?P<word>[A-Za-z_]\w*)|(?P<sign>[{}();,=:])|\d[\w.]*', re.S
 )
 _ATTRIBUTES = ("__attribute__", "__attribute")
 _ASM = ("asm", "__asm", "__asm__")
+_TYPEOF = ("typeof", "__typeof", "__typeof__")
 _LAYOUT = {"packed", "aligned", "mode", "vector_size", "scalar_storage_order", "ms_struct", "gcc_struct"}
 _PRAGMAS = {"push_macro", "pop_macro", "scalar_storage_order", "redefine_extname", "weak"}
 _LOOSE = re.compile(r"fast|unsafe|finite|associative|reciprocal")
@@ -93,6 +94,8 @@ class _Reader:
             elif word in _ASM:
                 number = self._assembly(number)
                 continue
+            elif word in _TYPEOF and self._word(number + 1) == "(":
+                raise self._refusal("typeof", number)
             number += 1
         return self._edited()
 

@@ -80,12 +80,8 @@ def _joined(pieces: set[tuple[int, int]]) -> Ranges:
 def read_pattern(model: CModel, text: str, name: str, ctype: FloatType, where: Location) -> int:
     """The pattern of a number, rounded to ``ctype`` once: ``12.5``, ``-inf``, ``nan``, or a C constant expression."""
     word = text.strip()
-    try:
-        return read(word, ctype.format) if _MARKS & set(word) else _constant(model, word, name, ctype, where)
-    except OverflowError:
-        raise _too_large(word, name, ctype, where) from None
-    except ValueError:
-        return _constant(model, word, name, ctype, where)
+    written = written_pattern(word, name, ctype, where)
+    return _constant(model, word, name, ctype, where) if written is None else written
 
 
 def _constant(model: CModel, text: str, name: str, ctype: FloatType, where: Location) -> int:
@@ -109,3 +105,16 @@ def _infinite(value: Value) -> bool:
 
 def _too_large(text: str, name: str, ctype: FloatType, where: Location) -> InputRefused:
     return InputRefused(f"{text} does not fit '{name}' ({ctype.name})", where, "write inf for infinity")
+
+
+def written_pattern(text: str, name: str, ctype: FloatType, where: Location) -> int | None:
+    """The pattern of a floating number as it is written, rounded once; None if ``text`` is anything else.
+
+    InputRefused, with the place ``where``, for a finite number that is too large.
+    """
+    try:
+        return read(text, ctype.format) if _MARKS & set(text) else None
+    except OverflowError:
+        raise _too_large(text, name, ctype, where) from None
+    except ValueError:
+        return None

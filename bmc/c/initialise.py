@@ -11,8 +11,20 @@ from bmc.c.literals import string_of
 from bmc.c.memory import Aggregate, Content, Key, MemObject, Place, State, Target
 from bmc.c.program import Scope, unsupported, where
 from bmc.c.recorder import Recorder
-from bmc.c.types import ArrayType, CType, FloatType, IntType, Path, StructType, same_type, scalars, type_at
-from bmc.errors import InputRefused
+from bmc.c.types import (
+    UNNAMED,
+    ArrayType,
+    CType,
+    FloatType,
+    IntType,
+    Member,
+    Path,
+    StructType,
+    same_type,
+    scalars,
+    type_at,
+)
+from bmc.errors import InputRefused, UnsupportedConstruct
 from bmc.terms import constant
 
 if TYPE_CHECKING:
@@ -69,8 +81,7 @@ class Initialiser:
     def automatic(self, place: Place, init: Any, scope: Scope, state: State) -> None:
         """Initialise an automatic object."""
         if isinstance(init, c_ast.InitList) or isinstance(place.ctype, ArrayType):
-            for path, ctype in scalars(place.ctype):
-                self.evaluator.put(place, path, zero(ctype), state, init)
+            self._clear(place, state, init)
         self._fill(place, init, scope, state)
 
     def _fill(self, place: Place, init: Any, scope: Scope, state: State) -> None:
@@ -106,20 +117,39 @@ class Initialiser:
 
     def _list(self, place: Place, init: Any, scope: Scope, state: State) -> None:
         """One braced list: ``slots`` walks the members in order; nested braces and designators move it."""
+        if _is_zero(init) and opaque_part(place.ctype):
+            return  # everything is zero already
         slots = _Slots(place.ctype)
+        within = ""
+        """A union or bit-field beside the member inside of which a designator has led."""
         for item in init.exprs:
-            if isinstance(item, c_ast.NamedInitializer):
-                slots.jump(self._designated(item, scope, place.ctype))
+            named = isinstance(item, c_ast.NamedInitializer)
+            if named:
+                path = self._designated(item, scope, place.ctype)
+                slots.jump(path)
+                within = opaque_part(type_at(place.ctype, path[:1])) if len(path) > 1 else ""
                 item = item.expr
+                if _is_zero(item) and opaque_part(type_at(place.ctype, path)):
+                    continue
             path = slots.next_member(item)
+            if not named and within:
+                raise _no_slot(within, item)
+            if not named:
+                slots.check(path, item)
             member = type_at(place.ctype, path)
             if isinstance(item, c_ast.InitList) or (_is_string(item) and isinstance(member, ArrayType)):
                 inner = tuple(Target(t.guard, t.object, t.path + path) for t in place.targets)
+                if named:  # it may replace what an earlier initialiser gave
+                    self._clear(Place(inner, member), state, item)
                 self._fill(Place(inner, member), item, scope, state)
             elif isinstance(member, ArrayType | StructType):
                 self._elided(place, slots, path, item, scope, state)
             else:
                 self._assign(place, path, item, scope, state)
+
+    def _clear(self, place: Place, state: State, node: Any) -> None:
+        for path, ctype in scalars(place.ctype):
+            self.evaluator.put(place, path, zero(ctype), state, node)
 
     def _elided(self, place: Place, slots: _Slots, path: Path, item: Any, scope: Scope, state: State) -> None:
         """An expression where an aggregate stands: the aggregate itself, or its first scalar (braces elided)."""
@@ -127,6 +157,9 @@ class Initialiser:
         if isinstance(member, StructType) and same_type(self.evaluator.type_of(item, scope, state), member):
             self._assign(place, path, item, scope, state)
             return
+        opaque = opaque_part(member)
+        if opaque:
+            raise _no_slot(opaque, item)
         self._assign(place, slots.descend(path), item, scope, state)
 
     def _designated(self, item: Any, scope: Scope, ctype: CType) -> Path:
@@ -149,6 +182,7 @@ class _Slots:
     """The scalar slots of an aggregate in order, and where the next initialiser goes."""
 
     def __init__(self, ctype: CType) -> None:
+        self.ctype = ctype
         self.order = [path for path, _ in scalars(ctype)]
         self.position = 0
         self.depth = 1
@@ -161,6 +195,9 @@ class _Slots:
     def next_member(self, item: Any) -> Path:
         """The outermost member that starts at the current slot; the slots move past it."""
         if self.position >= len(self.order):
+            opaque = opaque_part(self.ctype)
+            if opaque:
+                raise _no_slot(opaque, item)
             raise InputRefused("too many initialisers", where(item))
         slot = self.order[self.position]
         before = self.order[self.position - 1] if self.position else ()
@@ -173,6 +210,17 @@ class _Slots:
             self.position += 1
         return path
 
+    def check(self, path: Path, item: Any) -> None:
+        """Refuse an initialiser without a designator that stands behind a union or bit-field: these have no slots."""
+        for depth, name in enumerate(path):
+            struct = type_at(self.ctype, path[:depth])
+            for member in struct.members() if isinstance(struct, StructType) else ():
+                if member.name == name:
+                    break
+                opaque = _opaque(member)
+                if opaque and (member.bit_field or not any(True for _ in scalars(member.type))):
+                    raise _no_slot(opaque, item)
+
     def descend(self, path: Path) -> Path:
         """Braces are elided: only the first scalar of ``path`` is taken."""
         first = next(i for i, p in enumerate(self.order) if p[: len(path)] == path)
@@ -183,6 +231,37 @@ class _Slots:
 def _index(part: Any) -> Any:
     """The expression of an array designator (a node of its own from pycparser 3 on)."""
     return part.expr if type(part).__name__ == "ArrayDesignator" else part
+
+
+def opaque_part(ctype: CType) -> str:
+    """A union or bit-field somewhere in a type, '' if there is none."""
+    if isinstance(ctype, ArrayType):
+        return opaque_part(ctype.element)
+    if not isinstance(ctype, StructType):
+        return ""
+    if ctype.is_union:
+        return "union"
+    return next((opaque for member in ctype.members() if (opaque := _opaque(member))), "")
+
+
+def _opaque(member: Member) -> str:
+    """``opaque_part`` of a member; an unnamed bit-field takes no initialiser."""
+    if member.bit_field:
+        return "" if member.name.startswith(UNNAMED) else f"bit-field '{member.name}'"
+    return opaque_part(member.type)
+
+
+def _no_slot(opaque: str, item: Any) -> UnsupportedConstruct:
+    return unsupported(f"initialiser of a {opaque}, or of what follows it", item)
+
+
+def _is_zero(node: Any) -> bool:
+    """Whether an initialiser is made of the constant 0 alone."""
+    while isinstance(node, c_ast.InitList) and len(node.exprs) == 1:
+        node = node.exprs[0]
+    if isinstance(node, c_ast.InitList):
+        return all(_is_zero(item) for item in node.exprs)
+    return isinstance(node, c_ast.Constant) and node.value in ("0", "0U", "0.0", "0.0F")
 
 
 def _is_string(node: Any) -> bool:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pysmt.fnode import FNode
@@ -17,9 +17,9 @@ from bmc.c.model import CModel
 from bmc.c.outside import with_targets
 from bmc.c.program import Function
 from bmc.c.ranges import Ranges
-from bmc.c.recorder import Recorder
+from bmc.c.reads import StepResult, is_written, read_names
 from bmc.c.types import Arithmetic, FloatType, IntType, type_at
-from bmc.c.variables import DEFINED, CVariable, is_variable, matching, symbol_content, variable_name
+from bmc.c.variables import DEFINED, CVariable, is_variable, matching, variable_name
 from bmc.errors import InputRefused
 from bmc.interface import Argument, Call, Cell, Link, MemoryObject, NativeInterface
 from bmc.system import BOOLEAN, Condition, InputVariable, StateVariable, TransitionSystem
@@ -27,16 +27,6 @@ from bmc.terms import constant
 
 if TYPE_CHECKING:
     from bmc.c.build import Builder
-
-
-@dataclass(frozen=True)
-class StepResult:
-    """What one symbolic step made of memory: cells at its end, definedness bits kept, checks recorded."""
-
-    start: Mapping[Key, Content]
-    final: Mapping[Key, Content]
-    shadowed: frozenset[Key]
-    recorder: Recorder
 
 
 def classify(builder: Builder, step: Function, result: StepResult) -> dict[Key, str]:
@@ -112,11 +102,7 @@ class _Guess:
     def __init__(self, builder: Builder, keys: Sequence[Key], result: StepResult) -> None:
         self.builder = builder
         self.result = result
-        self.written = {
-            key
-            for key in keys
-            if key in result.final and result.final[key] != symbol_content(key, key in result.shadowed)
-        }
+        self.written = {key for key in keys if key in result.final and is_written(key, result)}
         self.written_objects = {key[0] for key in self.written}
         functions = [builder.program.function(call.function) for call in builder.init_calls]
         self.in_init = {
@@ -126,13 +112,7 @@ class _Guess:
             for name, ctype in f.ctype.parameters
             if (match := builder.binding.bound.get((f.name, name)) or builder.binding.match(name, ctype)) is not None
         }
-        terms = [result.recorder.defined, *(a.formula for a in result.recorder.asserts)]
-        for key in self.written:
-            content = result.final[key]
-            if isinstance(content.term, FNode):
-                terms += _computed_from(content.term, symbol_content(key, key in result.shadowed).term)
-        symbols: set[FNode] = set().union(*(term.get_free_variables() for term in terms))
-        self.read = {symbol.symbol_name() for symbol in symbols}
+        self.read = read_names(result)
 
     def role(self, key: Key) -> str:
         obj = key[0]
@@ -154,13 +134,21 @@ def _stand_in_notes(builder: Builder) -> list[str]:
 
 def _notes(builder: Builder, variables: Sequence[CVariable], result: StepResult) -> list[str]:
     """Remarks on what was guessed and may surprise."""
-    notes = []
+    config, notes = builder.config, []
+    names = [variable.name for variable in variables if variable.role != "input"]
+    chosen = matching(config.chosen, names, config.where, "state variable")
     for variable in variables:
-        content = result.final.get(variable.key)
-        never = content is not None and content == symbol_content(variable.key, variable.key in result.shadowed)
-        if variable.role == "state" and never:
+        if variable.role != "state" or variable.key not in result.final or is_written(variable.key, result):
+            continue
+        start = result.start.get(variable.key)
+        if (start is not None and start.defined.is_true()) or variable.name in chosen:
             notes.append(
                 f"'{variable.name}' is never changed by the step; if the environment sets it, declare it as input"
+            )
+        else:
+            notes.append(
+                f"'{variable.name}' is set neither by init nor by the step, and no step that reads it is defined; "
+                "if the environment sets it, declare it as input"
             )
     return notes
 
@@ -276,21 +264,3 @@ def _step_argument(builder: Builder, name: str) -> Argument:
         return Argument("address", obj.name)
     assert isinstance(obj.ctype, IntType | FloatType)
     return as_scalar(obj.ctype, obj.name)
-
-
-def _computed_from(term: FNode, own: object) -> list[FNode]:
-    """The parts of a choice, without the leaves that keep ``own``: keeping a value is no read of it."""
-    found: list[FNode] = []
-    seen: set[FNode] = set()
-    todo = [term]
-    while todo:
-        node = todo.pop()
-        if node in seen or node is own:
-            continue
-        seen.add(node)
-        if node.is_ite():
-            found.append(node.arg(0))
-            todo += [node.arg(1), node.arg(2)]
-        else:
-            found.append(node)
-    return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pycparser import c_ast
+from pysmt.shortcuts import TRUE
 
 from bmc.c import arithmetic
 from bmc.c.blocks import Blocks
@@ -32,6 +33,7 @@ class Library:
         self._functions = {
             "__CPROVER_assume": self._assume,
             "__VERIFIER_assume": self._assume,
+            "__builtin_unreachable": self._unreachable,
             "__assert": self._assert,
             "assert": self._assert,
             "__CPROVER_assert": self._assert,
@@ -67,6 +69,9 @@ class Library:
     def _assume(self, node: Any, scope: Scope, state: State) -> None:
         condition = self.executor.condition(self._items(node, 1)[0], scope, state)
         self.executor.recorder.assume(where(node), state.pc, condition)
+
+    def _unreachable(self, node: Any, scope: Scope, state: State) -> None:
+        self.executor.recorder.suspect("__builtin_unreachable is reached", where(node), state.pc, TRUE())
 
     def _assert(self, node: Any, scope: Scope, state: State) -> None:
         recorder = self.executor.recorder

@@ -72,6 +72,7 @@ class Lvalues(Sequencing):
     def type_of(self, node: Any, scope: Scope, state: State) -> CType:
         """The type of an unevaluated expression."""
         saved, self.recorder = self.recorder, Recorder()
+        watches, self.watches = self.watches, []
         scratch = state.fork(TRUE())
         try:
             if is_lvalue(node) and not self._is_enum_constant(node, scope):
@@ -79,7 +80,7 @@ class Lvalues(Sequencing):
             result = self.evaluate(node, scope, scratch)
             return result.ctype if result is not None else VoidType()
         finally:
-            self.recorder = saved
+            self.recorder, self.watches = saved, watches
 
     @staticmethod
     def _is_enum_constant(node: Any, scope: Scope) -> bool:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pycparser import c_ast
-
 from bmc.c import floating
-from bmc.c.math_library import FUNCTIONS, UNKNOWN, MathFunction
+from bmc.c.math_library import FUNCTIONS, ONLY_TRUTH, UNKNOWN, MathFunction
 from bmc.c.memory import State, Value
 from bmc.c.nonfinite import stand_in
 from bmc.c.program import Function, Scope, where
@@ -33,6 +31,12 @@ class MathCalls:
         """The result of a call. UnsupportedConstruct, with its place, for a function whose results are not fixed."""
         function = scope.find(name)
         own = stand_in(function) if isinstance(function, Function) else None
+        if name in ONLY_TRUTH and node is not self.executor.asked:
+            raise UnsupportedConstruct(
+                "unsupported C construct: 'signbit' used as a number: only whether it is 0 is defined",
+                where(node),
+                "write signbit(x) != 0, whose value is 0 or 1",
+            )
         if own is not None:
             assert isinstance(function, Function)
             assert isinstance(function.ctype.result, IntType | FloatType)
@@ -49,11 +53,9 @@ class MathCalls:
         return self._result(known, node, scope, state)
 
     def _result(self, function: MathFunction, node: Any, scope: Scope, state: State) -> Value:
-        items = node.args.exprs if node.args else []
         values = self._numbers(function, node, scope, state) if function.arity else []
-        literal = all(_is_literal(item) for item in items)
         suspect = self.executor.suspecting(state, node)
-        result = function.call(values, literal, self.executor.model, suspect)
+        result = function.call(values, self.executor.model, suspect)
         if result is None:
             raise InputRefused(f"{node.name.name} needs a floating-point number", where(node))
         return result
@@ -69,9 +71,3 @@ class MathCalls:
             text = f"{node.name.name} takes {function.arity} argument(s), not {len(values)}"
             raise InputRefused(text, where(node))
         return values
-
-
-def _is_literal(node: Any) -> bool:
-    while isinstance(node, c_ast.UnaryOp) and node.op in "+-":
-        node = node.expr
-    return isinstance(node, c_ast.Constant)

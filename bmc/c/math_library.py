@@ -22,10 +22,12 @@ from bmc.terms import both, choose, constant, either, negate
 _REFUSED = """
     sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh exp exp2 exp10 expm1 log log2 log10 log1p pow
     cbrt hypot erf erfc tgamma lgamma fma frexp ldexp modf scalbn scalbln logb ilogb nextafter nexttoward remainder
-    remquo
+    remquo fpclassify
 """
 UNKNOWN = frozenset(name + suffix for name in _REFUSED.split() for suffix in ("", "f"))
 """Functions that are refused."""
+ONLY_TRUTH = frozenset({"__builtin_signbit"})
+"""Functions that may stand only where nothing but whether they yield 0 matters."""
 OBSERVED = "the sign of a NaN is observed"
 
 _FLOAT, _DOUBLE = FloatType("float", 32), FloatType("double", 64)
@@ -33,13 +35,12 @@ _FLOAT, _DOUBLE = FloatType("float", 32), FloatType("double", 64)
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call: its arguments as patterns of one type. ``literal``: they are constants in the source."""
+    """One call: its arguments as patterns of one type."""
 
     terms: tuple[FNode, ...]
     ctype: FloatType
     model: DataModel
     suspect: Suspect
-    literal: bool
 
     @property
     def form(self) -> Format:
@@ -65,7 +66,7 @@ class MathFunction:
         alike = len(types) == self.arity and all(same_type(ctype, self.ctype) for ctype in types)
         return same_type(declared.result, result) and (alike or not types)
 
-    def call(self, values: list[Value], literal: bool, model: DataModel, suspect: Suspect) -> Value | None:
+    def call(self, values: list[Value], model: DataModel, suspect: Suspect) -> Value | None:
         """The result for ``arity`` arithmetic arguments; None if a macro has no floating argument."""
         ctype: Arithmetic | None = self.ctype
         if ctype is None:
@@ -76,7 +77,7 @@ class MathFunction:
         if not isinstance(ctype, FloatType):
             return None
         terms = tuple(floating.exact(value, ctype).bits for value in values)
-        return self.work(Call(terms, ctype, model, suspect, literal))
+        return self.work(Call(terms, ctype, model, suspect))
 
 
 def _computed(operation: Callable[..., FNode]) -> Callable[[Call], Value]:
@@ -121,13 +122,9 @@ def _copysign(call: Call) -> Value:
 
 
 def _signbit(call: Call) -> Value:
-    """1, but of a float that is no literal gcc takes the bit where it stands."""
-    term, ctype = call.terms[0], call.model.int_type
-    call.suspect(OBSERVED, compare.is_nan(term, call.form))
-    number = ctype.least if call.ctype.bits == 32 and not call.literal else 1
-    return Value(
-        choose(compare.is_negative(term, call.form), constant(number, ctype.bits), constant(0, ctype.bits)), ctype
-    )
+    """Of its number only the truth is defined: compilers yield 1, or the bit where it stands."""
+    call.suspect(OBSERVED, compare.is_nan(call.terms[0], call.form))
+    return from_condition(compare.is_negative(call.terms[0], call.form), call.model.int_type)
 
 
 def _signed_infinity(call: Call) -> Value:

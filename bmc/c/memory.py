@@ -18,7 +18,8 @@ from bmc.terms import both, choose, either, negate
 class MemObject:
     """One C object. ``kind``: pointee, argument, global, local (static), return, automatic, constant.
 
-    ``refusal``: why its initialiser cannot be read, raised on access. ``ended``: its lifetime is over.
+    ``refusal``: why its initialiser cannot be read, raised on access. ``ended``: its lifetime is over. ``volatile``: as
+    a whole (members may be by themselves).
     """
 
     name: str
@@ -31,6 +32,7 @@ class MemObject:
     declared: Location | None = None
     refusal: InputRefused | None = None
     ended: bool = False
+    volatile: bool = False
 
     @property
     def persistent(self) -> bool:

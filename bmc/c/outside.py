@@ -2,37 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
-
-from pycparser import c_ast
-from pysmt.fnode import FNode
+from typing import TYPE_CHECKING
 
 from bmc.c.config import SourceConfig
 from bmc.c.environment import undefined_object
 from bmc.c.memory import UNDEFINED, Content, Key, MemObject
-from bmc.c.program import Program, Unit
-from bmc.c.types import PointerType, scalars
-from bmc.c.variables import is_variable, matching, symbol_content, variable_name
+from bmc.c.program import Program
+from bmc.c.reads import StepResult, is_written, read_names
+from bmc.c.types import ArrayType, CType, Path, PointerType, StructType, scalars, type_at
+from bmc.c.variables import matching, variable_name
 from bmc.errors import InputRefused
 
 if TYPE_CHECKING:
     from bmc.c.build import Builder
-    from bmc.c.interface import StepResult
 
 
-def check_outside(builder: Builder, roles: Mapping[Key, str], result: StepResult) -> None:
-    """Refuse a value from outside that the step reads and the project does not describe.
+def check_outside(builder: Builder, roles: Mapping[Key, str], result: StepResult, read_by_init: Iterable[Key]) -> None:
+    """Refuse a value from outside that init or step read and the project does not describe.
 
-    Such are objects that no source defines, and volatile ones that the step only reads. What the project lists under
-    ``interface.state`` keeps its value; what it gives a value in ``interface.values`` has it.
+    Such are objects that no source defines, and volatile ones that are read before they are written; ``read_by_init``
+    are those that init so reads. What the project lists under ``interface.state`` keeps its value; what it gives a
+    value in ``interface.values`` has it.
     """
     config, environment = builder.config, builder.environment
     names = {variable_name(*key): key for key in roles}
     told = {names[name] for name in matching(config.state, list(names), config.where, "state variable")}
     told |= environment.valued
-    read = _read_names(result)
+    read = read_names(result)
 
     def unknown(key: Key) -> bool:
         return roles.get(key) == "state" and key not in told and variable_name(*key) in read
@@ -41,26 +39,46 @@ def check_outside(builder: Builder, roles: Mapping[Key, str], result: StepResult
         keys = [(obj, path) for path, _ in scalars(obj.ctype)]
         if not keys or isinstance(obj.ctype, PointerType) or any(unknown(key) for key in keys):
             raise undefined_object(obj)
-    for obj in volatile_objects(builder.program):
-        for key in ((obj, path) for path, _ in scalars(obj.ctype)):
-            if obj.file and key in result.final and unknown(key) and not _is_written(key, result):
-                raise InputRefused(
-                    f"the volatile object '{variable_name(*key)}' is read, and the step never writes it: "
-                    "what it holds comes from outside",
-                    obj.declared,
-                    "list it in interface.input (one value per step), or in interface.state (it keeps its value)",
-                )
+    early = set(read_by_init)
+    for key in result.final:
+        if key not in roles or key in told or not _is_volatile(key, builder.executor.through_volatile):
+            continue
+        if key in early:
+            raise _volatile_in_init(key)
+        if roles[key] != "input" and variable_name(*key) in read:
+            raise _volatile_in_step(key, is_written(key, result))
 
 
-def _read_names(result: StepResult) -> set[str]:
-    """Names of the variables whose values the step depends on."""
-    terms = [c.term for k, c in result.final.items() if isinstance(c.term, FNode) and _is_written(k, result)]
-    terms += [result.recorder.defined, *(each.formula for each in result.recorder.asserts)]
-    return {symbol.symbol_name() for term in terms for symbol in term.get_free_variables()}
+def _volatile_in_step(key: Key, written: bool) -> InputRefused:
+    way = "is read before the step writes it" if written else "is read, and the step never writes it"
+    return InputRefused(
+        f"the volatile object '{variable_name(*key)}' {way}: what it holds comes from outside",
+        key[0].declared,
+        "list it in interface.input (one value per step), or in interface.state (it keeps its value)",
+    )
 
 
-def _is_written(key: Key, result: StepResult) -> bool:
-    return is_variable(key) and result.final[key] != symbol_content(key, key in result.shadowed)
+def _volatile_in_init(key: Key) -> InputRefused:
+    return InputRefused(
+        f"init reads the volatile object '{variable_name(*key)}' before writing it: what it holds comes from outside, "
+        "and no input has a value before the first step",
+        key[0].declared,
+        "leave that out of init, or list it in interface.state if it keeps its value",
+    )
+
+
+def _is_volatile(key: Key, through: Mapping[MemObject, Collection[Path]]) -> bool:
+    """Whether a variable is volatile: its object, a member around it, or what it is accessed ``through``."""
+    obj, path = key
+    if obj.volatile or any(path[: len(other)] == other for other in through.get(obj, ())):
+        return True
+    ctype: CType = obj.ctype
+    for number, part in enumerate(path, 1):
+        member = ctype.member(str(part)) if isinstance(ctype, StructType) else None
+        if member is not None and member.volatile:
+            return True
+        ctype = type_at(obj.ctype, path[:number])
+    return False
 
 
 def with_targets(objects: Iterable[MemObject], cells: Mapping[Key, Content]) -> list[MemObject]:
@@ -108,29 +126,16 @@ def _selects(pattern: str, names: list[str], config: SourceConfig) -> bool:
 
 
 def volatile_objects(program: Program) -> list[MemObject]:
-    """File-scope objects that are declared volatile, themselves or by the name of their type."""
-    found: dict[MemObject, None] = {}
-    for unit in program.units:
-        for name in _volatile_names(unit):
-            obj = unit.scope.names.get(name)
-            if isinstance(obj, MemObject):
-                found[obj] = None
-    return list(found)
+    """File-scope objects that are declared volatile, or with a volatile member."""
+    objects = (obj for unit in program.units for obj in unit.scope.names.values() if isinstance(obj, MemObject))
+    return list(dict.fromkeys(obj for obj in objects if obj.volatile or _has_volatile_member(obj.ctype)))
 
 
-def _volatile_names(unit: Unit) -> Iterator[str]:
-    types: set[str] = set()
-    for node in unit.tree.ext:
-        inner: Any = getattr(node, "type", None)
-        while isinstance(inner, c_ast.ArrayDecl):
-            inner = inner.type
-        named = inner.type.names if isinstance(getattr(inner, "type", None), c_ast.IdentifierType) else []
-        pointer = isinstance(inner, c_ast.PtrDecl)
-        if "volatile" in (getattr(inner, "quals", None) or ()) or (not pointer and types & set(named)):
-            if isinstance(node, c_ast.Typedef):
-                types.add(node.name)
-            elif isinstance(node, c_ast.Decl):
-                yield node.name
+def _has_volatile_member(ctype: CType) -> bool:
+    while isinstance(ctype, ArrayType):
+        ctype = ctype.element
+    members = (ctype.fields or []) if isinstance(ctype, StructType) else []
+    return any(member.volatile or _has_volatile_member(member.type) for member in members)
 
 
 def without_untouched(builder: Builder, result: StepResult, touched: set[MemObject]) -> StepResult:

@@ -209,6 +209,7 @@ def _predefined(model: DataModel) -> list[tuple[str, str]]:
         ("__restrict", "restrict"),
         ("__restrict__", "restrict"),
         ("__signed__", "signed"),
+        ("__thread", "_Thread_local"),
         ("__volatile", "volatile"),
         ("__alignof__", "_Alignof"),
         ("__const__", "const"),

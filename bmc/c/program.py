@@ -76,10 +76,11 @@ class Unreadable:
 
 @dataclass(frozen=True, slots=True)
 class Typedef:
-    """A type name; ``const`` if objects of the type are."""
+    """A type name; ``const`` and ``volatile`` if objects of the type are."""
 
     ctype: CType
     const: bool = False
+    volatile: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,9 +161,9 @@ def parse_text(text: str, file: str) -> Any:
     except c_parser.ParseError as error:
         message, place, hint = syntax_error(str(error), file)
         hint = keyword_hint(_source_line(place)) or hint
-        raise InputRefused(message, place if place.line else _next_token(parser, place), hint) from None
+        raise InputRefused(message, place if place.line else _next_token(parser, text, place), hint) from None
     except RecursionError:
-        raise too_deep("syntax", DEEPEST, _next_token(parser, Location(file))) from None
+        raise too_deep("syntax", DEEPEST, _next_token(parser, text, Location(file))) from None
     check_tree(tree)
     return tree
 
@@ -176,19 +177,35 @@ def _source_line(place: Location) -> str:
     return lines[place.line - 1] if 0 < place.line <= len(lines) else ""
 
 
-def _next_token(parser: Any, place: Location) -> Location:
-    """Where the parser stands; some of its errors name no line."""
+def _next_token(parser: Any, text: str, place: Location) -> Location:
+    """Where the parser stands; some of its errors name no line. At the end: the last line with text."""
     try:
         token = parser._tokens.peek()
         return Location(token.filename, token.lineno, token.column)
     except AttributeError:
-        return place
+        return last_line(text, place)
+
+
+def last_line(text: str, place: Location) -> Location:
+    """The last line of preprocessed ``text`` that is not blank, by its line markers."""
+    text = text.rstrip()
+    markers = list(re.finditer(r'^#line (\d+)(?: "([^"\n]*)")?[^\n]*\n', text, re.M))
+    if not markers:
+        return Location(place.file, text.count("\n") + 1)
+    last = markers[-1]
+    return Location(last[2] or place.file, int(last[1]) + text.count("\n", last.end()))
 
 
 def syntax_error(message: str, file: str) -> tuple[str, Location, str]:
     """pycparser's message as (text, place, next step)."""
     match = re.match(r"(.*?):(\d+)(?::(\d+))?: (.*)", message, re.S)
     hint = "only standard C11 is read; put a stand-in header with macros for compiler extensions on the include path"
+    if message.endswith("At end of input"):
+        text = "C syntax error: the file ends inside of a declaration, function or other block"
+        return text, Location(file), "close what is open there: a brace, a parenthesis, or a semicolon is missing"
+    if match and match[4].startswith("Comments are not supported"):
+        message = f"{message[: match.start(4)]}a comment that does not end"
+        match, hint = re.match(r"(.*?):(\d+)(?::(\d+))?: (.*)", message, re.S), "close it with */"
     if not match:
         return f"C syntax error: {message.removeprefix(f'{file}: ')}", Location(file), hint
     place = Location(match[1] or file, int(match[2]), int(match[3] or 0))

@@ -11,6 +11,7 @@ from pycparser import c_ast
 from bmc.c.access import MemoryAccess, Watch
 from bmc.c.memory import Place
 from bmc.c.program import unsupported
+from bmc.c.variables import variable_name
 
 STEPS = {"p++": "+", "p--": "-", "++": "+", "--": "-"}
 """Increment and decrement operators with what they do."""
@@ -45,7 +46,7 @@ class Sequencing(MemoryAccess):
             targets = {(t.object, t.path) for t in first.targets}
             clash |= {key for key in (b.direct if assigns == "=" else b.writes) if key in targets}
         if clash:
-            name = min(key[0].name for key in clash)
+            name = min(variable_name(*key) for key in clash)
             raise unsupported(f"'{name}' is changed and used in one expression in no given order", node)
         return first, second
 
@@ -63,7 +64,7 @@ class Sequencing(MemoryAccess):
         todo = [node]
         while todo:
             item = todo[-1]
-            children = [child for _, child in item.children()] if id(item) not in self._effects else []
+            children = _evaluated(item) if id(item) not in self._effects else []
             missing = [child for child in children if id(child) not in self._effects]
             if missing and not _changes(item):
                 todo += missing
@@ -72,6 +73,12 @@ class Sequencing(MemoryAccess):
                 self._effects[id(item)] = _changes(item) or any(self._effects[id(c)][0] for c in children), item
             todo.pop()
         return self._effects[id(node)][0]
+
+
+def _evaluated(node: Any) -> list[Any]:
+    """The parts of a syntax node that are evaluated with it: not those of ``sizeof``."""
+    unevaluated = isinstance(node, c_ast.UnaryOp) and node.op in ("sizeof", "_Alignof")
+    return [] if unevaluated else [child for _, child in node.children()]
 
 
 def _changes(node: Any) -> bool:

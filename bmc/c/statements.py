@@ -9,7 +9,7 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE
 
 from bmc.c.calls import Frame
-from bmc.c.declarations import is_const
+from bmc.c.declarations import is_const, is_volatile, refuse_thread_local
 from bmc.c.feasible import impossible
 from bmc.c.initialise import Initialiser
 from bmc.c.memory import Content, MemObject, Place, State, Target, join, merge
@@ -83,7 +83,7 @@ class Executor(Switches):
         ctype = self.types.read(node, scope)
         if isinstance(ctype, StructType) and not ctype.tag:
             ctype.tag = node.name
-        scope.names[node.name] = Typedef(ctype, is_const(node, scope))
+        scope.names[node.name] = Typedef(ctype, is_const(node, scope), is_volatile(node, scope))
         return state
 
     def _do_staticassert(self, node: Any, scope: Scope, state: State) -> State:
@@ -113,6 +113,7 @@ class Executor(Switches):
         ctype = self.types.read(node, scope)
         if node.name is None:
             return state
+        refuse_thread_local(node)
         if "extern" in node.storage or isinstance(ctype, FunctionType):
             found = scope.find(node.name)
             if found is None:
@@ -128,6 +129,7 @@ class Executor(Switches):
     def static_local(self, function: Function, node: Any, scope: Scope, state: State) -> MemObject:
         """The object of a static local; made once, with its start value."""
         key = (function, id(node))
+        refuse_thread_local(node)
         if key not in self.statics:
             ctype = self.types.read(node, scope)
             if isinstance(ctype, ArrayType) and ctype.length is None:
@@ -145,6 +147,7 @@ class Executor(Switches):
                 function.unit.source.file,
                 const,
             )
+            obj.declared, obj.volatile = where(node), is_volatile(node, scope)
             self.statics[key] = obj
             self.static_cells.update(self.initialiser.static(obj, node.init, scope))
         obj = self.statics[key]

@@ -66,11 +66,12 @@ class VoidType:
 
 @dataclass(frozen=True, slots=True)
 class PointerType:
-    """A pointer; ``const``: to const; ``length``: of the array that a parameter was declared as."""
+    """A pointer, ``const`` or ``volatile``: to such; ``length``: of the array that a parameter was declared as."""
 
     target: CType
     const: bool = False
     length: int | None = None
+    volatile: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +150,7 @@ class Member:
     name: str
     type: CType
     bit_field: bool = False
+    volatile: bool = False
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 from pycparser import c_ast
 
-from bmc.c.declarations import TypeReader, is_const
+from bmc.c.declarations import TypeReader, is_const, is_volatile, refuse_thread_local
 from bmc.c.initialise import Initialiser
 from bmc.c.memory import MemObject
 from bmc.c.program import Function, Program, Typedef, Unit, Unreadable, where
@@ -46,7 +46,8 @@ class UnitReader:
         if isinstance(node, c_ast.FuncDef):
             self._function(node.decl, unit, node)
         elif isinstance(node, c_ast.Typedef):
-            unit.scope.names[node.name] = Typedef(self._named(node, unit), is_const(node, unit.scope))
+            ctype = self._named(node, unit)
+            unit.scope.names[node.name] = Typedef(ctype, is_const(node, unit.scope), is_volatile(node, unit.scope))
         elif isinstance(node, c_ast.StaticAssert):
             self.types.check_static_assert(node, unit.scope)
         elif isinstance(node, c_ast.Decl):
@@ -85,6 +86,7 @@ class UnitReader:
             known.node, known.unit, known.ctype = definition, unit, ctype
 
     def _variable(self, node: Any, ctype: CType, unit: Unit) -> None:
+        refuse_thread_local(node)
         if isinstance(ctype, ArrayType) and ctype.length is None and node.init is not None:
             ctype = self.initialiser.completed(ctype, node.init, unit.scope)
         static = "static" in node.storage
@@ -99,6 +101,7 @@ class UnitReader:
                 self.objects[node.name] = known
         else:
             self._redeclare(known, ctype, node)
+        known.volatile = known.volatile or is_volatile(node, unit.scope)
         unit.scope.names[node.name] = known
         if node.init is not None:
             if known in self.initialisers:

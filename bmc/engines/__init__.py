@@ -5,7 +5,7 @@ from __future__ import annotations
 from bmc.engines.protocol import Engine
 from bmc.errors import UsageError
 
-NAMES = ("z3",)
+NAMES = ("z3", "sat", "bitwuzla")
 
 
 def choose(name: str, memory: int | None = None) -> Engine:
@@ -18,4 +18,12 @@ def choose(name: str, memory: int | None = None) -> Engine:
         from bmc.engines.z3 import Z3Engine
 
         return Z3Engine(memory)
+    if name == "sat":
+        from bmc.engines.sat import SatEngine
+
+        return SatEngine(memory)
+    if name == "bitwuzla":
+        from bmc.engines.bitwuzla import BitwuzlaEngine
+
+        return BitwuzlaEngine(memory)
     raise UsageError(f"no engine is called {name!r}", hint=f"choose one of {', '.join(NAMES)}")

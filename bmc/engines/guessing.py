@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pysmt.fnode import FNode
 
 from bmc.engines.bounding import Bounding
-from bmc.engines.protocol import Answer, Run, Session, Status
+from bmc.engines.protocol import Alternative, Answer, Run, Session, Status, check_in_turn
 from bmc.engines.sampling import Sampling
 from bmc.engines.term_sets import Box
 from bmc.floats.operations import beyond_solvers
@@ -75,6 +75,12 @@ class GuessingSession:
         if answer.status is Status.UNKNOWN:
             self._given_up.append(steps)
         return answer
+
+    def check_any(
+        self, alternatives: Sequence[Alternative], time_limit: float | None = None, effort: int | None = None
+    ) -> Answer:
+        """See the protocol: the fewest steps first, since bounds and trials tell most of short runs."""
+        return check_in_turn(self, alternatives, time_limit, effort)
 
     def run(self) -> Run:
         """See the protocol."""

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from pysmt.fnode import FNode
+from pysmt.shortcuts import Or
 
+from bmc.engines.cost import Cost
 from bmc.system import TransitionSystem, Valuation
 
 
@@ -41,6 +43,10 @@ class Run:
         return len(self.inputs)
 
 
+Alternative = tuple[FNode, int]
+"""A framed formula and the number of valid steps that it is asked over."""
+
+
 class Session(Protocol):
     """One incremental solver session from one source: frames are added as longer queries arrive."""
 
@@ -54,15 +60,24 @@ class Session(Protocol):
         ``effort`` limits the solver's work repeatably, in units of about a second; None for no limit.
         """
 
+    def check_any(
+        self, alternatives: Sequence[Alternative], time_limit: float | None = None, effort: int | None = None
+    ) -> Answer:
+        """Is there a run for at least one of ``alternatives``: one question in place of a ``check`` for each.
+
+        With SAT, ``run`` may go on after the steps of the one that it satisfies, where they need not be valid.
+        """
+
     def run(self) -> Run:
         """The run found by the last ``check`` that answered SAT, all its variables' values, over its ``steps``."""
 
 
 class Engine(Protocol):
-    """Makes sessions. ``name`` and ``version`` go into every result."""
+    """Makes sessions. ``name`` and ``version`` go into every result, ``cost`` grows with the work done."""
 
     name: str
     version: str
+    cost: Cost
 
     def tries(self, system: TransitionSystem) -> bool:
         """Whether runs of ``system`` are tried before a solver is asked, so that short ones are found quickly."""
@@ -73,3 +88,18 @@ class Engine(Protocol):
         ``goals`` are the formulas that will be asked about: variables outside their cone of influence may be left
         out of the encoding.
         """
+
+
+def check_in_turn(
+    session: Session, alternatives: Sequence[Alternative], time_limit: float | None, effort: int | None
+) -> Answer:
+    """``check_any`` for sessions that can only ask one number of steps at a time: the least one first."""
+    status = Status.UNSAT
+    for steps in sorted({steps for _, steps in alternatives}):
+        formulas = [formula for formula, own in alternatives if own == steps]
+        answer = session.check([Or(formulas)], steps, time_limit, effort)
+        if answer.status is Status.SAT:
+            return answer
+        if answer.status is Status.UNKNOWN:
+            status = Status.UNKNOWN
+    return Answer(status)

@@ -1,0 +1,42 @@
+"""What an engine's work has cost so far."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+
+@dataclass
+class Cost:
+    """``queries`` put to the solver; ``solving`` is the solver's time for them, ``sessions`` all time that sessions
+    took, encoding included, both in seconds."""
+
+    queries: int = 0
+    solving: float = 0.0
+    sessions: float = 0.0
+
+    @property
+    def encoding(self) -> float:
+        """Seconds that sessions took besides the solver's."""
+        return self.sessions - self.solving
+
+    @contextmanager
+    def in_session(self) -> Iterator[None]:
+        """Counts the time within as a session's."""
+        begun = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.sessions += time.perf_counter() - begun
+
+    @contextmanager
+    def in_solver(self) -> Iterator[None]:
+        """Counts one query and the time within as the solver's."""
+        self.queries += 1
+        begun = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.solving += time.perf_counter() - begun

@@ -1,0 +1,50 @@
+"""How far framed formulas reach: the steps that they need, and the state variables in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pysmt.fnode import FNode
+
+from bmc.system import TransitionSystem, symbols_of
+from bmc.unroll import unframed
+
+Reach = tuple[int, tuple[FNode, ...]]
+"""How many steps a framed formula needs, and the plain symbols of the state variables in it."""
+
+
+class Reaches:
+    """Looks at each formula once. An input at step j needs j + 1 steps, a state at step j needs j, others none."""
+
+    def __init__(self, system: TransitionSystem) -> None:
+        self._states = {var.name: var.symbol for var in system.state}
+        self._inputs = frozenset(var.name for var in system.inputs)
+        self._known: dict[FNode, Reach] = {}
+
+    def span(self, formula: FNode) -> int:
+        """The steps that a framed formula needs."""
+        return self._of(formula)[0]
+
+    def states(self, formulas: Iterable[FNode]) -> Iterable[FNode]:
+        """The plain symbols of the state variables in framed formulas."""
+        return dict.fromkeys(symbol for formula in formulas for symbol in self._of(formula)[1])
+
+    def _of(self, formula: FNode) -> Reach:
+        """A disjunction's parts are looked at once each: they are asked together in ever new ways."""
+        if formula not in self._known:
+            parts = [self._single(part) for part in (formula.args() if formula.is_or() else [formula])]
+            union = dict.fromkeys(symbol for _, symbols in parts for symbol in symbols)
+            self._known[formula] = max(span for span, _ in parts), tuple(union)
+        return self._known[formula]
+
+    def _single(self, formula: FNode) -> Reach:
+        if formula not in self._known:
+            span, states = 0, dict[FNode, None]()
+            for symbol in symbols_of(formula):
+                name, step = unframed(symbol)
+                if name in self._states:
+                    span, states[self._states[name]] = max(span, step), None
+                elif name in self._inputs:
+                    span = max(span, step + 1)
+            self._known[formula] = span, tuple(states)
+        return self._known[formula]

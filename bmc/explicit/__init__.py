@@ -1,0 +1,1 @@
+"""Explicit search: formulas over whole arrays of values, all reachable states, paths through them."""

@@ -1,0 +1,189 @@
+"""Algorithm 10 (GetKreachEdges): the edges from one source, decided in one incremental session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from pysmt.fnode import FNode
+
+from bmc.engines.protocol import Answer, Engine, Session, Status
+from bmc.errors import CheckDisagreed
+from bmc.simulate import Simulator
+from bmc.system import TransitionSystem
+from bmc.unroll import at, shift
+from chaincover.budget import Budget
+from chaincover.graph import FINAL, INIT, Edge
+from chaincover.seen import seen_in
+from properties.goal import Goal
+from properties.monitor import Monitor
+
+Question = list[tuple[str, int]]
+"""Targets with distances: is one of them met?"""
+
+Upper = dict[Edge, int]
+"""Distances in steps that runs were seen to make."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Between which goals edges are sought. ``final`` is over plain state symbols, None: there is no such end."""
+
+    system: TransitionSystem
+    goals: tuple[Goal, ...]
+    final: FNode | None
+    overlap: str
+
+    @property
+    def start(self) -> Goal:
+        """Init as a node."""
+        return Goal(INIT, at(self.system.init_formula, 0), None, 0)
+
+    @property
+    def targets(self) -> tuple[Goal, ...]:
+        """The goals, and the final condition as a node."""
+        return (*self.goals, *([] if self.final is None else [Goal(FINAL, at(self.final, 0), None, 0)]))
+
+
+@dataclass
+class Row:
+    """What is known of the edges from ``source``, by target.
+
+    ``pending`` has each open edge's least distance that is still to ask for, ``lower`` the least one not proved
+    impossible, ``weights`` the distance where it is found. At the targets ``unknown`` the solver gave up.
+    """
+
+    source: str
+    pending: dict[str, int]
+    lower: dict[str, int]
+    weights: dict[str, int] = field(default_factory=dict)
+    unknown: dict[str, None] = field(default_factory=dict)
+
+
+class EdgeSearch:
+    """Decides the edges of ``problem``. One query asks for all open edges of a source at all their distances."""
+
+    def __init__(self, problem: Problem, engine: Engine) -> None:
+        self._problem, self._engine = problem, engine
+        self._sources = {goal.name: goal for goal in (problem.start, *problem.goals)}
+        self._targets = {goal.name: goal for goal in problem.targets}
+        self._monitor = Monitor(problem.targets)
+        self._lengths = {goal.name: goal.length for goal in problem.goals}
+        self._simulator = Simulator(problem.system)
+        self._sessions: dict[str, Session] = {}
+        self._placed: dict[tuple[str, int], FNode] = {}
+        self.queries = 0
+
+    def satisfiable(self, source: str, budget: Budget) -> bool:
+        """Whether some run may satisfy the goal ``source``."""
+        session, length = self._session(source), self._sources[source].length
+        return self._counted(budget, lambda limit: session.check([], length, limit)) is not Status.UNSAT
+
+    def ask(self, row: Row, upper: Upper, to: int, budget: Budget) -> None:
+        """Decide the open edges of ``row`` at distances up to ``to``; what runs show is entered into ``upper``.
+
+        Distances in ``upper`` are not asked for again, only whether there are shorter ones. LimitReached when time is
+        over: what was found until then stays in ``row``.
+        """
+        nearest = to
+        while open_ones := _open(row, upper, to):
+            nearest = max(nearest, min(d for _, d in open_ones))
+            asked = [(target, d) for target, d in open_ones if d <= nearest]
+            if self._ask(row, upper, asked, budget) is Status.SAT:
+                nearest = (min(d for _, d in open_ones) + max(d for _, d in asked)) // 2
+            else:
+                nearest = to
+
+    def _ask(self, row: Row, upper: Upper, asked: Question, budget: Budget) -> Status:
+        """Put one question. UNKNOWN where the solver gave up; then its parts have been asked for one by one."""
+        session = self._session(row.source)
+        alternatives = [(self._at(target, d), self._horizon(row.source, target, d)) for target, d in asked]
+        status = self._counted(budget, lambda limit: session.check_any(alternatives, limit))
+        if status is Status.SAT:
+            self._take_hits(row.source, upper, asked)
+        elif status is Status.UNSAT or len(asked) == 1:
+            _rule_out(row, asked, proved=status is Status.UNSAT)
+        else:
+            for part in _parts(asked):
+                while part := [(t, d) for t, d in _shorter(row.source, upper, part) if row.pending[t] <= d]:
+                    if self._ask(row, upper, part, budget) is not Status.SAT:
+                        break
+        return status
+
+    def _take_hits(self, source: str, upper: Upper, asked: Question) -> None:
+        """Note the distances that the session's run shows; CheckDisagreed if it shows none that was asked for."""
+        run = self._simulator.valid_part(self._sessions[source].run())
+        covered = self._monitor.covered(run)
+        if source == INIT:
+            covered[INIT] = [0]
+        enter(upper, seen_in(covered, self._lengths, self._problem.overlap == "forbid"))
+        if _shorter(source, upper, asked) == asked:
+            names = ", ".join(dict.fromkeys(target for target, _ in asked))
+            raise CheckDisagreed(f"the engine's run from {source} reaches none of {names}")
+
+    def _session(self, source: str) -> Session:
+        if source not in self._sessions:
+            formulas = [target.antecedent for target in self._targets.values()]
+            antecedent = self._sources[source].antecedent
+            self._sessions[source] = self._engine.session(self._problem.system, antecedent, formulas)
+        return self._sessions[source]
+
+    def _horizon(self, source: str, target: str, distance: int) -> int:
+        return max(self._sources[source].length, distance + self._targets[target].length)
+
+    def _at(self, target: str, distance: int) -> FNode:
+        key = (target, distance)
+        if key not in self._placed:
+            self._placed[key] = shift(self._targets[target].antecedent, distance)
+        return self._placed[key]
+
+    def _counted(self, budget: Budget, ask: Callable[[float | None], Answer]) -> Status:
+        limit = budget.for_query()
+        self.queries += 1
+        status = ask(limit).status
+        if status is Status.UNKNOWN:
+            budget.check()
+        return status
+
+
+def enter(upper: Upper, seen: Upper) -> None:
+    """Enter into ``upper`` the distances ``seen`` that are shorter."""
+    for edge, steps in seen.items():
+        if steps < upper.get(edge, steps + 1):
+            upper[edge] = steps
+
+
+def _open(row: Row, upper: Upper, to: int) -> Question:
+    """The targets with the distances to ask for, up to ``to``; those that are known by now leave ``pending``."""
+    found = []
+    for target, first in list(row.pending.items()):
+        known = upper.get((row.source, target), to + 1)
+        if known <= min(first, to):
+            row.weights[target] = known
+            del row.pending[target]
+        else:
+            found += [(target, d) for d in range(first, min(to, known - 1) + 1)]
+    return found
+
+
+def _shorter(source: str, upper: Upper, asked: Question) -> Question:
+    """The part of ``asked`` that no run has shown yet."""
+    return [(target, d) for target, d in asked if d < upper.get((source, target), d + 1)]
+
+
+def _rule_out(row: Row, asked: Question, proved: bool) -> None:
+    """Move the targets beyond these distances; their lower bounds follow only as far as all was ``proved``."""
+    for target, distance in asked:
+        row.pending[target] = max(row.pending[target], distance + 1)
+        if not proved:
+            row.unknown[target] = None
+        elif target not in row.unknown:
+            row.lower[target] = row.pending[target]
+
+
+def _parts(asked: Question) -> list[Question]:
+    """``asked`` by target, that of one target in halves, nearer distances first."""
+    targets = list(dict.fromkeys(target for target, _ in asked))
+    if len(targets) > 1:
+        return [[(t, d) for t, d in asked if t == target] for target in targets]
+    return [asked[: len(asked) // 2], asked[len(asked) // 2 :]]

@@ -1,0 +1,244 @@
+"""The K-reachability graph from a list of all reachable states, without a solver: every weight exact, or none at all.
+
+Between the end of one goal and the start of another a shortest run is a shortest path: breadth first from all starts
+of a goal at once. Where two goals overlap both are watched together, for each distance below the first one's length.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from pysmt.fnode import FNode
+
+from bmc.explicit.paths import Arrows
+from bmc.explicit.vectors import Column
+from bmc.explore import StateGraph
+from bmc.system import TransitionSystem
+from chaincover.budget import Budget
+from chaincover.explicit_exact import MOST_ARROWS, goal_classes, states_in
+from chaincover.explicit_product import Classes, Product, product
+from chaincover.graph import END, FINAL, INIT, Edge, ReachGraph
+from chaincover.obligations import Arrival, Obligations, bits
+from chaincover.reachability import Level
+from properties.goal import Goal
+
+MOST_GOALS = 63
+"""Goals that fit into the mask of an arrow."""
+
+_NODES = 50_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What is remembered of one goal's own run and, from ``distance`` on, of the others; ``done``: completed so far."""
+
+    step: int
+    own: int
+    own_done: bool
+    others: int
+    done: int
+
+
+class _Together:
+    """Watches goal number ``goal`` from a run's start, and all others that begin ``distance`` steps later (None: none).
+
+    The mask of an arrow tells the goals completed by then, once the goal itself is, which is among them.
+    """
+
+    def __init__(self, obligations: Obligations, goal: int, distance: int | None) -> None:
+        self._obligations, self._goal, self._distance = obligations, goal, distance
+
+    def start(self, state_class: int) -> Sequence[tuple[Hashable, int]]:
+        fresh = self._obligations.fresh(state_class)
+        own = fresh.pending & self._obligations.of_goal[self._goal]
+        own_done = bool(fresh.completed >> self._goal & 1)
+        return self._told(_Seen(0, own, own_done, 0, 0), state_class)
+
+    def advance(self, memory: Hashable, input_class: int, state_class: int) -> Sequence[tuple[Hashable, int]]:
+        assert isinstance(memory, _Seen)
+        if memory.own_done and not memory.others and memory.step >= (self._distance or 0):
+            return ()
+        own = self._advanced(memory.own, input_class, state_class)
+        others = self._advanced(memory.others, input_class, state_class)
+        own_done = memory.own_done or bool(own.completed)
+        return self._told(
+            _Seen(memory.step + 1, own.pending, own_done, others.pending, memory.done | others.completed), state_class
+        )
+
+    def _advanced(self, pending: int, input_class: int, state_class: int) -> Arrival:
+        after = completed = 0
+        for obligation in bits(pending):
+            arrival = self._obligations.advance_one(obligation, input_class, state_class)
+            after, completed = after | arrival.pending, completed | arrival.completed
+        return Arrival(after, completed)
+
+    def _told(self, seen: _Seen, state_class: int) -> Sequence[tuple[Hashable, int]]:
+        others, done = seen.others, seen.done
+        if seen.step == self._distance:
+            fresh = self._obligations.fresh(state_class)
+            others |= fresh.pending & ~self._obligations.of_goal[self._goal]
+            done |= fresh.completed & ~(1 << self._goal)
+        if not (seen.own or seen.own_done):
+            return ()
+        memory = _Seen(seen.step, seen.own, seen.own_done, others, done)
+        return [(memory, done | 1 << self._goal if seen.own_done else 0)]
+
+
+@dataclass(frozen=True)
+class _Runs:
+    """The states in which runs of a goal can start, and those in which they can end."""
+
+    starts: Column
+    ends: Column
+
+
+class ListedGraphBuilder:
+    """As ``chaincover.reachability.GraphBuilder``, from all reachable states: one ``extend`` finds every weight.
+
+    ``listed`` holds the states for these goals and ``final`` or more. ``limit`` is the largest weight told (None: no
+    limit); longer ones are lower bounds. An edge without a weight at all has a lower bound above every finite weight.
+    """
+
+    def __init__(
+        self,
+        system: TransitionSystem,
+        listed: StateGraph,
+        goals: Sequence[Goal],
+        final: FNode | None,
+        overlap: str = "allow",
+        budget: Budget | None = None,
+        limit: int | None = None,
+    ) -> None:
+        self.levels: list[Level] = []
+        self.depth = -1
+        self._listed, self._goals, self._final = listed, tuple(goals), final
+        self._overlap, self._limit = overlap, limit
+        self._budget = budget or Budget()
+        self._obligations = Obligations(goals, {var.name for var in system.inputs})
+        self._arrows = Arrows(listed.steps.offsets, listed.steps.nexts)
+        self._weights: dict[Edge, int] = {}
+        self._lower: dict[Edge, int] = {}
+        self._unsatisfiable: list[str] = []
+        self._seconds = 0.0
+
+    @property
+    def complete(self) -> bool:
+        """Whether no edge is left to ask for, at whatever distance."""
+        return self.depth >= 0
+
+    def observe(self, upper: Mapping[Edge, int]) -> None:
+        """Nothing is to be learned from runs: every weight is found."""
+
+    def extend(self, to: int | None = None) -> None:
+        """Find every weight. LimitReached when the time is over; the call can be repeated."""
+        begun = time.monotonic()
+        try:
+            if not self.complete:
+                self._find()
+                self.depth = max(self._weights.values(), default=0) if self._limit is None else self._limit
+        finally:
+            self._seconds += time.monotonic() - begun
+
+    def graph(self) -> ReachGraph:
+        """What is known so far."""
+        return ReachGraph(
+            goals=tuple(goal.name for goal in self._goals),
+            end=END if self._final is None else FINAL,
+            weights=dict(self._weights),
+            lower=dict(self._lower),
+            unknown=(),
+            unsatisfiable=tuple(self._unsatisfiable),
+            depth=self.depth,
+            queries=0,
+            seconds=self._seconds,
+        )
+
+    @cached_property
+    def _impossible(self) -> int:
+        """Above every finite weight: a shortest way between two goals meets no state twice."""
+        return len(self._listed.states) + max((goal.length for goal in self._goals), default=0) + 1
+
+    def _find(self) -> None:
+        runs = {number: self._runs(number) for number in range(len(self._goals))}
+        possible = [number for number, found in runs.items() if found.starts.size]
+        weights, lower = dict[Edge, int](), dict[Edge, int]()
+        near = {number: self._near(number) for number in possible} if self._overlap == "allow" else {}
+        backward = self._arrows.backward()
+        starts = np.array(self._listed.starts, np.int64)
+        for target in possible:
+            name = self._goals[target].name
+            distances = backward.distances(runs[target].starts, self._budget.check)
+            self._note(weights, lower, (INIT, name), 0, distances[starts])
+            for source in possible:
+                if source == target:
+                    continue
+                goal, edge = self._goals[source], (self._goals[source].name, name)
+                if target in near.get(source, {}):
+                    self._note(weights, lower, edge, near[source][target], np.zeros(1, np.int32))
+                else:
+                    self._note(weights, lower, edge, goal.length, distances[runs[source].ends])
+        sources = [(self._goals[number].name, self._goals[number].length, runs[number].ends) for number in possible]
+        self._to_end(weights, lower, sources if self._goals else [(INIT, 0, starts)], backward)
+        self._weights, self._lower = weights, lower
+        self._unsatisfiable = [self._goals[number].name for number in runs if number not in possible]
+
+    def _to_end(
+        self,
+        weights: dict[Edge, int],
+        lower: dict[Edge, int],
+        sources: Sequence[tuple[str, int, Column]],
+        backward: Arrows,
+    ) -> None:
+        """The edges to the end from ``sources``: name, steps and the states in which they end."""
+        if self._final is None:
+            weights.update(((name, END), steps) for name, steps, _ in sources)
+            lower.update(((name, END), steps) for name, steps, _ in sources)
+            return
+        distances = backward.distances(np.flatnonzero(states_in(self._listed, self._final)), self._budget.check)
+        for name, steps, ends in sources:
+            self._note(weights, lower, (name, FINAL), steps, distances[ends])
+
+    def _note(
+        self, weights: dict[Edge, int], lower: dict[Edge, int], edge: Edge, before: int, distances: Column
+    ) -> None:
+        """An edge of ``before`` steps and the least of ``distances`` (-1: no way)."""
+        ways = distances[distances >= 0]
+        lower[edge] = before + int(ways.min()) if ways.size else self._impossible
+        if ways.size and (self._limit is None or lower[edge] <= self._limit):
+            weights[edge] = lower[edge]
+
+    def _runs(self, goal: int) -> _Runs:
+        found = self._watched(goal, None)
+        done = np.unique(found.arrows.ends[found.masks != 0])
+        done = np.union1d(done, found.starts[found.start_masks != 0]).astype(np.int64)
+        backward = found.arrows.backward().distances(done, self._budget.check)
+        starts = np.unique(found.states[found.starts[backward[found.starts] >= 0]])
+        return _Runs(starts, np.unique(found.states[done]))
+
+    def _near(self, goal: int) -> dict[int, int]:
+        """The other goals that can start while ``goal`` runs, with the least distance."""
+        near: dict[int, int] = {}
+        for distance in range(self._goals[goal].length):
+            found = self._watched(goal, distance)
+            done = int(
+                np.bitwise_or.reduce(found.masks, initial=0) | np.bitwise_or.reduce(found.start_masks, initial=0)
+            )
+            for other in bits(done & ~(1 << goal)):
+                near.setdefault(other, distance)
+        return near
+
+    def _watched(self, goal: int, distance: int | None) -> Product:
+        watcher = _Together(self._obligations, goal, distance)
+        every = np.arange(len(self._listed.states))
+        found = product(self._listed, self._classes, watcher, every, _NODES, MOST_ARROWS, self._budget.check)
+        if found is None:
+            raise MemoryError("too many states with obligations under way")
+        return found
+
+    @cached_property
+    def _classes(self) -> Classes:
+        return goal_classes(self._listed, self._obligations)

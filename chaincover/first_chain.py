@@ -1,0 +1,50 @@
+"""A first chain by trial runs, before any distance is asked for: a search that is stopped then still has one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from bmc.engines.protocol import Run
+from chaincover.any_order import AnyOrder
+from chaincover.bounds import lower_bound
+from chaincover.chain import Chain
+from chaincover.concretize import Concretizer, Plan
+from chaincover.graph import ReachGraph
+from chaincover.nearest import NearestFirst
+from chaincover.orderings.protocol import Limit
+
+Take = Callable[[Run, Mapping[str, int]], None]
+
+
+@dataclass(frozen=True)
+class FirstChain:
+    """``chain`` covers all goals, along ``plan``; the search falls back on it."""
+
+    chain: Chain
+    plan: Plan
+
+    def is_least(self, graph: ReachGraph, limit: Limit) -> bool:
+        """Whether what ``graph`` says so far proves that no chain is shorter; ``limit`` is that of the proof.
+
+        CheckDisagreed if it says that the chain cannot be.
+        """
+        return lower_bound(graph, self.chain.length, limit).minimal
+
+
+def by_trials(tools: Concretizer, names: Sequence[str], overlap: str, limit: int, take: Take) -> None:
+    """Goes from init on to the nearest of the goals ``names`` each time, then to the end.
+
+    The engine tries runs and asks no solver: it must be one that ``tries`` the system. ``limit`` is the most steps to
+    a goal's start. ``take`` gets the run through as many goals as this way leads to, with the step credited to each, in
+    the order of these steps; it is not called where there is none. LimitReached when time is over; then, and at an
+    interrupt, ``take`` gets the run so far, if it may end there.
+    """
+    way = NearestFirst(tools, names, overlap, limit, effort=0)
+    found = None
+    try:
+        found = way.partial()
+    finally:
+        found = found or way.so_far()
+        if found is not None:
+            take(found[0], AnyOrder({name: tools.goals[name] for name in names}, overlap).credited(*found))

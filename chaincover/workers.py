@@ -1,0 +1,156 @@
+"""Independent work on several processes, or on the machines of a Dask cluster.
+
+A worker that is lost loses nothing but time: its tasks are done again. Results come in the order of the tasks,
+whatever the order in which they were done.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from importlib.util import find_spec
+from typing import Any, Protocol, TypeVar
+
+from bmc.errors import UsageError
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+Done = Callable[[int], None]
+
+RESTARTS = 3
+"""So often lost processes are replaced without any task being done; after that this process does the work itself."""
+
+
+class Workers(Protocol):
+    """Does tasks somewhere else."""
+
+    def map(self, function: Callable[[Task], Result], tasks: Sequence[Task], done: Done) -> list[Result]:
+        """``function`` of each task, in their order; ``done`` is told how many are.
+
+        ``function`` is a module's own, tasks and results are plain data. An error of a task is raised here.
+        """
+
+    def close(self) -> None:
+        """Let the workers go, whatever they are doing."""
+
+
+class Processes:
+    """Up to ``jobs`` processes on this machine, started when they are first needed."""
+
+    def __init__(self, jobs: int) -> None:
+        self._jobs = jobs
+        self._pool: ProcessPoolExecutor | None = None
+        self._others: list[Any] = []
+
+    def map(self, function: Callable[[Task], Result], tasks: Sequence[Task], done: Done) -> list[Result]:
+        """See the protocol."""
+        results: dict[int, Result] = {}
+        losses = 0
+        while len(results) < len(tasks) and losses < RESTARTS:
+            before = len(results)
+            try:
+                self._go_on(function, tasks, results, done)
+            except BrokenProcessPool:
+                self.close()
+                losses = 0 if len(results) > before else losses + 1
+        for place, task in enumerate(tasks):
+            if place not in results:
+                results[place] = function(task)
+                done(len(results))
+        return [results[place] for place in range(len(tasks))]
+
+    def _go_on(
+        self, function: Callable[[Task], Result], tasks: Sequence[Task], results: dict[int, Result], done: Done
+    ) -> None:
+        """Enter the results of the tasks that have none yet. BrokenProcessPool when a process is lost."""
+        pool = self._ready()
+        left = [place for place in range(len(tasks)) if place not in results]
+        futures = {pool.submit(function, tasks[place]): place for place in left}
+        try:
+            for future in as_completed(futures):
+                results[futures[future]] = future.result()
+                done(len(results))
+        except BrokenProcessPool:
+            _keep_done(futures, results)
+            raise
+        except BaseException:
+            self.close()
+            raise
+
+    def _ready(self) -> ProcessPoolExecutor:
+        if self._pool is None:
+            context = multiprocessing.get_context("forkserver" if sys.platform == "linux" else "spawn")
+            self._others = multiprocessing.active_children()
+            self._pool = ProcessPoolExecutor(self._jobs, context, initializer=_ignore_interrupts)
+        return self._pool
+
+    def close(self) -> None:
+        """See the protocol."""
+        if self._pool is not None:
+            pool, self._pool = self._pool, None
+            pool.shutdown(wait=False, cancel_futures=True)
+            for child in multiprocessing.active_children():
+                if child not in self._others:
+                    child.terminate()
+
+
+class Cluster:
+    """The workers of the Dask scheduler at ``address``; they need the same ChainCover installed (extra ``dask``)."""
+
+    def __init__(self, address: str) -> None:
+        """UsageError if Dask is not installed, or no scheduler answers there."""
+        if find_spec("distributed") is None:
+            text = "a scheduler needs Dask's package distributed"
+            raise UsageError(text, hint="pip install 'chaincover[dask]', or use --jobs")
+        import distributed
+
+        self._api: Any = distributed
+        try:
+            self._client = distributed.Client(address, timeout=10, set_as_default=False)
+        except (OSError, ValueError) as error:
+            raise UsageError(f"no scheduler answers at {address}: {error}", hint="start it, or use --jobs") from None
+
+    def map(self, function: Callable[[Task], Result], tasks: Sequence[Task], done: Done) -> list[Result]:
+        """See the protocol. Dask gives a lost worker's tasks to others; those that it gives up are done here."""
+        futures = [self._client.submit(function, task, pure=False) for task in tasks]
+        places = {future.key: place for place, future in enumerate(futures)}
+        results: dict[int, Result] = {}
+        try:
+            for future in self._api.as_completed(futures, loop=self._client.loop):
+                try:
+                    result = future.result()
+                except (self._api.KilledWorker, self._api.CancelledError):
+                    result = function(tasks[places[future.key]])
+                results[places[future.key]] = result
+                done(len(results))
+        except BaseException:
+            self._client.cancel(futures)
+            raise
+        return [results[place] for place in range(len(tasks))]
+
+    def close(self) -> None:
+        """See the protocol."""
+        self._client.close()
+
+
+def _keep_done(futures: dict[Future[Result], int], results: dict[int, Result]) -> None:
+    """Enter what was done before the pool broke."""
+    for future, place in futures.items():
+        if future.done() and not future.cancelled() and future.exception() is None:
+            results[place] = future.result()
+
+
+def _ignore_interrupts() -> None:
+    """Ctrl-C reaches all processes of a terminal: the one that shows progress decides."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def choose(jobs: int, scheduler: str | None) -> Workers | None:
+    """The workers that the options ask for; None where this process does all the work."""
+    if scheduler is not None:
+        return Cluster(scheduler)
+    return Processes(jobs) if jobs > 1 else None

@@ -1,0 +1,147 @@
+"""Formulas over arrays against the same formulas value by value: every operator, widths, shapes, floating operations."""
+
+from __future__ import annotations
+
+import random
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from pysmt.fnode import FNode
+from pysmt.shortcuts import BV, And, Bool, BVComp, Iff, Implies, Ite, Not, Or, Symbol
+from pysmt.typing import BOOL, BVType
+
+from benchmarks.floats.operations import Operation, operations
+from benchmarks.floats.patterns import float_patterns, integer_patterns, related
+from bmc.evaluate import compile_formulas
+from bmc.explicit.float_vectors import vector_operation
+from bmc.explicit.vectors import column, compile_columns, node_count
+from bmc.floats.operations import operation_of
+
+WIDTHS = [1, 2, 3, 5, 8, 12, 16, 31, 32, 33, 63, 64, 65, 100, 128]
+
+
+def every_operator(a: FNode, b: FNode, c: FNode, width: int) -> list[FNode]:
+    binary = [
+        *(a + b, a - b, a * b, a & b, a | b, a ^ b, a.BVUDiv(b), a.BVURem(b), a.BVSDiv(b), a.BVSRem(b)),
+        *(a.BVLShl(b), a.BVLShr(b), a.BVAShr(b), a.BVConcat(b), BVComp(a, b), Ite(c, a, b), a + a + b),
+        *(a.BVULT(b), a.BVULE(b), a.BVSLT(b), a.BVSLE(b), a.Equals(b), And(c, a.Equals(b)), Or(c, a.BVULT(b))),
+    ]
+    high = width - 1
+    unary = [~a, -a, a.BVRol(1 % width), a.BVRor(high), a.BVZExt(1), a.BVSExt(1), a.BVZExt(70), a.BVSExt(70)]
+    cut = [a.BVExtract(0, high // 2), a.BVExtract(high // 2, high), a.BVExtract(high, high), a.BVExtract(0, high)]
+    with_constants = [a + BV(1, width), a.BVUDiv(BV(0, width)), a.BVLShl(BV(high, width)), BV(high, width).BVLShr(a)]
+    logic = [Not(c), Implies(c, a.Equals(b)), Iff(c, a.BVULT(b)), Ite(c, a.Equals(b), a.BVULT(b)), Bool(True)]
+    return [*binary, *unary, *cut, *with_constants, *logic]
+
+
+def interesting(width: int, rng: random.Random, count: int) -> list[int]:
+    top = 1 << width
+    fixed = [0, 1, 2, width - 1, width, width + 1, top - 1, top // 2, top // 2 - 1, top // 2 + 1]
+    return [value % top for value in fixed] + [rng.randrange(top) for _ in range(count)]
+
+
+def check(formulas: list[FNode], values: dict[str, tuple[list[int], int]]) -> None:
+    """``values``: raw values and bits by name, all of one length."""
+    slow = compile_formulas(formulas)
+    found = compile_columns(formulas)({name: column(raw, bits) for name, (raw, bits) in values.items()})
+    count = len(next(iter(values.values()))[0])
+    for row in range(count):
+        expected = slow({name: raw[row] for name, (raw, _) in values.items()})
+        for formula, result, right in zip(formulas, found, expected, strict=True):
+            assert int(np.broadcast_to(result, (count,))[row]) == right, (formula, row)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_every_operator_at_every_kind_of_width(width: int) -> None:
+    a, b = (Symbol(f"ev_{name}{width}", BVType(width)) for name in "ab")
+    c = Symbol("ev_c", BOOL)
+    rng = random.Random(width)
+    known = interesting(width, rng, 6)
+    rows = list(product(known, known, (0, 1)))
+    names = [(a.symbol_name(), width), (b.symbol_name(), width), ("ev_c", 0)]
+    values = {name: ([row[place] for row in rows], bits) for place, (name, bits) in enumerate(names)}
+    check(every_operator(a, b, c, width), values)
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 4])
+def test_small_widths_exhaustively(width: int) -> None:
+    a, b = (Symbol(f"ev_{name}{width}", BVType(width)) for name in "ab")
+    rows = list(product(range(1 << width), range(1 << width), (0, 1)))
+    names = [(a.symbol_name(), width), (b.symbol_name(), width), ("ev_c", 0)]
+    values = {name: ([row[place] for row in rows], bits) for place, (name, bits) in enumerate(names)}
+    check(every_operator(a, b, Symbol("ev_c", BOOL), width), values)
+
+
+def random_term(rng: random.Random, symbols: list[FNode], width: int, depth: int) -> FNode:
+    if depth == 0:
+        return rng.choice([*symbols, BV(rng.randrange(1 << width), width)])
+    left, right = (random_term(rng, symbols, width, depth - 1) for _ in range(2))
+    found: list[Any] = [f for f in every_operator(left, right, left.BVULT(right), width) if not f.is_constant()]
+    term = rng.choice([f for f in found if f.get_type() == BVType(width)])
+    assert isinstance(term, FNode)
+    return term
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_nested_terms(seed: int) -> None:
+    rng = random.Random(seed)
+    width = rng.choice(WIDTHS)
+    symbols = [Symbol(f"ev_{name}{width}", BVType(width)) for name in "ab"]
+    formulas = [random_term(rng, symbols, width, 4) for _ in range(4)]
+    rows = [[rng.choice(interesting(width, rng, 5)) for _ in symbols] for _ in range(30)]
+    check(formulas, {s.symbol_name(): ([row[p] for row in rows], width) for p, s in enumerate(symbols)})
+
+
+def test_columns_are_broadcast() -> None:
+    """States down, inputs across: what depends on one of them keeps its shape."""
+    a, b = Symbol("ev_a8", BVType(8)), Symbol("ev_b8", BVType(8))
+    states, inputs = column(range(0, 256, 5), 8)[:, None], column(range(0, 256, 7), 8)[None, :]
+    only, both, none = compile_columns([a + BV(200, 8), a * b, BV(7, 8)])({"ev_a8": states, "ev_b8": inputs})
+    assert (only.shape, none.shape) == (states.shape, (1,))
+    assert both.tolist() == [[x * y % 256 for y in range(0, 256, 7)] for x in range(0, 256, 5)]
+
+
+def test_shared_terms_are_counted_once() -> None:
+    a = Symbol("ev_a8", BVType(8))
+    shared = a * a
+    assert node_count([shared + shared, shared]) == 2
+
+
+OPERATIONS = list(operations())
+NAMES = [f"{operation.name}-{operation.operands[0].name}-{operation.result.name}" for operation in OPERATIONS]
+
+
+def hard_operands(operation: Operation, count: int) -> list[list[int]]:
+    chance = np.random.default_rng(7)
+    first = operation.operands[0]
+    if first.form is None:
+        return [integer_patterns(first.bits, count, chance).tolist()]
+    found = [float_patterns(first.form, count, chance)]
+    for kind in operation.operands[1:]:
+        assert kind.form is not None
+        found.append(related(found[0], kind.form, chance))
+    return [words.tolist() for words in found]
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=NAMES)
+def test_floating_operations_are_those_of_the_circuits(operation: Operation) -> None:
+    kinds = operation.operands
+    symbols = [Symbol(f"ev_{n}{k.bits}", BVType(k.bits)) for n, k in zip("ab", kinds, strict=False)]
+    values = hard_operands(operation, 400)
+    raw = {s.symbol_name(): (v, k.bits) for s, v, k in zip(symbols, values, kinds, strict=True)}
+    check(list(operation.terms(*symbols)), raw)
+
+
+def test_floating_operations_take_no_circuit() -> None:
+    found = [
+        operation.terms(
+            *(Symbol(f"ev_{n}{k.bits}", BVType(k.bits)) for n, k in zip("ab", operation.operands, strict=False))
+        )[0]
+        for operation in OPERATIONS
+        if operation.name in ("add", "multiply", "divide")
+    ]
+    known = [operation_of(term) for term in found]
+    assert all(one is not None and vector_operation(one) is not None for one in known)
+    assert node_count(found) == len(set(found))

@@ -1,0 +1,85 @@
+"""Runs side by side: they are the simulator's runs, and what they show is an upper bound."""
+
+from __future__ import annotations
+
+import numpy as np
+from cruise import INIT as RESTED
+from cruise import PROPERTIES, cruise
+from explicit import Explicit
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from random_systems import random_case
+
+from bmc.batch import Batch, Watch
+from bmc.hold import hold
+from bmc.simulate import Simulator
+from bmc.unroll import at
+from chaincover.budget import Budget
+from chaincover.graph import FINAL, INIT
+from chaincover.recheck import Checker
+from chaincover.seen import seen_in
+from chaincover.simulated import Simulated
+from properties.goal import Goal
+from properties.monitor import Monitor
+
+SEEDS = st.integers(0, 10**9)
+
+
+def nodes(case) -> dict[str, Goal]:
+    found = {INIT: Goal(INIT, at(case.system.init_formula, 0), None, 0)} | {goal.name: goal for goal in case.goals}
+    return found | ({} if case.final is None else {FINAL: Goal(FINAL, at(case.final, 0), None, 0)})
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(SEEDS, st.sampled_from([1, 3]))
+def test_lanes_are_runs_of_the_simulator(seed: int, ticks: int) -> None:
+    case = random_case(seed)
+    system = hold(case.system, ticks)
+    batch, simulator = Batch(system, seed=seed), Simulator(system)
+    lanes = batch.lanes(batch.initial(), 5, 7)
+    assert lanes.steps == 7
+    hits = Watch({goal.name: (goal.antecedent, goal.length) for goal in case.goals}).hits(lanes)
+    for lane in range(5):
+        run = simulator.run(simulator.initial(), lanes.run_inputs(lane, 7))
+        for name, rows in lanes.states.items():
+            assert [state[name] for state in run.states] == rows[:, lane].tolist()
+        valid = simulator.valid_part(run)
+        assert valid.length == lanes.valid[lane]
+        shown = {name: np.flatnonzero(rows[:, lane]).tolist() for name, rows in hits.items()}
+        assert shown == Monitor(case.goals).covered(valid)
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(SEEDS, st.sampled_from(["allow", "forbid"]))
+def test_what_runs_show_is_never_below_the_least_distance(seed: int, overlap: str) -> None:
+    case = random_case(seed)
+    simulated = Simulated(case.system, case.goals, case.final, overlap, Budget())
+    found = simulated.chain()
+    reference, known = Explicit(case.system), nodes(case)
+    for (a, b), steps in simulated.upper.items():
+        least = known[a].length if overlap == "forbid" or b == FINAL else 0
+        weight = reference.weight(known[a], known[b], reference.reachable(), steps, least)
+        assert weight is not None, (a, b)
+        assert weight <= steps
+    if found is not None:
+        run, credited = found
+        plan = Checker(case.system, case.goals, case.final).plan(run, credited, "end" if case.final is None else FINAL)
+        chain = Checker(case.system, case.goals, case.final).chain(plan, run)
+        assert sorted(chain.order) == sorted(goal.name for goal in case.goals)
+
+
+def test_the_cruise_controller_is_covered_by_simulation_alone() -> None:
+    simulated = Simulated(cruise(), PROPERTIES, RESTED, "allow", Budget())
+    found = simulated.chain()
+    assert found is not None
+    assert found[0].length >= 9
+    again = Simulated(cruise(), PROPERTIES, RESTED, "allow", Budget()).chain()
+    assert again == found
+
+
+def test_distances_seen_in_a_run() -> None:
+    covered = {INIT: [0], "a": [1, 5], "b": [2, 6], FINAL: [0, 9]}
+    assert seen_in(covered, {"a": 2, "b": 1}, False) == {
+        (INIT, "a"): 1, (INIT, "b"): 2, (INIT, FINAL): 0, ("a", "b"): 1, ("a", FINAL): 4, ("b", "a"): 3, ("b", FINAL): 3
+    }  # fmt: skip
+    assert seen_in(covered, {"a": 2, "b": 1}, True)["a", "b"] == 5

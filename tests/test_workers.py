@@ -1,0 +1,124 @@
+"""Work on other processes: the same results in the same order, and nothing lost with a worker."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+from cruise import INIT as RESTED
+from cruise import PROPERTIES, cruise
+from random_systems import random_case
+
+from bmc.engines import choose
+from bmc.errors import LimitReached, UsageError
+from chaincover.budget import Budget
+from chaincover.reachability import GraphBuilder
+from chaincover.remote import Engines, RemoteEdges
+from chaincover.workers import Cluster, Processes, Workers
+from chaincover.workers import choose as choose_workers
+
+
+def square(number: int) -> int:
+    return number * number
+
+
+def fail(number: int) -> int:
+    raise LimitReached(f"no {number}")
+
+
+def die_once(task: tuple[str, int]) -> int:
+    """Takes its process with it the first time that it is done."""
+    marker, number = Path(task[0]), task[1]
+    if number == 2 and not marker.exists():
+        marker.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number * number
+
+
+@pytest.fixture(scope="module")
+def processes():
+    workers = Processes(2)
+    yield workers
+    workers.close()
+
+
+def test_results_are_in_the_order_of_the_tasks(processes: Processes) -> None:
+    told: list[int] = []
+    assert processes.map(square, range(7), told.append) == [0, 1, 4, 9, 16, 25, 36]
+    assert told == [1, 2, 3, 4, 5, 6, 7]
+
+
+def test_an_error_of_a_task_is_raised_here() -> None:
+    workers = Processes(2)
+    with pytest.raises(LimitReached, match="no 3"):
+        workers.map(fail, [3], lambda count: None)
+    workers.close()
+
+
+def test_a_killed_process_loses_nothing(tmp_path: Path) -> None:
+    workers = Processes(2)
+    tasks = [(str(tmp_path / "died"), number) for number in range(6)]
+    assert workers.map(die_once, tasks, lambda count: None) == [0, 1, 4, 9, 16, 25]
+    assert (tmp_path / "died").exists()
+    workers.close()
+
+
+def graph_of(case, workers: Workers | None, overlap: str = "allow"):
+    system, goals, final = case
+    told: list[str] = []
+
+    def remote(problem):
+        return RemoteEdges(problem, Engines("sat"), workers, told.append)
+
+    builder = GraphBuilder(system, goals, final, choose("sat"), overlap, remote=remote if workers else None)
+    for to in (0, 3):
+        builder.extend(to)
+    sources = len(goals) + 1 - len(builder.graph().unsatisfiable)
+    assert told.count(f"graph: {sources} of {sources} sources") == (2 if workers else 0)
+    return builder.graph()
+
+
+@pytest.mark.parametrize("overlap", ["allow", "forbid"])
+def test_the_graph_is_the_same_as_without_workers(processes: Processes, overlap: str) -> None:
+    cases = [random_case(seed) for seed in range(5)]
+    tasks = [(case.system, case.goals, case.final) for case in cases] + [(cruise(), PROPERTIES, RESTED)]
+    for task in tasks:
+        here, there = graph_of(task, None, overlap), graph_of(task, processes, overlap)
+        assert (here.weights, here.lower, here.unknown) == (there.weights, there.lower, there.unknown)
+        assert there.queries > 0
+
+
+def test_time_that_is_over_stops_workers_too() -> None:
+    class Here:
+        def map(self, function, tasks, done):
+            time_is_over = [type(task)(**{**vars(task), "seconds": 1e-9}) for task in tasks]
+            return [function(task) for task in time_is_over]
+
+    remote = Engines("z3")
+    builder = GraphBuilder(
+        cruise(), PROPERTIES, None, choose("z3"), budget=Budget(1000),
+        remote=lambda problem: RemoteEdges(problem, remote, Here(), lambda text: None),
+    )  # fmt: skip
+    with pytest.raises(LimitReached, match="time limit"):
+        builder.extend()
+
+
+def test_one_job_needs_no_workers_and_a_scheduler_must_answer() -> None:
+    assert choose_workers(1, None) is None
+    pytest.importorskip("distributed")
+    with pytest.raises(UsageError, match="no scheduler answers at tcp"):
+        Cluster("tcp://127.0.0.1:9")
+
+
+def test_a_dask_cluster_gives_the_same_graph_and_survives_the_loss_of_a_worker(tmp_path: Path) -> None:
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as local:
+        workers = Cluster(local.scheduler_address)
+        task = (cruise(), PROPERTIES, RESTED)
+        assert graph_of(task, None).weights == graph_of(task, workers).weights
+        tasks = [(str(tmp_path / "died"), number) for number in range(6)]
+        assert workers.map(die_once, tasks, lambda count: None) == [0, 1, 4, 9, 16, 25]
+        assert (tmp_path / "died").exists()
+        workers.close()

@@ -1,0 +1,156 @@
+"""Engines that try runs of any system before they ask a solver, and count; small systems for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import pytest
+from explicit import Explicit
+from machines import Case, random_machine
+from pysmt.fnode import FNode
+from random_systems import random_case
+from test_nearest import check_chain
+
+from bmc.engines import choose as choose_engine
+from bmc.engines import sampling
+from bmc.engines.guessing import GuessingSession
+from bmc.engines.protocol import Answer, Run, Session, Status
+from bmc.engines.sampling import Sampling
+from bmc.simulate import Simulator
+from bmc.system import TransitionSystem
+from chaincover.budget import Budget
+from chaincover.concretize import Concretizer
+from chaincover.first_chain import by_trials
+
+LIMIT = 6
+"""The most steps to a goal."""
+
+Event = Callable[[], None]
+
+
+class Trying:
+    """z3 behind trial runs, which it makes for any system. ``before`` is called before every query.
+
+    Without ``solver`` every question that trial runs leave open stays open.
+    """
+
+    name, version = "trying", ""
+
+    def __init__(self, solver: bool = True, before: Event = lambda: None) -> None:
+        self._z3 = choose_engine("z3") if solver else None
+        self._samplings: dict[int, tuple[TransitionSystem, Sampling]] = {}
+        self.before = before
+        self.trials, self.solved, self.open = 0, 0, 0
+
+    def tries(self, system: TransitionSystem) -> bool:
+        return True
+
+    def session(self, system: TransitionSystem, source: FNode, goals: Sequence[FNode] = ()) -> Session:
+        if id(system) not in self._samplings:
+            self._samplings[id(system)] = system, Sampling(system, Simulator(system))
+
+        def make() -> Session:
+            return Solved(self, None if self._z3 is None else self._z3.session(system, source, goals))
+
+        return Tried(self, GuessingSession(system, source, goals, self._samplings[id(system)][1], make))
+
+
+class Tried:
+    """Counts the queries of a session, and those that it leaves open."""
+
+    def __init__(self, engine: Trying, session: Session) -> None:
+        self._engine, self._session = engine, session
+        self.run = session.run
+
+    def check(
+        self, formulas: Sequence[FNode], steps: int, time_limit: float | None = None, effort: int | None = None
+    ) -> Answer:
+        self._engine.before()
+        self._engine.trials += 1
+        answer = self._session.check(formulas, steps, time_limit, effort)
+        self._engine.open += answer.status is Status.UNKNOWN
+        return answer
+
+
+class Solved:
+    """Counts the questions that trial runs leave to the solver, if there is one."""
+
+    def __init__(self, engine: Trying, session: Session | None) -> None:
+        self._engine, self._session = engine, session
+
+    def check(
+        self, formulas: Sequence[FNode], steps: int, time_limit: float | None = None, effort: int | None = None
+    ) -> Answer:
+        self._engine.solved += 1
+        return Answer(Status.UNKNOWN) if self._session is None else self._session.check(formulas, steps, time_limit)
+
+    def run(self) -> Run:
+        assert self._session is not None
+        return self._session.run()
+
+
+class Open:
+    """Leaves queries open whose answer is one of ``hidden``."""
+
+    def __init__(self, engine: Trying, session: Session, hidden: Sequence[Status]) -> None:
+        self._engine, self._session, self._hidden = engine, session, hidden
+        self.run = session.run
+
+    def check(
+        self, formulas: Sequence[FNode], steps: int, time_limit: float | None = None, effort: int | None = None
+    ) -> Answer:
+        answer = self._session.check(formulas, steps, time_limit, effort)
+        if answer.status in self._hidden:
+            self._engine.open += 1
+            return Answer(Status.UNKNOWN)
+        return answer
+
+
+class GivesUp(Trying):
+    """Leaves every query open."""
+
+    def session(self, system: TransitionSystem, source: FNode, goals: Sequence[FNode] = ()) -> Session:
+        return Open(self, super().session(system, source, goals), (Status.SAT, Status.UNSAT))
+
+
+@pytest.fixture(scope="module")
+def few_trial_runs() -> Iterator[None]:
+    """The systems here are small."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sampling, "RANDOM", 20)
+        patch.setattr(sampling, "CHANGES", 40)
+        yield
+
+
+def small(seed: int) -> Case:
+    """A random system with up to four goals."""
+    if seed % 2:
+        return random_machine(seed)
+    case = random_case(seed, goals=3, longest=2)
+    return case.system, case.goals, case.final
+
+
+def tried(
+    case: Case, overlap: str, engine: Trying | None = None, limit: int = LIMIT, budget: Budget | None = None
+) -> tuple[Run, Mapping[str, int]] | None:
+    """What ``by_trials`` finds."""
+    system, goals, final = case
+    tools = Concretizer(system, goals, final, engine or Trying(), budget or Budget())
+    found: list[tuple[Run, Mapping[str, int]]] = []
+    by_trials(tools, [goal.name for goal in goals], overlap, limit, lambda run, steps: found.append((run, steps)))
+    assert len(found) <= 1
+    return found[0] if found else None
+
+
+def check_found(case: Case, overlap: str, run: Run, credited: Mapping[str, int]) -> None:
+    """The run replays on the system from init to the end, and covers what it is credited with, where it says so."""
+    system, goals, final = case
+    few = tuple(goal for goal in goals if goal.name in credited)
+    check_chain((system, few, final), run, overlap)
+    assert list(credited.values()) == sorted(credited.values())
+    explicit = Explicit(system)
+    states = [tuple(state.values()) for state in run.states]
+    inputs = [tuple(given.values()) for given in run.inputs]
+    for goal in few:
+        first, last = credited[goal.name], credited[goal.name] + goal.length
+        assert explicit.holds(goal.antecedent, states[first : last + 1], inputs[first:last])
