@@ -59,6 +59,11 @@ class Comparison:
     differences: tuple[Difference, ...]
     stopped: bool = False
 
+    @property
+    def steps(self) -> int:
+        """All steps that were compared."""
+        return self.run_steps + self.state_steps
+
 
 def compare(
     system: TransitionSystem,

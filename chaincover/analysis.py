@@ -61,9 +61,9 @@ class Analysis:
 
     @property
     def exit_code(self) -> int:
-        """1 if model and original differ, 4 if a goal or the final condition is impossible, 5 if undecided, else 0.
+        """1 if model and original differ, 4 if a goal or the final condition is impossible, else 0.
 
-        130 if interrupted.
+        5 if undecided, or if no step could be compared; 130 if interrupted.
         """
         if self.interrupted:
             return INTERRUPTED
@@ -71,7 +71,7 @@ class Analysis:
             return 1
         if self.final_unsatisfiable or any(not goal.generated for goal in self.unsatisfiable):
             return 4
-        return 5 if self.undecided else 0
+        return 5 if self.undecided or (self.comparison is not None and not self.comparison.steps) else 0
 
 
 def as_data(controller: Controller, found: Analysis) -> dict[str, Any]:
@@ -113,7 +113,7 @@ def as_data(controller: Controller, found: Analysis) -> dict[str, Any]:
         if compared is None
         else {
             "compiler": found.compiler,
-            "steps": compared.run_steps + compared.state_steps,
+            "steps": compared.steps,
             "differences": len(compared.differences),
             "stopped": compared.stopped,
         },
@@ -248,7 +248,8 @@ def _no_first_step(controller: Controller, engine: Engine) -> InputRefused:
     if open_ones and any(c.name == "uninitialised read" for c in met):
         listed = ", ".join(open_ones[:6])
         hint = (
-            f"init leaves {listed} open: set it in init, or list it in interface.chosen so that the tester chooses it"
+            f"init leaves {listed} open: list it in interface.input if the environment sets it, else set it in init, or "
+            "list it in interface.chosen so that the tester chooses it"
         )
     text = (
         f"no first step is possible: after init every allowed input meets undefined behaviour: {'; '.join(places[:6])}"

@@ -119,7 +119,11 @@ def _show_comparison(out: Console, controller: Controller, analysis: Analysis) -
         return
     steps = f"{found.run_steps} steps along random runs and {found.state_steps} from random states"
     steps += ", then its time was over" if found.stopped else ""
-    if not found.differences:
+    if not found.steps:
+        why = "its time was over" if found.stopped else "no step that was tried is defined"
+        say(out, f"comparison with the compiled original: NOTHING COMPARED, {why}", "bold red")
+        say(out, "  next: see the undefined behaviour above; list what the environment sets in interface.input")
+    elif not found.differences:
         say(out, f"comparison with the compiled original ({analysis.compiler}): equal on {steps}")
     for difference in found.differences[:5]:
         vtype = controller.system.variable(difference.variable).type

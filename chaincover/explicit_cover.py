@@ -14,8 +14,8 @@ import numpy as np
 
 from bmc.explicit.numbering import Numbering
 from bmc.explicit.paths import Check
+from bmc.explicit.product import Product
 from bmc.explicit.vectors import Column
-from chaincover.explicit_product import Product
 from chaincover.obligations import Arrival, Obligations, bits
 
 MOST_GOALS = 40
@@ -155,12 +155,13 @@ class CoverSearch:
     def every_set(self) -> list[Found] | None:
         """For each set of goals found at an end the first node, unless a set found before holds it; None: too many."""
         found: list[Found] = []
+        largest: list[int] = []
 
         def adds(covered: Column, node: Column) -> Column:
             reach = covered | self._possible[node]
             kept = np.ones(len(reach), bool)
-            for known in found:
-                kept &= (reach & ~np.int64(known.covered)) != 0
+            for mask in largest:
+                kept &= (reach & ~np.int64(mask)) != 0
             return kept
 
         for depth, keys in self._layers(adds):
@@ -170,8 +171,9 @@ class CoverSearch:
                 zip(masks.tolist(), first.tolist(), strict=True), key=lambda it: (-it[0].bit_count(), it[0])
             )
             for mask, place in at_depth:
-                if all(mask & ~known.covered for known in found):
+                if all(mask & ~known for known in largest):
                     found.append(Found(int(here[place] >> self._bits), depth, mask))
+                    largest = [known for known in largest if known & ~mask] + [mask]
         return found if self.size <= self._limit else None
 
     def choices(self, end: Found) -> tuple[int, list[int]]:

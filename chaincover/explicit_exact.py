@@ -9,6 +9,7 @@ import numpy as np
 from pysmt.fnode import FNode
 
 from bmc.engines.protocol import Run
+from bmc.explicit.product import Classes, classes_of, product
 from bmc.explicit.vectors import Column, compile_columns
 from bmc.explore import StateGraph
 from bmc.simulate import Simulator
@@ -16,7 +17,6 @@ from bmc.system import TransitionSystem, symbols_of
 from bmc.unroll import unframed
 from chaincover.exhaustive import Cover, Exhaustion, Least
 from chaincover.explicit_cover import MOST_GOALS, CoverSearch, Found, Watch
-from chaincover.explicit_product import Classes, classes_of, product
 from chaincover.obligations import Obligations, bits
 from properties.goal import Goal
 

@@ -15,15 +15,18 @@ import numpy as np
 from pysmt.fnode import FNode
 
 from bmc.explicit.paths import Arrows
+from bmc.explicit.product import Classes, Product, product
 from bmc.explicit.vectors import Column
 from bmc.explore import StateGraph
 from bmc.system import TransitionSystem
 from chaincover.budget import Budget
 from chaincover.explicit_exact import MOST_ARROWS, goal_classes, states_in
-from chaincover.explicit_product import Classes, Product, product
+from chaincover.explored import Reachable
 from chaincover.graph import END, FINAL, INIT, Edge, ReachGraph
 from chaincover.obligations import Arrival, Obligations, bits
+from chaincover.options import Options
 from chaincover.reachability import Level
+from chaincover.small import ONE_BY_ONE
 from properties.goal import Goal
 
 MOST_GOALS = 63
@@ -115,7 +118,7 @@ class ListedGraphBuilder:
     ) -> None:
         self.levels: list[Level] = []
         self.depth = -1
-        self._listed, self._goals, self._final = listed, tuple(goals), final
+        self.listed, self._goals, self._final = listed, tuple(goals), final
         self._overlap, self._limit = overlap, limit
         self._budget = budget or Budget()
         self._obligations = Obligations(goals, {var.name for var in system.inputs})
@@ -160,7 +163,7 @@ class ListedGraphBuilder:
     @cached_property
     def _impossible(self) -> int:
         """Above every finite weight: a shortest way between two goals meets no state twice."""
-        return len(self._listed.states) + max((goal.length for goal in self._goals), default=0) + 1
+        return len(self.listed.states) + max((goal.length for goal in self._goals), default=0) + 1
 
     def _find(self) -> None:
         runs = {number: self._runs(number) for number in range(len(self._goals))}
@@ -168,7 +171,7 @@ class ListedGraphBuilder:
         weights, lower = dict[Edge, int](), dict[Edge, int]()
         near = {number: self._near(number) for number in possible} if self._overlap == "allow" else {}
         backward = self._arrows.backward()
-        starts = np.array(self._listed.starts, np.int64)
+        starts = np.array(self.listed.starts, np.int64)
         for target in possible:
             name = self._goals[target].name
             distances = backward.distances(runs[target].starts, self._budget.check)
@@ -198,7 +201,7 @@ class ListedGraphBuilder:
             weights.update(((name, END), steps) for name, steps, _ in sources)
             lower.update(((name, END), steps) for name, steps, _ in sources)
             return
-        distances = backward.distances(np.flatnonzero(states_in(self._listed, self._final)), self._budget.check)
+        distances = backward.distances(np.flatnonzero(states_in(self.listed, self._final)), self._budget.check)
         for name, steps, ends in sources:
             self._note(weights, lower, (name, FINAL), steps, distances[ends])
 
@@ -233,12 +236,25 @@ class ListedGraphBuilder:
 
     def _watched(self, goal: int, distance: int | None) -> Product:
         watcher = _Together(self._obligations, goal, distance)
-        every = np.arange(len(self._listed.states))
-        found = product(self._listed, self._classes, watcher, every, _NODES, MOST_ARROWS, self._budget.check)
+        every = np.arange(len(self.listed.states))
+        found = product(self.listed, self._classes, watcher, every, _NODES, MOST_ARROWS, self._budget.check)
         if found is None:
             raise MemoryError("too many states with obligations under way")
         return found
 
     @cached_property
     def _classes(self) -> Classes:
-        return goal_classes(self._listed, self._obligations)
+        return goal_classes(self.listed, self._obligations)
+
+
+def listed_builder(
+    reachable: Reachable, goals: Sequence[Goal], final: FNode | None, options: Options, budget: Budget
+) -> ListedGraphBuilder | None:
+    """A builder from the list of all reachable states, where there is one and it is long.
+
+    None where there is none, or a short one, on which the solver is quick too; or for too many goals.
+    """
+    listed = reachable.graph if options.exhaust else None
+    if listed is None or len(listed.states) <= ONE_BY_ONE or len(goals) > MOST_GOALS:
+        return None
+    return ListedGraphBuilder(reachable.plain, listed, goals, final, options.overlap, budget, options.bound)

@@ -1,8 +1,8 @@
 """The least inputs for a plan by the list of reachable states: as ``chaincover.canonical``, without a solver.
 
 Backward from the end, for each step the states from which the rest of the plan can be run; then forward, by the first
-input that leads into them. That is the least one: inputs are listed from 0 up, and of those that nothing tells apart the
-first stands for all.
+input that leads into them. That is the least one: inputs are listed from 0 up, and of those that nothing tells apart
+the first stands for all.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ import numpy as np
 from pysmt.fnode import FNode
 
 from bmc.engines.protocol import Run
+from bmc.explicit.product import Product, product
 from bmc.explicit.vectors import Column
 from bmc.explore import StateGraph
 from bmc.system import TransitionSystem
 from chaincover.concretize import Plan
 from chaincover.explicit_cover import Watch
 from chaincover.explicit_exact import MOST_ARROWS, goal_classes, run_of, states_in
-from chaincover.explicit_product import Product, product
 from chaincover.obligations import Obligations
 from properties.goal import Goal
 
@@ -43,9 +43,9 @@ def least_inputs(
     ``goals`` and ``final`` as for the plan, ``graph`` lists the states for them. Inputs and open start values must not
     be floating: of these others than the least are preferred. ``check`` is called now and then.
     """
-    free = [*system.inputs, *(var for var in system.state if var.init is None)]
+    types = [var.type for var in system.inputs] + [var.type for var in system.state if var.init is None]
     wanted = [goals[name] for name in dict.fromkeys(plan.goals)]
-    if any(var.type.floating for var in free):
+    if any(kind.floating for kind in types):
         return None
     obligations = Obligations(wanted, {var.name for var in system.inputs})
     classes, watch = goal_classes(graph, obligations), Watch(obligations, forbid=False)
@@ -96,9 +96,12 @@ def _least(graph: StateGraph, found: Product, completed: list[int], layers: list
 
 def _has(masks: Column, wanted: int) -> Column:
     """Whether each of ``masks`` has all goals of ``wanted``."""
-    return (masks & np.uint64(wanted)) == np.uint64(wanted)
+    found: Column = (masks & np.uint64(wanted)) == np.uint64(wanted)
+    return found
 
 
 def _in(packed: Column, nodes: Column) -> Column:
     """Whether each of ``nodes`` is in a packed set."""
-    return (packed[nodes >> 3] >> (7 - (nodes & 7)).astype(np.uint8) & np.uint8(1)).astype(bool)
+    bits = packed[nodes >> 3] >> (7 - (nodes & 7)).astype(np.uint8)
+    found: Column = (bits & np.uint8(1)) != 0
+    return found

@@ -6,13 +6,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bmc.engines.protocol import Run
+from bmc.unroll import at
 from chaincover.any_order import AnyOrder
 from chaincover.bounds import lower_bound
 from chaincover.chain import Chain
 from chaincover.concretize import Concretizer, Plan
-from chaincover.graph import ReachGraph
+from chaincover.graph import FINAL, INIT, Edge, ReachGraph
 from chaincover.nearest import NearestFirst
 from chaincover.orderings.protocol import Limit
+from chaincover.seen import seen_in
+from properties.goal import Goal
+from properties.monitor import Monitor
 
 Take = Callable[[Run, Mapping[str, int]], None]
 
@@ -48,3 +52,11 @@ def by_trials(tools: Concretizer, names: Sequence[str], overlap: str, limit: int
         found = found or way.so_far()
         if found is not None:
             take(found[0], AnyOrder({name: tools.goals[name] for name in names}, overlap).credited(*found))
+
+
+def shown_distances(run: Run, tools: Concretizer, overlap: str) -> dict[Edge, int]:
+    """The distances in steps between init, goals and final condition that ``run``, a chain, shows: no weight is more."""
+    ends = [] if tools.final is None else [Goal(FINAL, at(tools.final, 0), None, 0)]
+    covered = Monitor([*tools.goals.values(), *ends]).covered(run)
+    lengths = {name: goal.length for name, goal in tools.goals.items()}
+    return seen_in({INIT: [0], **covered}, lengths, overlap == "forbid")

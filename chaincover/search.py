@@ -17,7 +17,7 @@ from chaincover.concretize import Attempt, Concretizer, Plan
 from chaincover.exhaustive import Least
 from chaincover.explored import Reachable
 from chaincover.fallback import by_nearest, by_other_orders
-from chaincover.first_chain import FirstChain, by_trials
+from chaincover.first_chain import FirstChain, by_trials, shown_distances
 from chaincover.graph import INIT, ReachGraph, exists_path, hopeless, transitive_closure
 from chaincover.graph_cache import GraphCache, graph_key
 from chaincover.lost_goals import judged_alone
@@ -67,7 +67,7 @@ class Search:
         self._key = ""
         levels: tuple[Level, ...] = ()
         if self._cache is not None:
-            settings = (options.overlap, self._bound, self.engine.name, self.engine.version)
+            settings = (options.overlap, self._bound, options.improve > 0, self.engine.name, self.engine.version)
             self._key = graph_key(system, goals, final, settings)
             levels = self._cache.levels(self._key)
         self.cached = len(levels)
@@ -123,6 +123,8 @@ class Search:
         if self._options.improve and self.engine.tries(self.tools.system):
             self._progress("inputs: trial runs, nearest goal first")
             by_trials(self.tools, self.graph.goals, self._options.overlap, self._bound, self._take_run)
+        if self.chain is not None:
+            self.builder.observe(shown_distances(self.chain.run, self.tools, self._options.overlap))
         if self.chain and self._plan and len(self.chain.order) == len(self.graph.goals):
             self._first = FirstChain(self.chain, self._plan)
 

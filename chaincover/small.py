@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Sequence
 
 from pysmt.fnode import FNode
 
-from bmc.explore import IN_ARRAYS
 from bmc.hold import boundary
 from bmc.system import TransitionSystem
 from chaincover import explicit_exact
@@ -18,6 +17,9 @@ from properties.goal import Goal
 
 ONE_BY_ONE = 2000
 """Up to so many states are searched node by node first, with estimates; more, and what takes too long, in arrays."""
+
+NODES_IN_ARRAYS = 50
+"""So many nodes are searched in arrays in the time of one by itself, and more."""
 
 MOST_PAIRS = 200
 """Pairs of goals of which it is found out whether they exclude each other."""
@@ -77,7 +79,7 @@ class SmallSystem:
         known = self._system, goals, self._final, options.overlap, options.explore, options.exhaust, self._check, graph
         found = exhaust(*known) if len(graph.states) <= ONE_BY_ONE else None
         if found is None:
-            limit = IN_ARRAYS * options.exhaust
+            limit = NODES_IN_ARRAYS * options.exhaust
             found = explicit_exact.exhaust(self._system, graph, goals, self._final, options.overlap, limit, self._check)
         return found
 
@@ -88,7 +90,7 @@ class SmallSystem:
         known = self._system, goals, final, options.overlap, options.explore, options.exhaust, self._check, graph
         found = least_run(*known) if len(graph.states) <= ONE_BY_ONE else None
         if found is None:
-            limit = IN_ARRAYS * options.exhaust
+            limit = NODES_IN_ARRAYS * options.exhaust
             found = explicit_exact.least_run(self._system, graph, goals, final, options.overlap, limit, self._check)
         return found
 

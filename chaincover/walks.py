@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from pysmt.fnode import FNode
 
@@ -47,10 +48,23 @@ class Walks:
         self._bit = {name: 1 << place for place, name in enumerate(goals)}
         self._short = frozenset(name for name, goal in goals.items() if goal.length == 0)
         self._apart = overlap == "forbid"
-        self._here = self._on_states([goals[name].antecedent if name in self._short else None for name in goals])
-        self._steps = self._on_steps([None if name in self._short else goals[name].antecedent for name in goals])
-        self._final = None if final is None else self._on_states([at(final, 0)])
+        self._goals, self._end = dict(goals), final
         self._least: dict[Path, tuple[int, Run] | None] = {}
+
+    @cached_property
+    def _here(self) -> list[int]:
+        """For each state the goals of no step that hold in it, as bits."""
+        return self._on_states([goal.antecedent if name in self._short else None for name, goal in self._goals.items()])
+
+    @cached_property
+    def _steps(self) -> list[list[tuple[int, int, int]]]:
+        """For each state its steps, with the goals of one step that hold on them."""
+        return self._on_steps([None if name in self._short else goal.antecedent for name, goal in self._goals.items()])
+
+    @cached_property
+    def _final(self) -> list[int] | None:
+        """For each state whether it satisfies the final condition; None: there is none."""
+        return None if self._end is None else self._on_states([at(self._end, 0)])
 
     def least(self, path: Path, at_least: int, most: int) -> Segment:
         """The least length of ``path`` as far as it is at most ``most``; ``at_least`` is known."""
@@ -207,6 +221,6 @@ def walks_in(
     """Walks in ``graph``; None without one, for goals of more than one step, or where it would take too long."""
     if graph is None or any(goal.length > 1 for goal in goals.values()):
         return None
-    if sum(map(len, graph.steps)) * max(1, len(goals)) > MOST_WORK:
+    if graph.steps.total * max(1, len(goals)) > MOST_WORK:
         return None
     return Walks(system, graph, goals, final, overlap)

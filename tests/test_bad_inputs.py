@@ -184,7 +184,7 @@ REFUSED = [
     c_file("binary-file", bytes(range(256)) * 4, "c.c:1:1: C syntax error", "C11"),
     c_file("missing-header", '#include "gone.h"\n' + GOOD, "c.c:1: header 'gone.h' not found", "(-I)"),
     c_file("error-directive", "\n#error no target\n" + GOOD, "c.c:2: #error no target", "(-D)"),
-    c_file("syntax-error-at-end", HEAD + "void compute(t_in *i, t_st *s) {", "C syntax error", "C11"),
+    c_file("syntax-error-at-end", HEAD + "void compute(t_in *i, t_st *s) {", "c.c:6: C syntax error: the file ends"),
     c_file("no-goal", GOOD, "c.c: there is no goal", "--property", more=()),
     c_file("init-undefined", INIT_UNDEFINED, "c.c:5:39: init has undefined behaviour: division by zero"),
     *(c_file(name, program(body, before), says, hint) for name, body, before, says, hint in rows(UNSUPPORTED)),

@@ -67,7 +67,7 @@ def test_what_the_project_says_of_a_volatile_object(name: str, tmp_path: Path) -
     """Read before it is written: as an input it has any value, as state what it had."""
     config, roles, expected = VOLATILE[name]
     text = "volatile int port = 3; int r; void step(void) { r = port; port = 5; }"
-    model = read(tmp_path, text, **config)
+    model = read(tmp_path, text, **config)  # type: ignore[arg-type]
     assert roles.items() <= {v.name: v.role for v in model.variables}.items()
     simulator = Simulator(model.system)
     inputs = {v.name: 7 for v in model.system.inputs}

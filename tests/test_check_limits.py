@@ -110,3 +110,11 @@ def test_a_cone_is_closed_and_least(seed: int) -> None:
                 names |= {s.symbol_name() for s in var.next.get_free_variables()}
     assert [v.name for v in system.cone(asked)] == [v.name for v in system.state if v.name in names]
     assert symbols_of(system.defined) == sorted(system.defined.get_free_variables(), key=lambda s: s.symbol_name())
+
+
+def test_a_comparison_that_found_no_defined_step_is_not_told_as_equality(tmp_path: Path) -> None:
+    body = "int z; if (i->a % 1000003 == 77 && i->a > 1000000000) s->n = 1; else s->n = z;"
+    outcome = chaincover("check", folder(tmp_path, body, GOAL), "--compare", "40")
+    assert outcome.code == 5
+    assert "NOTHING COMPARED, no step that was tried is defined" in outcome.out
+    assert "equal on" not in outcome.out

@@ -1,4 +1,4 @@
-"""Formulas over arrays against the same formulas value by value: every operator, widths, shapes, floating operations."""
+"""Formulas over arrays against the same formulas value by value: operators, widths, shapes, floating operations."""
 
 from __future__ import annotations
 

@@ -17,9 +17,11 @@ from bmc.engines import choose as choose_engine
 from bmc.simulate import Simulator
 from bmc.unroll import at
 from chaincover import proof, search
+from chaincover.budget import Budget
 from chaincover.concretize import Attempt, Concretizer, Plan
-from chaincover.first_chain import FirstChain
+from chaincover.first_chain import FirstChain, shown_distances
 from chaincover.pipeline import ChainResult, Options, generate
+from chaincover.reachability import GraphBuilder
 from properties.goal import Goal
 
 pytestmark = pytest.mark.usefixtures("few_trial_runs")
@@ -145,6 +147,38 @@ def detour() -> Case:
     places = {"near": "l", "far": "f"}
     goals = tuple(Goal(name, at(machine.at_any(place), 0), None, 0) for name, place in places.items())
     return machine.system(), goals, None
+
+
+@pytest.mark.parametrize("overlap", ["allow", "forbid"])
+def test_distances_that_the_first_chain_shows_are_not_asked_for(overlap: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The weights are the same without them, and take more queries."""
+    fewer = 0
+    for seed in (5, 14, 15, 23):
+        case = small(seed)
+        found = tried(case, overlap)
+        if found is None:
+            continue
+        builders = [GraphBuilder(*case, choose_engine("z3"), overlap) for _ in range(2)]
+        tools = Concretizer(*case, choose_engine("z3"), Budget())
+        shown = shown_distances(found[0], tools, overlap)
+        assert {("init", name) for name in found[1]} <= shown.keys()
+        builders[0].observe(shown)
+        for builder in builders:
+            builder.extend(6)
+        less, more = (builder.graph() for builder in builders)
+        assert less.weights == more.weights
+        assert less.lower == more.lower
+        assert all(steps >= less.lower[edge] for edge, steps in shown.items() if edge in less.lower)
+        assert less.queries <= more.queries
+        fewer += less.queries < more.queries
+    assert fewer > 1
+
+
+def test_the_search_knows_the_distances_of_the_first_chain(monkeypatch: pytest.MonkeyPatch) -> None:
+    result, _ = solve(detour(), monkeypatch, Trying(), explore=0, bound=1)
+    assert result.graph.upper["near", "far"] == 5
+    plain, _ = solve(detour(), monkeypatch, choose_engine("z3"), explore=0, bound=1)
+    assert ("near", "far") not in plain.graph.upper
 
 
 def test_a_shorter_chain_takes_the_place_of_the_first(monkeypatch: pytest.MonkeyPatch) -> None:

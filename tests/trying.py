@@ -13,8 +13,9 @@ from test_nearest import check_chain
 
 from bmc.engines import choose as choose_engine
 from bmc.engines import sampling
+from bmc.engines.cost import Cost
 from bmc.engines.guessing import GuessingSession
-from bmc.engines.protocol import Answer, Run, Session, Status
+from bmc.engines.protocol import Alternative, Answer, Run, Session, Status, check_in_turn
 from bmc.engines.sampling import Sampling
 from bmc.simulate import Simulator
 from bmc.system import TransitionSystem
@@ -40,6 +41,7 @@ class Trying:
         self._z3 = choose_engine("z3") if solver else None
         self._samplings: dict[int, tuple[TransitionSystem, Sampling]] = {}
         self.before = before
+        self.cost = Cost()
         self.trials, self.solved, self.open = 0, 0, 0
 
     def tries(self, system: TransitionSystem) -> bool:
@@ -71,6 +73,11 @@ class Tried:
         self._engine.open += answer.status is Status.UNKNOWN
         return answer
 
+    def check_any(
+        self, alternatives: Sequence[Alternative], time_limit: float | None = None, effort: int | None = None
+    ) -> Answer:
+        return check_in_turn(self, alternatives, time_limit, effort)
+
 
 class Solved:
     """Counts the questions that trial runs leave to the solver, if there is one."""
@@ -83,6 +90,11 @@ class Solved:
     ) -> Answer:
         self._engine.solved += 1
         return Answer(Status.UNKNOWN) if self._session is None else self._session.check(formulas, steps, time_limit)
+
+    def check_any(
+        self, alternatives: Sequence[Alternative], time_limit: float | None = None, effort: int | None = None
+    ) -> Answer:
+        return check_in_turn(self, alternatives, time_limit, effort)
 
     def run(self) -> Run:
         assert self._session is not None
@@ -104,6 +116,11 @@ class Open:
             self._engine.open += 1
             return Answer(Status.UNKNOWN)
         return answer
+
+    def check_any(
+        self, alternatives: Sequence[Alternative], time_limit: float | None = None, effort: int | None = None
+    ) -> Answer:
+        return check_in_turn(self, alternatives, time_limit, effort)
 
 
 class GivesUp(Trying):

@@ -147,7 +147,7 @@ def _notes(builder: Builder, variables: Sequence[CVariable], result: StepResult)
             )
         else:
             notes.append(
-                f"'{variable.name}' is set neither by init nor by the step, and no step that reads it is defined; "
+                f"'{variable.name}' is set neither by init nor by the step, so that reading it is undefined behaviour; "
                 "if the environment sets it, declare it as input"
             )
     return notes

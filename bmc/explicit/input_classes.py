@@ -68,7 +68,7 @@ def input_classes(
     order = walk(list(formulas))
     roots = set(formulas)
     names = {var.name for var in inputs}
-    own = _largest(order, roots, {s: s for s, (name, _) in places.items() if name in names})
+    own = largest_terms(order, roots, {s: s for s, (name, _) in places.items() if name in names})
     kept = {}
     for var in inputs:
         terms = {term: symbol for term, symbol in own.items() if places[symbol][0] == var.name}
@@ -80,13 +80,16 @@ def input_classes(
     found = combinations(kept)
     found = _possible(found, constraint, names)
     if len(found) <= MOST_VALUES:
-        common = _largest(order, roots, {s: step for s, (name, step) in places.items() if name in names})
+        common = largest_terms(order, roots, {s: step for s, (name, step) in places.items() if name in names})
         found = found.which(_firsts(common, lambda term: _seen(term, places, found), len(found)))
     return found if len(found) <= limit else None
 
 
-def _largest(order: Sequence[FNode], roots: set[FNode], groups: Mapping[FNode, Hashable]) -> dict[FNode, FNode]:
-    """The largest terms over symbols of one group alone, each with one of its symbols."""
+def largest_terms(order: Sequence[FNode], roots: set[FNode], groups: Mapping[FNode, Hashable]) -> dict[FNode, FNode]:
+    """The largest terms over symbols of one group alone, each with one of its symbols.
+
+    ``order`` as that of ``vectors.walk`` for the formulas ``roots``. Symbols without a group are of none.
+    """
     nothing, mixed = object(), object()
     group: dict[FNode, object] = {}
     symbol: dict[FNode, FNode] = {}

@@ -18,7 +18,7 @@ from bmc.gates.cnf import Clause, clauses_of, flattened, polarities
 
 Numbers = npt.NDArray[np.int32]
 
-ROUNDS = 2
+ROUNDS = 3
 """Rounds of preprocessing."""
 
 

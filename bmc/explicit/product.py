@@ -1,7 +1,7 @@
 """The listed states with what a watcher remembers of the way there: a graph in arrays for exact searches.
 
-A watcher is a small automaton over classes of states and inputs (``chaincover.obligations``); it is asked once for
-each combination that comes up, and the answers are looked up for whole arrays of steps.
+A watcher is a small automaton over classes of states and inputs; it is asked once for each combination that comes up,
+and the answers are looked up for whole arrays of steps.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SPACE = 1 << 32
 
 
 class Watcher(Protocol):
-    """``masks`` told on the way are sets of goals, as bits."""
+    """Remembers what matters of a run so far, and tells sets of goals, as bits."""
 
     def start(self, state_class: int) -> Sequence[tuple[Hashable, int]]:
         """What may be remembered in a state where a run starts, each with the goals completed there."""
@@ -89,7 +89,10 @@ def product(
     most_arrows: int,
     check: Check = lambda: None,
 ) -> Product | None:
-    """All (state, memory) reachable from ``starts``; None for more than ``most_nodes`` or ``most_arrows``."""
+    """All (state, memory) reachable from ``starts``, and perhaps some that are not, with the arrows between them.
+
+    None for more than ``most_nodes`` or ``most_arrows``.
+    """
     return _Builder(graph, classes, watcher, check).build(np.asarray(starts, np.int64), most_nodes, most_arrows)
 
 
@@ -104,6 +107,7 @@ class _Builder:
 
     def build(self, starts: Column, most_nodes: int, most_arrows: int) -> Product | None:
         start_nodes, start_masks = self._start(starts)
+        self._start(np.arange(len(self._graph.states)))  # most nodes come up so: then steps are made in large blocks
         parts: tuple[list[Column], ...] = ([], [], [], [])
         done = total = 0
         step = max(1, BLOCK // max(1, len(self._graph.inputs)))

@@ -1,0 +1,91 @@
+"""Candidate invariants and k-induction against explicit search: what is said to be proved is true."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from cruise import PROPERTIES, cruise
+from explicit import Explicit
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pysmt.shortcuts import BV, FALSE, And, Equals, Ite, Symbol
+from pysmt.typing import BVType
+from random_systems import random_case
+
+from bmc.candidates import candidates
+from bmc.engines import choose
+from bmc.engines.protocol import Status
+from bmc.evaluate import compile_formulas
+from bmc.induction import never
+from bmc.invariants import inductive
+from bmc.system import StateVariable, TransitionSystem, ValueType
+from bmc.unroll import at, shift
+
+SEEDS = st.integers(0, 10**9)
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(SEEDS)
+def test_what_is_inductive_holds_in_every_reachable_state(seed: int) -> None:
+    case = random_case(seed)
+    guesses = candidates(case.system, [goal.antecedent for goal in case.goals])
+    kept = inductive(case.system, guesses, choose("sat"))
+    assert all(condition.proved for condition in kept)
+    reference = Explicit(case.system)
+    holds = compile_formulas([condition.formula for condition in kept])
+    for state in reference.reachable():
+        assert all(holds(dict(zip(reference.state_names, state, strict=True))))
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(SEEDS, st.booleans())
+def test_what_never_happens_by_induction_does_not_happen(seed: int, invariants: bool) -> None:
+    case = random_case(seed)
+    engine = choose("sat")
+    found = inductive(case.system, candidates(case.system), engine) if invariants else ()
+    reference = Explicit(case.system)
+    for goal in case.goals:
+        reached = any(state in reference.triggers(goal) for state in reference.reachable())
+        first = engine.session(case.system, at(case.system.init_formula, 0), [goal.antecedent])
+        refuted = 0
+        while refuted < 6 and not satisfied(first, goal, refuted):
+            refuted += 1
+        k = never(replace(case.system, invariants=found), goal.antecedent, goal.length, engine, refuted, 6)
+        assert k is None or not reached
+
+
+def satisfied(session, goal, step: int) -> bool:
+    return session.check([shift(goal.antecedent, step)], step + goal.length).status is Status.SAT
+
+
+def counter(bits: int, top: int) -> TransitionSystem:
+    """Counts to ``top`` and starts again; a shadow counts the same."""
+    kind = ValueType("u8", bits)
+    x, y = (Symbol(name, BVType(bits)) for name in ("ind_x", "ind_y"))
+
+    def following(s):
+        return Ite(Equals(s, BV(top, bits)), BV(0, bits), s + BV(1, bits))
+
+    zero = BV(0, bits)
+    return TransitionSystem(
+        "counter",
+        (StateVariable("ind_x", kind, zero, following(x)), StateVariable("ind_y", kind, zero, following(y))),
+        (),
+    )
+
+
+def test_an_equality_of_two_counters_is_found_and_makes_their_difference_impossible() -> None:
+    system, engine = counter(8, 200), choose("sat")
+    kept = inductive(system, candidates(system), engine)
+    assert [condition.name for condition in kept] == ["ind_x = ind_y"]
+    x, y = (Symbol(name, BVType(8)) for name in ("ind_x", "ind_y"))
+    apart = And(Equals(x, BV(7, 8)), Equals(y, BV(9, 8)))
+    assert never(system, at(apart, 0), 0, engine, 10, 10) is None
+    stronger = replace(system, invariants=kept)
+    assert never(stronger, at(apart, 0), 0, engine, 10, 10) == 0
+
+
+def test_induction_over_some_steps() -> None:
+    system, engine = cruise(), choose("z3")
+    assert never(system, FALSE(), 0, engine, 1, 1) == 0
+    assert never(system, PROPERTIES[0].antecedent, PROPERTIES[0].length, engine, 0, 5) is None
