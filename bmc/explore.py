@@ -103,7 +103,13 @@ def state_graph(system: TransitionSystem, formulas: Iterable[FNode], limit: int)
 
 
 def _inputs(small: TransitionSystem, formulas: Sequence[FNode], limit: int) -> Rows | None:
-    """The combinations of inputs to try in a state; None if they are more than ``limit``."""
+    """The combinations of inputs to try in a state; None if they are more than ``limit``.
+
+    Held inputs are part of the state: there every value is one of its own.
+    """
+    if small.hold > 1:
+        every = {var.name: (all_values(var), var.type.bits) for var in small.inputs}
+        return None if prod(value_count(var) for var in small.inputs) > limit else combinations(every)
     free = released(small)
     constraints = [free.input_constraint, free.defined]
     seen = [*constraints, *(var.next for var in free.state)]

@@ -10,7 +10,7 @@ from pysmt.fnode import FNode
 
 from bmc.engines.protocol import Run
 from bmc.evaluate import compile_formulas, define, translate
-from bmc.system import Condition, TransitionSystem, Valuation
+from bmc.system import Condition, TransitionSystem, Valuation, conjunction
 
 __all__ = ["Simulator", "compile_formulas"]
 
@@ -48,9 +48,18 @@ class Simulator:
         return Run(tuple(states), tuple(inputs))
 
     def valid_part(self, run: Run) -> Run:
-        """``run`` up to its first step that is not allowed."""
-        steps = next((k for k, i in enumerate(run.inputs) if not self.allowed(run.states[k], i)), run.length)
-        return Run(run.states[: steps + 1], run.inputs[:steps])
+        """``run`` up to its first step that is not allowed, or that leads where a proved invariant does not hold.
+
+        The start is taken for a state in which they all do.
+        """
+        for step, inputs in enumerate(run.inputs):
+            if not self.allowed(run.states[step], inputs) or not self._proved(run.states[step + 1])[0]:
+                return Run(run.states[: step + 1], run.inputs[:step])
+        return run
+
+    @cached_property
+    def _proved(self) -> Callable[[Valuation], tuple[int, ...]]:
+        return compile_formulas([conjunction(c.formula for c in self.system.invariants if c.proved)])
 
     @cached_property
     def _initial(self) -> dict[str, int]:

@@ -55,7 +55,7 @@ def by_trials(tools: Concretizer, names: Sequence[str], overlap: str, limit: int
 
 
 def shown_distances(run: Run, tools: Concretizer, overlap: str) -> dict[Edge, int]:
-    """The distances in steps between init, goals and final condition that ``run``, a chain, shows: no weight is more."""
+    """The distances in steps that ``run``, a chain, shows between init, goals and final: no weight is more."""
     ends = [] if tools.final is None else [Goal(FINAL, at(tools.final, 0), None, 0)]
     covered = Monitor([*tools.goals.values(), *ends]).covered(run)
     lengths = {name: goal.length for name, goal in tools.goals.items()}

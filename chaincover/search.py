@@ -63,11 +63,12 @@ class Search:
         system = reachable.system
         limits = (options.slack(reachable.plain.hold), reachable.farthest, options.max_length)
         self._bound = min(limit for limit in limits if limit is not None)
+        self._trials = options.improve > 0 and self.engine.tries(system)
         self._cache = GraphCache(options.cache) if options.cache and options.query_limit is None else None
         self._key = ""
         levels: tuple[Level, ...] = ()
         if self._cache is not None:
-            settings = (options.overlap, self._bound, options.improve > 0, self.engine.name, self.engine.version)
+            settings = (options.overlap, self._bound, self._trials, self.engine.name, self.engine.version)
             self._key = graph_key(system, goals, final, settings)
             levels = self._cache.levels(self._key)
         self.cached = len(levels)
@@ -120,7 +121,7 @@ class Search:
 
     def _try_first(self) -> None:
         """A chain by trial runs, where the engine tries them; the search falls back on one that covers all goals."""
-        if self._options.improve and self.engine.tries(self.tools.system):
+        if self._trials:
             self._progress("inputs: trial runs, nearest goal first")
             by_trials(self.tools, self.graph.goals, self._options.overlap, self._bound, self._take_run)
         if self.chain is not None:

@@ -25,7 +25,7 @@ from chaincover.graph import hopeless, obstacles, transitive_closure
 from chaincover.groups import Groups
 from chaincover.implied import all_verdicts, credit_all, credited_with, left_to_search
 from chaincover.pipeline import INTERRUPT, ChainResult, Options, find_implied, told_of_all, within
-from chaincover.sliced import on_whole, sliced
+from chaincover.sliced import on_whole, sliced, with_reasons
 from properties.goal import Goal
 
 FIRST_SHARE = 0.7
@@ -83,7 +83,8 @@ def generate_several(
     found = replace(found, results=tuple(replace(result, options=options) for result in found.results))
     if same_as:
         found = _told_of_all(found, goals, same_as)
-    return replace(found, results=tuple(on_whole(result, system, goals, final) for result in found.results))
+    results = tuple(on_whole(result, system, goals, final) for result in found.results)
+    return replace(found, results=results, verdicts=with_reasons(found.verdicts, system, goals, final))
 
 
 def _told_of_all(found: SeveralChains, goals: Sequence[Goal], same_as: SameAs) -> SeveralChains:

@@ -147,6 +147,13 @@ def test_flags_that_the_first_step_sets_are_named_where_no_chain_gets_back_to_in
     assert chaincover(*given, cwd=tmp_path).json["bounds"]["length"] == 3
 
 
+def test_several_names_them_too(tmp_path: Path) -> None:
+    write_files(tmp_path, {"lamp.c": CHART, "chaincover.toml": PROJECT.format(ignore="")})
+    outcome = chaincover("generate", ".", "--several", "-o", "out", cwd=tmp_path)
+    assert outcome.code == 4
+    assert NAMED in " ".join(outcome.out.split())
+
+
 def test_check_names_them_before_any_search(tmp_path: Path) -> None:
     write_files(tmp_path, {"lamp.c": CHART, "chaincover.toml": PROJECT.format(ignore="")})
     out = chaincover("check", ".", "--compare", 0, cwd=tmp_path).out

@@ -183,3 +183,4 @@ def test_a_program_with_unread_floats(ticks: int, length: int, states: int, tmp_
     inputs = [row["inputs"] for row in found["chain"]["steps"]]
     assert all((row["junk"], row["other"]) == (0.0, 2.0) for row in inputs)
     assert chaincover("replay", ".", "out", cwd=tmp_path).code == 0
+    assert chaincover("verify", ".", "out", cwd=tmp_path).code == 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bmc.engines.protocol import Engine
 from bmc.errors import UsageError
 
-NAMES = ("z3", "sat", "bitwuzla")
+NAMES = ("z3", "sat", "bitwuzla", "explicit")
 
 
 def choose(name: str, memory: int | None = None) -> Engine:
@@ -26,4 +26,8 @@ def choose(name: str, memory: int | None = None) -> Engine:
         from bmc.engines.bitwuzla import BitwuzlaEngine
 
         return BitwuzlaEngine(memory)
+    if name == "explicit":
+        from bmc.engines.explicit import ExplicitEngine
+
+        return ExplicitEngine(memory)
     raise UsageError(f"no engine is called {name!r}", hint=f"choose one of {', '.join(NAMES)}")

@@ -59,7 +59,8 @@ class ExplicitEngine:
         for known, graph in self._known:
             if known is system:
                 return graph
-        everything = [framed(var.symbol, 0) for var in (*system.state, *system.inputs)]
+        symbols = [*(var.symbol for var in system.state), *(var.symbol for var in system.inputs)]
+        everything = [framed(symbol, 0) for symbol in symbols]
         found = state_graph(replace(system, invariants=()), everything, affordable(system, STEPS))
         if found is None:
             text = f"{system.name} has too many reachable states, or input values, to be listed"

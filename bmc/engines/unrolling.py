@@ -147,7 +147,7 @@ class UnrollingSession(ABC, Generic[Step, Literal]):
                 raise ValueError(f"a formula of {self._reaches.span(formula)} steps in a query over {steps} steps")
         if time_limit is not None and time_limit <= 0:
             return Answer(Status.UNKNOWN)
-        self._widen([f for f in formulas if f not in self._literals])
+        self._widen(self._new_in(formulas))
         self._lengthen(steps)
         literals = [self._literal(f) for f in formulas]
         validity = self._valid[steps - 1 : steps] if steps else []
@@ -173,7 +173,7 @@ class UnrollingSession(ABC, Generic[Step, Literal]):
             if not alternatives:
                 return Answer(Status.UNSAT)
             last = max(max(steps, self._span) for _, steps in alternatives)
-            self._widen([formula for formula, _ in alternatives if formula not in self._literals])
+            self._widen(self._new_in(formula for formula, _ in alternatives))
             self._lengthen(last)
             options = [self._within(formula, max(steps, self._span)) for formula, steps in alternatives]
             one = self._tied_any(options)
@@ -218,6 +218,12 @@ class UnrollingSession(ABC, Generic[Step, Literal]):
         self._templates.append(template)
         for step in range(len(self._valid)):
             self._place(template, step)
+
+    def _new_in(self, formulas: Iterable[FNode]) -> list[FNode]:
+        """Those of ``formulas`` that are not tied yet, of disjunctions the parts."""
+        new = [formula for formula in formulas if formula not in self._literals]
+        parts = (part for formula in new for part in (formula.args() if formula.is_or() else [formula]))
+        return [part for part in parts if part not in self._literals]
 
     def _lengthen(self, steps: int) -> None:
         """Encode the steps before ``steps`` that are not yet."""

@@ -10,12 +10,14 @@ from math import prod
 from pysmt.fnode import FNode
 
 from bmc.errors import CheckDisagreed, InputRefused, LimitReached
-from bmc.hold import held_values, released
+from bmc.hold import held_values, hold, released
+from bmc.idle import idle_inputs, without_inputs
 from bmc.interface import NativeInterface
 from bmc.native import CompiledOriginal, NoCompiler, compiled
 from bmc.simulate import Simulator
 from bmc.system import InputVariable, StateVariable, TransitionSystem, Valuation, symbols_of
 from bmc.unroll import plain
+from bmc.validity import without_impossible
 from chaincover.values import Variable, show_value, shown
 from chaincover.verify.limits import Clock
 
@@ -65,9 +67,11 @@ def tabulate(system: TransitionSystem, formulas: Sequence[FNode], clock: Clock) 
 
 def _explored(system: TransitionSystem, formulas: Sequence[FNode], clock: Clock, every_input: bool) -> Table | None:
     limit = clock.limits.explored
-    read = {plain(s) for formula in formulas for s in symbols_of(formula)}
-    cone = replace(system, invariants=()).cone(sorted(read, key=str))
-    small = replace(system, state=cone, asserts=(), suspects=(), invariants=())
+    read = sorted({plain(s) for formula in formulas for s in symbols_of(formula)}, key=str)
+    inputs = system.inputs
+    system, spare = _lean(system, read, every_input)
+    cone = system.cone(read)
+    small = replace(system, state=cone)
     free = released(system)
     moving = [var.next for var in free.state if var in cone]
     needed = [free.input_constraint, system.defined, *moving, *(read if every_input else ())]
@@ -77,7 +81,7 @@ def _explored(system: TransitionSystem, formulas: Sequence[FNode], clock: Clock,
     if max(_count(varied), _count(loose)) > limit:
         return None
     simulator = Simulator(small)
-    fixed = {var.name: 0 for var in system.inputs if var.name not in names}
+    fixed = {**spare, **{var.name: 0 for var in system.inputs if var.name not in names}}
     choices = tuple({**fixed, **values} for values in _combinations(varied))
     every = list(enumerate(choices))
     places = {tuple(c[var.name] for var in system.inputs): [(n, c)] for n, c in every}
@@ -103,7 +107,17 @@ def _explored(system: TransitionSystem, formulas: Sequence[FNode], clock: Clock,
             return None
         allowed = ((n, c) for n, c in possible if simulator.allowed(here, c))
         moves.append(tuple((n, number(simulator.step(here, c))) for n, c in allowed))
-    return Table(cone, system.inputs, tuple(states), tuple(dict.fromkeys(starts)), choices, tuple(moves), every_input)
+    return Table(cone, inputs, tuple(states), tuple(dict.fromkeys(starts)), choices, tuple(moves), every_input)
+
+
+def _lean(system: TransitionSystem, read: Sequence[FNode], every_input: bool) -> tuple[TransitionSystem, Valuation]:
+    """``system`` without undefined behaviour that ranges of its state exclude, and without the inputs that neither a
+    step of what ``read`` depends on nor (``every_input``) ``read`` itself reads; and allowed values for these."""
+    free = replace(released(system), asserts=(), suspects=(), invariants=())
+    free = without_impossible(free, read)
+    steps = [free.defined, *(var.next for var in free.cone(read))]
+    spare = idle_inputs(free, [*steps, *read] if every_input else steps)
+    return hold(without_inputs(free, spare), system.hold), spare
 
 
 def _count(variables: Sequence[StateVariable | InputVariable]) -> int:

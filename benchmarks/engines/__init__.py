@@ -1,0 +1,1 @@
+"""Engines compared on the whole K-reachability graphs of the bundled models."""
