@@ -33,19 +33,15 @@ FEW = 256
 
 @dataclass(frozen=True)
 class Lanes:
-    """``states`` and ``inputs`` by variable name: arrays of (step, lane); a state has one step more.
+    """``states`` and ``inputs`` by variable name: arrays of (step, lane) over ``steps`` steps, states one more.
 
     ``valid[lane]`` is the number of steps until the first one that is not allowed.
     """
 
     states: Mapping[str, Column]
     inputs: Mapping[str, Column]
+    steps: int
     valid: Column
-
-    @property
-    def steps(self) -> int:
-        """The number of steps made."""
-        return len(next(iter(self.states.values()))) - 1
 
     def run_inputs(self, lane: int, steps: int) -> list[dict[str, int]]:
         """The inputs of the first ``steps`` steps of a lane."""
@@ -90,7 +86,7 @@ class Batch:
             for name, values in last.items():
                 inputs[name][step] = values
             np.minimum(valid, np.where(allowed, steps, step), out=valid)
-        return Lanes(states, inputs, valid)
+        return Lanes(states, inputs, steps, valid)
 
     def run(self, start: Valuation, inputs: Sequence[Valuation]) -> Run:
         """The run from ``start`` under ``inputs``, with all variables, simulated one step after the other."""

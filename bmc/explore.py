@@ -35,7 +35,7 @@ EXACT_STATES = 1000
 EVALUATED_NODES = 100_000_000
 """Nodes of formulas, some seconds' worth, that exploring may evaluate where time counts."""
 
-IN_ARRAYS = 10
+IN_ARRAYS = 30
 """So many steps, or nodes of a search, are worked on in arrays in the time of one by itself, and more."""
 
 LISTED_BYTES = 1 << 30

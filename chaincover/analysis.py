@@ -248,8 +248,8 @@ def _no_first_step(controller: Controller, engine: Engine) -> InputRefused:
     if open_ones and any(c.name == "uninitialised read" for c in met):
         listed = ", ".join(open_ones[:6])
         hint = (
-            f"init leaves {listed} open: list it in interface.input if the environment sets it, else set it in init, or "
-            "list it in interface.chosen so that the tester chooses it"
+            f"init leaves {listed} open: list it in interface.input if the environment sets it, else set it in init, "
+            "or list it in interface.chosen so that the tester chooses it"
         )
     text = (
         f"no first step is possible: after init every allowed input meets undefined behaviour: {'; '.join(places[:6])}"

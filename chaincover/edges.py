@@ -64,7 +64,7 @@ class EdgeSearch:
     """Decides the edges of ``problem``. One query asks for all open edges of a source at all their distances."""
 
     def __init__(self, problem: Problem, engine: Engine) -> None:
-        self._problem, self._engine = problem, engine
+        self._problem, self.engine = problem, engine
         self._sources = {goal.name: goal for goal in (problem.start, *problem.goals)}
         self._targets = {goal.name: goal for goal in problem.targets}
         self._monitor = Monitor(problem.targets)
@@ -125,7 +125,7 @@ class EdgeSearch:
         if source not in self._sessions:
             formulas = [target.antecedent for target in self._targets.values()]
             antecedent = self._sources[source].antecedent
-            self._sessions[source] = self._engine.session(self._problem.system, antecedent, formulas)
+            self._sessions[source] = self.engine.session(self._problem.system, antecedent, formulas)
         return self._sessions[source]
 
     def _horizon(self, source: str, target: str, distance: int) -> int:

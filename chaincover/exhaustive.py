@@ -44,8 +44,7 @@ class Cover:
 class Exhaustion:
     """The outcome of a search that ran to its end, so that what it did not find does not exist.
 
-    ``states`` reachable states, ``nodes`` of the search. ``runs`` holds a run for each of
-    ``covers``.
+    ``states`` reachable states, ``nodes`` of the search. ``runs`` holds a run for each of ``covers``.
     """
 
     states: int

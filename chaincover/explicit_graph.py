@@ -7,23 +7,23 @@ of a goal at once. Where two goals overlap both are watched together, for each d
 from __future__ import annotations
 
 import time
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
 from pysmt.fnode import FNode
 
 from bmc.explicit.paths import Arrows
-from bmc.explicit.product import Classes, Product, product
+from bmc.explicit.product import Classes
 from bmc.explicit.vectors import Column
 from bmc.explore import StateGraph
 from bmc.system import TransitionSystem
 from chaincover.budget import Budget
-from chaincover.explicit_exact import MOST_ARROWS, goal_classes, states_in
+from chaincover.explicit_exact import goal_classes, states_in
+from chaincover.explicit_watch import runs_of, watched
 from chaincover.explored import Reachable
 from chaincover.graph import END, FINAL, INIT, Edge, ReachGraph
-from chaincover.obligations import Arrival, Obligations, bits
+from chaincover.obligations import Obligations, bits
 from chaincover.options import Options
 from chaincover.reachability import Level
 from chaincover.small import ONE_BY_ONE
@@ -31,72 +31,6 @@ from properties.goal import Goal
 
 MOST_GOALS = 63
 """Goals that fit into the mask of an arrow."""
-
-_NODES = 50_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class _Seen:
-    """What is remembered of one goal's own run and, from ``distance`` on, of the others; ``done``: completed so far."""
-
-    step: int
-    own: int
-    own_done: bool
-    others: int
-    done: int
-
-
-class _Together:
-    """Watches goal number ``goal`` from a run's start, and all others that begin ``distance`` steps later (None: none).
-
-    The mask of an arrow tells the goals completed by then, once the goal itself is, which is among them.
-    """
-
-    def __init__(self, obligations: Obligations, goal: int, distance: int | None) -> None:
-        self._obligations, self._goal, self._distance = obligations, goal, distance
-
-    def start(self, state_class: int) -> Sequence[tuple[Hashable, int]]:
-        fresh = self._obligations.fresh(state_class)
-        own = fresh.pending & self._obligations.of_goal[self._goal]
-        own_done = bool(fresh.completed >> self._goal & 1)
-        return self._told(_Seen(0, own, own_done, 0, 0), state_class)
-
-    def advance(self, memory: Hashable, input_class: int, state_class: int) -> Sequence[tuple[Hashable, int]]:
-        assert isinstance(memory, _Seen)
-        if memory.own_done and not memory.others and memory.step >= (self._distance or 0):
-            return ()
-        own = self._advanced(memory.own, input_class, state_class)
-        others = self._advanced(memory.others, input_class, state_class)
-        own_done = memory.own_done or bool(own.completed)
-        return self._told(
-            _Seen(memory.step + 1, own.pending, own_done, others.pending, memory.done | others.completed), state_class
-        )
-
-    def _advanced(self, pending: int, input_class: int, state_class: int) -> Arrival:
-        after = completed = 0
-        for obligation in bits(pending):
-            arrival = self._obligations.advance_one(obligation, input_class, state_class)
-            after, completed = after | arrival.pending, completed | arrival.completed
-        return Arrival(after, completed)
-
-    def _told(self, seen: _Seen, state_class: int) -> Sequence[tuple[Hashable, int]]:
-        others, done = seen.others, seen.done
-        if seen.step == self._distance:
-            fresh = self._obligations.fresh(state_class)
-            others |= fresh.pending & ~self._obligations.of_goal[self._goal]
-            done |= fresh.completed & ~(1 << self._goal)
-        if not (seen.own or seen.own_done):
-            return ()
-        memory = _Seen(seen.step, seen.own, seen.own_done, others, done)
-        return [(memory, done | 1 << self._goal if seen.own_done else 0)]
-
-
-@dataclass(frozen=True)
-class _Runs:
-    """The states in which runs of a goal can start, and those in which they can end."""
-
-    starts: Column
-    ends: Column
 
 
 class ListedGraphBuilder:
@@ -166,7 +100,7 @@ class ListedGraphBuilder:
         return len(self.listed.states) + max((goal.length for goal in self._goals), default=0) + 1
 
     def _find(self) -> None:
-        runs = {number: self._runs(number) for number in range(len(self._goals))}
+        runs = {number: runs_of(*self._known, number, self._budget.check) for number in range(len(self._goals))}
         possible = [number for number, found in runs.items() if found.starts.size]
         weights, lower = dict[Edge, int](), dict[Edge, int]()
         near = {number: self._near(number) for number in possible} if self._overlap == "allow" else {}
@@ -214,19 +148,11 @@ class ListedGraphBuilder:
         if ways.size and (self._limit is None or lower[edge] <= self._limit):
             weights[edge] = lower[edge]
 
-    def _runs(self, goal: int) -> _Runs:
-        found = self._watched(goal, None)
-        done = np.unique(found.arrows.ends[found.masks != 0])
-        done = np.union1d(done, found.starts[found.start_masks != 0]).astype(np.int64)
-        backward = found.arrows.backward().distances(done, self._budget.check)
-        starts = np.unique(found.states[found.starts[backward[found.starts] >= 0]])
-        return _Runs(starts, np.unique(found.states[done]))
-
     def _near(self, goal: int) -> dict[int, int]:
         """The other goals that can start while ``goal`` runs, with the least distance."""
         near: dict[int, int] = {}
         for distance in range(self._goals[goal].length):
-            found = self._watched(goal, distance)
+            found = watched(*self._known, goal, distance, self._budget.check)
             done = int(
                 np.bitwise_or.reduce(found.masks, initial=0) | np.bitwise_or.reduce(found.start_masks, initial=0)
             )
@@ -234,17 +160,9 @@ class ListedGraphBuilder:
                 near.setdefault(other, distance)
         return near
 
-    def _watched(self, goal: int, distance: int | None) -> Product:
-        watcher = _Together(self._obligations, goal, distance)
-        every = np.arange(len(self.listed.states))
-        found = product(self.listed, self._classes, watcher, every, _NODES, MOST_ARROWS, self._budget.check)
-        if found is None:
-            raise MemoryError("too many states with obligations under way")
-        return found
-
     @cached_property
-    def _classes(self) -> Classes:
-        return goal_classes(self.listed, self._obligations)
+    def _known(self) -> tuple[StateGraph, Classes, Obligations]:
+        return self.listed, goal_classes(self.listed, self._obligations), self._obligations
 
 
 def listed_builder(

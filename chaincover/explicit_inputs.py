@@ -18,16 +18,29 @@ from bmc.explicit.product import Product, product
 from bmc.explicit.vectors import Column
 from bmc.explore import StateGraph
 from bmc.system import TransitionSystem
-from chaincover.concretize import Plan
+from chaincover.canonical import canonicalise
+from chaincover.concretize import Concretizer, Plan
 from chaincover.explicit_cover import Watch
 from chaincover.explicit_exact import MOST_ARROWS, goal_classes, run_of, states_in
+from chaincover.explicit_graph import ListedGraphBuilder
 from chaincover.obligations import Obligations
+from chaincover.reachability import Builder
 from properties.goal import Goal
 
 MOST_CELLS = 1 << 33
 """States with obligations times steps, one bit of memory each."""
 
 _MOST_NODES = 10_000_000
+
+
+def least_values(builder: Builder, tools: Concretizer, plan: Plan, run: Run) -> Run:
+    """The least run of ``plan``, which ``run`` follows: by the listed states where the graph is made of them, else by
+    the solver."""
+    if isinstance(builder, ListedGraphBuilder):
+        listed = least_inputs(tools.system, builder.listed, tools.goals, tools.final, plan, tools.budget.check)
+        if listed is not None:
+            return listed
+    return canonicalise(tools, plan, run)
 
 
 def least_inputs(

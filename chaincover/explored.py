@@ -34,6 +34,10 @@ class Reachable:
         found = state_graph(self.plain, formulas, IN_ARRAYS * self._limit) if self._limit else None
         return found if found and found.states else None
 
+    def find(self) -> None:
+        """List the states now, if they are not."""
+        _ = self.graph
+
     @cached_property
     def system(self) -> TransitionSystem:
         """The system with its reachable states as a proved invariant, if they were found."""

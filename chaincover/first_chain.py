@@ -1,4 +1,4 @@
-"""A first chain by trial runs, before any distance is asked for: a search that is stopped then still has one."""
+"""A first chain by simulation, before any distance is asked for: a search that is stopped then still has one."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from chaincover.graph import FINAL, INIT, Edge, ReachGraph
 from chaincover.nearest import NearestFirst
 from chaincover.orderings.protocol import Limit
 from chaincover.seen import seen_in
+from chaincover.simulated import Simulated
 from properties.goal import Goal
 from properties.monitor import Monitor
 
@@ -34,6 +35,25 @@ class FirstChain:
         CheckDisagreed if it says that the chain cannot be.
         """
         return lower_bound(graph, self.chain.length, limit).minimal
+
+
+def by_simulation(
+    tools: Concretizer, names: Sequence[str], overlap: str, limit: int, take: Take, progress: Callable[[str], None]
+) -> dict[Edge, int]:
+    """Random runs side by side, and where they miss goals and the engine tries runs, those too; see ``by_trials``.
+
+    The result has the distances that the random runs have shown.
+    """
+    progress("simulate: random runs, nearest goal first")
+    goals = [tools.goals[name] for name in names]
+    simulated = Simulated(tools.system, goals, tools.final, overlap, tools.budget)
+    found = simulated.chain()
+    if found is not None:
+        take(*found)
+    elif tools.engine.tries(tools.system):
+        progress("simulate: trial runs, nearest goal first")
+        by_trials(tools, names, overlap, limit, take)
+    return simulated.upper
 
 
 def by_trials(tools: Concretizer, names: Sequence[str], overlap: str, limit: int, take: Take) -> None:

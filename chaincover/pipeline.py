@@ -6,11 +6,12 @@ graph (Algorithms 2, 3, 10) -> order (Lemma 2) -> inputs (8, 9) -> repair (11, 1
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from pysmt.fnode import FNode
 
 from bmc.engines import choose as choose_engine
+from bmc.engines.protocol import Engine
 from bmc.errors import LimitReached
 from bmc.system import TransitionSystem
 from chaincover.bounds import lower_bound
@@ -23,6 +24,7 @@ from chaincover.graph import ReachGraph
 from chaincover.implied import all_verdicts, credit_all, implied_goals, left_to_search
 from chaincover.options import DEFAULT_BOUND, Options
 from chaincover.orderings.protocol import UNLIMITED, Limit
+from chaincover.profile import Profiler, StageCost
 from chaincover.search import Search
 from chaincover.sliced import on_whole, sliced
 from chaincover.verdicts import NoChain, judge
@@ -50,7 +52,8 @@ class ChainResult:
     reached (-1: not even 0); ``stopped_by`` is ``time limit``, ``interrupt`` or ''. ``invariants`` names the proved
     invariants that the bound rests on. ``ordering`` is the backend whose order the first chain follows,
     ``order_proved`` says whether that order is least over the graph. ``partial``: the chain leaves goals out that may
-    fit into another one. ``cached`` is the number of values of K whose edges were found on disk.
+    fit into another one. ``cached`` is the number of values of K whose edges were found on disk. ``profile`` says where
+    the time went.
     """
 
     chain: Chain | None
@@ -68,6 +71,7 @@ class ChainResult:
     options: Options
     cached: int
     partial: bool = False
+    profile: tuple[StageCost, ...] = field(default=(), compare=False)
 
     @property
     def complete(self) -> bool:
@@ -92,19 +96,24 @@ def generate(
     options = options or Options()
     options.check()
     few, same_as = distinct(goals, options.overlap)
-    result = _generate_few(sliced(system, goals, final), few, final, options, progress or (lambda text: None))
+    profiler = Profiler(progress or (lambda text: None))
+    result = _generate_few(sliced(system, goals, final), few, final, options, profiler)
     result = on_whole(told_of_all(result, goals, same_as), system, goals, final)
-    return replace(result, options=options)
+    return replace(result, options=options, profile=profiler.stages())
 
 
 def _generate_few(
-    system: TransitionSystem, goals: Sequence[Goal], final: FNode | None, options: Options, progress: Progress
+    system: TransitionSystem, goals: Sequence[Goal], final: FNode | None, options: Options, progress: Profiler
 ) -> ChainResult:
     """The chain for goals that differ, without those that others imply."""
     budget = Budget(options.time_limit)
     reachable = Reachable(system, goals, final, options.explore)
     try:
-        implied = find_implied(system, goals, final, options, budget, reachable)
+        progress("list: reachable states")
+        reachable.find()
+        progress("imply: goals that others imply")
+        engine = progress.watch(choose_engine(options.engine, options.memory_limit))
+        implied = find_implied(system, goals, final, options, budget, reachable, engine)
     except KeyboardInterrupt:
         at_once = replace(options, time_limit=LEAST_SECONDS)
         return replace(generate_each(system, goals, final, at_once, progress), stopped_by=INTERRUPT)
@@ -141,6 +150,7 @@ def find_implied(
     options: Options,
     budget: Budget,
     reachable: Reachable | None = None,
+    engine: Engine | None = None,
 ) -> dict[str, str]:
     """The goals that need not be searched for, each with the one that implies it; none with overlap ``forbid``.
 
@@ -150,7 +160,8 @@ def find_implied(
         return {}
     reachable = reachable or Reachable(system, goals, final, options.explore)
     try:
-        return implied_goals(reachable.system, goals, choose_engine(options.engine, options.memory_limit), budget)
+        engine = engine or choose_engine(options.engine, options.memory_limit)
+        return implied_goals(reachable.system, goals, engine, budget)
     except LimitReached:
         return {}
 
@@ -182,7 +193,10 @@ def generate_each(
     all goals of the result. ``reachable`` is that of both, if it is at hand.
     """
     reachable = reachable or Reachable(system, [*goals, *credited], final, options.explore)
-    search = Search(reachable, goals, final, options, progress)
+    profiler = progress if isinstance(progress, Profiler) else Profiler(progress)
+    search = Search(reachable, goals, final, options, profiler)
+    for engine in (search.engine, search.source.engine):
+        profiler.watch(engine)
     stopped_by = ""
     try:
         search.run()
@@ -190,7 +204,7 @@ def generate_each(
         stopped_by = error.limit
     except KeyboardInterrupt:
         stopped_by = INTERRUPT
-    return _result(search, options, stopped_by)
+    return replace(_result(search, options, stopped_by), profile=profiler.stages())
 
 
 def _too_long(options: Options, bounds: Bounds) -> str:
@@ -237,6 +251,6 @@ def _result(search: Search, options: Options, stopped_by: str) -> ChainResult:
         ordering=search.ordered_by,
         order_proved=search.order_proved,
         options=options,
-        cached=search.cached,
+        cached=search.source.cached,
         partial=search.partial,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from pysmt.fnode import FNode
 
@@ -31,6 +32,26 @@ class Level:
     upper: Mapping[Edge, int]
     unknown: tuple[Edge, ...]
     unsatisfiable: tuple[str, ...]
+
+
+class Builder(Protocol):
+    """Builds a K-reachability graph for growing K. ``levels`` has what is known at each K that was asked for."""
+
+    levels: list[Level]
+    depth: int
+
+    @property
+    def complete(self) -> bool:
+        """Whether no edge is left to ask for, at whatever distance."""
+
+    def observe(self, upper: Mapping[Edge, int]) -> None:
+        """Take note of distances that runs make: no edge is longer than that."""
+
+    def extend(self, to: int | None = None) -> None:
+        """Decide all edges up to ``to`` (None: one more than before), which ``depth`` then is, or more."""
+
+    def graph(self) -> ReachGraph:
+        """What is known so far."""
 
 
 class GraphBuilder:
@@ -110,6 +131,7 @@ class GraphBuilder:
             rows[place] = result.row
             enter(self._upper, result.upper)
             self._remote_queries += result.queries
+            self._search.engine.cost.add(result.cost)
             limit = limit or result.limit
         if limit is not None:
             raise limit

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bmc.engines import choose
+from bmc.engines.cost import Cost
 from bmc.errors import LimitReached
 from bmc.pack import dumps, loads
 from chaincover.budget import Budget
@@ -44,11 +45,12 @@ class EdgeTask:
 
 @dataclass(frozen=True)
 class EdgeResult:
-    """``row`` as far as it was decided, all distances that runs showed, the number of queries that it took."""
+    """``row`` as far as it was decided, all distances that runs showed, the number of queries, the engine's cost."""
 
     row: Row
     upper: Upper
     queries: int
+    cost: Cost
     limit: LimitReached | None
 
 
@@ -58,13 +60,13 @@ _searches: dict[tuple[str, Engines], EdgeSearch] = {}
 def decide(task: EdgeTask) -> EdgeResult:
     """Does the task in this process."""
     search = _search(task)
-    before, limit = search.queries, None
+    queries, cost, limit = search.queries, replace(search.engine.cost), None
     upper = dict(task.upper)
     try:
         search.ask(task.row, upper, task.to, Budget(task.seconds, task.query_limit))
     except LimitReached as error:
         limit = error
-    return EdgeResult(task.row, upper, search.queries - before, limit)
+    return EdgeResult(task.row, upper, search.queries - queries, search.engine.cost.since(cost), limit)
 
 
 def _search(task: EdgeTask) -> EdgeSearch:

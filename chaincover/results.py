@@ -17,6 +17,7 @@ from chaincover.duplicates import distinct
 from chaincover.graph import ReachGraph, exists_path, transitive_closure
 from chaincover.load import Controller
 from chaincover.pipeline import ChainResult, Options
+from chaincover.profile import StageCost
 from chaincover.replay import Replay
 from chaincover.values import show_ranges
 from chaincover.verdicts import infeasible
@@ -67,12 +68,19 @@ def run_document(
         "schema": RUN_SCHEMA,
         "controller": controller.system.name,
         "seconds": {stage: round(value, 3) for stage, value in seconds.items()},
+        "profile": [profile_row(cost) for cost in result.profile],
         "queries": result.graph.queries,
         "levels_from_cache": result.cached,
         "stopped_by": result.stopped_by,
         "replay": None if replay is None else replay_data(replay),
         "host": {"system": platform.platform(), "machine": platform.machine(), "python": sys.version.split()[0]},
     }
+
+
+def profile_row(cost: StageCost) -> dict[str, Any]:
+    """A stage's share of the time: seconds in all, in the solver, for making its formulas, and the tool's own."""
+    seconds = {"seconds": cost.seconds, "solving": cost.solving, "encoding": cost.encoding, "own": cost.own}
+    return {"stage": cost.stage, "queries": cost.queries, **{name: round(value, 3) for name, value in seconds.items()}}
 
 
 def _controller(controller: Controller) -> dict[str, Any]:

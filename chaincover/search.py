@@ -11,27 +11,28 @@ from pysmt.fnode import FNode
 from bmc.engines import choose as choose_engine
 from bmc.engines.protocol import Run
 from chaincover.budget import Budget
-from chaincover.canonical import canonicalise
 from chaincover.chain import Chain
 from chaincover.concretize import Attempt, Concretizer, Plan
 from chaincover.exhaustive import Least
+from chaincover.explicit_graph import ListedGraphBuilder
+from chaincover.explicit_inputs import least_values
 from chaincover.explored import Reachable
 from chaincover.fallback import by_nearest, by_other_orders
-from chaincover.first_chain import FirstChain, by_trials, shown_distances
+from chaincover.first_chain import FirstChain, by_simulation, shown_distances
 from chaincover.graph import INIT, ReachGraph, exists_path, hopeless, transitive_closure
-from chaincover.graph_cache import GraphCache, graph_key
+from chaincover.graph_source import GraphSource
 from chaincover.lost_goals import judged_alone
 from chaincover.options import Options
 from chaincover.orderings import choose as choose_ordering
 from chaincover.orderings.protocol import Limit, OrderingProblem
 from chaincover.proof import Prover
-from chaincover.reachability import GraphBuilder, Level
 from chaincover.recheck import Checker, start_dependence
 from chaincover.repair import concretise
 from chaincover.segments import LeastLengths, SegmentSearch
 from chaincover.small import SmallSystem
 from chaincover.trial import Task
 from chaincover.walks import walks_in
+from chaincover.workers import Workers
 from properties.goal import Goal
 
 Progress = Callable[[str], None]
@@ -45,12 +46,17 @@ class Search:
 
     ``aside`` are the goals that the chain is not made for, because no chain was found for any of them alone;
     ``proved`` says for those for which it is proved why there is none. ``together`` is the exact answer for the others,
-    where there is one. ``partial``: the chain leaves goals out that may fit into another one. ``cached`` is the number
-    of values of K whose edges were found on disk.
+    where there is one. ``partial``: the chain leaves goals out that may fit into another one.
     """
 
     def __init__(
-        self, reachable: Reachable, goals: Sequence[Goal], final: FNode | None, options: Options, progress: Progress
+        self,
+        reachable: Reachable,
+        goals: Sequence[Goal],
+        final: FNode | None,
+        options: Options,
+        progress: Progress,
+        workers: Workers | None = None,
     ) -> None:
         self._options = options
         self._progress = progress
@@ -63,17 +69,8 @@ class Search:
         system = reachable.system
         limits = (options.slack(reachable.plain.hold), reachable.farthest, options.max_length)
         self._bound = min(limit for limit in limits if limit is not None)
-        self._trials = options.improve > 0 and self.engine.tries(system)
-        self._cache = GraphCache(options.cache) if options.cache and options.query_limit is None else None
-        self._key = ""
-        levels: tuple[Level, ...] = ()
-        if self._cache is not None:
-            settings = (options.overlap, self._bound, self._trials, self.engine.name, self.engine.version)
-            self._key = graph_key(system, goals, final, settings)
-            levels = self._cache.levels(self._key)
-        self.cached = len(levels)
-        graph_engine = choose_engine(options.engine, options.memory_limit)  # so that a kept graph changes nothing else
-        self.builder = GraphBuilder(system, goals, final, graph_engine, options.overlap, budget, self._bound, levels)
+        source = GraphSource(reachable, goals, final, options, budget, self._bound, workers, progress)
+        self.source, self.builder = source, source.builder
         self.tools = Concretizer(system, goals, final, self.engine, budget)
         self._checker = Checker(system, goals, final)
         self.aside: tuple[str, ...] = ()
@@ -95,8 +92,7 @@ class Search:
         try:
             plan = self._grow()
         finally:
-            if self._cache is not None and len(self.builder.levels) > self.cached:
-                self._cache.keep(self._key, self.builder.levels)
+            self.source.keep()
             self._prefer_first()
         if plan is not None or self.chain is not None or (self.together is not None and self.together.run is not None):
             self._prove(plan)
@@ -120,10 +116,13 @@ class Search:
         return f"all {exact.states} reachable states were searched"
 
     def _try_first(self) -> None:
-        """A chain by trial runs, where the engine tries them; the search falls back on one that covers all goals."""
-        if self._trials:
-            self._progress("inputs: trial runs, nearest goal first")
-            by_trials(self.tools, self.graph.goals, self._options.overlap, self._bound, self._take_run)
+        """A chain by simulation, and what it tells of distances; the search falls back on one that covers all goals.
+
+        Not where all reachable states are listed: they tell all distances.
+        """
+        if self._options.improve and not isinstance(self.builder, ListedGraphBuilder):
+            limits = self._options.overlap, self._bound
+            self.builder.observe(by_simulation(self.tools, self.graph.goals, *limits, self._take_run, self._progress))
         if self.chain is not None:
             self.builder.observe(shown_distances(self.chain.run, self.tools, self._options.overlap))
         if self.chain and self._plan and len(self.chain.order) == len(self.graph.goals):
@@ -139,18 +138,23 @@ class Search:
 
         Goals that are not reached by then, or have no way to the end, are set aside, and the others get their chain.
         """
-        plan, edges, news = None, -1, 0
-        for k in range(self._bound + 1):
-            self.builder.extend()
+        plan, edges, news, settled = None, -1, 0, -1
+        while True:
+            self.source.extend()
+            k, last = self.builder.depth, self.source.over
             graph = self.builder.graph().possible
             self._progress(f"graph: K = {k}, {len(graph.weights)} of {len(graph.lower)} edges")
             if self._first is not None and self._first.is_least(self.graph, Limit(self._budget.for_query())):
                 break
-            last = self.builder.complete or k == self._bound
+            if isinstance(self.builder, ListedGraphBuilder):
+                self._settle(last)
+                if self.together is not None or not self.graph.goals:
+                    break
             if len(graph.weights) > edges:
                 edges, news = len(graph.weights), k
             plan = self._shortest_path(self.graph)
-            if plan is None and (last or k == news + PATIENCE):
+            if plan is None and (last or (k >= news + PATIENCE and news > settled)):
+                settled = news
                 self._settle(last)
                 plan = self._shortest_path(self.graph)
                 if self.aside and not self.graph.goals:
@@ -178,8 +182,8 @@ class Search:
     def _complete_graph(self) -> None:
         """Ask for longer edges as long as there are any: they make the bound."""
         news, edges = self.builder.depth, 0
-        while not self.builder.complete and self.builder.depth < min(self._bound, news + PATIENCE):
-            self.builder.extend()
+        while not self.source.over and self.builder.depth < news + PATIENCE:
+            self.source.extend(PATIENCE)
             graph = self.graph
             self._progress(f"graph: K = {graph.depth}, {len(graph.weights)} of {len(graph.lower)} edges")
             if len(graph.weights) > edges:
@@ -214,12 +218,10 @@ class Search:
 
     def _provide(self, k: int) -> None:
         """A chain for the goals that have one so far, in case that a limit stops the search for the others."""
-        graph = self.graph
-        lost = hopeless(graph)
-        if lost and len(lost) < len(graph.goals):
-            plan = self._shortest_path(graph.restricted([goal for goal in graph.goals if goal not in lost]))
-            if plan is not None:
-                self._concretise(plan, k)
+        left = [goal for goal in self.graph.goals if goal not in hopeless(self.graph)]
+        plan = self._shortest_path(self.graph.restricted(left)) if 0 < len(left) < len(self.graph.goals) else None
+        if plan is not None:
+            self._concretise(plan, k)
 
     def _settle(self, last: bool) -> None:
         """Set aside the goals that no chain covers, as far as that is proved, or K ends here (``last``).
@@ -294,6 +296,6 @@ class Search:
         """The least inputs for the chain, and whether it works for all open start values."""
         assert self.chain is not None
         self._progress(f"inputs: least values for {self.chain.length} steps")
-        run = canonicalise(self.tools, plan, self.chain.run)
+        run = least_values(self.builder, self.tools, plan, self.chain.run)
         self._take(plan, run)
         self.chain = replace(self.chain, relies_on=start_dependence(self.tools, plan, run))

@@ -9,7 +9,7 @@ from bmc.engines.protocol import Run, Status
 from chaincover.concretize import Concretizer, Plan
 from chaincover.graph import INIT, ReachGraph
 from chaincover.orderings.protocol import Ordering, Path
-from chaincover.reachability import GraphBuilder
+from chaincover.reachability import Builder
 from chaincover.repair import concretise
 from chaincover.subpaths import SubPaths
 
@@ -26,7 +26,7 @@ class Task:
     """
 
     tools: Concretizer
-    builder: GraphBuilder
+    builder: Builder
     ordering: Ordering
     overlap: str
     limit: int

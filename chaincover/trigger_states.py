@@ -6,12 +6,17 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import networkx as nx
+import numpy as np
 from pysmt.fnode import FNode
 
-from bmc.evaluate import compile_formulas, define, translate
+from bmc.evaluate import define, translate
 from bmc.explore import StateGraph
 from bmc.system import Valuation, conjunction, symbols_of
 from bmc.unroll import unframed
+from chaincover.explicit_exact import goal_classes, states_in
+from chaincover.explicit_watch import runs_of
+from chaincover.obligations import Obligations
+from chaincover.small import ONE_BY_ONE
 from properties.goal import Goal, goal_length
 
 TRIGGER_WORK = 1_000_000
@@ -22,25 +27,37 @@ def components(graph: StateGraph) -> dict[int, int]:
     """For each state of ``graph``, by its index, the number of its strongly connected component."""
     arrows = nx.DiGraph()
     arrows.add_nodes_from(range(len(graph.states)))
-    arrows.add_edges_from((state, after) for state, steps in enumerate(graph.steps) for _, after in steps)
+    size = np.int64(len(graph.states))
+    different = np.unique(graph.steps.sources * size + graph.steps.nexts)
+    arrows.add_edges_from(zip((different // size).tolist(), (different % size).tolist(), strict=True))
     parts = nx.strongly_connected_components(arrows)
     return {state: number for number, part in enumerate(parts) for state in part}
 
 
 def states_where(graph: StateGraph, formula: FNode) -> frozenset[int]:
     """The indexes of the states that satisfy ``formula`` (over plain symbols of the graph's variables)."""
-    test = compile_formulas([formula])
-    return frozenset(number for number, state in enumerate(graph.states) if test(state)[0])
+    return frozenset(np.flatnonzero(states_in(graph, formula)).tolist())
 
 
 def trigger_states(graph: StateGraph, goal: Goal, work: int = TRIGGER_WORK) -> frozenset[int] | None:
     """The reachable states in which ``goal`` can start: some run from there satisfies its whole antecedent.
 
-    None if that takes more than ``work`` steps to try.
+    None if that takes more than ``work`` steps to try; in a long list, which is searched as a whole, too much memory.
     """
+    if len(graph.states) > ONE_BY_ONE:
+        return _in_arrays(graph, goal)
     walk = _Walk(graph, goal, work)
     found = [state for state in range(len(graph.states)) if walk.can_start(state)]
     return None if walk.work < 0 else frozenset(found)
+
+
+def _in_arrays(graph: StateGraph, goal: Goal) -> frozenset[int] | None:
+    obligations = Obligations([goal], set(graph.inputs.columns))
+    try:
+        found = runs_of(graph, goal_classes(graph, obligations), obligations, 0, lambda: None)
+    except MemoryError:
+        return None
+    return frozenset(found.starts.tolist())
 
 
 Test = Callable[[Sequence[Valuation], Sequence[Valuation]], Any]

@@ -110,7 +110,7 @@ class Cluster:
 
         self._api: Any = distributed
         try:
-            self._client = distributed.Client(address, timeout=10, set_as_default=False)
+            self._client: Any = self._api.Client(address, timeout=10, set_as_default=False)
         except (OSError, ValueError) as error:
             raise UsageError(f"no scheduler answers at {address}: {error}", hint="start it, or use --jobs") from None
 

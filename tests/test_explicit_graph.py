@@ -15,6 +15,7 @@ from chaincover.explicit_graph import ListedGraphBuilder
 from chaincover.explored import Reachable
 from chaincover.graph import ReachGraph
 from chaincover.reachability import GraphBuilder
+from chaincover.trigger_states import trigger_states
 from properties.goal import Goal
 
 FARTHEST = 9
@@ -92,3 +93,15 @@ def test_no_goals_leave_the_way_from_init_to_the_end() -> None:
     for end in (final, None):
         found, expected = listed((system, none, end), "allow"), asked((system, none, end), "allow")
         assert found.weights == expected.weights
+
+
+@pytest.mark.parametrize("seed", range(0, 60, 2))
+def test_the_states_where_goals_start_are_found_in_arrays_too(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    system, goals, final = made(seed)
+    graph = Reachable(system, goals, final, 100_000).graph
+    assert graph is not None
+    for goal in goals:
+        expected = trigger_states(graph, goal)
+        with monkeypatch.context() as changed:
+            changed.setattr("chaincover.trigger_states.ONE_BY_ONE", 0)
+            assert trigger_states(graph, goal) == expected

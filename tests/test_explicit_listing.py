@@ -49,7 +49,7 @@ def plain_search(system: TransitionSystem, names: list[str], inputs: list[Valuat
         return numbers[key]
 
     number(simulator.initial())
-    steps = []
+    steps: list[tuple[tuple[int, int], ...]] = []
     while len(steps) < len(states):
         state = states[len(steps)]
         tried = [(n, values) for n, values in enumerate(inputs) if simulator.allowed(state, values)]

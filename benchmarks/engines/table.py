@@ -10,8 +10,8 @@ from dataclasses import dataclass
 class Measurement:
     """One engine's work for one graph; ``finished``: up to the K asked for, or to where no edge was open.
 
-    Times are in seconds: ``solving`` the solver's, ``encoding`` what sessions took besides. ``weights`` are the edges
-    found (source, target, steps) in order.
+    Times are in seconds of the processor: ``solving`` the solver's, ``encoding`` what sessions took besides.
+    ``weights`` are the edges found (source, target, steps) in order.
     """
 
     engine: str

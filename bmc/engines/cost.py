@@ -22,6 +22,16 @@ class Cost:
         """Seconds that sessions took besides the solver's."""
         return self.sessions - self.solving
 
+    def add(self, other: Cost) -> None:
+        """Count the work of another engine in."""
+        self.queries += other.queries
+        self.solving += other.solving
+        self.sessions += other.sessions
+
+    def since(self, before: Cost) -> Cost:
+        """What came after ``before``."""
+        return Cost(self.queries - before.queries, self.solving - before.solving, self.sessions - before.sessions)
+
     @contextmanager
     def in_session(self) -> Iterator[None]:
         """Counts the time within as a session's."""

@@ -32,6 +32,7 @@ class Unrolled:
         self.cone: dict[str, StateVariable] = {}
         self.steps: list[int] = []
         self.literals: dict[FNode, int] = {}
+        self.alternatives: dict[tuple[FNode, int], int] = {}
 
 
 class SatEngine(UnrollingEngine):
@@ -92,6 +93,7 @@ class SatSession(UnrollingSession[int, int]):
         self._frames = shared.frames
         self._cone, self._templates = shared.cone, shared.steps
         self._valid, self._literals = shared.frames.valid, shared.literals
+        self._alternatives = shared.alternatives
         self._source: int
         self._model: Sequence[int] = ()
         self.start(source, shared.goals)
@@ -117,6 +119,8 @@ class SatSession(UnrollingSession[int, int]):
         return self._frames.literal(formula)
 
     def _tied_any(self, literals: Sequence[int]) -> int:
+        if len(literals) == 1:
+            return literals[0]
         either = self._frames.solver.fresh(1)[0]
         self._frames.solver.add([[-either, *literals]])
         return either

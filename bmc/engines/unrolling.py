@@ -172,10 +172,11 @@ class UnrollingSession(ABC, Generic[Step, Literal]):
                 return Answer(Status.UNKNOWN)
             if not alternatives:
                 return Answer(Status.UNSAT)
-            last = max(max(steps, self._span) for _, steps in alternatives)
-            self._widen(self._new_in(formula for formula, _ in alternatives))
+            asked = [(formula, max(steps, self._span)) for formula, steps in alternatives]
+            last = max(steps for _, steps in asked)
+            self._widen(self._new_in(key[0] for key in asked if key not in self._alternatives))
             self._lengthen(last)
-            options = [self._within(formula, max(steps, self._span)) for formula, steps in alternatives]
+            options = [self._within(formula, steps) for formula, steps in asked]
             one = self._tied_any(options)
             with self._engine.cost.in_solver():
                 status, _ = self._solve([one], time_limit, effort)

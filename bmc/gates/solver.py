@@ -68,7 +68,8 @@ class SatSolver:
     def model(self) -> Sequence[int]:
         """The literals that are true in the solution found last, by variable from 1; 0 for one of no clause."""
         found: list[int] = self._solver.get_model()
-        return found + [0] * (self.top - len(found))
+        found.extend([0] * (self.top - len(found)))
+        return found
 
     def core(self) -> Sequence[int]:
         """Those of the last assumptions that together are impossible."""

@@ -18,7 +18,7 @@ from bmc.gates.cnf import Clause, clauses_of, flattened, polarities
 
 Numbers = npt.NDArray[np.int32]
 
-ROUNDS = 3
+ROUNDS = 5
 """Rounds of preprocessing."""
 
 

@@ -1,0 +1,103 @@
+"""Where a run's graph comes from: the list of all reachable states, the disk, or queries here or by workers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from pysmt.fnode import FNode
+
+from bmc.engines import choose as choose_engine
+from bmc.engines.protocol import Engine
+from chaincover.budget import Budget
+from chaincover.edges import Problem
+from chaincover.explicit_graph import listed_builder
+from chaincover.explored import Reachable
+from chaincover.graph import ReachGraph, exists_path, transitive_closure
+from chaincover.graph_cache import GraphCache, graph_key
+from chaincover.options import Options
+from chaincover.reachability import Builder, GraphBuilder, Level
+from chaincover.remote import Engines, RemoteEdges
+from chaincover.workers import Workers
+from properties.goal import Goal
+
+GROWTH = 1.5
+"""K grows by this factor: each K is one query more per source, and a query about all distances up to it is harder."""
+
+
+class GraphSource:
+    """The ``builder`` for ``goals``; ``cached`` is the number of values of K whose edges were found on disk.
+
+    ``most`` is the largest K. The engine is one of its own, so that a kept graph changes nothing else.
+    """
+
+    def __init__(
+        self,
+        reachable: Reachable,
+        goals: Sequence[Goal],
+        final: FNode | None,
+        options: Options,
+        budget: Budget,
+        most: int,
+        workers: Workers | None,
+        progress: Callable[[str], None],
+    ) -> None:
+        self.most, self.cached = most, 0
+        self.engine: Engine = choose_engine(options.engine, options.memory_limit)
+        self._cache: GraphCache | None = None
+        listed = listed_builder(reachable, goals, final, options, budget)
+        self.builder: Builder
+        if listed is not None:
+            self.builder = listed
+            return
+        self._cache = GraphCache(options.cache) if options.cache and options.query_limit is None else None
+        system = reachable.system
+        levels: tuple[Level, ...] = ()
+        if self._cache is not None:
+            settings = (options.overlap, most, options.improve > 0, self.engine.name, self.engine.version)
+            self._key = graph_key(system, goals, final, settings)
+            levels = self._cache.levels(self._key)
+            self.cached = len(levels)
+
+        def remote(problem: Problem) -> RemoteEdges:
+            assert workers is not None
+            return RemoteEdges(problem, Engines(options.engine, options.memory_limit), workers, progress)
+
+        self.builder = GraphBuilder(
+            system, goals, final, self.engine, options.overlap, budget, most, levels, remote if workers else None
+        )
+
+    def keep(self) -> None:
+        """Write what is new of the graph to the disk."""
+        if self._cache is not None and len(self.builder.levels) > self.cached:
+            self._cache.keep(self._key, self.builder.levels)
+
+    def extend(self, by: int = 0) -> None:
+        """Let K grow: by ``by``, or (0) faster and faster, but not beyond where runs show a covering path."""
+        depth = self.builder.depth
+        to = depth + by if by else max(depth + 1, int(depth * GROWTH))
+        shown = None if by else shown_depth(self.builder.graph().possible)
+        if shown is not None and shown > depth:
+            to = min(to, shown)
+        self.builder.extend(min(to, self.most))
+
+    @property
+    def over(self) -> bool:
+        """Whether no edge is left to ask for, or K may not grow."""
+        return self.builder.complete or self.builder.depth >= self.most
+
+
+def shown_depth(graph: ReachGraph) -> int | None:
+    """The least K whose edges, as far as runs have shown them, make a covering path; None if there is none."""
+    known = {**graph.upper, **graph.weights}
+    found = None
+    steps = sorted({*known.values()})
+    low, high = 0, len(steps) - 1
+    while low <= high:
+        middle = (low + high) // 2
+        few = {edge: weight for edge, weight in known.items() if weight <= steps[middle]}
+        part = ReachGraph(graph.goals, graph.end, few, {}, (), (), 0, 0, 0.0)
+        if exists_path(part, transitive_closure(part)) is None:
+            low = middle + 1
+        else:
+            found, high = steps[middle], middle - 1
+    return found

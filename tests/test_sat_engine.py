@@ -1,0 +1,230 @@
+"""Engine sat against z3 and against its own promises: answers, runs, cores, shared solvers, limits."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import threading
+
+import pytest
+from cruise import ON, cruise
+from machines import random_machine
+from pysmt.fnode import FNode
+from pysmt.shortcuts import BV, BVUGT, BVULT, TRUE, And, BVMul, BVUDiv, Equals, Not, Or, Symbol
+from pysmt.typing import BOOL
+from random_systems import random_case
+from test_guessing import QUESTIONS, STEPS, integrator, known, reached
+
+from bmc.engines import choose
+from bmc.engines.protocol import Session, Status
+from bmc.engines.sat import SatEngine
+from bmc.engines.z3 import Z3Engine
+from bmc.errors import MemoryLimitReached
+from bmc.evaluate import compile_formulas
+from bmc.floats import compare
+from bmc.floats.format import FLOAT32
+from bmc.gates import solver
+from bmc.gates.moments import NONE, SEVERAL, Moments
+from bmc.simulate import Simulator
+from bmc.system import Condition, InputVariable, StateVariable, TransitionSystem, ValueType, conjunction
+from bmc.unroll import at, framed, shift
+from properties.goal import Goal
+
+BYTE = ValueType("uint8", 8)
+
+
+def holds_on(session: Session, system: TransitionSystem, formulas: list[FNode]) -> bool:
+    """Whether the session's run is one of ``system``, valid, and satisfies ``formulas``."""
+    run, simulator = session.run(), Simulator(system)
+    rows = [*enumerate(run.states), *enumerate(run.inputs)]
+    values = {f"{name}@{step}": value for step, row in rows for name, value in row.items()}
+    valid = all(simulator.allowed(s, i) for s, i in zip(run.states, run.inputs, strict=False))
+    return valid and run == simulator.run(run.states[0], run.inputs) and all(compile_formulas(formulas)(values))
+
+
+def cases() -> list[tuple[TransitionSystem, list[Goal], FNode | None]]:
+    random_ones = [random_case(seed) for seed in range(14)]
+    machines = [random_machine(seed) for seed in range(6)]
+    return [(c.system, list(c.goals), c.final) for c in random_ones] + [(s, list(g), f) for s, g, f in machines]
+
+
+@pytest.mark.parametrize("number", range(20))
+def test_answers_are_those_of_z3(number: int) -> None:
+    """All sources, targets and distances of random systems; runs are replayed, cores are impossible for z3 too."""
+    system, goals, final = cases()[number]
+    rng = random.Random(number)
+    ends = [] if final is None else [Goal("end", at(final, 0), None, 0)]
+    targets = [*goals, *ends]
+    asked = [target.antecedent for target in targets]
+    ours, theirs = SatEngine(), Z3Engine()
+    for source in [Goal("init", at(system.init_formula, 0), None, 0), *goals]:
+        given = asked if rng.random() < 0.7 else []
+        session, reference = (e.session(system, source.antecedent, given) for e in (ours, theirs))
+        for _ in range(12):
+            chosen = [(target, rng.randint(0, 4)) for target in rng.choices(targets, k=rng.randint(1, 3))]
+            steps = max([source.length, *(d + target.length for target, d in chosen)]) + rng.randint(0, 1)
+            formulas = [shift(target.antecedent, d) for target, d in chosen]
+            formulas = [Or(formulas)] if rng.random() < 0.3 else formulas
+            answer = session.check(formulas, steps)
+            assert answer.status is reference.check(formulas, steps).status
+            if answer.status is Status.SAT:
+                assert holds_on(session, system, [source.antecedent, *formulas])
+            else:
+                assert set(answer.core) <= set(formulas)
+                assert reference.check(answer.core, steps).status is Status.UNSAT
+            alternatives = [(shift(target.antecedent, d), d + target.length) for target, d in chosen]
+            assert session.check_any(alternatives).status is reference.check_any(alternatives).status
+
+
+def test_float_questions_are_answered_by_the_solver_alone() -> None:
+    system = integrator()
+    levels = reached(system)
+    x = system.state[0].symbol
+    session = SatEngine(trials=False).session(system, at(system.init_formula, 0))
+    for steps in range(STEPS + 1):
+        for question in QUESTIONS:
+            formula = question(x)
+            holds = any(compile_formulas([formula])({"gs_x": value})[0] for value in levels[steps])
+            answer = session.check([at(formula, steps)], steps)
+            assert answer.status is (Status.SAT if holds else Status.UNSAT), (steps, formula)
+            if holds:
+                assert holds_on(session, system, [at(formula, steps)])
+    low, high = at(compare.less(x, known(0.0), FLOAT32), 2), at(compare.less(known(0.5), x, FLOAT32), 3)
+    assert session.check([low, high], 3).status is Status.SAT
+    assert holds_on(session, system, [low, high])
+
+
+def test_floats_are_tried_first_and_that_can_be_switched_off() -> None:
+    assert SatEngine().tries(integrator())
+    assert not SatEngine(trials=False).tries(integrator())
+
+
+def test_sessions_that_share_a_solver_do_not_restrict_each_other() -> None:
+    engine, system = SatEngine(), cruise()
+    goals = [at(ON, 0)]
+    start = engine.session(system, at(system.init_formula, 0), goals)
+    on = engine.session(system, at(ON, 0), goals)
+    never = engine.session(system, And(at(ON, 0), Not(at(ON, 0))), goals)
+    assert start.check([at(ON, 0)], 0).status is Status.UNSAT
+    assert on.check([at(ON, 0)], 0).status is Status.SAT
+    assert never.check([], 3).status is Status.UNSAT
+    assert never.check([], 3).core == ()
+    run = on.run()
+    assert start.check([at(ON, 4)], 4).status is Status.SAT
+    assert on.run() == run
+    assert holds_on(start, system, [at(system.init_formula, 0), at(ON, 4)])
+
+
+def test_the_same_questions_give_the_same_runs() -> None:
+    system = cruise()
+
+    def runs() -> list[object]:
+        session = SatEngine().session(system, at(system.init_formula, 0))
+        found = []
+        for steps in range(2, 7):
+            if session.check([at(ON, steps)], steps).status is Status.SAT:
+                found.append(session.run())
+        return found
+
+    assert runs() == runs()
+    assert runs()
+
+
+def counter() -> TransitionSystem:
+    """Two counters; the second adds the first, and is not needed for it."""
+    one, two = BYTE.symbol("se_one"), BYTE.symbol("se_two")
+    more = ValueType("bit", 1).symbol("se_more")
+    return TransitionSystem(
+        "counters",
+        (
+            StateVariable("se_one", BYTE, BV(0, 8), one + BV(1, 8)),
+            StateVariable("se_two", BYTE, BV(0, 8), two + one),
+        ),
+        (InputVariable("se_more", ValueType("bit", 1)),),
+        defined=more.Equals(BV(1, 1)),
+        invariants=(Condition("low", BVULT(one, BV(6, 8)), proved=True),),
+    )
+
+
+def test_variables_that_are_asked_for_late_are_encoded_at_all_steps() -> None:
+    system = counter()
+    one, two = (var.symbol for var in system.state)
+    session = SatEngine().session(system, at(one.Equals(BV(0, 8)), 0))
+    assert session.check([at(one.Equals(BV(4, 8)), 4)], 4).status is Status.SAT
+    late = [at(two.Equals(BV(7, 8)), 0), at(two.Equals(BV(13, 8)), 4)]
+    assert session.check(late, 4).status is Status.SAT
+    assert holds_on(session, system, late)
+    assert session.check([late[0], at(two.Equals(BV(12, 8)), 4)], 4).status is Status.UNSAT
+    assert session.check([], 5).status is Status.SAT
+    assert session.check([], 6).status is Status.UNSAT  # the invariant is taken as proved
+
+
+def test_formulas_over_several_steps_and_free_symbols() -> None:
+    system = counter()
+    two = system.state[1].symbol
+    session = SatEngine().session(system, TRUE())
+    grown = Equals(framed(two, 3), framed(two, 1) + BV(3, 8))
+    free = Symbol("se_free@0", BOOL)
+    assert session.check([grown, free], 3).status is Status.SAT
+    assert holds_on(session, system, [grown])
+    assert session.check([free, Not(free)], 0).core == (free, Not(free))
+    assert session.check([grown, at(system.state[0].symbol.Equals(BV(2, 8)), 1)], 3).status is Status.UNSAT
+
+
+def factors(x: FNode, y: FNode, number: int) -> FNode:
+    parts = [And(BVUGT(v, BV(1, 64)), BVULT(v, BV(1 << 32, 64))) for v in (x, y)]
+    return at(And(*parts, Equals(BVMul(x, y), BV(number, 64))), 0)
+
+
+def hard_session(memory: int | None = None) -> tuple[Session, FNode]:
+    """A session with a query that takes long: factors of the prime 2^61 - 1."""
+    wide = ValueType("uint64", 64)
+    x, y = wide.symbol("sh_x"), wide.symbol("sh_y")
+    state = (StateVariable("sh_x", wide, None, x), StateVariable("sh_y", wide, None, y))
+    system = TransitionSystem("factors", state, ())
+    return SatEngine(memory).session(system, conjunction([])), factors(x, y, (1 << 61) - 1)
+
+
+def test_limits_give_unknown_and_leave_the_session_usable() -> None:
+    session, hard = hard_session()
+    assert session.check([hard], 0, time_limit=0.05).status is Status.UNKNOWN
+    assert session.check([hard], 0, time_limit=0).status is Status.UNKNOWN
+    assert session.check([hard], 0, effort=1).status is Status.UNKNOWN
+    assert session.check([hard], 0, effort=0).status is Status.UNKNOWN
+    assert session.check([], 0).status is Status.SAT
+
+
+def test_an_interrupt_inside_the_solver_reaches_python() -> None:
+    session, hard = hard_session()
+    timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        session.check([hard], 0, time_limit=60)
+    timer.join()
+    assert session.check([], 0).status is Status.SAT
+
+
+def test_the_memory_limit_is_an_error_of_its_own() -> None:
+    session, hard = hard_session(memory=solver.resident() // 1_000_000 + 400)
+    assert session.check([], 0).status is Status.SAT
+    session, hard = hard_session(memory=1)
+    with pytest.raises(MemoryLimitReached, match="memory limit of 1 MB"):
+        session.check([hard], 0)
+
+
+def test_parts_that_speak_of_one_step_are_told_apart() -> None:
+    x, y = BYTE.symbol("sm_x"), BYTE.symbol("sm_y")
+    early, late = BVULT(x + y, BV(3, 8)), Equals(BVUDiv(x, y), BV(2, 8))
+    mixed = Equals(framed(x, 2) + BV(1, 8), framed(x, 3))
+    moments = Moments()
+    whole = And(at(early, 1), Or(at(late, 4), Not(mixed)))
+    assert moments.of(at(early, 7)) == (7, early)
+    assert moments.of(whole) == (SEVERAL, whole)
+    assert moments.of(TRUE()) == (NONE, TRUE())
+    assert set(moments.parts(whole)) == {(1, early), (4, late), (2, x + BV(1, 8)), (3, x)}
+
+
+def test_the_engine_has_a_name_and_a_version() -> None:
+    assert choose("sat").name == "sat"
+    assert "glucose" in SatEngine().version
