@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
+from bmc.engines import NAMES as ENGINES
 from bmc.engines import choose as choose_engine
 from bmc.errors import InputRefused
 from bmc.hold import MOST_TICKS
@@ -19,6 +20,7 @@ from chaincover.progress import Progress
 from chaincover.project import Project, read_project
 
 _NUMBER = click.IntRange(min=0)
+_AS_GIVEN = ("explore", "exhaust", "rounds", "improve", "engine", "jobs", "scheduler")
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -34,6 +36,15 @@ hold_option = click.option(
 overlap_option = click.option("--overlap", type=click.Choice(["allow", "forbid"]), help="May goals share steps?")
 
 
+def work_options() -> list[Callable[[F], F]]:
+    """Options that say what answers the questions, and where."""
+    return [
+        click.option("--engine", type=click.Choice(ENGINES), help="Who answers the reachability questions."),
+        click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes that share the work."),
+        click.option("--scheduler", metavar="ADDRESS", help="Dask scheduler whose workers share it, such as tcp://..."),
+    ]
+
+
 def search_options(command: F) -> F:
     """Options of the search for a chain and its proof."""
     options = [
@@ -43,6 +54,7 @@ def search_options(command: F) -> F:
             type=click.Choice(["auto", "refine", "paths", "none"]),
             help="Where no repair of the least order gives a chain: refine (split triggers), paths (path constraints).",
         ),
+        *work_options(),
         click.option("--max-length", type=_NUMBER, metavar="STEPS", help="No chain longer than this."),
         click.option("--no-cache", is_flag=True, help="Neither read nor keep the graph on disk."),
         click.option("--memory-limit", type=click.IntRange(min=1), metavar="MB", help="For the solver."),
@@ -131,7 +143,7 @@ def prepare(given: dict[str, Any], progress: Progress) -> tuple[Controller, pipe
         max_length=given.get("max_length"),
         memory_limit=given.get("memory_limit"),
         cache=None if given.get("no_cache", True) else default_folder(),
-        **{name: given[name] for name in ("explore", "exhaust", "rounds", "improve") if given.get(name) is not None},
+        **{name: given[name] for name in _AS_GIVEN if given.get(name) is not None},
     )
     with progress.stage("check"):
         system = analysis.prepare(controller, choose_engine(options.engine), options.time_limit)

@@ -14,7 +14,7 @@ from bmc.system import TransitionSystem
 from bmc.unroll import at, shift
 from chaincover.budget import Budget
 from chaincover.graph import FINAL, INIT, Edge
-from chaincover.seen import seen_in
+from chaincover.seen import Distances
 from properties.goal import Goal
 from properties.monitor import Monitor
 
@@ -68,7 +68,8 @@ class EdgeSearch:
         self._sources = {goal.name: goal for goal in (problem.start, *problem.goals)}
         self._targets = {goal.name: goal for goal in problem.targets}
         self._monitor = Monitor(problem.targets)
-        self._lengths = {goal.name: goal.length for goal in problem.goals}
+        lengths = {goal.name: goal.length for goal in problem.goals}
+        self._distances = Distances(lengths, problem.overlap == "forbid")
         self._simulator = Simulator(problem.system)
         self._sessions: dict[str, Session] = {}
         self._placed: dict[tuple[str, int], FNode] = {}
@@ -116,7 +117,7 @@ class EdgeSearch:
         covered = self._monitor.covered(run)
         if source == INIT:
             covered[INIT] = [0]
-        enter(upper, seen_in(covered, self._lengths, self._problem.overlap == "forbid"))
+        enter(upper, self._distances.shorter(covered, run.length))
         if _shorter(source, upper, asked) == asked:
             names = ", ".join(dict.fromkeys(target for target, _ in asked))
             raise CheckDisagreed(f"the engine's run from {source} reaches none of {names}")

@@ -79,4 +79,4 @@ def shown_distances(run: Run, tools: Concretizer, overlap: str) -> dict[Edge, in
     ends = [] if tools.final is None else [Goal(FINAL, at(tools.final, 0), None, 0)]
     covered = Monitor([*tools.goals.values(), *ends]).covered(run)
     lengths = {name: goal.length for name, goal in tools.goals.items()}
-    return seen_in({INIT: [0], **covered}, lengths, overlap == "forbid")
+    return seen_in({INIT: [0], **covered}, lengths, overlap == "forbid", run.length)

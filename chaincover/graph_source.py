@@ -42,6 +42,7 @@ class GraphSource:
         progress: Callable[[str], None],
     ) -> None:
         self.most, self.cached = most, 0
+        self._progress = progress
         self.engine: Engine = choose_engine(options.engine, options.memory_limit)
         self._cache: GraphCache | None = None
         listed = listed_builder(reachable, goals, final, options, budget)
@@ -78,6 +79,7 @@ class GraphSource:
         shown = None if by else shown_depth(self.builder.graph().possible)
         if shown is not None and shown > depth:
             to = min(to, shown)
+        self._progress(f"graph: edges of up to {min(to, self.most)} steps")
         self.builder.extend(min(to, self.most))
 
     @property

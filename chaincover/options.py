@@ -5,7 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from bmc.engines import NAMES as ENGINES
 from bmc.errors import UsageError
+
+HERE = ("cache", "jobs", "scheduler")
+"""The options that change where and how fast a result is found, but not the result."""
 
 DEFAULT_BOUND = 60
 """The largest K tried, in held steps, when the user gives none."""
@@ -22,13 +26,14 @@ class Options:
     ``repair`` is what is done where no repair of the least order helps: ``refine`` (Algorithm 5), ``paths`` (path
     constraints), ``auto`` (by the ordering) or ``none``. ``max_length`` is the most steps of a chain. ``time_limit``
     for the whole run and ``query_limit`` for one solver query are in seconds, ``memory_limit`` for the solver in
-    megabytes; None for no limit. ``cache`` is the folder where graphs are kept (None: they are not).
+    megabytes; None for no limit. ``cache`` is the folder where graphs are kept (None: they are not). ``jobs``
+    processes, or the Dask cluster of ``scheduler`` (an address), share the work; the result is the same.
     """
 
     bound: int | None = None
     overlap: str = "allow"
     ordering: str = "auto"
-    engine: str = "z3"
+    engine: str = "auto"
     explore: int = 100_000
     exhaust: int = 100_000
     rounds: int = 200
@@ -39,6 +44,8 @@ class Options:
     query_limit: float | None = None
     memory_limit: int | None = None
     cache: Path | None = None
+    jobs: int = 1
+    scheduler: str | None = None
 
     def check(self) -> None:
         """UsageError for a value that makes no sense."""
@@ -52,6 +59,10 @@ class Options:
             raise UsageError(f"repair must be auto, refine, paths or none, not {self.repair!r}")
         if self.memory_limit is not None and self.memory_limit < 1:
             raise UsageError(f"the memory limit must be at least 1 megabyte, not {self.memory_limit}")
+        if self.jobs < 1:
+            raise UsageError(f"the number of jobs must be at least 1, not {self.jobs}")
+        if self.engine not in ENGINES:
+            raise UsageError(f"no engine is called {self.engine!r}", hint=f"choose one of {', '.join(ENGINES)}")
         for limit in (self.time_limit, self.query_limit):
             if limit is not None and limit <= 0:
                 raise UsageError(f"a time limit must be above 0 seconds, not {limit:g}")

@@ -28,6 +28,7 @@ from chaincover.profile import Profiler, StageCost
 from chaincover.search import Search
 from chaincover.sliced import on_whole, sliced
 from chaincover.verdicts import NoChain, judge
+from chaincover.workers import choose as choose_workers
 from properties.goal import Goal
 
 __all__ = ["DEFAULT_BOUND", "INTERRUPT", "TIME_LIMIT", "ChainResult", "Options", "generate"]
@@ -194,7 +195,7 @@ def generate_each(
     """
     reachable = reachable or Reachable(system, [*goals, *credited], final, options.explore)
     profiler = progress if isinstance(progress, Profiler) else Profiler(progress)
-    search = Search(reachable, goals, final, options, profiler)
+    search = Search(reachable, goals, final, options, profiler, choose_workers(options.jobs, options.scheduler))
     for engine in (search.engine, search.source.engine):
         profiler.watch(engine)
     stopped_by = ""

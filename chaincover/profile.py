@@ -29,8 +29,8 @@ class StageCost:
 
     @property
     def own(self) -> float:
-        """Seconds that neither solver nor encoding took."""
-        return self.seconds - self.solving - self.encoding
+        """Seconds that neither solver nor encoding took; 0 where workers took more than passed by the clock."""
+        return max(0.0, self.seconds - self.solving - self.encoding)
 
     def __add__(self, other: StageCost) -> StageCost:
         return replace(

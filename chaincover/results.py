@@ -10,12 +10,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from bmc.engines import AUTO, automatic
 from chaincover import certificate
 from chaincover.chain import COVERED
 from chaincover.chain_file import SCHEMA, chain_rows, reported, start_record
 from chaincover.duplicates import distinct
 from chaincover.graph import ReachGraph, exists_path, transitive_closure
 from chaincover.load import Controller
+from chaincover.options import HERE
 from chaincover.pipeline import ChainResult, Options
 from chaincover.profile import StageCost
 from chaincover.replay import Replay
@@ -23,7 +25,18 @@ from chaincover.values import show_ranges
 from chaincover.verdicts import infeasible
 
 RUN_SCHEMA = "chaincover/run/1"
-_LIBRARIES = ("pysmt", "z3-solver", "elkai", "clingo", "ortools", "numpy", "pycparser", "pcpp")
+_LIBRARIES = (
+    "pysmt",
+    "z3-solver",
+    "python-sat",
+    "bitwuzla",
+    "elkai",
+    "clingo",
+    "ortools",
+    "numpy",
+    "pycparser",
+    "pcpp",
+)
 
 
 def tool_version() -> str:
@@ -69,12 +82,21 @@ def run_document(
         "controller": controller.system.name,
         "seconds": {stage: round(value, 3) for stage, value in seconds.items()},
         "profile": [profile_row(cost) for cost in result.profile],
+        "engine": engine_row(result),
+        "jobs": result.options.jobs,
+        "scheduler": result.options.scheduler,
         "queries": result.graph.queries,
         "levels_from_cache": result.cached,
         "stopped_by": result.stopped_by,
         "replay": None if replay is None else replay_data(replay),
         "host": {"system": platform.platform(), "machine": platform.machine(), "python": sys.version.split()[0]},
     }
+
+
+def engine_row(result: ChainResult) -> dict[str, Any]:
+    """The engine that was used, and why where it was not asked for by name."""
+    why = automatic()[1] if result.options.engine == AUTO else "asked for"
+    return {"name": result.engine, "version": result.engine_version, "why": why}
 
 
 def profile_row(cost: StageCost) -> dict[str, Any]:
@@ -123,7 +145,7 @@ def settings(controller: Controller, options: Options) -> dict[str, Any]:
         "coverage": list(dict.fromkeys(criterion.text for criterion in controller.project.criteria)),
         "final": controller.final_text or None,
         **({"hold": controller.system.hold} if controller.system.hold > 1 else {}),
-        **{name: value for name, value in asdict(options).items() if name != "cache"},
+        **{name: value for name, value in asdict(options).items() if name not in HERE},
     }
 
 

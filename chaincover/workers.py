@@ -6,12 +6,14 @@ whatever the order in which they were done.
 
 from __future__ import annotations
 
+import atexit
 import multiprocessing
 import signal
 import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any, Protocol, TypeVar
 
@@ -149,8 +151,17 @@ def _ignore_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
+@lru_cache(maxsize=1)
 def choose(jobs: int, scheduler: str | None) -> Workers | None:
-    """The workers that the options ask for; None where this process does all the work."""
+    """The workers that the options ask for, started once; None where this process does all the work.
+
+    They go when the program ends. UsageError for a scheduler that does not answer.
+    """
+    workers: Workers | None = None
     if scheduler is not None:
-        return Cluster(scheduler)
-    return Processes(jobs) if jobs > 1 else None
+        workers = Cluster(scheduler)
+    elif jobs > 1:
+        workers = Processes(jobs)
+    if workers is not None:
+        atexit.register(workers.close)
+    return workers

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import compress
 from typing import Any
 
 from pysmt.fnode import FNode
@@ -22,15 +23,18 @@ class Monitor:
     def __init__(self, goals: Sequence[Goal]) -> None:
         self.goals = {goal.name: goal for goal in goals}
         self._antecedents = {goal.name: _test(goal.antecedent) for goal in goals}
+        self._together = [_TestOfMany(length, [g for g in goals if g.length == length]) for length in _lengths(goals)]
         self._consequents = {goal.name: _test(goal.consequent) for goal in goals if goal.consequent is not None}
 
     def covered(self, run: Run) -> dict[str, list[int]]:
         """For each goal the steps k at which ``run`` covers it; only k with k + J <= the run's length."""
         frames = _frames(run, 0, run.length)
-        return {
-            name: [k for k in range(run.length - goal.length + 1) if self._antecedents[name](frames, k)]
-            for name, goal in self.goals.items()
-        }
+        found: dict[str, list[int]] = {name: [] for name in self.goals}
+        for test in self._together:
+            for k in range(run.length - test.length + 1):
+                for name in test.holding(frames, k):
+                    found[name].append(k)
+        return found
 
     def holds(self, run: Run, goal: str, step: int) -> bool:
         """Whether ``run`` covers ``goal`` at ``step``; false where the run is too short to tell."""
@@ -48,6 +52,25 @@ class Monitor:
         if step + self.goals[goal].length > run.length:
             raise ValueError(f"the run of {run.length} steps is too short to judge {goal} at step {step}")
         return bool(self._consequents[goal](_frames(run, step, step + self.goals[goal].length), 0))
+
+
+class _TestOfMany:
+    """The antecedents of goals of one ``length``, as one function, so that what they share is computed once."""
+
+    def __init__(self, length: int, goals: Sequence[Goal]) -> None:
+        self.length = length
+        self._names = [goal.name for goal in goals]
+        done = translate([goal.antecedent for goal in goals], _read)
+        results = "".join(f"{result}, " for result in done.results)
+        self._function = define("frames, k", [*done.statements, f"return ({results})"])
+
+    def holding(self, frames: Frames, k: int) -> list[str]:
+        """The goals that hold from step ``k`` on."""
+        return list(compress(self._names, self._function(frames, k)))
+
+
+def _lengths(goals: Sequence[Goal]) -> list[int]:
+    return sorted({goal.length for goal in goals})
 
 
 def _test(formula: FNode) -> Test:

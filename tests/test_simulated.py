@@ -79,7 +79,7 @@ def test_the_cruise_controller_is_covered_by_simulation_alone() -> None:
 
 def test_distances_seen_in_a_run() -> None:
     covered = {INIT: [0], "a": [1, 5], "b": [2, 6], FINAL: [0, 9]}
-    assert seen_in(covered, {"a": 2, "b": 1}, False) == {
+    assert seen_in(covered, {"a": 2, "b": 1}, False, 9) == {
         (INIT, "a"): 1, (INIT, "b"): 2, (INIT, FINAL): 0, ("a", "b"): 1, ("a", FINAL): 4, ("b", "a"): 3, ("b", FINAL): 3
     }  # fmt: skip
-    assert seen_in(covered, {"a": 2, "b": 1}, True)["a", "b"] == 5
+    assert seen_in(covered, {"a": 2, "b": 1}, True, 9)["a", "b"] == 5
