@@ -6,7 +6,7 @@ keeps those that are inductive together.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -14,7 +14,9 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import Or
 
 from bmc.batch import Batch
+from bmc.engines.protocol import Engine
 from bmc.explicit.vectors import Column
+from bmc.invariants import inductive
 from bmc.system import Condition, StateVariable, TransitionSystem, equal
 from bmc.terms import implies
 
@@ -23,6 +25,8 @@ LANES, STEPS, ROUNDS = 64, 48, 4
 
 FEW = 6
 """A variable of up to so many values seen says something about others by each of them."""
+
+_IMPLIES = " implies "
 
 MOST = 300
 """Candidates made at most, the plainest first."""
@@ -44,6 +48,51 @@ def candidates(system: TransitionSystem, formulas: Sequence[FNode] = (), work: i
         if len(found) >= MOST:
             break
     return list(found.values())
+
+
+def suggested(
+    system: TransitionSystem,
+    formulas: Sequence[FNode],
+    engine: Engine,
+    seconds: Callable[[], float | None] = lambda: None,
+    effort: int | None = None,
+) -> tuple[Condition, ...]:
+    """The candidates that are inductive together, as proved; ``seconds`` and ``effort`` are limits per query."""
+    return inductive(system, candidates(system, formulas), engine, seconds, effort)
+
+
+def stated(name: str, variables: Mapping[str, StateVariable]) -> Condition | None:
+    """The condition that ``candidates`` gives this name; None if it gives it to none over ``variables``."""
+    parts = [_stated_part(part, variables) for part in name.split(_IMPLIES)]
+    known = [part for part in parts if part is not None]
+    if len(known) != len(parts) or len(parts) > 2:
+        return None
+    return Condition(name, implies(*known) if len(known) == 2 else known[0])
+
+
+def _stated_part(text: str, variables: Mapping[str, StateVariable]) -> FNode | None:
+    left, among, listed = text.partition(" in {")
+    if not among:
+        left, _, right = text.partition(" = ")
+        listed = f"{right}}}"
+    var = variables.get(left)
+    if var is None:
+        return None
+    if not among and right in variables:
+        other = variables[right]
+        return equal(var.symbol, other.symbol) if var.type.bits == other.type.bits else None
+    shown = {_shown(var, raw): raw for raw in _raws_like(listed.removesuffix("}").split(", "), var)}
+    if set(shown) != set(listed.removesuffix("}").split(", ")):
+        return None
+    return Or([_is(var, raw) for raw in shown.values()]) if among else _is(var, next(iter(shown.values())))
+
+
+def _raws_like(texts: Sequence[str], var: StateVariable) -> Iterator[int]:
+    """The raw values that ``texts`` show: enumeration labels or whole numbers."""
+    labels = dict(var.type.labels)
+    for text in texts:
+        if text in labels or text.lstrip("-").isdigit():
+            yield labels.get(text, int(text) if text not in labels else 0) % (1 << max(var.type.bits, 1))
 
 
 def _seen(system: TransitionSystem, formulas: Sequence[FNode], work: int) -> dict[str, Column] | None:
@@ -94,7 +143,7 @@ def _said_by(
         left = np.unique(seen[other.name][rows])
         if len(left) == 1 and len(np.unique(seen[other.name])) > 1:
             only = int(left[0])
-            name = f"{var.name} = {_shown(var, value)} implies {other.name} = {_shown(other, only)}"
+            name = f"{var.name} = {_shown(var, value)}{_IMPLIES}{other.name} = {_shown(other, only)}"
             yield name, implies(_is(var, value), _is(other, only))
 
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 
 from pysmt.fnode import FNode
 
+from bmc.candidates import suggested
+from bmc.engines.protocol import Engine
 from bmc.explore import IN_ARRAYS, StateGraph, invariant_of, state_graph
-from bmc.system import TransitionSystem
+from bmc.system import Condition, TransitionSystem
 from bmc.unroll import at
 from properties.goal import Goal
+
+EFFORT = 1
+"""The solver's work for one query about suggested invariants; see the engines' protocol."""
 
 
 class Reachable:
@@ -26,6 +31,7 @@ class Reachable:
         self._goals = tuple(goals)
         self._final = final
         self._limit = limit
+        self._suggested: tuple[Condition, ...] = ()
 
     @cached_property
     def graph(self) -> StateGraph | None:
@@ -38,11 +44,22 @@ class Reachable:
         """List the states now, if they are not."""
         _ = self.graph
 
+    def suggest(self, engine: Engine, seconds: Callable[[], float | None]) -> None:
+        """Where the states are too many: invariants that random runs suggest and induction proves, for ``system``.
+
+        ``seconds`` limits each query; what it does not suffice for is left out.
+        """
+        if self.graph is None:
+            formulas = [goal.antecedent for goal in self._goals]
+            self._suggested = suggested(self.plain, formulas, engine, seconds, EFFORT)
+            self.__dict__.pop("system", None)
+
     @cached_property
     def system(self) -> TransitionSystem:
-        """The system with its reachable states as a proved invariant, if they were found."""
+        """The system with its reachable states as a proved invariant, if they were found, else with those suggested."""
         found = invariant_of(self.plain, self.graph.states) if self.graph else None
-        return self.plain if found is None else replace(self.plain, invariants=(*self.plain.invariants, found))
+        more = self._suggested if found is None else (found,)
+        return replace(self.plain, invariants=(*self.plain.invariants, *more)) if more else self.plain
 
     @property
     def farthest(self) -> int | None:

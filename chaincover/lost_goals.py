@@ -4,25 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bmc.induction import never
 from chaincover.chain import NO_WAY_TO_FINAL, UNREACHABLE
+from chaincover.concretize import Concretizer
 from chaincover.exhaustive import Least
+from chaincover.graph import INIT, ReachGraph
 from chaincover.options import Options
 from chaincover.small import SmallSystem
 
 
+INDUCTION = 8
+"""The largest k of a proof by k-induction."""
+
+
 def judged_alone(
-    goals: Sequence[str], small: SmallSystem, options: Options
+    goals: Sequence[str], small: SmallSystem, options: Options, tools: Concretizer, graph: ReachGraph
 ) -> tuple[dict[str, tuple[str, str]], frozenset[str]]:
     """The goals that no chain covers, each with its verdict and how it is proved; and those of which it is not known.
 
-    Where ``options`` bound K, a chain found beyond it tells nothing. LimitReached when time is over.
+    The exact search tells where the states are few, else k-induction, for goals to which ``graph`` knows no way from
+    init. Where ``options`` bound K, a chain found beyond it tells nothing. LimitReached when time is over.
     """
     far = options.bound is None and options.improve > 0
     exact = {goal: small.least([goal]) for goal in goals}
     proved = {
         goal: _why_not(goal, alone, small) for goal, alone in exact.items() if alone is not None and alone.run is None
     }
+    for goal in goals:
+        if exact[goal] is None and options.improve and (INIT, goal) not in {**graph.upper, **graph.weights}:
+            k = _never(goal, tools, graph, options.improve)
+            if k is not None:
+                proved[goal] = UNREACHABLE, f"no run covers it: proved by induction over {k} step(s)"
     return proved, frozenset(goal for goal in goals if goal not in proved and (exact[goal] is None or not far))
+
+
+def _never(name: str, tools: Concretizer, graph: ReachGraph, effort: int) -> int | None:
+    """The k with which it is proved that no run covers the goal ``name``, None if it is not."""
+    goal, refuted = tools.goals[name], graph.lower.get((INIT, name), 0)
+    limits = INDUCTION, tools.budget.for_query, effort
+    return never(tools.system, goal.antecedent, goal.length, tools.engine, refuted, *limits)
 
 
 def _why_not(goal: str, alone: Least, small: SmallSystem) -> tuple[str, str]:

@@ -112,9 +112,14 @@ def _generate_few(
     try:
         progress("list: reachable states")
         reachable.find()
-        progress("imply: goals that others imply")
         engine = progress.watch(choose_engine(options.engine, options.memory_limit))
+        if reachable.graph is None and options.explore and options.improve:
+            progress("invariants: those that random runs suggest")
+            reachable.suggest(engine, budget.for_query)
+        progress("imply: goals that others imply")
         implied = find_implied(system, goals, final, options, budget, reachable, engine)
+    except LimitReached:
+        implied = {}
     except KeyboardInterrupt:
         at_once = replace(options, time_limit=LEAST_SECONDS)
         return replace(generate_each(system, goals, final, at_once, progress), stopped_by=INTERRUPT)

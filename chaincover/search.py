@@ -230,7 +230,7 @@ class Search:
         one that the user gave.
         """
         lost = hopeless(self.graph) if self._first is None else ()
-        proved, unsure = judged_alone(lost, self.small, self._options)
+        proved, unsure = judged_alone(lost, self.small, self._options, self.tools, self.builder.graph())
         self.proved.update(proved)
         self.aside = tuple(goal for goal in lost if goal in proved or (last and goal in unsure))
         if self._options.improve and self.graph.goals and not unsure - {*self.aside}:

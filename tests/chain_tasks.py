@@ -101,6 +101,7 @@ class DoubtfulEngine:
 
     def __init__(self) -> None:
         self._engine = choose_engine("z3")
+        self.cost = self._engine.cost
 
     def tries(self, system: TransitionSystem) -> bool:
         return self._engine.tries(system)

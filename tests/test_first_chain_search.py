@@ -11,12 +11,12 @@ import pytest
 from command_line import chaincover, in_process_of_its_own
 from machines import Case, Machine
 from test_nearest import fork
-from trying import GivesUp, Trying, check_found, few_trial_runs, small, tried  # noqa: F401
+from trying import GivesUp, Trying, check_found, few_trial_runs, no_random_runs, small, tried  # noqa: F401
 
 from bmc.engines import choose as choose_engine
 from bmc.simulate import Simulator
 from bmc.unroll import at
-from chaincover import proof, search
+from chaincover import graph_source, proof, search
 from chaincover.budget import Budget
 from chaincover.concretize import Attempt, Concretizer, Plan
 from chaincover.first_chain import FirstChain, shown_distances
@@ -25,6 +25,7 @@ from chaincover.reachability import GraphBuilder
 from properties.goal import Goal
 
 pytestmark = pytest.mark.usefixtures("few_trial_runs")
+trial_runs_alone = pytest.mark.usefixtures("no_random_runs")
 
 
 def solve(case: Case, monkeypatch: pytest.MonkeyPatch, engine: object, **options: object) -> tuple[ChainResult, str]:
@@ -44,6 +45,7 @@ def statuses(result: ChainResult) -> dict[str, str]:
     return {verdict.goal: verdict.status for verdict in result.verdicts}
 
 
+@trial_runs_alone
 @pytest.mark.parametrize("explore", [0, 100_000])
 def test_results_are_those_without_trial_runs(explore: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same goals are covered; where both lengths are proved least they are equal, and no bound lies above."""
@@ -69,6 +71,7 @@ def test_results_are_those_without_trial_runs(explore: int, monkeypatch: pytest.
     assert least > 2
 
 
+@trial_runs_alone
 def test_an_interrupt_at_any_query_leaves_a_result(monkeypatch: pytest.MonkeyPatch) -> None:
     """With what was reached by then, where a chain may end anywhere: the goals come in one after the other."""
     system, goals, _ = fork(stuck=False)
@@ -96,12 +99,14 @@ def test_an_interrupt_at_any_query_leaves_a_result(monkeypatch: pytest.MonkeyPat
     assert set(counts) == {0, 1, 2}
 
 
+@trial_runs_alone
 def test_a_time_limit_in_the_trial_runs_leaves_a_result(monkeypatch: pytest.MonkeyPatch) -> None:
     result, stages = solve(fork(stuck=False), monkeypatch, Trying(), time_limit=1e-6)
     assert (result.stopped_by, result.chain) == ("time limit", None)
     assert "graph" not in stages
 
 
+@trial_runs_alone
 def test_the_first_chain_stays_where_the_solver_gives_up_on_all_else(monkeypatch: pytest.MonkeyPatch) -> None:
     case = fork(stuck=False)
     engine = Trying(solver=False)
@@ -113,9 +118,10 @@ def test_the_first_chain_stays_where_the_solver_gives_up_on_all_else(monkeypatch
     assert result.bounds.lower <= 5
 
 
+@trial_runs_alone
 def test_no_goal_is_set_aside_because_the_graph_has_no_way_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    engines = iter([Trying(), GivesUp()])
-    monkeypatch.setattr(search, "choose_engine", lambda *wanted: next(engines))
+    monkeypatch.setattr(search, "choose_engine", lambda *wanted: Trying())
+    monkeypatch.setattr(graph_source, "choose_engine", lambda *wanted: GivesUp())
     monkeypatch.setattr(search, "shown_distances", lambda *given: {})
     result = generate(*fork(stuck=False), Options(explore=0, bound=4))
     assert result.graph.weights == {}
@@ -175,6 +181,7 @@ def test_distances_that_the_first_chain_shows_are_not_asked_for(overlap: str, mo
     assert fewer > 1
 
 
+@trial_runs_alone
 def test_the_search_knows_the_distances_of_the_first_chain(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def stop(text: str) -> None:
@@ -190,6 +197,7 @@ def test_the_search_knows_the_distances_of_the_first_chain(monkeypatch: pytest.M
     assert ("near", "far") not in known[1]
 
 
+@trial_runs_alone
 def test_a_shorter_chain_takes_the_place_of_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
     case = detour()
     found = tried(case, "allow")
@@ -201,6 +209,7 @@ def test_a_shorter_chain_takes_the_place_of_the_first(monkeypatch: pytest.Monkey
     assert (result.chain.length, result.bounds.minimal) == (3, True)
 
 
+@trial_runs_alone
 def test_a_longer_chain_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
     """The inputs found for the least order take steps to no purpose, and nothing shortens the chain."""
     least = search.concretise
@@ -222,6 +231,7 @@ def test_a_longer_chain_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
     assert lengths == [7, 6]
 
 
+@trial_runs_alone
 def test_no_trial_runs_where_the_engine_makes_none_or_nothing_may_be_improved(monkeypatch: pytest.MonkeyPatch) -> None:
     _, stages = solve(fork(stuck=False), monkeypatch, choose_engine("z3"))
     assert "trial runs" not in stages
@@ -229,6 +239,7 @@ def test_no_trial_runs_where_the_engine_makes_none_or_nothing_may_be_improved(mo
     assert "trial runs" not in stages
 
 
+@trial_runs_alone
 def test_a_first_chain_longer_than_asked_for_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     result, stages = solve(fork(stuck=False), monkeypatch, Trying(), max_length=4)
     assert "trial runs" in stages

@@ -14,7 +14,8 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import And, Not
 from small_programs import program, project
 
-from bmc.engines.protocol import Answer, Run, Status
+from bmc.engines.cost import Cost
+from bmc.engines.protocol import Alternative, Answer, Run, Status
 from bmc.engines.z3 import Z3Engine
 from bmc.explore import state_graph
 from bmc.system import TransitionSystem, conjunction
@@ -99,12 +100,21 @@ class GivesUp:
     """An engine that never finds an answer."""
 
     name, version = "gives up", "0"
+    cost = Cost()
+
+    def tries(self, system: TransitionSystem) -> bool:
+        return False
 
     def session(self, system: TransitionSystem, source: FNode, goals: Sequence[FNode] = ()) -> GivesUp:
         return self
 
     def check(
         self, formulas: Sequence[FNode], steps: int, time_limit: float | None = None, effort: int | None = None
+    ) -> Answer:
+        return Answer(Status.UNKNOWN)
+
+    def check_any(
+        self, alternatives: Sequence[Alternative], time_limit: float | None = None, effort: int | None = None
     ) -> Answer:
         return Answer(Status.UNKNOWN)
 

@@ -8,11 +8,11 @@ from cruise import PROPERTIES, cruise
 from explicit import Explicit
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pysmt.shortcuts import BV, FALSE, And, Equals, Ite, Symbol
+from pysmt.shortcuts import BV, FALSE, And, Equals, Iff, Ite, Symbol, is_valid
 from pysmt.typing import BVType
 from random_systems import random_case
 
-from bmc.candidates import candidates
+from bmc.candidates import candidates, stated
 from bmc.engines import choose
 from bmc.engines.protocol import Status
 from bmc.evaluate import compile_formulas
@@ -22,6 +22,19 @@ from bmc.system import StateVariable, TransitionSystem, ValueType
 from bmc.unroll import at, shift
 
 SEEDS = st.integers(0, 10**9)
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(SEEDS)
+def test_the_name_of_a_candidate_tells_it(seed: int) -> None:
+    system = random_case(seed).system
+    variables = {var.name: var for var in system.state}
+    for guess in candidates(system):
+        again = stated(guess.name, variables)
+        assert again is not None
+        assert is_valid(Iff(again.formula, guess.formula))
+    assert stated("nobody = 1", variables) is None
+    assert stated("rs_a = red", variables) is None
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)

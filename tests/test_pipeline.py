@@ -13,7 +13,7 @@ from bmc.errors import CheckDisagreed, UsageError
 from bmc.simulate import Simulator
 from bmc.system import BOOLEAN, Condition, InputVariable, StateVariable, TransitionSystem, ValueType
 from bmc.unroll import at, framed
-from chaincover import proof, search
+from chaincover import explicit_inputs, proof, search
 from chaincover.bounds import lower_bound
 from chaincover.chain import Chain, Violation
 from chaincover.concretize import Plan
@@ -113,7 +113,7 @@ def test_an_interrupt_during_the_last_stage_keeps_the_chain(monkeypatch: pytest.
     def interrupted(*arguments: object) -> Run:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(search, "canonicalise", interrupted)
+    monkeypatch.setattr(explicit_inputs, "canonicalise", interrupted)
     result = generate(cruise(), PROPERTIES, None)
     assert result.stopped_by == "interrupt"
     assert result.chain.length == 8

@@ -19,9 +19,11 @@ from bmc.engines.protocol import Alternative, Answer, Run, Session, Status, chec
 from bmc.engines.sampling import Sampling
 from bmc.simulate import Simulator
 from bmc.system import TransitionSystem
+from chaincover import first_chain
 from chaincover.budget import Budget
 from chaincover.concretize import Concretizer
 from chaincover.first_chain import by_trials
+from chaincover.graph import Edge
 
 LIMIT = 6
 """The most steps to a goal."""
@@ -137,6 +139,22 @@ def few_trial_runs() -> Iterator[None]:
         patch.setattr(sampling, "RANDOM", 20)
         patch.setattr(sampling, "CHANGES", 40)
         yield
+
+
+class NoRandomRuns:
+    """Simulation that finds nothing."""
+
+    def __init__(self, *given: object) -> None:
+        self.upper: dict[Edge, int] = {}
+
+    def chain(self) -> None:
+        return None
+
+
+@pytest.fixture
+def no_random_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Random runs come before trial runs: without them the search is left to trial runs and the solver."""
+    monkeypatch.setattr(first_chain, "Simulated", NoRandomRuns)
 
 
 def small(seed: int) -> Case:

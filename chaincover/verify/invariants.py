@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE, And, Not, Or
 
+from bmc.candidates import stated as suggestion
 from bmc.engines.protocol import Status
 from bmc.evaluate import compile_formulas
 from bmc.slice import CONSTANTS
@@ -49,6 +50,9 @@ def assumed(
     start, always = TRUE(), TRUE()
     stated = {condition.name: condition for condition in setting.system.invariants}
     stated.update((name, condition) for name in names if (condition := _constants(setting, name)) is not None)
+    known = {var.name: var for var in setting.system.state}
+    others = [name for name in names if name not in stated]
+    stated.update((name, condition) for name in others if (condition := suggestion(name, known)) is not None)
     for name in names:
         counted = _REACHABLE.fullmatch(name)
         if counted:
