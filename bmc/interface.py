@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bmc.errors import Location
+
 
 @dataclass(frozen=True, slots=True)
 class MemoryObject:
@@ -82,6 +84,19 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
+class ZeroSum:
+    """A source file in which gcc would get the sign of a zero wrong (``bmc.c.zero_sums``): it needs -frounding-math.
+
+    ``place`` is that of the sum. ``narrowed`` is the place of an initialiser that gcc gets wrong with that option, None
+    if the file has none.
+    """
+
+    source: str
+    place: Location
+    narrowed: Location | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class NativeInterface:
     """All that is needed to build and run the compiled original.
 
@@ -90,7 +105,8 @@ class NativeInterface:
     its ``argument`` object). ``stand_ins`` are (name, path) pairs of headers to be used where none of that name is
     found. ``environment`` is C text that defines what no source defines; ``links`` connect objects that the caller
     allocates.
-    ``redefined`` names the functions of <math.h> that the sources define themselves. ``pass_errors``: ``#error``
+    ``redefined`` names the functions of <math.h> that the sources define themselves. ``zero_sums`` are the sources that
+    not every compiler gets right with the usual options, once each. ``pass_errors``: ``#error``
     directives are passed over (they check for word sizes, and others do as well). ``refusal`` tells why the program
     must not be run here, '' if it may.
     """
@@ -106,5 +122,6 @@ class NativeInterface:
     environment: str = ""
     links: tuple[Link, ...] = ()
     redefined: tuple[str, ...] = ()
+    zero_sums: tuple[ZeroSum, ...] = ()
     pass_errors: bool = False
     refusal: str = ""

@@ -1,10 +1,10 @@
 """Build the user's original C program, untouched, into a shared library with the system's C compiler.
 
 The flags keep the meaning that the C standard gives the program, and every variable in memory: no optimisation (-O0),
-no fused floating-point operations and none folded with the wrong sign of zero (gcc 12 makes ``0.0f - (float)n`` a
-negation, but not with -frounding-math), C11 with GNU extensions, no warnings. ``assert`` evaluates its condition and
-goes on (a violated assert is a finding of ours, not the end of a run), and ``__CPROVER_assume`` returns quietly. A
-function that is nowhere defined may be missing as long as it is never called.
+no fused floating-point operations and none folded with the wrong sign of zero (gcc gets -frounding-math for the files
+that need it, and, as it does harm elsewhere, for no others: ``bmc.c.zero_sums``), C11 with GNU extensions, no warnings.
+``assert`` evaluates its condition and goes on (a violated assert is a finding of ours, not the end of a run), and
+``__CPROVER_assume`` returns quietly. A function that is nowhere defined may be missing as long as it is never called.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from pathlib import Path
 
 from bmc import native_symbols
 from bmc.errors import ChainCoverError, InputRefused, Location
-from bmc.interface import NativeInterface
+from bmc.interface import NativeInterface, ZeroSum
 
-LANGUAGE = ["-x", "c", "-std=gnu11", "-ffp-contract=off", "-frounding-math", "-fcommon"]
+LANGUAGE = ["-x", "c", "-std=gnu11", "-ffp-contract=off", "-fcommon"]
 MAKING = ["-c", "-g", "-gdwarf-4", "-O0", "-fPIC"]
 LENIENT = [
     "-w",
@@ -37,6 +37,9 @@ LENIENT = [
 ]
 FLAGS = [*MAKING, *LANGUAGE, *LENIENT]
 """What each file is compiled with; the -Wno-... undo that new compilers refuse what older ones only warn of."""
+
+ZERO_SUMS = ["-frounding-math", "-U__ROUNDING_MATH__"]
+"""What gcc needs for a file with sums of a constant zero; clang gets them right."""
 
 ASSERT_HEADER = """\
 #undef assert
@@ -109,8 +112,9 @@ class Builder:
         self.compiler = compiler
         self.interface = interface
         self.folder = folder
-        clang = "clang" in self.version()
-        self.flags = [*FLAGS, "-femit-all-decls"] if clang else FLAGS  # gcc -O0 keeps unused static functions anyway
+        self.clang = "clang" in self.version()
+        self.flags = [*FLAGS, "-femit-all-decls"] if self.clang else FLAGS  # gcc -O0 keeps unused functions anyway
+        self.zero_sums = {} if self.clang else {each.source: each for each in interface.zero_sums}
 
     def version(self) -> str:
         """The first line of ``--version``, or the command where there is none."""
@@ -121,6 +125,9 @@ class Builder:
         """Compile every file, link, and link again with stand-ins for what is undefined."""
         if self.interface.refusal:
             raise InputRefused(self.interface.refusal, hint="leave the replay out (--no-replay, --compare 0)")
+        for each in self.zero_sums.values():
+            if each.narrowed is not None:
+                raise misplaced(each, each.narrowed)
         headers, missing = self.folder / "include", self.folder / "stand_ins"
         headers.mkdir()
         missing.mkdir()
@@ -146,13 +153,14 @@ class Builder:
         options += [f"-D{name}={value}" for name, value in self.interface.defines]
         options += ["-isystem", str(self.folder / "include"), "-idirafter", str(self.folder / "stand_ins")]
         options += [f"-fno-builtin-{name}" for name in self.interface.redefined]
+        special = ZERO_SUMS if source in self.zero_sums else []
         if sys.platform == "darwin":
             options.append(f"-Dmain=chaincover_main_{number}")
         target = self.folder / f"file{number}.o"
         text = os.path.abspath(source)
         if self.interface.pass_errors:
             text, options = str(self._preprocessed(number, text, options)), ["-fpreprocessed"]
-        done = self._run(*self.flags, *options, text, "-o", str(target))
+        done = self._run(*self.flags, *special, *options, text, "-o", str(target))
         if done.returncode or not target.exists():
             raise self._refusal(done.stderr, source)
         if native_symbols.is_elf(target):
@@ -224,6 +232,18 @@ def stub_text(functions: Sequence[str], others: Sequence[str]) -> str:
     if data:
         parts += [DATA_GUARD, *(DATA_STUB.replace("NAME", name) for name in data)]
     return "".join(parts)
+
+
+def misplaced(zero_sum: ZeroSum, initialiser: Location) -> InputRefused:
+    """The refusal of a file that gcc gets wrong with -frounding-math and without."""
+    return InputRefused(
+        "gcc may compile the original wrongly: a double constant that is no float initialises one, in a struct or array "
+        f"on the stack or in a compound literal, and {zero_sum.place} adds to or subtracts from a constant zero",
+        initialiser,
+        "write the constant with the suffix f, or make the struct or array static; or write '0.0 - x' as '-x' where the "
+        "sign of a zero does not matter; or compile with clang (CC=clang); or leave the replay out "
+        "(--no-replay, --compare 0)",
+    )
 
 
 def link_refusal(output: str) -> InputRefused:

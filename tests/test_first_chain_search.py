@@ -11,12 +11,22 @@ import pytest
 from command_line import chaincover, in_process_of_its_own
 from machines import Case, Machine
 from test_nearest import fork
-from trying import GivesUp, Trying, check_found, few_trial_runs, no_random_runs, small, tried  # noqa: F401
+from trying import (  # noqa: F401
+    GivesUp,
+    Trying,
+    check_found,
+    few_trial_runs,
+    no_random_runs,
+    search_with,
+    small,
+    tried,
+)
 
 from bmc.engines import choose as choose_engine
+from bmc.engines.protocol import Engine
 from bmc.simulate import Simulator
 from bmc.unroll import at
-from chaincover import graph_source, proof, search
+from chaincover import proof, search
 from chaincover.budget import Budget
 from chaincover.concretize import Attempt, Concretizer, Plan
 from chaincover.first_chain import FirstChain, shown_distances
@@ -28,11 +38,11 @@ pytestmark = pytest.mark.usefixtures("few_trial_runs")
 trial_runs_alone = pytest.mark.usefixtures("no_random_runs")
 
 
-def solve(case: Case, monkeypatch: pytest.MonkeyPatch, engine: object, **options: object) -> tuple[ChainResult, str]:
+def solve(case: Case, monkeypatch: pytest.MonkeyPatch, engine: Engine, **options: object) -> tuple[ChainResult, str]:
     """The result with ``engine``, and the stages it went through."""
     told: list[str] = []
     with monkeypatch.context() as patch:
-        patch.setattr(search, "choose_engine", lambda *wanted: engine)
+        search_with(patch, engine)
         result = generate(*case, Options(**options), told.append)  # type: ignore[arg-type]
     if result.chain is not None:
         system, goals, final = case
@@ -120,8 +130,7 @@ def test_the_first_chain_stays_where_the_solver_gives_up_on_all_else(monkeypatch
 
 @trial_runs_alone
 def test_no_goal_is_set_aside_because_the_graph_has_no_way_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "choose_engine", lambda *wanted: Trying())
-    monkeypatch.setattr(graph_source, "choose_engine", lambda *wanted: GivesUp())
+    search_with(monkeypatch, Trying(), GivesUp())
     monkeypatch.setattr(search, "shown_distances", lambda *given: {})
     result = generate(*fork(stuck=False), Options(explore=0, bound=4))
     assert result.graph.weights == {}
@@ -191,7 +200,7 @@ def test_the_search_knows_the_distances_of_the_first_chain(monkeypatch: pytest.M
     known = []
     for engine in (Trying(), choose_engine("z3")):
         with monkeypatch.context() as patch:
-            patch.setattr(search, "choose_engine", lambda *wanted, engine=engine: engine)
+            search_with(patch, engine)
             known.append(generate(*detour(), Options(explore=0), stop).graph.upper)
     assert known[0]["near", "far"] == 5
     assert ("near", "far") not in known[1]

@@ -15,11 +15,11 @@ from bmc.engines import choose as choose_engine
 from bmc.engines import sampling
 from bmc.engines.cost import Cost
 from bmc.engines.guessing import GuessingSession
-from bmc.engines.protocol import Alternative, Answer, Run, Session, Status, check_in_turn
+from bmc.engines.protocol import Alternative, Answer, Engine, Run, Session, Status, check_in_turn
 from bmc.engines.sampling import Sampling
 from bmc.simulate import Simulator
 from bmc.system import TransitionSystem
-from chaincover import first_chain
+from chaincover import first_chain, graph_source, search
 from chaincover.budget import Budget
 from chaincover.concretize import Concretizer
 from chaincover.first_chain import by_trials
@@ -130,6 +130,12 @@ class GivesUp(Trying):
 
     def session(self, system: TransitionSystem, source: FNode, goals: Sequence[FNode] = ()) -> Session:
         return Open(self, super().session(system, source, goals), (Status.SAT, Status.UNSAT))
+
+
+def search_with(patch: pytest.MonkeyPatch, engine: Engine, graph_engine: Engine | None = None) -> None:
+    """Searches from now on use ``engine``, for the edges of the graph ``graph_engine`` if that is given."""
+    patch.setattr(search, "choose_engine", lambda *wanted: engine)
+    patch.setattr(graph_source, "choose_engine", lambda *wanted: graph_engine or engine)
 
 
 @pytest.fixture(scope="module")

@@ -41,7 +41,8 @@ from bmc.c.types import (
     show_type,
     type_at,
 )
-from bmc.errors import InputRefused
+from bmc.c.zero_sums import is_narrowed
+from bmc.errors import InputRefused, Location
 from bmc.terms import both, constant, either, equals, negate
 
 
@@ -67,6 +68,10 @@ class MemoryAccess:
         self.cases = Cases()
         self.watches: list[Watch] = []
         self.depth = 0
+        self.filling = -1
+        """The ``depth`` at which an automatic aggregate is being initialised, -1 outside of such an initialiser."""
+        self.narrowed: Location | None = None
+        """The first double constant of that initialiser that a conversion to float changes."""
         self.through_volatile: dict[MemObject, set[Path]] = {}
         """What was accessed through pointers to volatile."""
 
@@ -213,6 +218,8 @@ class MemoryAccess:
             if isinstance(value.ctype, PointerType):
                 kind = "an integer" if isinstance(ctype, IntType) else "a floating-point number"
                 raise unsupported(f"conversion of a pointer to {kind}", node)
+            if self.filling == self.depth and self.narrowed is None and is_narrowed(value, ctype):
+                self.narrowed = where(node)
             return convert(value, ctype, self.suspecting(state, node))
         if isinstance(ctype, PointerType):
             if isinstance(value.ctype, PointerType):

@@ -30,6 +30,7 @@ from bmc.c.memory import (
 from bmc.c.program import EnumConstant, Function, Scope, unsupported, where
 from bmc.c.sequencing import STEPS, Operand
 from bmc.c.types import ArrayType, FloatType, IntType, PointerType, VoidType, same_type
+from bmc.c.zero_sums import note_zero_sum
 from bmc.errors import InputRefused
 from bmc.terms import both, choose, constant, either, negate
 
@@ -154,6 +155,8 @@ class Evaluator(Conditions):
             Operand(node.right, lambda: self.value(node.right, scope, state)),
         )
         if not isinstance(left.ctype, PointerType) and not isinstance(right.ctype, PointerType):
+            if node.op in ("+", "-"):
+                note_zero_sum(self.program, node, left, right, scope)
             return self._operate(node.op, left, right, node, state)
         if node.op in ("==", "!="):
             same = self._same_pointer(left, right, node, state)

@@ -21,7 +21,7 @@ from bmc.c.reads import StepResult, is_written, read_names
 from bmc.c.types import Arithmetic, FloatType, IntType, type_at
 from bmc.c.variables import DEFINED, CVariable, is_variable, matching, variable_name
 from bmc.errors import InputRefused
-from bmc.interface import Argument, Call, Cell, Link, MemoryObject, NativeInterface
+from bmc.interface import Argument, Call, Cell, Link, MemoryObject, NativeInterface, ZeroSum
 from bmc.system import BOOLEAN, Condition, InputVariable, StateVariable, TransitionSystem
 from bmc.terms import constant
 
@@ -243,6 +243,7 @@ def _native(builder: Builder, step: Function, variables: Sequence[CVariable]) ->
             for (obj, path), target in builder.binding.members.items()
         ),
         tuple(sorted({f.name for f in builder.program.defined_functions()} & (UNKNOWN | FUNCTIONS.keys()))),
+        tuple(ZeroSum(u.source.file, u.zero_sum, u.narrowed) for u in builder.program.units if u.zero_sum is not None),
     )
 
 

@@ -108,6 +108,10 @@ class Unit:
     source: PreprocessedUnit
     tree: Any
     scope: Scope = field(default_factory=Scope)
+    zero_sum: Location | None = None
+    """The first floating-point sum or difference of what may be a constant zero (bmc.c.zero_sums)."""
+    narrowed: Location | None = None
+    """The first double constant that loses digits where it initialises a float of an automatic aggregate."""
 
 
 @dataclass(eq=False, slots=True)
