@@ -237,10 +237,10 @@ def stub_text(functions: Sequence[str], others: Sequence[str]) -> str:
 def misplaced(zero_sum: ZeroSum, initialiser: Location) -> InputRefused:
     """The refusal of a file that gcc gets wrong with -frounding-math and without."""
     return InputRefused(
-        "gcc may compile the original wrongly: a double constant that is no float initialises one, in a struct or array "
-        f"on the stack or in a compound literal, and {zero_sum.place} adds to or subtracts from a constant zero",
+        "gcc may compile the original wrongly: a double constant that is no float initialises one in a struct or array "
+        f"on the stack or in a compound literal, and {zero_sum.place} has a sum or difference of a constant zero",
         initialiser,
-        "write the constant with the suffix f, or make the struct or array static; or write '0.0 - x' as '-x' where the "
+        "write the constant with the suffix f, or make the struct or array static; or write '0.0 - x' as '-x' if the "
         "sign of a zero does not matter; or compile with clang (CC=clang); or leave the replay out "
         "(--no-replay, --compare 0)",
     )

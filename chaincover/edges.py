@@ -1,13 +1,15 @@
-"""Algorithm 10 (GetKreachEdges): the edges from one source, decided in one incremental session."""
+"""Algorithm 10 (GetKreachEdges): edges between goals, decided in incremental sessions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property, partial
 
 from pysmt.fnode import FNode
+from pysmt.shortcuts import TRUE
 
-from bmc.engines.protocol import Answer, Engine, Session, Status
+from bmc.engines.protocol import Answer, Engine, Group, GroupSession, Run, Session, Status
 from bmc.errors import CheckDisagreed
 from bmc.simulate import Simulator
 from bmc.system import TransitionSystem
@@ -61,24 +63,89 @@ class Row:
 
 
 class EdgeSearch:
-    """Decides the edges of ``problem``. One query asks for all open edges of a source at all their distances."""
+    """Decides the edges of ``problem``. One query asks for all open edges of a source at all their distances, or for
+    those of all sources."""
 
     def __init__(self, problem: Problem, engine: Engine) -> None:
         self._problem, self.engine = problem, engine
         self._sources = {goal.name: goal for goal in (problem.start, *problem.goals)}
         self._targets = {goal.name: goal for goal in problem.targets}
-        self._monitor = Monitor(problem.targets)
+        self._monitor = Monitor([problem.start, *problem.targets])
         lengths = {goal.name: goal.length for goal in problem.goals}
         self._distances = Distances(lengths, problem.overlap == "forbid")
         self._simulator = Simulator(problem.system)
         self._sessions: dict[str, Session] = {}
         self._placed: dict[tuple[str, int], FNode] = {}
+        self._groups: dict[str, tuple[Question, Group]] = {}
         self.queries = 0
 
-    def satisfiable(self, source: str, budget: Budget) -> bool:
-        """Whether some run may satisfy the goal ``source``."""
+    def unsatisfiable(self, names: Sequence[str], budget: Budget) -> list[str]:
+        """Those of the goals ``names`` that no run satisfies at all, from whatever state."""
+        left, anywhere = list(names), self._anywhere
+        while left and isinstance(anywhere, GroupSession):
+            groups = [Group(self._sources[name].antecedent, ((TRUE(), self._sources[name].length),)) for name in left]
+            status = self._counted(budget, partial(anywhere.check_groups, groups))
+            if status is Status.UNSAT:
+                return left
+            if status is Status.UNKNOWN:
+                break
+            covered = self._monitor.covered(self._simulator.valid_part(anywhere.run()))
+            left = [name for name in left if not covered[name]]
+        return [name for name in left if not self._satisfiable(name, budget)]
+
+    def _satisfiable(self, source: str, budget: Budget) -> bool:
         session, length = self._session(source), self._sources[source].length
         return self._counted(budget, lambda limit: session.check([], length, limit)) is not Status.UNSAT
+
+    def ask_all(self, rows: Sequence[Row], upper: Upper, to: int, budget: Budget) -> None:
+        """As ``ask`` for each of ``rows``; where the session can, one question is about all of them."""
+        if isinstance(self._anywhere, GroupSession):
+            self._ask_together(self._anywhere, {row.source: row for row in rows}, upper, to, budget)
+        for row in rows:
+            self.ask(row, upper, to, budget)
+
+    def _ask_together(
+        self, session: GroupSession, rows: Mapping[str, Row], upper: Upper, to: int, budget: Budget
+    ) -> None:
+        """Decide the open edges of ``rows`` up to ``to``, as far as the solver does not give up."""
+        nearest = to
+        left = {source: found for source, row in rows.items() if (found := _open(row, upper, to))}
+        while left:
+            least = min(d for found in left.values() for _, d in found)
+            nearest = max(nearest, least)
+            asked = {source: [(t, d) for t, d in found if d <= nearest] for source, found in left.items()}
+            status = self._ask_groups(session, asked, budget)
+            if status is Status.UNKNOWN:
+                return
+            if status is Status.SAT:
+                changed = self._enter(session.run(), upper) & left.keys()
+                if all(_shorter(source, upper, asked[source]) == asked[source] for source in changed):
+                    raise CheckDisagreed("the engine's run reaches none of the goals that were asked for")
+                nearest = (least + nearest) // 2
+            else:
+                changed, nearest = set(left), to
+                for source, found in asked.items():
+                    _rule_out(rows[source], found, proved=True)
+            fresh = {source: _open(rows[source], upper, to) for source in changed}
+            left = {source: found for source in left if (found := fresh.get(source, left[source]))}
+
+    def _ask_groups(self, session: GroupSession, asked: Mapping[str, Question], budget: Budget) -> Status:
+        groups = [self._group(source, found) for source, found in asked.items() if found]
+        return self._counted(budget, partial(session.check_groups, groups))
+
+    def _group(self, source: str, asked: Question) -> Group:
+        """The question about one source, the same object where it was asked before."""
+        known = self._groups.get(source)
+        if known is None or known[0] != asked:
+            parts = tuple((self._at(target, d), self._horizon(source, target, d)) for target, d in asked)
+            known = self._groups[source] = asked, Group(self._sources[source].antecedent, parts)
+        return known[1]
+
+    @cached_property
+    def _anywhere(self) -> Session:
+        """The session over runs from all states."""
+        formulas = [target.antecedent for target in self._targets.values()]
+        return self.engine.session(self._problem.system, TRUE(), formulas)
 
     def ask(self, row: Row, upper: Upper, to: int, budget: Budget) -> None:
         """Decide the open edges of ``row`` at distances up to ``to``; what runs show is entered into ``upper``.
@@ -113,14 +180,17 @@ class EdgeSearch:
 
     def _take_hits(self, source: str, upper: Upper, asked: Question) -> None:
         """Note the distances that the session's run shows; CheckDisagreed if it shows none that was asked for."""
-        run = self._simulator.valid_part(self._sessions[source].run())
-        covered = self._monitor.covered(run)
-        if source == INIT:
-            covered[INIT] = [0]
-        enter(upper, self._distances.shorter(covered, run.length))
+        self._enter(self._sessions[source].run(), upper)
         if _shorter(source, upper, asked) == asked:
             names = ", ".join(dict.fromkeys(target for target, _ in asked))
             raise CheckDisagreed(f"the engine's run from {source} reaches none of {names}")
+
+    def _enter(self, run: Run, upper: Upper) -> set[str]:
+        """Enter into ``upper`` what a session's ``run`` shows; the sources of which it shows something new."""
+        valid = self._simulator.valid_part(run)
+        found = self._distances.shorter(self._monitor.covered(valid), valid.length)
+        enter(upper, found)
+        return {source for source, _ in found}
 
     def _session(self, source: str) -> Session:
         if source not in self._sessions:
@@ -147,7 +217,7 @@ class EdgeSearch:
         return status
 
 
-def enter(upper: Upper, seen: Upper) -> None:
+def enter(upper: Upper, seen: Mapping[Edge, int]) -> None:
     """Enter into ``upper`` the distances ``seen`` that are shorter."""
     for edge, steps in seen.items():
         if steps < upper.get(edge, steps + 1):

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from pysmt.fnode import FNode
 
 from bmc.engines import choose as choose_engine
 from bmc.engines.protocol import Engine
 from chaincover.budget import Budget
-from chaincover.edges import Problem
+from chaincover.edges import Problem, enter
 from chaincover.explicit_graph import listed_builder
 from chaincover.explored import Reachable
-from chaincover.graph import ReachGraph, exists_path, transitive_closure
+from chaincover.graph import Edge, ReachGraph, exists_path, transitive_closure
 from chaincover.graph_cache import GraphCache, graph_key
 from chaincover.options import Options
 from chaincover.reachability import Builder, GraphBuilder, Level
@@ -43,6 +44,7 @@ class GraphSource:
     ) -> None:
         self.most, self.cached = most, 0
         self._progress = progress
+        self._observed: dict[Edge, int] = {}
         self.engine: Engine = choose_engine(options.engine, options.memory_limit)
         self._cache: GraphCache | None = None
         listed = listed_builder(reachable, goals, final, options, budget)
@@ -56,7 +58,7 @@ class GraphSource:
         if self._cache is not None:
             settings = (options.overlap, most, options.improve > 0, self.engine.name, self.engine.version)
             self._key = graph_key(system, goals, final, settings)
-            levels = self._cache.levels(self._key)
+            levels = self._kept = self._cache.levels(self._key)
             self.cached = len(levels)
 
         def remote(problem: Problem) -> RemoteEdges:
@@ -67,16 +69,25 @@ class GraphSource:
             system, goals, final, self.engine, options.overlap, budget, most, levels, remote if workers else None
         )
 
+    def observe(self, upper: Mapping[Edge, int]) -> None:
+        """Take note of distances that runs make.
+
+        These and the weights tell how K grows, not what else the builder's queries showed: that depends on who put
+        them, and on what was asked before or taken from the disk.
+        """
+        enter(self._observed, upper)
+        self.builder.observe(upper)
+
     def keep(self) -> None:
         """Write what is new of the graph to the disk."""
-        if self._cache is not None and len(self.builder.levels) > self.cached:
+        if self._cache is not None and tuple(self.builder.levels) != self._kept:
             self._cache.keep(self._key, self.builder.levels)
 
     def extend(self, by: int = 0) -> None:
         """Let K grow: by ``by``, or (0) faster and faster, but not beyond where runs show a covering path."""
         depth = self.builder.depth
         to = depth + by if by else max(depth + 1, int(depth * GROWTH))
-        shown = None if by else shown_depth(self.builder.graph().possible)
+        shown = None if by else shown_depth(replace(self.builder.graph(), upper=self._observed).possible)
         if shown is not None and shown > depth:
             to = min(to, shown)
         self._progress(f"graph: edges of up to {min(to, self.most)} steps")

@@ -12,7 +12,6 @@ from chaincover.graph import INIT, ReachGraph
 from chaincover.options import Options
 from chaincover.small import SmallSystem
 
-
 INDUCTION = 8
 """The largest k of a proof by k-induction."""
 

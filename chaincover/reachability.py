@@ -59,9 +59,9 @@ class GraphBuilder:
 
     ``final`` is the condition (over plain state symbols) in which a chain must end, or None. ``overlap`` is ``allow``
     or ``forbid``. ``limit`` is the largest weight ever asked (None: no limit). ``levels`` are those that an earlier
-    builder of the same graph went through: they are taken over without a query. ``remote`` makes what lets workers
-    decide the edges, a source each; the answers are the same. InputRefused if two goals have one name, or a goal has
-    the name of an end node.
+    builder of the same graph went through: they are taken over without a query, for as long as the same K are asked
+    for. ``remote`` makes what lets workers decide the edges, a source each; the answers are the same. InputRefused if
+    two goals have one name, or a goal has the name of an end node.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class GraphBuilder:
 
     def observe(self, upper: Mapping[Edge, int]) -> None:
         """Take note of distances that runs make: no edge is longer than that."""
-        enter(self._upper, dict(upper))
+        enter(self._upper, upper)
 
     def extend(self, to: int | None = None) -> None:
         """Ask for every open edge at all distances up to ``to`` (None: one more than before), which ``depth`` then is.
@@ -107,24 +107,24 @@ class GraphBuilder:
         begun = time.monotonic()
         to = self.depth + 1 if to is None else max(to, self.depth + 1)
         try:
-            kept = [level for level in self.levels if self.depth < level.depth <= to]
-            if kept:
-                self._take_over(kept[-1])
-                self.depth = kept[-1].depth
-            if self.depth < to:
+            before = [level for level in self.levels if level.depth <= self.depth]
+            kept = self.levels[len(before)] if len(before) < len(self.levels) else None
+            if kept is not None and kept.depth == to:
+                self._take_over(kept)
+                self.depth = to
+            else:
                 if self._rows is None:
                     self._rows = self._first_rows()
                 self._ask(self._rows, to if self._limit is None else min(to, self._limit))
                 self.depth = to
-                self.levels.append(self._level())
+                self.levels = [*before, self._level()]
         finally:
             self._seconds += time.monotonic() - begun
 
     def _ask(self, rows: list[Row], to: int) -> None:
         """Decide the open edges up to ``to``, here or by workers."""
         if self._remote is None:
-            for row in rows:
-                self._search.ask(row, self._upper, to, self._budget)
+            self._search.ask_all(rows, self._upper, to, self._budget)
             return
         limit = None
         for place, result in enumerate(self._remote.ask(rows, self._upper, to, self._budget)):
@@ -187,9 +187,8 @@ class GraphBuilder:
     def _first_rows(self) -> list[Row]:
         """A row per source. Goals that nothing satisfies are dropped, as sources and as targets."""
         met = {b for _, b in self._upper}
-        for goal in self._problem.goals:
-            if goal.name not in met and not self._search.satisfiable(goal.name, self._budget):
-                self._unsatisfiable[goal.name] = None
+        open_ones = [goal.name for goal in self._problem.goals if goal.name not in met]
+        self._unsatisfiable = dict.fromkeys(self._search.unsatisfiable(open_ones, self._budget))
         left = [goal for goal in self._problem.goals if goal.name not in self._unsatisfiable]
         return [self._row(goal, left) for goal in (self._problem.start, *left)]
 

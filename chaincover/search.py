@@ -76,7 +76,7 @@ class Search:
         self.aside: tuple[str, ...] = ()
         self.proved: dict[str, tuple[str, str]] = {}
         self.together: Least | None = None
-        self.order_proved = False
+        self.order_proved = self.partial = False
         self.attempt: Attempt | None = None
         self.longest = 0
         self.chain: Chain | None = None
@@ -84,7 +84,6 @@ class Search:
         self._plan: Plan | None = None
         self._first: FirstChain | None = None
         self._failed: tuple[Plan, int] | None = None
-        self.partial = False
 
     def run(self) -> None:
         """Find a chain, make it as short as can be proved, then canonical. LimitReached when time is over."""
@@ -122,9 +121,9 @@ class Search:
         """
         if self._options.improve and not isinstance(self.builder, ListedGraphBuilder):
             limits = self._options.overlap, self._bound
-            self.builder.observe(by_simulation(self.tools, self.graph.goals, *limits, self._take_run, self._progress))
+            self.source.observe(by_simulation(self.tools, self.graph.goals, *limits, self._take_run, self._progress))
         if self.chain is not None:
-            self.builder.observe(shown_distances(self.chain.run, self.tools, self._options.overlap))
+            self.source.observe(shown_distances(self.chain.run, self.tools, self._options.overlap))
         if self.chain and self._plan and len(self.chain.order) == len(self.graph.goals):
             self._first = FirstChain(self.chain, self._plan)
 

@@ -32,10 +32,10 @@ GOALS = ("--property", "two: cover(n == 2)", "--property", "four: cover(n == 4)"
 
 
 def same(a: ChainResult, b: ChainResult) -> bool:
-    """Whether all but the effort is equal."""
+    """Whether all is equal but the effort, and what queries happened to show beside their answers."""
 
     def bare(result: ChainResult) -> ChainResult:
-        return replace(result, cached=0, graph=replace(result.graph, queries=0, seconds=0.0))
+        return replace(result, cached=0, graph=replace(result.graph, queries=0, seconds=0.0, upper={}))
 
     return bare(a) == bare(b)
 
@@ -44,11 +44,18 @@ def files(folder: Path) -> list[Path]:
     return sorted(folder.glob("graph-*.json"))
 
 
+def kept(folder: Path) -> list[int]:
+    """The values of K in the file that was used last."""
+    place = max(files(folder), key=lambda place: place.stat().st_mtime_ns)
+    return [level["depth"] for level in json.loads(place.read_text())["levels"]]
+
+
 @pytest.mark.parametrize("options", [Options(), Options(overlap="forbid"), Options(explore=0), Options(bound=6)])
 def test_the_second_run_takes_all_levels_from_disk(tmp_path: Path, options: Options) -> None:
     options = replace(options, cache=tmp_path / "deep" / "er")
     first, second = generate(*CRUISE, options), generate(*CRUISE, options)
-    assert (first.cached, second.cached) == (0, first.depth + 1)
+    assert (first.cached, second.cached) == (0, len(kept(tmp_path / "deep" / "er")))
+    assert kept(tmp_path / "deep" / "er")[-1] == second.depth
     assert first.graph.queries > 0
     assert second.graph.queries == 0
     assert second.chain is not None
@@ -65,7 +72,8 @@ def test_runs_on_machines_are_the_same_with_and_without(tmp_path: Path, seed: in
     options = Options(bound=8, explore=0, cache=tmp_path)
     first = generate(system, (*goals, never), final, options)
     again = generate(system, (*goals, never), final, options)
-    assert again.cached == first.depth + 1
+    assert again.cached == len(kept(tmp_path)) > 1
+    assert kept(tmp_path)[-1] == first.depth
     assert again.graph.queries == 0
     assert same(first, again)
 
@@ -86,6 +94,7 @@ def test_whatever_changes_the_graph_misses(tmp_path: Path) -> None:
         (CRUISE, replace(options, overlap="forbid")),
         (CRUISE, replace(options, bound=5)),
         (CRUISE, replace(options, explore=0)),
+        (CRUISE, replace(options, improve=0)),
         ((replace(system, input_constraint=TRUE()), goals, final), options),
         ((replace(system, state=(replace(system.state[0], init=None), *system.state[1:])), goals, final), options),
     ]
@@ -101,7 +110,7 @@ def test_what_leaves_the_graph_alone_hits(tmp_path: Path) -> None:
     generate(*CRUISE, options)
     without = tuple(replace(goal, consequent=None) for goal in goals)
     assert generate(system, without, final, options).cached > 0
-    assert generate(*CRUISE, replace(options, improve=0, ordering="exact", time_limit=600.0)).cached > 0
+    assert generate(*CRUISE, replace(options, improve=7, ordering="exact", time_limit=600.0)).cached > 0
     assert generate(*CRUISE, replace(options, query_limit=9.0)).cached == 0, "a limit by time is not repeatable"
     assert len(files(tmp_path)) == 1
 
@@ -143,7 +152,8 @@ def test_a_damaged_file_is_ignored_and_replaced(tmp_path: Path, kind: str) -> No
     again = generate(*CRUISE, options)
     assert again.cached == 0
     assert same(first, again)
-    assert generate(*CRUISE, options).cached == first.depth + 1
+    assert generate(*CRUISE, options).cached == len(kept(tmp_path)) > 1
+    assert kept(tmp_path)[-1] == first.depth
 
 
 def test_a_folder_that_cannot_be_used_is_no_error(tmp_path: Path) -> None:
@@ -174,7 +184,8 @@ def test_a_file_that_cannot_be_touched_is_still_read(tmp_path: Path, monkeypatch
         raise PermissionError(1, "not permitted")
 
     monkeypatch.setattr(graph_cache.os, "utime", denied)
-    assert generate(*CRUISE, Options(cache=tmp_path)).cached == first.depth + 1
+    assert generate(*CRUISE, Options(cache=tmp_path)).cached == len(kept(tmp_path)) > 1
+    assert kept(tmp_path)[-1] == first.depth
 
 
 def test_only_the_files_used_last_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -208,7 +219,13 @@ def test_an_interrupted_run_is_continued(tmp_path: Path) -> None:
         assert again.graph.queries < whole.graph.queries
         assert (again.graph.queries == 0) == (again.depth == 2)
         assert same(replace(whole, options=options), again)
-        assert generate(*case, options).cached == again.depth + 1
+        assert generate(*case, options).cached == len(kept(tmp_path / case[0].name)) >= again.cached
+        assert kept(tmp_path / case[0].name)[-1] == again.depth
+
+
+def answers(level: Level) -> Level:
+    """``level`` without what queries happened to show beside their answers: a fresh session shows other runs."""
+    return replace(level, upper={})
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -224,11 +241,29 @@ def test_a_builder_goes_on_from_any_level(seed: int, overlap: str) -> None:
         assert builder.depth == -1
         for _ in range(7):
             builder.extend()
-        a, b = (replace(x.graph(), queries=0, seconds=0.0) for x in (whole, builder))
+        a, b = (replace(x.graph(), queries=0, seconds=0.0, upper={}) for x in (whole, builder))
         assert a == b
-        assert builder.levels == whole.levels
+        assert [answers(level) for level in builder.levels] == [answers(level) for level in whole.levels]
         assert builder.complete == whole.complete
         assert (builder.graph().queries == 0) == (known == 7 or whole.levels[-1] in whole.levels[:known])
+
+
+def test_levels_are_taken_over_for_as_long_as_the_same_k_are_asked_for() -> None:
+    """What runs show at a level depends on those before: another way through K makes its own levels."""
+    system, goals, final = random_machine(4)
+    whole = GraphBuilder(system, goals, final, choose_engine("z3"))
+    for k in (0, 1, 3, 6, 9):
+        whole.extend(k)
+    for way in ((0, 1, 3, 6), (0, 2, 3), (0, 1, 4, 6, 9), (3, 6)):
+        fresh, known = (
+            GraphBuilder(system, goals, final, choose_engine("z3"), levels=levels) for levels in ((), whole.levels)
+        )
+        for k in way:
+            fresh.extend(k)
+            known.extend(k)
+        assert (known.graph().queries == 0) == (way == (0, 1, 3, 6))
+        assert known.levels[: len(way)] == fresh.levels
+        assert [level.depth for level in known.levels[len(way) :]] == ([9] if way == (0, 1, 3, 6) else [])
 
 
 def write_model(folder: Path, code: str = CODE) -> Path:

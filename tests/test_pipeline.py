@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import pytest
 from cruise import INIT, PROPERTIES, cruise, prop
-from pysmt.shortcuts import BV, BVULE, FALSE, TRUE, And, Equals, Ite, Not
+from pysmt.shortcuts import BV, BVULE, FALSE, TRUE, And, BVURem, Equals, Ite, Not
 from random_systems import random_case
+from trying import NoRandomRuns, search_with
 
 from bmc.engines import choose
+from bmc.engines.cost import Cost
 from bmc.engines.protocol import Answer, Run, Status, check_in_turn
 from bmc.errors import CheckDisagreed, UsageError
 from bmc.simulate import Simulator
 from bmc.system import BOOLEAN, Condition, InputVariable, StateVariable, TransitionSystem, ValueType
 from bmc.unroll import at, framed
-from chaincover import explicit_inputs, proof, search
+from chaincover import explicit_inputs, first_chain, proof
 from chaincover.bounds import lower_bound
 from chaincover.chain import Chain, Violation
 from chaincover.concretize import Plan
@@ -56,7 +58,10 @@ def test_goals_that_exclude_each_other_are_named() -> None:
 def test_unreachable_is_said_only_with_a_proof_and_the_rest_is_covered() -> None:
     goals = [at_place("three", 3), at_place("one", 1)]
     assert statuses(generate(branches(), goals, None)) == {"three": "unreachable", "one": "covered"}
-    blind = generate(branches(), goals, None, Options(bound=2, explore=0))
+    by_induction = generate(branches(), goals, None, Options(bound=2, explore=0))
+    assert statuses(by_induction) == {"three": "unreachable", "one": "covered"}
+    assert "proved by induction" in by_induction.verdicts[0].detail
+    blind = generate(branches(), goals, None, Options(bound=2, explore=0, improve=0))
     assert statuses(blind) == {"three": "not-within-bound", "one": "covered"}
     assert "K = 2" in blind.verdicts[0].detail
     void = generate(branches(), [prop("void", FALSE())], place.Equals(BV(0, 8)), Options(explore=0))
@@ -134,7 +139,8 @@ def test_an_interrupt_while_the_graph_grows_leaves_goals_undecided() -> None:
     assert 0 < result.bounds.lower <= 8
 
 
-def test_unknown_answers_never_become_unreachable(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("explore", [0, 100_000])
+def test_unknown_answers_never_become_unreachable(explore: int, monkeypatch: pytest.MonkeyPatch) -> None:
     class Session:
         def __init__(self, inner) -> None:
             self.inner = inner
@@ -148,6 +154,7 @@ def test_unknown_answers_never_become_unreachable(monkeypatch: pytest.MonkeyPatc
 
     class Doubtful:
         name, version = "doubtful", "0"
+        cost = Cost()
 
         def tries(self, system):
             return False
@@ -155,8 +162,12 @@ def test_unknown_answers_never_become_unreachable(monkeypatch: pytest.MonkeyPatc
         def session(self, system, source, goals=()):
             return Session(choose("z3").session(system, source, goals))
 
-    monkeypatch.setattr(search, "choose_engine", lambda *wanted: Doubtful())
-    result = generate(cruise(), PROPERTIES, INIT, Options(bound=4))
+    search_with(monkeypatch, Doubtful())
+    simulated = generate(cruise(), PROPERTIES, INIT, Options(bound=4, explore=explore))
+    assert set(statuses(simulated).values()) == {"covered"}
+    assert simulated.bounds.lower <= 9 <= simulated.chain.length
+    monkeypatch.setattr(first_chain, "Simulated", NoRandomRuns)
+    result = generate(cruise(), PROPERTIES, INIT, Options(bound=4, explore=explore))
     assert result.chain is None
     assert result.stopped_by == ""
     assert set(statuses(result).values()) <= {"undecided", "excluded"}
@@ -186,7 +197,8 @@ def test_a_chain_below_the_bound_or_a_false_claim_is_a_disagreement() -> None:
             claim(*wrong)
 
 
-def test_timers_are_followed_step_by_step() -> None:
+def test_timers_are_followed_step_by_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs show the distance of 20 steps: then it is only asked whether there is a shorter one."""
     go = BOOLEAN.symbol("pl_go")
     system = TransitionSystem(
         "timer",
@@ -194,13 +206,17 @@ def test_timers_are_followed_step_by_step() -> None:
         (InputVariable("pl_go", BOOLEAN),),
     )
     goal = Goal("elapsed", And(at(Equals(level, BV(20, 8)), 0), framed(go, 0)), at(Equals(level, BV(21, 8)), 1), 1)
-    result = generate(system, [goal], Equals(level, BV(0, 8)), Options(explore=0))
-    assert result.depth == 20
-    assert result.chain.length == 22
-    assert result.bounds.minimal
+    shown = generate(system, [goal], Equals(level, BV(0, 8)), Options(explore=0))
+    assert (shown.depth, shown.graph.lower["init", "elapsed"], shown.graph.upper["init", "elapsed"]) == (19, 20, 20)
+    assert (shown.chain.length, shown.bounds.minimal) == (22, True)
     listed = generate(system, [goal], Equals(level, BV(0, 8)))
-    assert listed.depth < 20
+    assert listed.depth < 19
     assert (listed.chain.length, listed.bounds.minimal) == (22, True)
+    monkeypatch.setattr(first_chain, "Simulated", NoRandomRuns)
+    result = generate(system, [goal], Equals(level, BV(0, 8)), Options(explore=0))
+    assert result.depth >= 20
+    assert result.graph.weights["init", "elapsed"] == 20
+    assert (result.chain.length, result.bounds.minimal) == (22, True)
 
 
 def test_the_search_over_whole_chains_finds_what_no_lengthening_of_one_order_can() -> None:
@@ -227,15 +243,26 @@ def test_an_interrupt_while_shortening_keeps_chain_and_bound(monkeypatch: pytest
 
 
 def test_a_limit_while_one_goal_is_sought_leaves_a_chain_for_the_others() -> None:
+    """The level rises by the one key in three that is right, at place 0: random runs do not get to 20."""
+    told: list[str] = []
+
     def progress(text: str) -> None:
-        if "K = 12" in text:
+        told.append(text)
+        if "K = 13," in text:
             raise KeyboardInterrupt
 
-    goals = [at_place("three", 3), at_place("one", 1)]
-    result = generate(branches(), goals, None, Options(explore=0), progress)
+    key, start = BYTE.symbol("pl_key"), place.Equals(BV(0, 8))
+    right = key.Equals(BVURem(level * level, BV(3, 8)))
+    lock = StateVariable("pl_level", BYTE, BV(0, 8), Ite(And(start, right), level + 1, BV(0, 8)))
+    system = branches(
+        state=(*branches().state, lock), inputs=(*branches().inputs, InputVariable("pl_key", BYTE, ((0, 2),)))
+    )
+    goals = [Goal("far", at(And(start, level.Equals(BV(20, 8))), 0), None, 0), at_place("one", 1)]
+    result = generate(system, goals, None, Options(explore=0), progress)
     assert result.stopped_by == "interrupt"
-    assert statuses(result) == {"three": "undecided", "one": "covered"}
-    assert "not reached from init within K = 12 so far" in result.verdicts[0].detail
+    assert sum(text.startswith("inputs: init -> one") for text in told) == 1
+    assert statuses(result) == {"far": "undecided", "one": "covered"}
+    assert "not reached from init within K = 13 so far" in result.verdicts[0].detail
     assert (result.chain.order, result.chain.length, result.bounds.minimal) == (("one",), 1, True)
 
 

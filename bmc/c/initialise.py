@@ -63,9 +63,10 @@ class Initialiser:
 
         An initialiser that cannot be read is refused where the object is used.
         """
-        state = State({(obj, path): zero(ctype) for path, ctype in scalars(obj.ctype)})
+        zeros = {(obj, path): zero(ctype) for path, ctype in scalars(obj.ctype)}
         if init is None:
-            return state.cells
+            return zeros
+        state = State(dict(zeros))
         evaluator = self.evaluator
         saved, evaluator.recorder = evaluator.recorder, Recorder()
         const, obj.const = obj.const, False
@@ -73,11 +74,13 @@ class Initialiser:
             self._fill(Place((Target(TRUE(), obj),), obj.ctype), init, scope, state)
             if evaluator.recorder.suspects:
                 raise InputRefused(f"the initialiser of '{obj.symbol}' is no constant", where(init))
+            _refuse_literals(state, obj, init)
         except InputRefused as error:
             obj.refusal = error
+            return zeros
         finally:
             evaluator.recorder, obj.const = saved, const
-        return state.cells
+        return {key: content for key, content in state.cells.items() if key[0].kind != "automatic"}
 
     def automatic(self, place: Place, init: Any, scope: Scope, state: State) -> None:
         """Initialise an automatic object."""
@@ -239,6 +242,15 @@ class _Slots:
         first = next(i for i, p in enumerate(self.order) if p[: len(path)] == path)
         self.position = first + 1
         return self.order[first]
+
+
+def _refuse_literals(state: State, obj: MemObject, init: Any) -> None:
+    """Refuse the address of a compound literal outside of functions: an object that lives on and has no name."""
+    for path, _ in scalars(obj.ctype):
+        term = state.cells[obj, path].term
+        if isinstance(term, tuple) and any(t.object is not None and t.object.kind == "automatic" for t in term):
+            hint = "give the literal a name: declare it as an object of its own"
+            raise unsupported("address of a compound literal in a static initialiser", init, hint)
 
 
 def _index(part: Any) -> Any:

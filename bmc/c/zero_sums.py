@@ -10,7 +10,6 @@ for ``bmc.native_build``; rather too much than too little, for that costs no mor
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
 from typing import Any
 
 from pycparser import c_ast
@@ -24,6 +23,8 @@ from bmc.errors import InputRefused
 from bmc.floats.format import FLOAT32, FLOAT64, canonical, number, pattern
 
 _ARITHMETIC = ("+", "-", "*", "/")
+LONG = 1000
+"""Expressions of more syntax nodes are not looked through."""
 
 
 def note_zero_sum(program: Program, node: Any, left: Value, right: Value, scope: Scope) -> None:
@@ -71,18 +72,42 @@ def _may_be_zero(node: Any, value: Value, scope: Scope) -> bool:
 
 def _folds(node: Any, scope: Scope, real: bool) -> bool:
     """Whether a compiler may fold an expression to a constant; ``real`` if it is known to be a floating one."""
-    while isinstance(node, c_ast.Cast | c_ast.ExprList) or (isinstance(node, c_ast.UnaryOp) and node.op in ("+", "-")):
-        real = real and isinstance(node, c_ast.UnaryOp)
-        node = node.exprs[-1] if isinstance(node, c_ast.ExprList) else node.expr
+    while isinstance(node, c_ast.Cast | c_ast.ExprList | c_ast.Assignment) or _is_sign(node):
+        real = real and _is_sign(node)
+        if isinstance(node, c_ast.Assignment):
+            node = node.rvalue
+        else:
+            node = node.exprs[-1] if isinstance(node, c_ast.ExprList) else node.expr
     if isinstance(node, c_ast.TernaryOp):
         return _folds(node.iftrue, scope, real) or _folds(node.iffalse, scope, real)
     if isinstance(node, c_ast.BinaryOp) and node.op in _ARITHMETIC and (real or _is_real(node)):
-        return _folds(node.right, scope, False) and _folds(node.left, scope, False)
+        if _folds(node.right, scope, False) and _folds(node.left, scope, False):
+            return True
+        return node.op in ("+", "-") and _folds_inside(node)
     if isinstance(node, c_ast.BinaryOp) or (isinstance(node, c_ast.UnaryOp) and node.op in ("!", "~")):
-        return _has_something_to_fold(node, scope)
+        return _folds_inside(node, scope)
     if isinstance(node, c_ast.FuncCall):
         return node.args is not None and all(_folds(item, scope, False) for item in node.args.exprs)
     return _is_constant(node, scope)
+
+
+def _folds_inside(node: Any, scope: Scope | None = None) -> bool:
+    """Whether a name stands twice in an expression, as in ``n - n``, or, given a scope, there is a constant in it."""
+    seen: set[str] = set()
+    todo, count = [node], 0
+    while todo:
+        item = todo.pop()
+        count += 1
+        if count > LONG or (scope is not None and _is_constant(item, scope)):
+            return True
+        if isinstance(item, c_ast.ID | c_ast.StructRef):
+            name = item.name if isinstance(item, c_ast.ID) else item.field.name
+            if name in seen:
+                return True
+            seen.add(name)
+        else:
+            todo += [child for _, child in item.children()]
+    return False
 
 
 def _is_constant(node: Any, scope: Scope) -> bool:
@@ -91,17 +116,6 @@ def _is_constant(node: Any, scope: Scope) -> bool:
             return isinstance(scope.find(node.name), EnumConstant)
     sized = isinstance(node, c_ast.UnaryOp) and node.op in ("sizeof", "_Alignof")
     return sized or (isinstance(node, c_ast.Constant) and node.type != "string")
-
-
-def _has_something_to_fold(node: Any, scope: Scope) -> bool:
-    """Whether an integer expression has a constant in it, or a name twice, as in ``n - n``."""
-    seen: set[str] = set()
-    for item in _parts(node):
-        if _is_constant(item, scope) or (isinstance(item, c_ast.ID) and item.name in seen):
-            return True
-        if isinstance(item, c_ast.ID):
-            seen.add(item.name)
-    return False
 
 
 def _is_real(node: Any) -> bool:
@@ -113,14 +127,10 @@ def _is_real(node: Any) -> bool:
             return True
         if isinstance(item, c_ast.BinaryOp) and item.op in _ARITHMETIC:
             todo += [item.left, item.right]
-        elif isinstance(item, c_ast.UnaryOp) and item.op in ("+", "-"):
+        elif _is_sign(item):
             todo.append(item.expr)
     return False
 
 
-def _parts(node: Any) -> Iterator[Any]:
-    todo = [node]
-    while todo:
-        item = todo.pop()
-        yield item
-        todo += [child for _, child in item.children()]
+def _is_sign(node: Any) -> bool:
+    return isinstance(node, c_ast.UnaryOp) and node.op in ("+", "-")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from pysmt.fnode import FNode
 from pysmt.shortcuts import Or
@@ -70,6 +70,27 @@ class Session(Protocol):
 
     def run(self) -> Run:
         """The run found by the last ``check`` that answered SAT, all its variables' values, over its ``steps``."""
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """A framed formula with alternatives. Two groups are never the same: a session translates each once."""
+
+    formula: FNode
+    alternatives: tuple[Alternative, ...]
+
+
+@runtime_checkable
+class GroupSession(Session, Protocol):
+    """A session that can also ask about several sources at once."""
+
+    def check_groups(
+        self, groups: Sequence[Group], time_limit: float | None = None, effort: int | None = None
+    ) -> Answer:
+        """Is there a run for one of ``groups``: its formula, and at least one of its alternatives?
+
+        ``run`` as after ``check_any``.
+        """
 
 
 class Engine(Protocol):

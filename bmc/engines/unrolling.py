@@ -15,7 +15,7 @@ from pysmt.fnode import FNode
 
 from bmc.engines.cost import Cost
 from bmc.engines.guessing import GuessingSession
-from bmc.engines.protocol import Alternative, Answer, Run, Session, Status
+from bmc.engines.protocol import Alternative, Answer, Group, Run, Session, Status
 from bmc.engines.reach import Reaches
 from bmc.engines.sampling import Sampling
 from bmc.floats.operations import has_arithmetic
@@ -117,6 +117,7 @@ class UnrollingSession(ABC, Generic[Step, Literal]):
         self._valid: list[Literal] = []
         self._literals: dict[FNode, Literal] = {}
         self._alternatives: dict[tuple[FNode, int], Literal] = {}
+        self._groups: dict[Group, Literal] = {}
         self._reaches = engine.reaches(system)
         self._satisfied = False
         self._span = self._steps = 0
@@ -182,6 +183,30 @@ class UnrollingSession(ABC, Generic[Step, Literal]):
                 status, _ = self._solve([one], time_limit, effort)
             if status is Status.SAT:
                 self._satisfied, self._steps = True, last
+            return Answer(status)
+
+    def check_groups(
+        self, groups: Sequence[Group], time_limit: float | None = None, effort: int | None = None
+    ) -> Answer:
+        """Is there a run for one of ``groups``: its formula, and at least one of its alternatives?
+
+        Otherwise as ``check_any``.
+        """
+        with self._engine.within_memory(), self._engine.cost.in_session():
+            self._satisfied = False
+            if time_limit is not None and time_limit <= 0:
+                return Answer(Status.UNKNOWN)
+            fresh = [group for group in groups if group not in self._groups]
+            self._widen(self._new_in(f for g in fresh for f in (g.formula, *(part for part, _ in g.alternatives))))
+            self._lengthen(max((steps for g in fresh for _, steps in g.alternatives), default=0))
+            for group in fresh:
+                options = [self._within(formula, max(steps, self._span)) for formula, steps in group.alternatives]
+                self._groups[group] = self._tied_all([self._literal(group.formula), self._tied_any(options)])
+            one = self._tied_any([self._groups[group] for group in groups])
+            with self._engine.cost.in_solver():
+                status, _ = self._solve([one], time_limit, effort)
+            if status is Status.SAT:
+                self._satisfied, self._steps = True, len(self._valid)
             return Answer(status)
 
     def _within(self, formula: FNode, steps: int) -> Literal:
