@@ -11,7 +11,7 @@ from bmc.engines.cost import Cost
 from bmc.errors import LimitReached
 from bmc.pack import dumps, loads
 from chaincover.budget import Budget
-from chaincover.edges import EdgeSearch, Problem, Row, Upper
+from chaincover.edges import EdgeSearch, Problem, Row, Upper, enter
 from chaincover.workers import Workers
 
 KEPT = 2
@@ -54,27 +54,28 @@ class EdgeResult:
     limit: LimitReached | None
 
 
-_searches: dict[tuple[str, Engines], EdgeSearch] = {}
+_searches: dict[tuple[str, Engines], tuple[EdgeSearch, Upper]] = {}
+"""The searches of this process, with all distances that they know of."""
 
 
 def decide(task: EdgeTask) -> EdgeResult:
     """Does the task in this process."""
-    search = _search(task)
+    search, upper = _search(task)
+    enter(upper, task.upper)
     queries, cost, limit = search.queries, replace(search.engine.cost), None
-    upper = dict(task.upper)
     try:
         search.ask(task.row, upper, task.to, Budget(task.seconds, task.query_limit))
     except LimitReached as error:
         limit = error
-    return EdgeResult(task.row, upper, search.queries - queries, search.engine.cost.since(cost), limit)
+    return EdgeResult(task.row, dict(upper), search.queries - queries, search.engine.cost.since(cost), limit)
 
 
-def _search(task: EdgeTask) -> EdgeSearch:
+def _search(task: EdgeTask) -> tuple[EdgeSearch, Upper]:
     key = (task.key, task.engine)
     if key not in _searches:
         while len(_searches) >= KEPT:
             del _searches[next(iter(_searches))]
-        _searches[key] = EdgeSearch(loads(task.problem), choose(task.engine.name, task.engine.memory))
+        _searches[key] = EdgeSearch(loads(task.problem), choose(task.engine.name, task.engine.memory)), {}
     return _searches[key]
 
 

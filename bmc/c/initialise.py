@@ -24,7 +24,7 @@ from bmc.c.types import (
     scalars,
     type_at,
 )
-from bmc.c.zero_sums import unit_of
+from bmc.c.zero_sums import narrowing_noted
 from bmc.errors import InputRefused, UnsupportedConstruct
 from bmc.terms import constant
 
@@ -86,19 +86,11 @@ class Initialiser:
         """Initialise an automatic object."""
         if isinstance(init, c_ast.InitList) or isinstance(place.ctype, ArrayType):
             self._clear(place, state, init)
-        if not isinstance(init, c_ast.InitList) or not isinstance(place.ctype, ArrayType | StructType):
+        if isinstance(init, c_ast.InitList) and isinstance(place.ctype, ArrayType | StructType):
+            with narrowing_noted(self.evaluator, scope):
+                self._fill(place, init, scope, state)
+        else:
             self._fill(place, init, scope, state)
-            return
-        evaluator = self.evaluator
-        saved = evaluator.filling, evaluator.narrowed
-        evaluator.filling, evaluator.narrowed = evaluator.depth, None
-        try:
-            self._fill(place, init, scope, state)
-            unit = unit_of(evaluator.program, scope)
-            if unit is not None:
-                unit.narrowed = unit.narrowed or evaluator.narrowed
-        finally:
-            evaluator.filling, evaluator.narrowed = saved
 
     def _fill(self, place: Place, init: Any, scope: Scope, state: State) -> None:
         if isinstance(init, c_ast.InitList):
