@@ -42,11 +42,11 @@ def by_simulation(
 ) -> dict[Edge, int]:
     """Random runs side by side, and where they miss goals and the engine tries runs, those too; see ``by_trials``.
 
-    The result has the distances that the random runs have shown.
+    ``limit`` is the most steps to a goal's start. The result has the distances that the random runs have shown.
     """
     progress("simulate: random runs, nearest goal first")
     goals = [tools.goals[name] for name in names]
-    simulated = Simulated(tools.system, goals, tools.final, overlap, tools.budget)
+    simulated = Simulated(tools.system, goals, tools.final, overlap, tools.budget, limit)
     found = simulated.chain()
     if found is not None:
         take(*found)

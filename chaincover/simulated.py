@@ -33,6 +33,7 @@ AROUND = (128, 24)
 class Simulated:
     """Runs from init through ``goals`` to ``final`` (over plain symbols; None: anywhere); repeatable.
 
+    ``limit`` (None: none) is the most steps from the end of a goal to the start of the next, or to the final condition.
     ``upper`` holds for each edge seen a number of steps in which a run makes it: no less than its weight.
     """
 
@@ -43,12 +44,14 @@ class Simulated:
         final: FNode | None,
         overlap: str,
         budget: Budget,
+        limit: int | None = None,
     ) -> None:
         self._goals = {goal.name: goal for goal in goals}
         self._final = final
         self._apart = overlap == "forbid"
         self._any_order = AnyOrder(self._goals, overlap)
         self._budget = budget
+        self._within = slice(None if limit is None else limit + 1)
         self._batch = Batch(system, [goal.antecedent for goal in goals])
         formulas = {goal.name: (goal.antecedent, goal.length) for goal in goals}
         if final is not None:
@@ -94,7 +97,7 @@ class Simulated:
             self._learn(hits, first)
             found = min(
                 ((place[0] + self._goals[n].length, order, place[1]) for order, n in enumerate(names)
-                 if (place := _earliest(hits[n])) is not None),
+                 if (place := _earliest(hits[n][self._within])) is not None),
                 default=None,
             )  # fmt: skip
             if found is not None:
@@ -109,7 +112,7 @@ class Simulated:
             return []
         for count, steps in ROUNDS:
             lanes = self._lanes(state, count, steps)
-            place = None if lanes is None else _earliest(self._watch.hits(lanes)[FINAL])
+            place = None if lanes is None else _earliest(self._watch.hits(lanes)[FINAL][self._within])
             if lanes is not None and place is not None:
                 return lanes.run_inputs(place[1], place[0])
         return None

@@ -57,7 +57,7 @@ struct pair { float a, b; } p;
 double r[20];
 void step(int n, unsigned u, unsigned char k, float x) { BODY }
 """
-RANGES = {"n": "-1..1", "k": "0..1", "u": "0..2", "x": ("0", "-0.0", "1.5"), "p.*": ("0", "1.5")}
+RANGES = {"n": "-1..1", "k": "0..1", "u": "0..2", "x": ("0", "-0.0", "1.5")}
 
 ROW = "struct row { int key; float value; };"
 ROWS = ", ".join(f"{{{n}, {n}.1}}" for n in range(40))
@@ -94,7 +94,7 @@ def test_other_expressions_are_not_noted(tmp_path: Path, expression: str) -> Non
 def test_signs_of_zero(tmp_path: Path) -> None:
     """Without -frounding-math gcc 12 gives most of these zeros the wrong sign."""
     body = "".join(f"r[{n}] = {expression};\n" for n, expression in enumerate(SUMS))
-    model = read(tmp_path, STEP.replace("BODY", body), ranges={k: v for k, v in RANGES.items() if k != "p.*"})
+    model = read(tmp_path, STEP.replace("BODY", body), ranges=RANGES)
     found = agreement(model, pairs=200)
     assert found.steps == 200
     assert not found.differences

@@ -31,7 +31,8 @@ def test_results_go_to_stdout_and_files_progress_to_stderr(tmp_path: Path) -> No
     assert plain.err == ""
     assert "one chain of 9 steps covers all 4 goals" in plain.out
     loud = chaincover("generate", CRUISE, "-o", tmp_path / "v", "-v", "--no-replay")
-    assert "read\ncheck\nsearch\ngraph: K = 0" in loud.err
+    assert "read\ncheck\nsearch\nlist: reachable states\n" in loud.err
+    assert "graph: K = 0" in loud.err
     assert loud.out.replace("/v/", "/p/") == plain.out
     asked = chaincover("generate", CRUISE, "-o", tmp_path / "j", "--json", "--no-replay")
     assert asked.out == (tmp_path / "j" / "chain.json").read_text()

@@ -227,8 +227,8 @@ def test_final_none_switches_a_final_function_off(tmp_path: Path) -> None:
 
 
 def test_init_as_final_is_about_live_state_only(tmp_path: Path) -> None:
-    """``m`` is written, but read by nothing: it need not come back."""
-    controller = read(tmp_path, project("[final]\ncondition = 'init'"), program(COUNTER + " s->m = 1;"))
+    """``m`` is written, but read by nothing: it need not come back. It shows ``n``."""
+    controller = read(tmp_path, project("[final]\ncondition = 'init'"), program(COUNTER + " s->m = s->n > 3;"))
     assert controller.final is not None
     assert [s.symbol_name() for s in controller.final.get_free_variables()] == ["s->n"]
 
