@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from cruise import INIT as RESTED
 from cruise import PROPERTIES, cruise
 from explicit import Explicit
@@ -11,11 +12,13 @@ from hypothesis import strategies as st
 from random_systems import random_case
 
 from bmc.batch import Batch, Watch
+from bmc.errors import LimitReached
 from bmc.hold import hold
 from bmc.simulate import Simulator
 from bmc.unroll import at
 from chaincover.budget import Budget
 from chaincover.graph import FINAL, INIT
+from chaincover.pipeline import Options, generate
 from chaincover.recheck import Checker
 from chaincover.seen import seen_in
 from chaincover.simulated import Simulated
@@ -75,6 +78,50 @@ def test_the_cruise_controller_is_covered_by_simulation_alone() -> None:
     assert found[0].length >= 9
     again = Simulated(cruise(), PROPERTIES, RESTED, "allow", Budget()).chain()
     assert again == found
+
+
+def test_no_part_of_the_chain_is_longer_than_the_limit() -> None:
+    """The least chain needs a distance of 3 steps: below that there is none, from there on it stays within."""
+    found = {
+        limit: Simulated(cruise(), PROPERTIES, RESTED, "allow", Budget(), limit).chain() for limit in (0, 1, 2, 3, 60)
+    }
+    assert found[0] is found[1] is None
+    for limit in (2, 3, 60):
+        if (chain := found[limit]) is not None:
+            run, credited = chain
+            ends = [0, *(step + 1 for step in credited.values())]
+            assert all(after - before <= limit for before, after in zip(ends, credited.values(), strict=False))
+            assert run.length - ends[-1] <= limit
+    assert found[60] is not None
+    result = generate(cruise(), PROPERTIES, RESTED, Options(bound=1, explore=0))
+    assert (result.chain, {verdict.status for verdict in result.verdicts}) == (None, {"not-within-bound"})
+
+
+def test_a_limit_or_an_interrupt_in_the_random_runs_leaves_a_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    for error, stopped_by in ((KeyboardInterrupt(), "interrupt"), (LimitReached("time is over"), "time limit")):
+
+        def stopped(*given: object, error: BaseException = error) -> None:
+            raise error
+
+        monkeypatch.setattr(Batch, "lanes", stopped)
+        result = generate(cruise(), PROPERTIES, RESTED, Options(explore=0))
+        assert (result.stopped_by, result.chain, result.depth) == (stopped_by, None, -1)
+        assert {verdict.status for verdict in result.verdicts} == {"undecided"}
+
+
+def test_the_chain_of_random_runs_stays_whatever_ends_the_search() -> None:
+    """Interrupted when the first edges are asked for, when some are known, when the order is turned into inputs."""
+    for words in ("graph: edges of up to 0 ", "graph: K = 1,", "inputs: init"):
+
+        def stop(text: str, words: str = words) -> None:
+            if text.startswith(words):
+                raise KeyboardInterrupt
+
+        result = generate(cruise(), PROPERTIES, RESTED, Options(explore=0), stop)
+        assert result.stopped_by == "interrupt"
+        assert {verdict.status for verdict in result.verdicts} == {"covered"}
+        assert result.chain is not None
+        assert result.bounds.lower <= 9 <= result.chain.length
 
 
 def test_distances_seen_in_a_run() -> None:
