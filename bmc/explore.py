@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -44,6 +44,9 @@ LISTED_BYTES = 1 << 30
 INSIDE = 4
 """States within held steps that may be kept, times the limit on steps."""
 
+MOST_INSIDE = 1_000_000
+"""More of them are not kept: each holds values of all inputs."""
+
 
 def reachable_states(system: TransitionSystem, formulas: Iterable[FNode], limit: int) -> Sequence[Valuation] | None:
     """The reachable states, on the variables that ``formulas`` (framed) depend on, in breadth-first order.
@@ -81,18 +84,21 @@ class StateGraph:
         return found
 
 
-def state_graph(system: TransitionSystem, formulas: Iterable[FNode], limit: int) -> StateGraph | None:
+def state_graph(
+    system: TransitionSystem, formulas: Iterable[FNode], limit: int, check: Callable[[], None] = lambda: None
+) -> StateGraph | None:
     """The reachable states, on the variables that ``formulas`` (framed) depend on, and all steps between them.
 
     Inputs differ where ``formulas`` or a step can tell; of those that none can tell apart one stands for all, and
     those that nothing reads keep one of their allowed values. Values from 0 up come before negative ones. None if that
     takes more than ``limit`` simulated steps, a held step counting as one, or more memory than ``LISTED_BYTES``.
+    ``check`` is called now and then; what it raises ends the listing.
     """
     formulas = list(formulas)
     symbols = [unframed(s)[0] for formula in formulas for s in symbols_of(formula)]
     small = _reduced(replace(system, invariants=()), symbols, symbols)
     inputs = _inputs(small, formulas, limit)
-    found = _listed(small, inputs, limit)
+    found = _listed(small, inputs, limit, check=check)
     if found is None or inputs is None:
         return None
     rest = {var.name: _plainest(var) for var in system.inputs if var.name not in inputs.columns}
@@ -118,7 +124,13 @@ def _inputs(small: TransitionSystem, formulas: Sequence[FNode], limit: int) -> R
     return input_classes(small.inputs, [*seen, *formulas], places, constraints, limit)
 
 
-def _listed(small: TransitionSystem, inputs: Rows | None, limit: int, with_steps: bool = True) -> Listing | None:
+def _listed(
+    small: TransitionSystem,
+    inputs: Rows | None,
+    limit: int,
+    with_steps: bool = True,
+    check: Callable[[], None] = lambda: None,
+) -> Listing | None:
     """The states reachable by ``inputs``; None for too many, or without inputs."""
     open_ones = [var for var in small.state if var.init is None]
     if inputs is None or prod(value_count(var) for var in open_ones) > limit:
@@ -127,8 +139,8 @@ def _listed(small: TransitionSystem, inputs: Rows | None, limit: int, with_steps
     values = {
         var.name: (all_values(var) if var.init is None else [fixed[var.name]], var.type.bits) for var in small.state
     }
-    limits = Limits(limit, INSIDE * limit, LISTED_BYTES)
-    return list_states(small, combinations(values), inputs, limits, with_steps)
+    limits = Limits(limit, min(INSIDE * limit, MOST_INSIDE), LISTED_BYTES)
+    return list_states(small, combinations(values), inputs, limits, with_steps, check)
 
 
 def affordable(system: TransitionSystem, limit: int) -> int:

@@ -10,6 +10,7 @@ from pysmt.fnode import FNode
 
 from bmc.candidates import suggested
 from bmc.engines.protocol import Engine
+from bmc.errors import LimitReached
 from bmc.explore import IN_ARRAYS, StateGraph, invariant_of, state_graph
 from bmc.system import Condition, TransitionSystem
 from bmc.unroll import at
@@ -26,7 +27,16 @@ class Reachable:
     explored. Found out when it is first asked for.
     """
 
-    def __init__(self, system: TransitionSystem, goals: Sequence[Goal], final: FNode | None, limit: int) -> None:
+    def __init__(
+        self,
+        system: TransitionSystem,
+        goals: Sequence[Goal],
+        final: FNode | None,
+        limit: int,
+        check: Callable[[], None] = lambda: None,
+    ) -> None:
+        """``check`` is called now and then: where it raises LimitReached, the states count as too many."""
+        self._check = check
         self.plain = system
         self._goals = tuple(goals)
         self._final = final
@@ -37,7 +47,12 @@ class Reachable:
     def graph(self) -> StateGraph | None:
         """All reachable states and the steps between them; None if they are too many."""
         formulas = [goal.antecedent for goal in self._goals] + ([] if self._final is None else [at(self._final, 0)])
-        found = state_graph(self.plain, formulas, IN_ARRAYS * self._limit) if self._limit else None
+        if not self._limit:
+            return None
+        try:
+            found = state_graph(self.plain, formulas, IN_ARRAYS * self._limit, self._check)
+        except LimitReached:
+            return None
         return found if found and found.states else None
 
     def find(self) -> None:

@@ -39,6 +39,9 @@ LAST_SECONDS = 1.0
 LEAST_SECONDS = 0.001
 """The time limit of a search that begins when time is over: it still says what it knows."""
 
+LISTING = 0.3
+"""The part of the time that listing the reachable states may take."""
+
 TIME_LIMIT = "time limit"
 INTERRUPT = "interrupt"
 
@@ -108,7 +111,7 @@ def _generate_few(
 ) -> ChainResult:
     """The chain for goals that differ, without those that others imply."""
     budget = Budget(options.time_limit)
-    reachable = Reachable(system, goals, final, options.explore)
+    reachable = Reachable(system, goals, final, options.explore, budget.share(LISTING).check)
     try:
         progress("list: reachable states")
         reachable.find()
@@ -121,7 +124,7 @@ def _generate_few(
     except LimitReached:
         implied = {}
     except KeyboardInterrupt:
-        at_once = replace(options, time_limit=LEAST_SECONDS)
+        at_once = replace(options, time_limit=LEAST_SECONDS, explore=0)
         return replace(generate_each(system, goals, final, at_once, progress), stopped_by=INTERRUPT)
     while True:
         kept = [goal for goal in goals if goal.name not in implied]
@@ -198,7 +201,8 @@ def generate_each(
     What the goals ``credited`` depend on is explored with the others: then the number of reachable states is that of
     all goals of the result. ``reachable`` is that of both, if it is at hand.
     """
-    reachable = reachable or Reachable(system, [*goals, *credited], final, options.explore)
+    listing = Budget(options.time_limit).share(LISTING).check
+    reachable = reachable or Reachable(system, [*goals, *credited], final, options.explore, listing)
     profiler = progress if isinstance(progress, Profiler) else Profiler(progress)
     search = Search(reachable, goals, final, options, profiler, choose_workers(options.jobs, options.scheduler))
     for engine in (search.engine, search.source.engine):

@@ -12,6 +12,7 @@ from typing import Any
 
 from pysmt.fnode import FNode
 
+from bmc.c.access import NO_POINTER
 from bmc.c.memory import Content, Key, State
 from bmc.c.model import CModel
 from bmc.c.program import EnumConstant, Scope, with_deep_stack
@@ -24,6 +25,7 @@ from bmc.unroll import plain, unframed
 from properties.goal import Goal, goal_length
 
 _FORM = "write G(antecedent -> consequent), with X(...) for the next step, or cover(antecedent)"
+_ONE_IMPLICATION = "an implication may only stand at the top of G(...)"
 _ID = re.compile(r"\s*([A-Za-z_][\w.\-]*)\s*:(?!:)")
 _TOKEN = re.compile(r"\s+|[A-Za-z_]\w*|\d\w*|'(?:\\.|[^'])*'|\"(?:\\.|[^\"])*\"|->|=>|⇒|→|==|!=|<=|>=|&&|\|\||.", re.S)
 
@@ -116,6 +118,16 @@ def _is_member_arrow(tokens: list[str], index: int, model: CModel) -> bool:
     return isinstance(getattr(binding, "ctype", None), PointerType)
 
 
+def _has_implication(text: str) -> bool:
+    """Whether a condition has an arrow that cannot be C's: not before the name of a member."""
+    tokens = [t for t in _TOKEN.findall(text) if not t.isspace()]
+    for token, name, behind in zip(tokens, [*tokens[1:], ""], [*tokens[2:], "", ""], strict=False):
+        member = re.match(r"[A-Za-z_]", name) and (name, behind) != ("X", "(")
+        if token in ("=>", "⇒", "→") or (token == "->" and not member):
+            return True
+    return False
+
+
 class _Reader:
     """Evaluates the conditions of one property; ``X`` moves on to the next step's memory."""
 
@@ -148,6 +160,9 @@ class _Reader:
         try:
             return with_deep_stack(work)
         except InputRefused as error:
+            if error.message.startswith(NO_POINTER) or _has_implication(text):
+                hint = f"{_FORM}; elsewhere 'a implies b' is !(a) || (b)"
+                raise InputRefused(f"{_ONE_IMPLICATION}, not in '{text.strip()}'", self.where, hint) from None
             message = error.message
             for word, obj in self.spelled.items():
                 message = message.replace(word, obj.name)

@@ -12,6 +12,7 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, TRUE, And, Ite, Not
 from random_systems import random_case
 
+from bmc.errors import LimitReached
 from bmc.evaluate import compile_formulas
 from bmc.explicit import listing
 from bmc.explicit.input_classes import input_classes
@@ -25,6 +26,7 @@ from bmc.hold import hold
 from bmc.simulate import Simulator
 from bmc.system import InputVariable, StateVariable, TransitionSystem, Valuation, ValueType, symbols_of
 from bmc.unroll import at
+from chaincover.explored import Reachable
 
 BYTE, SIGNED, WIDE = ValueType("byte", 8), ValueType("signed", 8, signed=True), ValueType("wide", 32, signed=True)
 
@@ -239,3 +241,20 @@ def test_a_timer_among_many_states_is_listed_both_ways() -> None:
     assert graph.states == states
     assert graph.steps == steps
     assert len(states) == 3000 + 1024
+
+
+def test_a_listing_ends_when_its_time_is_over() -> None:
+    case = random_case(3)
+    calls: list[int] = []
+
+    def over() -> None:
+        calls.append(1)
+        raise LimitReached("the time limit of 1 s was reached")
+
+    formulas = [goal.antecedent for goal in case.goals]
+    with pytest.raises(LimitReached):
+        state_graph(case.system, formulas, 1000, over)
+    reachable = Reachable(case.system, case.goals, case.final, 1000, over)
+    assert reachable.graph is None
+    assert reachable.graph is None
+    assert len(calls) == 2

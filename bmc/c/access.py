@@ -27,6 +27,7 @@ from bmc.c.memory import (
     merge_contents,
 )
 from bmc.c.program import unsupported, where
+from bmc.c.reads import is_volatile, unwritten
 from bmc.c.recorder import Recorder
 from bmc.c.types import (
     ArrayType,
@@ -44,6 +45,10 @@ from bmc.c.types import (
 from bmc.c.zero_sums import is_narrowed
 from bmc.errors import InputRefused, Location
 from bmc.terms import both, constant, either, equals, negate
+
+
+NO_POINTER = "'->' needs a pointer to a struct"
+"""How the refusal of '->' behind something else starts."""
 
 
 class Watch:
@@ -74,6 +79,7 @@ class MemoryAccess:
         """The first double constant of that initialiser that a conversion to float changes."""
         self.through_volatile: dict[MemObject, set[Path]] = {}
         """What was accessed through pointers to volatile."""
+        self._declared_volatile: dict[Key, bool] = {}
 
     def load(self, place: Place, state: State, node: Any) -> Value | Aggregate:
         """The value of an lvalue (C11 6.3.2.1p2). Undefined reads are suspected."""
@@ -109,8 +115,22 @@ class MemoryAccess:
                 found = UNDEFINED
             else:
                 found = state.cells[key]
+                if self._is_volatile(key):
+                    self._note_unwritten(key, found, guard, state, node)
             result = found if result is None else merge_contents(guard, found, result)
         return result if result is not None else UNDEFINED
+
+    def _is_volatile(self, key: Key) -> bool:
+        if key not in self._declared_volatile:
+            self._declared_volatile[key] = is_volatile(key, {})
+        through = key[0] in self.through_volatile and is_volatile(key, self.through_volatile)
+        return self._declared_volatile[key] or through
+
+    def _note_unwritten(self, key: Key, found: Content, guard: FNode, state: State, node: Any) -> None:
+        """Record the read of a volatile variable that the step may not have written before."""
+        when = both(both(both(self.recorder.base, state.pc), guard), unwritten(key, found))
+        if key not in self.recorder.unwritten and not self.cases.impossible(when, state.pc):
+            self.recorder.unwritten[key] = where(node)
 
     def store(self, place: Place, value: Value | Aggregate, state: State, node: Any) -> None:
         """Assign to an lvalue; the value must already have its type."""
@@ -157,7 +177,8 @@ class MemoryAccess:
 
     def dereference(self, pointer: Value, node: Any) -> Place:
         """The lvalue that a pointer points to; access as another type is refused."""
-        assert isinstance(pointer.ctype, PointerType)
+        if not isinstance(pointer.ctype, PointerType):
+            raise InputRefused(NO_POINTER, where(node))
         ctype = pointer.ctype.target
         for _, obj, path in live(pointer.targets):
             if pointer.ctype.volatile:

@@ -64,7 +64,7 @@ class Environment:
                 self.functions[function.name] = external
         self._give_roles()
         self._check_runnables()
-        self.externs = [obj for obj in used if not obj.file]
+        self.externs = [obj for obj in used if obj.symbol and not obj.file]
 
     def _check_listed(self) -> None:
         """Refuse a function that the project describes although a source defines it."""

@@ -11,6 +11,7 @@ from bmc.c.literals import string_of
 from bmc.c.memory import Aggregate, Content, Key, MemObject, Place, State, Target
 from bmc.c.program import Scope, unsupported, where
 from bmc.c.recorder import Recorder
+from bmc.c.sequencing import Elements
 from bmc.c.types import (
     UNNAMED,
     ArrayType,
@@ -24,12 +25,15 @@ from bmc.c.types import (
     scalars,
     type_at,
 )
+from bmc.c.variables import variable_name
 from bmc.c.zero_sums import narrowing_noted
 from bmc.errors import InputRefused, UnsupportedConstruct
 from bmc.terms import constant
 
 if TYPE_CHECKING:
+    from bmc.c.access import Watch
     from bmc.c.expressions import Evaluator
+    from bmc.c.lvalues import Result
 
 
 class Initialiser:
@@ -37,6 +41,8 @@ class Initialiser:
 
     def __init__(self, evaluator: Evaluator) -> None:
         self.evaluator = evaluator
+        self._elements: Elements | None = None
+        """The elements of the list that is being read, where one of them has side effects."""
 
     def completed(self, ctype: ArrayType, init: Any, scope: Scope) -> ArrayType:
         """An array of unknown length, completed by its initialiser."""
@@ -83,7 +89,27 @@ class Initialiser:
         return {key: content for key, content in state.cells.items() if key[0].kind != "automatic"}
 
     def automatic(self, place: Place, init: Any, scope: Scope, state: State) -> None:
-        """Initialise an automatic object."""
+        """Initialise an automatic object. Refused: a list in which the order of the elements would matter."""
+        outer, self._elements = self._elements, None
+        try:
+            if isinstance(init, c_ast.InitList):
+                self._elements = Elements() if self.evaluator.has_effects(init) else None
+                _, watch = self.evaluator.watched(lambda: self._automatic(place, init, scope, state))
+                self._refuse_own(place, watch, init)
+            else:
+                self._automatic(place, init, scope, state)
+        finally:
+            self._elements = outer
+
+    @staticmethod
+    def _refuse_own(place: Place, watch: Watch, init: Any) -> None:
+        """Refuse a list whose elements read the object that it initialises: what is set by then has no order."""
+        own = {target.object for target in place.targets}
+        name = min((variable_name(*key) for key in watch.reads if key[0] in own), default="")
+        if name:
+            raise unsupported(f"'{name}' is read in its own initialiser list", init)
+
+    def _automatic(self, place: Place, init: Any, scope: Scope, state: State) -> None:
         if isinstance(init, c_ast.InitList) or isinstance(place.ctype, ArrayType):
             self._clear(place, state, init)
         if isinstance(init, c_ast.InitList) and isinstance(place.ctype, ArrayType | StructType):
@@ -115,13 +141,22 @@ class Initialiser:
 
     def _assign(self, place: Place, path: Path, item: Any, scope: Scope, state: State) -> None:
         ctype = type_at(place.ctype, path)
-        value = self.evaluator.evaluate(item, scope, state)
+        value = self._element(item, scope, state)
         if value is None:
             raise InputRefused("a void value initialises an object", where(item))
         converted = self.evaluator.as_type(value, ctype, item, state)
         cells = converted.cells if isinstance(converted, Aggregate) else (((), Content(converted.term, TRUE())),)
         for inner, content in cells:
             self.evaluator.put(place, path + inner, content, state, item)
+
+    def _element(self, item: Any, scope: Scope, state: State) -> Result:
+        elements = self._elements
+        if elements is None:
+            return self.evaluator.evaluate(item, scope, state)
+        value, watch = self.evaluator.watched(lambda: self.evaluator.evaluate(item, scope, state))
+        elements.add(watch, item)
+        result: Result = value
+        return result
 
     def _list(self, place: Place, init: Any, scope: Scope, state: State) -> None:
         """One braced list: ``slots`` walks the members in order; nested braces and designators move it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -10,10 +10,10 @@ from bmc.c.config import SourceConfig
 from bmc.c.environment import undefined_object
 from bmc.c.memory import UNDEFINED, Content, Key, MemObject
 from bmc.c.program import Program
-from bmc.c.reads import StepResult, is_written, read_names
-from bmc.c.types import ArrayType, CType, Path, PointerType, StructType, scalars, type_at
+from bmc.c.reads import StepResult, is_volatile, is_written, read_names
+from bmc.c.types import ArrayType, CType, PointerType, StructType, scalars
 from bmc.c.variables import matching, variable_name
-from bmc.errors import InputRefused
+from bmc.errors import InputRefused, Location
 
 if TYPE_CHECKING:
     from bmc.c.build import Builder
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def check_outside(builder: Builder, roles: Mapping[Key, str], result: StepResult, read_by_init: Iterable[Key]) -> None:
     """Refuse a value from outside that init or step read and the project does not describe.
 
-    Such are objects that no source defines, and volatile ones that are read before they are written; ``read_by_init``
+    Such are objects that no source defines, and volatile ones that any access reads before they are written; ``read_by_init``
     are those that init so reads. What the project lists under ``interface.state`` keeps its value; what it gives a
     value in ``interface.values`` has it.
     """
@@ -41,18 +41,20 @@ def check_outside(builder: Builder, roles: Mapping[Key, str], result: StepResult
             raise undefined_object(obj)
     early = set(read_by_init)
     for key in result.final:
-        if key not in roles or key in told or not _is_volatile(key, builder.executor.through_volatile):
+        if key not in roles or key in told or not is_volatile(key, builder.executor.through_volatile):
             continue
         if key in early:
             raise _volatile_in_init(key)
-        if roles[key] != "input" and variable_name(*key) in read:
-            raise _volatile_in_step(key, is_written(key, result))
+        place = result.recorder.unwritten.get(key)
+        if roles[key] != "input" and (place is not None or variable_name(*key) in read):
+            raise _volatile_in_step(key, is_written(key, result), place)
 
 
-def _volatile_in_step(key: Key, written: bool) -> InputRefused:
+def _volatile_in_step(key: Key, written: bool, place: Location | None) -> InputRefused:
+    at = f" (at {place})" if place is not None else ""
     way = "is read before the step writes it" if written else "is read, and the step never writes it"
     return InputRefused(
-        f"the volatile object '{variable_name(*key)}' {way}: what it holds comes from outside",
+        f"the volatile object '{variable_name(*key)}' {way}{at}: what it holds comes from outside",
         key[0].declared,
         "list it in interface.input (one value per step), or in interface.state (it keeps its value)",
     )
@@ -65,20 +67,6 @@ def _volatile_in_init(key: Key) -> InputRefused:
         key[0].declared,
         "leave that out of init, or list it in interface.state if it keeps its value",
     )
-
-
-def _is_volatile(key: Key, through: Mapping[MemObject, Collection[Path]]) -> bool:
-    """Whether a variable is volatile: its object, a member around it, or what it is accessed ``through``."""
-    obj, path = key
-    if obj.volatile or any(path[: len(other)] == other for other in through.get(obj, ())):
-        return True
-    ctype: CType = obj.ctype
-    for number, part in enumerate(path, 1):
-        member = ctype.member(str(part)) if isinstance(ctype, StructType) else None
-        if member is not None and member.volatile:
-            return True
-        ctype = type_at(obj.ctype, path[:number])
-    return False
 
 
 def with_targets(objects: Iterable[MemObject], cells: Mapping[Key, Content]) -> list[MemObject]:

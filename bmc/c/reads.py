@@ -1,15 +1,21 @@
-"""Which variables a step reads, and which it writes: by what the outcome of its symbolic run depends on."""
+"""Which variables a step reads, and which it writes: by what the outcome of its symbolic run depends on.
+
+Volatile ones are read by every access, whether the outcome depends on it or not.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from pysmt.fnode import FNode
+from pysmt.shortcuts import FALSE, TRUE
 
-from bmc.c.memory import Content, Key
+from bmc.c.memory import Content, Key, MemObject
 from bmc.c.recorder import Recorder
+from bmc.c.types import CType, Path, StructType, type_at
 from bmc.c.variables import is_variable, symbol_content
+from bmc.terms import both, either, negate
 
 
 @dataclass(frozen=True)
@@ -57,3 +63,41 @@ def _computed_from(term: FNode, own: object) -> list[FNode]:
         else:
             found.append(node)
     return found
+
+
+def is_volatile(key: Key, through: Mapping[MemObject, Collection[Path]]) -> bool:
+    """Whether a variable is volatile: its object, a member around it, or what it is accessed ``through``."""
+    obj, path = key
+    if obj.volatile or any(path[: len(other)] == other for other in through.get(obj, ())):
+        return True
+    ctype: CType = obj.ctype
+    for number, part in enumerate(path, 1):
+        member = ctype.member(str(part)) if isinstance(ctype, StructType) else None
+        if member is not None and member.volatile:
+            return True
+        ctype = type_at(obj.ctype, path[:number])
+    return False
+
+
+def unwritten(key: Key, content: Content) -> FNode:
+    """When a variable's cell still holds the value from the step's start, as no write has reached it."""
+    if not is_variable(key) or not isinstance(content.term, FNode):
+        return FALSE()
+    own = symbol_content(key, shadowed=False).term
+    when: dict[FNode, FNode] = {}
+    todo = [content.term]
+    while todo:
+        node = todo[-1]
+        branches = node.args()[1:] if node.is_ite() else ()
+        missing = [branch for branch in branches if branch not in when]
+        if missing:
+            todo += missing
+            continue
+        todo.pop()
+        if branches:
+            condition = node.arg(0)
+            then, other = (when[branch] for branch in branches)
+            when[node] = either(both(condition, then), both(negate(condition), other))
+        else:
+            when[node] = TRUE() if node is own else FALSE()
+    return when[content.term]

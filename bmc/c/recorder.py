@@ -17,6 +17,7 @@ from bmc.system import Condition, conjunction
 from bmc.terms import both, implies, is_false, is_true, negate
 
 if TYPE_CHECKING:
+    from bmc.c.memory import Key
     from bmc.c.program import Function
 
 Evaluation = tuple[FNode, FNode, tuple[FNode, ...]]
@@ -30,7 +31,8 @@ class Recorder:
 
     ``limits`` is what all runs' inputs satisfy; only what asks a solver needs it.
     ``decisions`` holds the different evaluations of each decision by the ``id`` of its syntax node (bmc.c.decisions
-    says which node), ``entered`` the functions that were called, in this order.
+    says which node), ``entered`` the functions that were called, in this order,
+    ``unwritten`` the volatile variables that were read while they may not have been written yet, and where first.
     """
 
     assumptions: list[Condition] = field(default_factory=list)
@@ -38,6 +40,7 @@ class Recorder:
     suspects: list[Condition] = field(default_factory=list)
     decisions: dict[int, dict[Evaluation, None]] = field(default_factory=dict)
     entered: dict[Function, None] = field(default_factory=dict)
+    unwritten: dict[Key, Location] = field(default_factory=dict)
     base: FNode = field(default_factory=TRUE)
     limits: FNode = field(default_factory=TRUE)
 

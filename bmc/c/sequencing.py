@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from pycparser import c_ast
 
 from bmc.c.access import MemoryAccess, Watch
-from bmc.c.memory import Place
+from bmc.c.memory import Key, Place
 from bmc.c.program import unsupported
 from bmc.c.variables import variable_name
+from bmc.errors import UnsupportedConstruct
 
 STEPS = {"p++": "+", "p--": "-", "++": "+", "--": "-"}
 """Increment and decrement operators with what they do."""
@@ -23,6 +24,22 @@ class Operand:
 
     node: Any
     work: Callable[[], Any]
+
+
+class Elements:
+    """What the elements of one initialiser list read and write, as far as they are evaluated (C11 6.7.9p23)."""
+
+    def __init__(self) -> None:
+        self._reads: set[Key] = set()
+        self._writes: set[Key] = set()
+
+    def add(self, watch: Watch, node: Any) -> None:
+        """Enter one element; refuse it where its order with an earlier one would matter."""
+        clash = (watch.writes & (self._reads | self._writes)) | (self._writes & watch.reads)
+        if clash:
+            raise _in_no_order(clash, "initialiser list", node)
+        self._reads |= watch.reads
+        self._writes |= watch.writes
 
 
 class Sequencing(MemoryAccess):
@@ -46,8 +63,7 @@ class Sequencing(MemoryAccess):
             targets = {(t.object, t.path) for t in first.targets}
             clash |= {key for key in (b.direct if assigns == "=" else b.writes) if key in targets}
         if clash:
-            name = min(variable_name(*key) for key in clash)
-            raise unsupported(f"'{name}' is changed and used in one expression in no given order", node)
+            raise _in_no_order(clash, "expression", node)
         return first, second
 
     def watched(self, work: Callable[[], Any]) -> tuple[Any, Watch]:
@@ -73,6 +89,11 @@ class Sequencing(MemoryAccess):
                 self._effects[id(item)] = _changes(item) or any(self._effects[id(c)][0] for c in children), item
             todo.pop()
         return self._effects[id(node)][0]
+
+
+def _in_no_order(keys: Iterable[Key], what: str, node: Any) -> UnsupportedConstruct:
+    name = min(variable_name(*key) for key in keys)
+    return unsupported(f"'{name}' is changed and used in one {what} in no given order", node)
 
 
 def _evaluated(node: Any) -> list[Any]:

@@ -15,7 +15,7 @@ from bmc.c.initialise import Initialiser
 from bmc.c.memory import Content, MemObject, Place, State, Target, join, merge
 from bmc.c.program import Function, Program, Scope, Typedef, unsupported, where
 from bmc.c.switch import Switches
-from bmc.c.types import ArrayType, FunctionType, StructType
+from bmc.c.types import ArrayType, CType, FunctionType, StructType, same_type, show_type
 from bmc.errors import InputRefused, UnsupportedConstruct
 from bmc.terms import both, negate
 
@@ -97,8 +97,11 @@ class Executor(Switches):
                 self.declare(item, scope)
         elif isinstance(node, c_ast.Typedef):
             self._do_typedef(node, scope, State())
-        elif node.name is not None and "static" not in node.storage and "extern" not in node.storage:
+        elif node.name is not None and "static" not in node.storage:
             ctype = self.types.read(node, scope)
+            if "extern" in node.storage or isinstance(ctype, FunctionType):
+                self._linked(node, ctype, scope)
+                return
             if isinstance(ctype, ArrayType) and ctype.length is None:
                 ctype = self.initialiser.completed(ctype, node.init, scope)
             self.local(node.name, ctype, scope, self.frames[-1], State())
@@ -115,9 +118,7 @@ class Executor(Switches):
             return state
         refuse_thread_local(node)
         if "extern" in node.storage or isinstance(ctype, FunctionType):
-            found = scope.find(node.name)
-            if found is None:
-                raise unsupported(f"declaration of '{node.name}' inside a function", node)
+            self._linked(node, ctype, scope)
             return state
         if isinstance(ctype, ArrayType) and ctype.length is None:
             ctype = self.initialiser.completed(ctype, node.init, scope)
@@ -125,6 +126,17 @@ class Executor(Switches):
         if node.init is not None:
             self.initialiser.automatic(place, node.init, scope, state)
         return state
+
+    def _linked(self, node: Any, ctype: CType, scope: Scope) -> None:
+        """Enter a block-scope declaration with linkage (C11 6.2.2): it names what the file scope has of that name."""
+        found = self.frames[-1].function.unit.scope.find(node.name)
+        if found is None:
+            raise unsupported(f"declaration of '{node.name}' inside a function", node)
+        if not _agrees(found, ctype):
+            text = f"'{node.name}' is declared as {show_type(ctype)} here, and as something else at file scope"
+            raise InputRefused(text, where(node), "declare it alike in both places")
+        if scope.names.setdefault(node.name, found) is not found:
+            raise InputRefused(f"'{node.name}' is declared twice in one block", where(node))
 
     def static_local(self, function: Function, node: Any, scope: Scope, state: State) -> MemObject:
         """The object of a static local; made once, with its start value."""
@@ -152,7 +164,7 @@ class Executor(Switches):
             self.static_cells.update(self.initialiser.static(obj, node.init, scope))
         obj = self.statics[key]
         for cell, content in self.static_cells.items():
-            if cell[0] is obj and cell not in state.cells:
+            if cell not in state.cells and (cell[0] is obj or not cell[0].symbol):  # string literals have no symbol
                 state.cells[cell] = content
         return obj
 
@@ -271,3 +283,13 @@ class Executor(Switches):
                 where(node),
                 "bound the loop by a constant, for example with a second condition on a counter",
             )
+
+
+def _agrees(found: Any, ctype: CType) -> bool:
+    """Whether ``found`` at file scope may be declared as a ``ctype`` again; an array's length may be left out."""
+    if not isinstance(found, MemObject):
+        return isinstance(found, Function) and isinstance(ctype, FunctionType)
+    old = found.ctype
+    if isinstance(old, ArrayType) and isinstance(ctype, ArrayType) and None in (old.length, ctype.length):
+        return same_type(old.element, ctype.element)
+    return same_type(old, ctype)

@@ -6,7 +6,7 @@ where few states wait (a timer that counts, say), steps are made one by one (``b
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -46,17 +46,26 @@ class Listing:
 
 
 def list_states(
-    system: TransitionSystem, starts: Rows, inputs: Rows, limits: Limits, with_steps: bool = True
+    system: TransitionSystem,
+    starts: Rows,
+    inputs: Rows,
+    limits: Limits,
+    with_steps: bool = True,
+    check: Callable[[], None] = lambda: None,
 ) -> Listing | None:
     """The states of ``system`` reachable from ``starts``, which name all its variables, by ``inputs``.
 
-    Inputs of ``system`` that ``inputs`` do not name must not matter. None above a limit.
+    Inputs of ``system`` that ``inputs`` do not name must not matter. None above a limit. ``check`` is called before
+    each batch; what it raises ends the listing.
     """
-    return _Lister(system, inputs, limits, with_steps).run(starts)
+    return _Lister(system, inputs, limits, with_steps, check).run(starts)
 
 
 class _Lister:
-    def __init__(self, system: TransitionSystem, inputs: Rows, limits: Limits, with_steps: bool) -> None:
+    def __init__(
+        self, system: TransitionSystem, inputs: Rows, limits: Limits, with_steps: bool, check: Callable[[], None]
+    ) -> None:
+        self._check = check
         self._inputs, self._limits, self._with_steps = inputs, limits, with_steps
         self._layout = Layout([(var.name, var.type.bits) for var in system.state])
         self._keys = Numbering(self._layout.width)
@@ -79,6 +88,7 @@ class _Lister:
             if self._expanded == self._keys.size:
                 states = Rows(self._layout.columns(self._keys.words), self._keys.size)
                 return Listing(states, tuple(numbers.tolist()), self._steps())
+            self._check()
             self._expand()
         return None
 
