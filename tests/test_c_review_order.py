@@ -14,7 +14,7 @@ from bmc.simulate import Simulator
 NAMES = 'static const char *const nm[2] = { "one", "two" }; static const char *const alone = "six";'
 PROGRAMS = {
     "extern looks past a local": "int g = 5; int r; void step(int x) { int g = 9; g += x & 1; { extern int g; r = g; } }",
-    "extern looks past a parameter": "int g = 5; int r; static int pick(int g) { { extern int g; g += 1; r = g; } return g; } void step(int x) { r += pick(x); }",
+    "extern looks past a parameter": "int g = 5; int r; static int pick(int g) { { extern int g; g ^= 1; r = g; } return g; } void step(int x) { int p = pick(x); r += p & 7; }",
     "extern at the start of the function": "int g = 5; int r; void step(int x) { extern int g; g ^= x; r = g; }",
     "extern in a loop": "int g = 5; int r; void step(int x) { r = 0; for (int k = 0; k < 3; k++) { int g = k; r += g & x; { extern int g; r += g; } } }",
     "extern before the first case": "int g = 5; int r; void step(unsigned char x) { int g = 9; switch (x & 1) { extern int g; case 0: r = g; break; default: r = g + 1; } r += g; }",
@@ -24,8 +24,12 @@ PROGRAMS = {
     "an element with effects of its own": "int r; void step(int x) { int k = x & 7; struct { int a, b; } s = { .b = (k++, k + 1), .a = x }; r = s.a ^ s.b ^ k; }",
     "a list in a list": "int r; void step(int x) { int k = x & 7, m = 1; struct { int a[2]; int b; } s = { { k++, m }, x }; r = s.a[0] ^ s.a[1] ^ s.b ^ k; }",
     "a function with lists of its own": "int r; static int two(int x) { int k = x & 3; int a[2] = { k, k }; return a[0] + a[1]; } void step(int x) { int a[2] = { two(x), two(x + (x < 9)) }; r = a[0] ^ a[1]; }",
-    "strings in a table": NAMES + " int r; void step(unsigned char x) { const char *n = nm[x & 1]; r = n[1] + alone[x & 3]; }",
-    "strings in a table of the function": "int r; void step(unsigned char x) { " + NAMES + " const char *n = nm[x & 1]; r = n[1] + alone[x & 3]; }",
+    "a function with a table, in a list and a sum": "int r; static int at(int k) { static const int t[2] = {3, 5}; return t[k & 1]; } void step(int x) { int a[2] = { at(x), at(1) }; r = a[0] ^ a[1]; r += at(x) + at(0); }",
+    "strings in a table": NAMES
+    + " int r; void step(unsigned char x) { const char *n = nm[x & 1]; r = n[1] + alone[x & 3]; }",
+    "strings in a table of the function": "int r; void step(unsigned char x) { "
+    + NAMES
+    + " const char *n = nm[x & 1]; r = n[1] + alone[x & 3]; }",
     "strings in a struct": 'struct E { const char *name; int code; }; static const struct E t[2] = { { "ab", 3 }, { "c", 4 } }; int r; void step(unsigned char x) { const struct E *e = &t[x & 1]; r = e->name[0] + e->code; }',
 }
 
@@ -65,7 +69,11 @@ REFUSED = {
     "in inner braces": ("struct { int a[2], b; } s = { { 1, k },\n k++ }; r = s.b;", 4, f"'k' {NO_ORDER}"),
     "in a compound literal": ("r = ((struct { int a, b; }) { k++,\n k }).b;", 4, f"'k' {NO_ORDER}"),
     "reads itself": ("int a[2] = { [1] = 3, [0] = a[1] }; r = a[0];", 3, "'a[1]' is read in its own initialiser list"),
-    "another type": ("int b = k;\n { extern short r; k = r; }", 4, "'r' is declared as short here, and as something else"),
+    "another type": (
+        "int b = k;\n { extern short r; k = r; }",
+        4,
+        "'r' is declared as short here, and as something else",
+    ),
     "no such object": ("int b = k;\n { extern int b; k = b; }", 4, "declaration of 'b' inside a function"),
     "twice in a block": ("int r = 3;\n extern int r; k = r;", 4, "'r' is declared twice in one block"),
     "an object as a function": ("int b = k;\n { int r(void); k = r(); }", 4, "as something else at file scope"),

@@ -46,7 +46,6 @@ from bmc.c.zero_sums import is_narrowed
 from bmc.errors import InputRefused, Location
 from bmc.terms import both, constant, either, equals, negate
 
-
 NO_POINTER = "'->' needs a pointer to a struct"
 """How the refusal of '->' behind something else starts."""
 

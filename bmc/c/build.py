@@ -20,7 +20,7 @@ from bmc.c.memory import Content, Key, MemObject, State, Value
 from bmc.c.model import CModel
 from bmc.c.outside import check_outside, open_volatile_inputs, volatile_notes, with_targets, without_untouched
 from bmc.c.program import Function, Program, Scope, Unit, parse_file, parse_text, where, with_deep_stack
-from bmc.c.reads import StepResult
+from bmc.c.reads import StepResult, undefined_in_init
 from bmc.c.recorder import Recorder
 from bmc.c.statements import Executor
 from bmc.c.types import DATA_MODELS, FloatType, IntType, PointerType, VoidType, scalars
@@ -177,8 +177,7 @@ class Builder:
             self.executor.invoke(function, arguments, state, node or function.node)
         self.environment.initialising = False
         if recorder.suspects:
-            found = recorder.suspects[0]
-            raise InputRefused(f"init has undefined behaviour: {found.name}", found.where)
+            raise undefined_in_init(recorder.suspects[0])
         kept = {key: c for key, c in state.cells.items() if key[0].kind != "automatic"}
         return {key: self._constant_cell(key, content) for key, content in kept.items()}
 

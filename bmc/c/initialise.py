@@ -12,13 +12,12 @@ from bmc.c.memory import Aggregate, Content, Key, MemObject, Place, State, Targe
 from bmc.c.program import Scope, unsupported, where
 from bmc.c.recorder import Recorder
 from bmc.c.sequencing import Elements
+from bmc.c.slots import Slots, no_slot, opaque_part
 from bmc.c.types import (
-    UNNAMED,
     ArrayType,
     CType,
     FloatType,
     IntType,
-    Member,
     Path,
     StructType,
     same_type,
@@ -27,7 +26,7 @@ from bmc.c.types import (
 )
 from bmc.c.variables import variable_name
 from bmc.c.zero_sums import narrowing_noted
-from bmc.errors import InputRefused, UnsupportedConstruct
+from bmc.errors import InputRefused
 from bmc.terms import constant
 
 if TYPE_CHECKING:
@@ -75,6 +74,7 @@ class Initialiser:
         state = State(dict(zeros))
         evaluator = self.evaluator
         saved, evaluator.recorder = evaluator.recorder, Recorder()
+        watches, evaluator.watches = evaluator.watches, []  # it is set before the program runs
         const, obj.const = obj.const, False
         try:
             self._fill(Place((Target(TRUE(), obj),), obj.ctype), init, scope, state)
@@ -85,7 +85,7 @@ class Initialiser:
             obj.refusal = error
             return zeros
         finally:
-            evaluator.recorder, obj.const = saved, const
+            evaluator.recorder, evaluator.watches, obj.const = saved, watches, const
         return {key: content for key, content in state.cells.items() if key[0].kind != "automatic"}
 
     def automatic(self, place: Place, init: Any, scope: Scope, state: State) -> None:
@@ -107,7 +107,7 @@ class Initialiser:
         own = {target.object for target in place.targets}
         name = min((variable_name(*key) for key in watch.reads if key[0] in own), default="")
         if name:
-            raise unsupported(f"'{name}' is read in its own initialiser list", init)
+            raise unsupported(f"'{name}' is read in its own initialiser list", _leaf(init))
 
     def _automatic(self, place: Place, init: Any, scope: Scope, state: State) -> None:
         if isinstance(init, c_ast.InitList) or isinstance(place.ctype, ArrayType):
@@ -162,7 +162,7 @@ class Initialiser:
         """One braced list: ``slots`` walks the members in order; nested braces and designators move it."""
         if _is_zero(init) and opaque_part(place.ctype):
             return  # everything is zero already
-        slots = _Slots(place.ctype)
+        slots = Slots(place.ctype)
         within = ""
         """A union or bit-field beside the member inside of which a designator has led."""
         for item in init.exprs:
@@ -176,7 +176,7 @@ class Initialiser:
                     continue
             path = slots.next_member(item)
             if not named and within:
-                raise _no_slot(within, item)
+                raise no_slot(within, item)
             if not named:
                 slots.check(path, item)
             member = type_at(place.ctype, path)
@@ -194,7 +194,7 @@ class Initialiser:
         for path, ctype in scalars(place.ctype):
             self.evaluator.put(place, path, zero(ctype), state, node)
 
-    def _elided(self, place: Place, slots: _Slots, path: Path, item: Any, scope: Scope, state: State) -> None:
+    def _elided(self, place: Place, slots: Slots, path: Path, item: Any, scope: Scope, state: State) -> None:
         """An expression where an aggregate stands: the aggregate itself, or its first scalar (braces elided)."""
         member = type_at(place.ctype, path)
         if isinstance(member, StructType) and same_type(self.evaluator.type_of(item, scope, state), member):
@@ -202,7 +202,7 @@ class Initialiser:
             return
         opaque = opaque_part(member)
         if opaque:
-            raise _no_slot(opaque, item)
+            raise no_slot(opaque, item)
         self._assign(place, slots.descend(path), item, scope, state)
 
     def _designated(self, item: Any, scope: Scope, ctype: CType) -> Path:
@@ -221,56 +221,6 @@ class Initialiser:
         return path
 
 
-class _Slots:
-    """The scalar slots of an aggregate in order, and where the next initialiser goes."""
-
-    def __init__(self, ctype: CType) -> None:
-        self.ctype = ctype
-        self.order = [path for path, _ in scalars(ctype)]
-        self.position = 0
-        self.depth = 1
-
-    def jump(self, path: Path) -> None:
-        """A designator: go on with the member at ``path``."""
-        self.position = next((i for i, p in enumerate(self.order) if p[: len(path)] == path), len(self.order))
-        self.depth = len(path)
-
-    def next_member(self, item: Any) -> Path:
-        """The outermost member that starts at the current slot; the slots move past it."""
-        if self.position >= len(self.order):
-            opaque = opaque_part(self.ctype)
-            if opaque:
-                raise _no_slot(opaque, item)
-            raise InputRefused("too many initialisers", where(item))
-        slot = self.order[self.position]
-        before = self.order[self.position - 1] if self.position else ()
-        depth = self.depth
-        while depth < len(slot) and before[:depth] == slot[:depth]:
-            depth += 1
-        path = slot[:depth]
-        self.depth = 1
-        while self.position < len(self.order) and self.order[self.position][:depth] == path:
-            self.position += 1
-        return path
-
-    def check(self, path: Path, item: Any) -> None:
-        """Refuse an initialiser without a designator that stands behind a union or bit-field: these have no slots."""
-        for depth, name in enumerate(path):
-            struct = type_at(self.ctype, path[:depth])
-            for member in struct.members() if isinstance(struct, StructType) else ():
-                if member.name == name:
-                    break
-                opaque = _opaque(member)
-                if opaque and (member.bit_field or not any(True for _ in scalars(member.type))):
-                    raise _no_slot(opaque, item)
-
-    def descend(self, path: Path) -> Path:
-        """Braces are elided: only the first scalar of ``path`` is taken."""
-        first = next(i for i, p in enumerate(self.order) if p[: len(path)] == path)
-        self.position = first + 1
-        return self.order[first]
-
-
 def _refuse_literals(state: State, obj: MemObject, init: Any) -> None:
     """Refuse the address of a compound literal outside of functions: an object that lives on and has no name."""
     for path, _ in scalars(obj.ctype):
@@ -285,26 +235,11 @@ def _index(part: Any) -> Any:
     return part.expr if type(part).__name__ == "ArrayDesignator" else part
 
 
-def opaque_part(ctype: CType) -> str:
-    """A union or bit-field somewhere in a type, '' if there is none."""
-    if isinstance(ctype, ArrayType):
-        return opaque_part(ctype.element)
-    if not isinstance(ctype, StructType):
-        return ""
-    if ctype.is_union:
-        return "union"
-    return next((opaque for member in ctype.members() if (opaque := _opaque(member))), "")
-
-
-def _opaque(member: Member) -> str:
-    """``opaque_part`` of a member; an unnamed bit-field takes no initialiser."""
-    if member.bit_field:
-        return "" if member.name.startswith(UNNAMED) else f"bit-field '{member.name}'"
-    return opaque_part(member.type)
-
-
-def _no_slot(opaque: str, item: Any) -> UnsupportedConstruct:
-    return unsupported(f"initialiser of a {opaque}, or of what follows it", item)
+def _leaf(init: Any) -> Any:
+    """The first expression of an initialiser: lists and designators themselves have no place."""
+    while isinstance(init, c_ast.InitList | c_ast.NamedInitializer):
+        init = init.expr if isinstance(init, c_ast.NamedInitializer) else init.exprs[0]
+    return init
 
 
 def _is_zero(node: Any) -> bool:

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 def check_outside(builder: Builder, roles: Mapping[Key, str], result: StepResult, read_by_init: Iterable[Key]) -> None:
     """Refuse a value from outside that init or step read and the project does not describe.
 
-    Such are objects that no source defines, and volatile ones that any access reads before they are written; ``read_by_init``
-    are those that init so reads. What the project lists under ``interface.state`` keeps its value; what it gives a
-    value in ``interface.values`` has it.
+    Such are objects that no source defines, and volatile ones that any access reads before they are written;
+    ``read_by_init`` are those that init so reads. What the project lists under ``interface.state`` keeps its
+    value; what it gives a value in ``interface.values`` has it.
     """
     config, environment = builder.config, builder.environment
     names = {variable_name(*key): key for key in roles}

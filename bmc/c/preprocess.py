@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import io
 import os
 import re
@@ -12,7 +13,9 @@ from pathlib import Path
 import pcpp
 from pcpp.preprocessor import OutputDirective
 
+from bmc.c.character_conditions import ConditionEvaluator
 from bmc.c.extensions import pragma_meaning, read_over_extensions
+from bmc.c.predefined import predefined
 from bmc.c.types import DATA_MODELS, DataModel
 from bmc.errors import InputRefused, Location, UnsupportedConstruct
 
@@ -49,8 +52,10 @@ class ErrorDirective(InputRefused):
 class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
     """pcpp whose errors are ours: a missing header or an ``#error`` refuses the input."""
 
-    def __init__(self, pass_errors: bool) -> None:
+    def __init__(self, pass_errors: bool, char_signed: bool) -> None:
         super().__init__()
+        self.undef("__PCPP__")
+        self.evaluator = ConditionEvaluator(self.lexer, char_signed)
         self.pass_errors = pass_errors
         self.stand_ins: dict[str, str] = {}
 
@@ -61,6 +66,22 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
         where = Location(os.path.relpath(str(self.source)), self.lastdirective.lineno if self.lastdirective else 0)
         what = "malformed #include" if is_malformed else f"header '{includepath}' not found"
         raise InputRefused(what, where, "add its folder to sources.include (-I), or put a stand-in header there")
+
+    def on_unknown_macro_in_defined_expr(self, tok):  # type: ignore[no-untyped-def]
+        """Called for a name in #ifdef, #ifndef or ``defined`` that is no macro."""
+        if tok.value.startswith("__has_"):
+            where = Location(tok.source or str(self.source), tok.lineno)
+            what = f"unsupported test of '{tok.value}': what the compiler has is not known here"
+            raise UnsupportedConstruct(what, where, "test a macro of your own instead, set with -D")
+        return False
+
+    def macro_expand_args(self, macro, args):  # type: ignore[no-untyped-def]
+        """Variable arguments come with the blanks around them, which count in ``#__VA_ARGS__``."""
+        if macro.variadic and args[-1]:
+            blank = copy.copy(args[-1][0])
+            blank.type, blank.value = self.t_ID, ""  # given, though empty: ", ## __VA_ARGS__" keeps its comma
+            args[-1] = self.tokenstrip(args[-1]) or [blank]
+        return super().macro_expand_args(macro, args)
 
     def on_file_open(self, is_system_include: bool, includepath: str) -> io.StringIO:
         place = Path(includepath)
@@ -163,60 +184,16 @@ def _preprocess(
         raise InputRefused(
             f"cannot read the source file: {error.strerror}", Location(file), "check the path and sources.files"
         ) from None
-    unit = _Preprocessor(pass_errors)
+    unit = _Preprocessor(pass_errors, model.char_signed)
     unit.line_directive = "#line"
     unit.compress = 0
     unit.passthru_comments = None
     for folder in [*include, str(STANDARD_HEADERS), str(VENDOR_STAND_INS)]:
         unit.add_path(os.path.abspath(folder))
-    for name, value in [*_predefined(model), *defines]:
+    for name, value in [*predefined(model), *defines]:
         unit.define(f"{name} {value}")
     unit.parse(source, file)
     out = io.StringIO()
     unit.write(out)
     stand_ins = tuple(unit.stand_ins.items())
     return PreprocessedUnit(file, read_over_extensions(out.getvalue(), file), unit, stand_ins)
-
-
-def _predefined(model: DataModel) -> list[tuple[str, str]]:
-    """The macros that the stand-in headers and common code rely on."""
-    names = {8: "signed char", 16: "short", 32: "int", 64: "long"}
-    if model.int_ == 16:
-        names.update({16: "int", 32: "long"})
-    if model.long == 32:
-        names[64] = "long long"
-    macros = [(f"__INT{bits}_TYPE__", name) for bits, name in names.items()]
-    macros += [(f"__UINT{bits}_TYPE__", "unsigned " + name.removeprefix("signed ")) for bits, name in names.items()]
-    sizes = {"SHRT": model.short, "INT": model.int_, "LONG": model.long, "LLONG": model.long_long}
-    suffix = {"SHRT": "", "INT": "", "LONG": "L", "LLONG": "LL"}
-    for name, bits in sizes.items():
-        macros.append((f"__CC_{name}_MAX__", f"{(1 << (bits - 1)) - 1}{suffix[name]}"))
-        unsigned = "U" if bits >= model.int_ else ""
-        macros.append((f"__CC_U{name}_MAX__", f"{(1 << bits) - 1}{unsigned}{suffix[name]}"))
-    pointer = "" if model.pointer == model.int_ else "L" if model.pointer == model.long else "LL"
-    macros += [
-        ("__CC_INTPTR_MAX__", f"{(1 << (model.pointer - 1)) - 1}{pointer}"),
-        ("__CC_SIZE_MAX__", f"{(1 << model.pointer) - 1}U{pointer}"),
-        ("__SIZE_TYPE__", f"unsigned {model.ptrdiff_t.name}"),
-        ("__PTRDIFF_TYPE__", model.ptrdiff_t.name),
-        ("__CHAR_BIT__", "8"),
-        ("__STDC__", "1"),
-        ("__STDC_VERSION__", "201112L"),
-        ("__CHAINCOVER__", "1"),
-        ("__extension__", ""),
-        ("__inline", "inline"),
-        ("__inline__", "inline"),
-        ("__restrict", "restrict"),
-        ("__restrict__", "restrict"),
-        ("__signed__", "signed"),
-        ("__thread", "_Thread_local"),
-        ("__volatile", "volatile"),
-        ("__alignof__", "_Alignof"),
-        ("__const__", "const"),
-        ("__volatile__", "volatile"),
-        ("__const", "const"),
-        ("__builtin_expect(x, y)", "((long)(x))"),
-    ]
-    if model.name == "lp64":
-        macros.append(("__LP64__", "1"))
-    return macros

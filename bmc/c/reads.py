@@ -15,7 +15,16 @@ from bmc.c.memory import Content, Key, MemObject
 from bmc.c.recorder import Recorder
 from bmc.c.types import CType, Path, StructType, type_at
 from bmc.c.variables import is_variable, symbol_content
+from bmc.errors import InputRefused
+from bmc.system import Condition
 from bmc.terms import both, either, negate
+
+_SETUP_HINTS = dict.fromkeys(
+    ("uninitialised read", "null or unset pointer"),
+    "set it there, or in a setup function of your own: objects that init reads can be set by a function that is "
+    "listed before it in [functions] init",
+)
+"""What to do about undefined behaviour of init, by its kind."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +35,11 @@ class StepResult:
     final: Mapping[Key, Content]
     shadowed: frozenset[Key]
     recorder: Recorder
+
+
+def undefined_in_init(found: Condition) -> InputRefused:
+    """The refusal of an init that has the undefined behaviour ``found``."""
+    return InputRefused(f"init has undefined behaviour: {found.name}", found.where, _SETUP_HINTS.get(found.name, ""))
 
 
 def is_written(key: Key, result: StepResult) -> bool:
