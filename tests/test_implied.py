@@ -113,8 +113,15 @@ def test_several_chains_are_as_many_and_as_long(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize(
     ("place", "status"), [("trap", NO_WAY_TO_FINAL), ("lost", UNREACHABLE), ("lost", NOT_WITHIN_BOUND)]
 )
-def test_a_goal_is_searched_for_where_the_stronger_one_is_lost(place: str, status: str) -> None:
-    """One chain may still be refused, as by a search for all goals; of several, one covers the weaker goals."""
+def test_a_goal_is_searched_for_where_the_stronger_one_is_lost(
+    place: str, status: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One chain may still be refused, as by a search for all goals; of several, one covers the weaker goals.
+
+    Not within the bound is what neither the list of states nor induction proves.
+    """
+    if status == NOT_WITHIN_BOUND:
+        monkeypatch.setattr(lost_goals, "never", lambda *given: None)
     machine, system = fork()
     final, options = machine.at_any("home"), replace(OPTIONS, explore=0 if status == NOT_WITHIN_BOUND else 100_000)
     strong = Goal("strong", at(machine.at_any(place), 0), None, 0)
