@@ -19,7 +19,7 @@ from bmc.errors import InputRefused, LimitReached
 from bmc.simulate import Simulator
 from bmc.system import InputVariable, StateVariable, TransitionSystem, ValueType
 from bmc.unroll import at
-from chaincover import pipeline, search, several
+from chaincover import lost_goals, pipeline, search, several
 from chaincover.budget import Budget
 from chaincover.chain import COVERED, NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNDECIDED, UNREACHABLE, Verdict
 from chaincover.explored import Reachable
