@@ -90,6 +90,8 @@ class EdgeSearch:
             if status is Status.UNKNOWN:
                 break
             covered = self._monitor.covered(self._simulator.valid_part(anywhere.run()))
+            if not any(covered[name] for name in left):
+                raise CheckDisagreed(f"the engine's run satisfies none of {', '.join(left)}")
             left = [name for name in left if not covered[name]]
         return [name for name in left if not self._satisfiable(name, budget)]
 

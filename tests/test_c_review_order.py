@@ -18,6 +18,7 @@ PROGRAMS = {
     "extern at the start of the function": "int g = 5; int r; void step(int x) { extern int g; g ^= x; r = g; }",
     "extern in a loop": "int g = 5; int r; void step(int x) { r = 0; for (int k = 0; k < 3; k++) { int g = k; r += g & x; { extern int g; r += g; } } }",
     "extern before the first case": "int g = 5; int r; void step(unsigned char x) { int g = 9; switch (x & 1) { extern int g; case 0: r = g; break; default: r = g + 1; } r += g; }",
+    "statics before the first case and after a break": "int r, n; void step(unsigned char x) { switch (x & 3) { static const int t[2] = {3, 4}; static int count = 5; case 0: r = t[0]; count++; break; case 1: r = t[1] + count; break; static const int u[2] = {7, 8}; case 2: r = u[1]; n = count; break; default: r = u[0] + t[x >> 7]; } }",
     "an array's length is left out": "int g[3] = {1, 2, 3}; int r; void step(unsigned char x) { int g = x; { extern int g[]; r = g[2]; } r ^= g; }",
     "a function looks past a local": "int g(void) { return 4; } int r; void step(int x) { int g = x; { int g(void); r = g(); } r ^= g; }",
     "effects in a list, each alone": "int r; static int up(int *p) { *p += 1; return *p; } void step(int x) { int k = x & 7, m = x & 3, c = 2; int a[4] = { k++, up(&m), c, c }; r = a[0] + a[1] * a[2] + a[3] + k + m; }",

@@ -90,11 +90,11 @@ class Executor(Switches):
         self.types.check_static_assert(node, scope)
         return state
 
-    def declare(self, node: Any, scope: Scope) -> None:
-        """Enter a declaration that no path reaches into its scope."""
+    def declare(self, node: Any, scope: Scope, state: State) -> None:
+        """Enter a declaration that no path reaches into its scope; ``state`` gets the start values of static ones."""
         if isinstance(node, c_ast.DeclList):
             for item in node.decls:
-                self.declare(item, scope)
+                self.declare(item, scope, state)
         elif isinstance(node, c_ast.Typedef):
             self._do_typedef(node, scope, State())
         elif node.name is not None and "static" not in node.storage:
@@ -106,7 +106,7 @@ class Executor(Switches):
                 ctype = self.initialiser.completed(ctype, node.init, scope)
             self.local(node.name, ctype, scope, self.frames[-1], State())
         elif "static" in node.storage:
-            scope.names[node.name] = self.static_local(self.frames[-1].function, node, scope, State())
+            scope.names[node.name] = self.static_local(self.frames[-1].function, node, scope, state)
 
     def _do_decl(self, node: Any, scope: Scope, state: State) -> State:
         frame = self.frames[-1]

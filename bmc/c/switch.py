@@ -24,7 +24,7 @@ class Switches(Calls):
     """Switch statements; ``Executor`` adds the others."""
 
     @abstractmethod
-    def declare(self, node: Any, scope: Scope) -> None:
+    def declare(self, node: Any, scope: Scope, state: State) -> None:
         """Enter a declaration that no path reaches into its scope; provided by the executor."""
 
     def _do_switch(self, node: Any, scope: Scope, state: State) -> State | None:
@@ -46,9 +46,9 @@ class Switches(Calls):
             if isinstance(item, c_ast.Case | c_ast.Default):
                 current = self._entered(state, guards[id(item)], current)
                 for statement in item.stmts or ():
-                    current = self._case_statement(statement, inner, current)
+                    current = self._case_statement(statement, inner, current, state)
             else:
-                current = self._case_statement(item, inner, current)
+                current = self._case_statement(item, inner, current, state)
         frame.broken.pop()
         outside = guards.get(0)
         if outside is not None and not outside.is_false():
@@ -76,9 +76,10 @@ class Switches(Calls):
             joined.pc = pc
         return joined
 
-    def _case_statement(self, node: Any, scope: Scope, state: State | None) -> State | None:
+    def _case_statement(self, node: Any, scope: Scope, state: State | None, before: State) -> State | None:
+        """Do a statement; of one that no path reaches the declarations count, static ones with their start value."""
         if state is None and isinstance(node, c_ast.Decl | c_ast.DeclList | c_ast.Typedef):
-            self.declare(node, scope)
+            self.declare(node, scope, before)
         return self.execute(node, scope, state)
 
     def _case_guards(self, items: list[Any], term: FNode, ctype: IntType, scope: Scope) -> dict[int, FNode]:
