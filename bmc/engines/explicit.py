@@ -7,18 +7,21 @@ run is exact, so that the answer is never unknown but for a limit.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 from pysmt.fnode import FNode
 
 from bmc.engines.cost import Cost
-from bmc.engines.protocol import Alternative, Answer, Run, Session, Status, check_in_turn
+from bmc.engines.protocol import Alternative, Answer, Run, Session, Status
 from bmc.errors import InputRefused
-from bmc.explicit.product import product
-from bmc.explicit.queries import Query, TooManyFree, first_run
-from bmc.explore import StateGraph, affordable, state_graph
+from bmc.explicit.every_run import EveryRun, Way
+from bmc.explicit.paths import Check
+from bmc.explicit.queries import TooManyFree
+from bmc.explicit.reached import Completions, Reached, moved
+from bmc.explicit.satisfied import TooManyNodes, satisfied
+from bmc.explore import affordable, state_graph
 from bmc.system import TransitionSystem, conjunction, symbols_of
 from bmc.unroll import framed, unframed
 
@@ -27,8 +30,6 @@ STEPS = 1_000_000
 
 NODES = 2_000_000
 """States with what is left of a question, per unit of effort; ten times as many where effort is not limited."""
-
-MOST_ARROWS = 100_000_000
 
 
 class _TimeOver(Exception):
@@ -44,7 +45,7 @@ class ExplicitEngine:
     def __init__(self, memory: int | None = None) -> None:
         """``memory`` makes no difference: what is kept is limited anyway."""
         self.cost = Cost()
-        self._known: list[tuple[TransitionSystem, StateGraph]] = []
+        self._known: list[tuple[TransitionSystem, Completions]] = []
 
     def tries(self, system: TransitionSystem) -> bool:
         """Never: the search is exact at once."""
@@ -55,74 +56,98 @@ class ExplicitEngine:
         with self.cost.in_session():
             return ExplicitSession(system, self._listed(system), source, self.cost)
 
-    def _listed(self, system: TransitionSystem) -> StateGraph:
-        for known, graph in self._known:
+    def _listed(self, system: TransitionSystem) -> Completions:
+        for known, completions in self._known:
             if known is system:
-                return graph
+                return completions
         symbols = [*(var.symbol for var in system.state), *(var.symbol for var in system.inputs)]
         everything = [framed(symbol, 0) for symbol in symbols]
         found = state_graph(replace(system, invariants=()), everything, affordable(system, STEPS))
         if found is None:
             text = f"{system.name} has too many reachable states, or input values, to be listed"
             raise InputRefused(text, hint="choose another engine, or narrow the ranges of inputs")
-        self._known = [*self._known[-3:], (system, found)]
-        return found
+        self._known = [*self._known[-3:], (system, Completions(EveryRun(found)))]
+        return self._known[-1][1]
 
 
 class ExplicitSession:
     """The runs from one source."""
 
-    def __init__(self, system: TransitionSystem, graph: StateGraph, source: FNode, cost: Cost) -> None:
-        self._system, self._graph, self._source, self._cost = system, graph, source, cost
+    def __init__(self, system: TransitionSystem, completions: Completions, source: FNode, cost: Cost) -> None:
+        self._system, self._completions, self._source, self._cost = system, completions, source, cost
+        self._runs = completions.runs
+        self._span = self._needed(source)
+        self._moved: dict[tuple[FNode, int], tuple[FNode, int, int]] = {}
+        self._reached: Reached | None = None
         self._run: Run | None = None
 
     def check(
         self, formulas: Sequence[FNode], steps: int, time_limit: float | None = None, effort: int | None = None
     ) -> Answer:
         """See the protocol. The core names all ``formulas``."""
-        wanted = conjunction([self._source, *formulas])
-        names = {*self._graph.states.columns, *self._graph.inputs.columns}
-        frames = [unframed(s) for s in symbols_of(wanted)]
-        inputs = self._graph.inputs.columns
-        span = max((step + (name in inputs) for name, step in frames if name in names), default=0)
         with self._cost.in_session(), self._cost.in_solver():
-            try:
-                query = Query(self._graph, wanted, max(steps, span))
-                most = 10 * NODES if effort is None else effort * NODES
-                every = np.arange(len(self._graph.states))
-                found = product(self._graph, query.classes, query, every, most, MOST_ARROWS, _deadline(time_limit))
-            except (_TimeOver, TooManyFree):
-                return Answer(Status.UNKNOWN)
-        if found is None:
-            return Answer(Status.UNKNOWN)
-        way = first_run(found)
-        if way is None:
-            return Answer(Status.UNSAT, tuple(formulas))
-        self._run = self._along(*way, steps)
-        return Answer(Status.SAT)
+            status = self._any([(conjunction(formulas), steps)], time_limit, effort)
+        return Answer(status, tuple(formulas) if status is Status.UNSAT else ())
 
     def check_any(
         self, alternatives: Sequence[Alternative], time_limit: float | None = None, effort: int | None = None
     ) -> Answer:
-        """See the protocol."""
-        return check_in_turn(self, alternatives, time_limit, effort)
+        """See the protocol: the first of ``alternatives`` that has a run gives it."""
+        with self._cost.in_session(), self._cost.in_solver():
+            return Answer(self._any(alternatives, time_limit, effort))
 
     def run(self) -> Run:
         """See the protocol."""
         assert self._run is not None
         return self._run
 
-    def _along(self, start: int, choices: Sequence[int], steps: int) -> Run:
-        states, graph = [start], self._graph
-        for choice in choices[:steps]:
+    def _any(self, alternatives: Sequence[Alternative], time_limit: float | None, effort: int | None) -> Status:
+        most = 10 * NODES if effort is None else effort * NODES
+        check, status = _deadline(time_limit), Status.UNSAT
+        for formula, steps in alternatives:
+            try:
+                found = self._way(formula, max(steps, self._span), most, check)
+            except (_TimeOver, TooManyFree, TooManyNodes):
+                status = Status.UNKNOWN
+                continue
+            if found is not None:
+                self._run = self._along(*found)
+                return Status.SAT
+        return status
+
+    def _way(self, formula: FNode, steps: int, most: int, check: Check) -> Way | None:
+        """The start and the inputs of a run of ``steps`` steps from the source that satisfies ``formula``."""
+        if (formula, steps) not in self._moved:
+            self._moved[formula, steps] = *moved(formula, steps), max(steps, self._needed(formula))
+        told, earlier, steps = self._moved[formula, steps]
+        if earlier < self._span or not self._runs.knows(told):
+            return satisfied(self._runs, [self._source, formula], steps, most, check).way()
+        if self._reached is None:
+            self._reached = Reached(self._runs, self._source, self._span, most, check)
+        left = self._completions.of(told, steps - earlier, most, check)
+        meeting = np.flatnonzero(self._reached.after(earlier, check) & left.starts)
+        if not meeting.size:
+            return None
+        found = left.way(start=int(meeting[0]))
+        assert found is not None
+        start, choices = self._reached.way(earlier, int(meeting[0]))
+        return start, [*choices, *found[1]]
+
+    def _needed(self, formula: FNode) -> int:
+        """The steps that a framed formula needs."""
+        states, inputs = self._runs.graph.states.columns, self._runs.graph.inputs.columns
+        frames = [unframed(symbol) for symbol in symbols_of(formula)]
+        return max((step + (name in inputs) for name, step in frames if name in states or name in inputs), default=0)
+
+    def _along(self, start: int, choices: Sequence[int]) -> Run:
+        states, graph = [start], self._runs.graph
+        for choice in choices:
             states.append(next(after for own, after in graph.steps[states[-1]] if own == choice))
-        inputs = [
-            {var.name: graph.inputs[choice][var.name] for var in self._system.inputs} for choice in choices[:steps]
-        ]
+        inputs = [{var.name: graph.inputs[choice][var.name] for var in self._system.inputs} for choice in choices]
         return Run(tuple(dict(graph.states[state]) for state in states), tuple(inputs))
 
 
-def _deadline(seconds: float | None) -> Callable[[], None]:
+def _deadline(seconds: float | None) -> Check:
     """Raises _TimeOver once ``seconds`` are over."""
     end = None if seconds is None else time.monotonic() + seconds
 

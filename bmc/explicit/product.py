@@ -79,6 +79,11 @@ class Product:
     masks: Column
     choices: Column
 
+    @property
+    def done(self) -> Column:
+        """The nodes on whose arrival, or start, goals are completed; some more than once."""
+        return np.concatenate([self.arrows.ends[self.masks != 0], self.starts[self.start_masks != 0]]).astype(np.int64)
+
 
 def product(
     graph: StateGraph,

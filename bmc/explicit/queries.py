@@ -87,20 +87,28 @@ class Query:
         return [((step, left), int(step == self.steps))]
 
 
-def first_run(found: Product) -> tuple[int, list[int]] | None:
-    """The state where the first run over which a query is satisfied starts, and its inputs; None if there is none."""
-    done = np.concatenate([found.arrows.ends[found.masks != 0], found.starts[found.start_masks != 0]])
-    left = found.arrows.backward().distances(done.astype(np.int64))
-    starts = found.starts[left[found.starts] >= 0]
-    if not starts.size:
+def run_between(
+    found: Product, starts: Column | None = None, ends: Column | None = None
+) -> tuple[int, list[int]] | None:
+    """The state where the first run over which a query is satisfied starts, and its inputs; None if there is none.
+
+    ``starts`` and ``ends`` (by node, None: all) tell where it may start and end.
+    """
+    done = found.done if ends is None else found.done[ends[found.done]]
+    left = found.arrows.backward().distances(done)
+    possible = left[found.starts] >= 0
+    if starts is not None:
+        possible &= starts[found.starts]
+    first = found.starts[possible]
+    if not first.size:
         return None
-    node, chosen = int(starts[0]), list[int]()
+    node, chosen = int(first[0]), list[int]()
     while left[node]:
         places = np.arange(found.arrows.offsets[node], found.arrows.offsets[node + 1])
-        place = places[np.flatnonzero(left[found.arrows.ends[places]] >= 0)[0]]
+        place = places[np.flatnonzero(left[found.arrows.ends[places]] == left[node] - 1)[0]]
         chosen.append(int(found.choices[place]))
         node = int(found.arrows.ends[place])
-    return int(found.states[starts[0]]), chosen
+    return int(found.states[first[0]]), chosen
 
 
 def _stand_in(number: int, term: FNode) -> FNode:
