@@ -1,8 +1,8 @@
 """Engines on the whole K-reachability graph of every bundled model: ``python -m benchmarks.engines``.
 
 Every measurement is a process of its own: all edges between the goals are decided up to K, no run tried before. The
-graphs must be the same for all engines. A run that meets the limit shows how far it came instead. Seconds are the
-processor's.
+graphs must be the same for all engines; ``explicit``, which starts goals in reachable states only, may have longer
+edges, and fewer. A run that meets the limit shows how far it came instead. Seconds are the processor's.
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ import click
 from benchmarks.engines.table import Measurement, heading, row
 from bmc.engines.bitwuzla import BitwuzlaEngine
 from bmc.engines.cost import Cost
+from bmc.engines.explicit import ExplicitEngine
 from bmc.engines.protocol import Engine
 from bmc.engines.sat import SatEngine
 from bmc.engines.z3 import Z3Engine
-from bmc.errors import LimitReached
+from bmc.errors import InputRefused, LimitReached
 from chaincover.budget import Budget
 from chaincover.load import load
 from chaincover.project import read_project
@@ -37,6 +38,7 @@ ENGINES: dict[str, Callable[[], Engine]] = {
     "z3": lambda: Z3Engine(trials=False),
     "sat": lambda: SatEngine(trials=False),
     "bitwuzla": lambda: BitwuzlaEngine(trials=False),
+    "explicit": ExplicitEngine,
 }
 """Solvers alone: trial runs for floating-point systems are off."""
 
@@ -83,7 +85,7 @@ def tasks(depth: int, float_depth: int, criterion: str) -> Iterator[Task]:
 
 
 def measured(task: Task, engine: Engine, limit: float) -> Measurement:
-    """The graph of ``task``, as far as ``limit`` seconds of the clock allow."""
+    """The graph of ``task``, as far as ``limit`` seconds of the clock, or the engine, allow."""
     controller = load(read_project(str(task.folder)), criteria=[task.criterion] if task.criterion else [])
     system = sliced(controller.system, controller.goals, controller.final)
     engine.cost = ProcessorCost()
@@ -92,7 +94,7 @@ def measured(task: Task, engine: Engine, limit: float) -> Measurement:
     try:
         while builder.depth < task.depth and not builder.complete:
             builder.extend()
-    except LimitReached:
+    except (LimitReached, InputRefused):
         pass
     seconds = time.process_time() - begun
     graph = builder.graph()
@@ -105,7 +107,8 @@ def measured(task: Task, engine: Engine, limit: float) -> Measurement:
         seconds=seconds,
         solving=engine.cost.solving,
         encoding=engine.cost.encoding,
-        weights=sorted([*edge, weight] for edge, weight in graph.weights.items()),
+        weights=sorted((*edge, weight) for edge, weight in graph.weights.items()),
+        reachable_only=isinstance(engine, ExplicitEngine),
     )
 
 

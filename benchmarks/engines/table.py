@@ -11,7 +11,7 @@ class Measurement:
     """One engine's work for one graph; ``finished``: up to the K asked for, or to where no edge was open.
 
     Times are in seconds of the processor: ``solving`` the solver's, ``encoding`` what sessions took besides.
-    ``weights`` are the edges found (source, target, steps) in order.
+    ``weights`` are the edges found (source, target, steps) in order; ``reachable_only``: from reachable states.
     """
 
     engine: str
@@ -22,7 +22,8 @@ class Measurement:
     seconds: float
     solving: float
     encoding: float
-    weights: list[list[object]]
+    weights: list[tuple[str, str, int]]
+    reachable_only: bool = False
 
     @property
     def own(self) -> float:
@@ -40,14 +41,25 @@ def row(name: str, found: Sequence[Measurement]) -> str:
     """The line of one model: ratios to the first engine; ``different`` where finished graphs are not the same."""
     first = found[0]
     done = [m for m in found if m.finished]
-    same = all(m.weights == done[0].weights for m in done)
+    same = all(_agree(done[0], m) for m in done)
     edges = str(len(done[0].weights)) if done else ""
     depth = max(m.depth for m in found)
     cells = [name, str(first.goals), str(depth), edges if same else "different", *(_cell(m, first) for m in found)]
     return f"| {' | '.join(cells)} |"
 
 
+def _agree(m: Measurement, other: Measurement) -> bool:
+    """Whether two finished graphs may be of one system: the same, or one with longer edges from fewer states."""
+    if m.reachable_only == other.reachable_only:
+        return m.weights == other.weights
+    some, all_ = (m, other) if m.reachable_only else (other, m)
+    known = {(source, target): steps for source, target, steps in all_.weights}
+    return all(known.get((source, target), some.depth + 1) <= steps for source, target, steps in some.weights)
+
+
 def _cell(m: Measurement, first: Measurement) -> str:
+    if not m.finished and m.depth < 0:
+        return "none"
     if not m.finished:
         return f"> {m.seconds:.1f} at K = {m.depth}"
     ratio = f"{'' if first.finished else '> '}{first.seconds / m.seconds:.1f}"
