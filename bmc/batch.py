@@ -5,7 +5,7 @@ For upper bounds and first chains: what a run shows is certain, what no run show
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,8 +68,11 @@ class Batch:
         """The start state; variables that init leaves open are 0."""
         return self._simulator.initial()
 
-    def lanes(self, start: Valuation, count: int, steps: int) -> Lanes:
-        """``count`` runs of ``steps`` steps from one state."""
+    def lanes(self, start: Valuation, count: int, steps: int, check: Callable[[], None] = lambda: None) -> Lanes:
+        """``count`` runs of ``steps`` steps from one state.
+
+        ``check`` is called before each evaluation of the step over all runs; what it raises ends them.
+        """
         names = [(var.name, var.type.bits) for var in self.system.state]
         states = {name: np.empty((steps + 1, count), word(bits)) for name, bits in names}
         inputs = {var.name: np.empty((steps, count), word(var.type.bits)) for var in self.system.inputs}
@@ -80,7 +83,7 @@ class Batch:
         last: dict[str, Column] = {}
         for step in range(steps):
             now = {name: values[step] for name, values in states.items()}
-            last, after, allowed = self._one_step(now, last, rates, count)
+            last, after, allowed = self._one_step(now, last, rates, count, check)
             for (name, _), values in zip(names, after, strict=True):
                 states[name][step + 1] = values
             for name, values in last.items():
@@ -93,14 +96,21 @@ class Batch:
         return self._simulator.run(start, inputs)
 
     def _one_step(
-        self, now: Mapping[str, Column], last: Mapping[str, Column], rates: Column, count: int
+        self,
+        now: Mapping[str, Column],
+        last: Mapping[str, Column],
+        rates: Column,
+        count: int,
+        check: Callable[[], None],
     ) -> tuple[dict[str, Column], Sequence[Column], Column]:
         """The inputs drawn, the state after, and in which lanes that is an allowed step."""
+        check()
         chosen = self._inputs(now, last, rates, count)
         *after, allowed = self._step({**now, **chosen})
         for _ in range(ATTEMPTS):
             if allowed.all():
                 break
+            check()
             others = self._inputs(now, {}, rates, count)
             chosen = {name: np.where(allowed, values, others[name]) for name, values in chosen.items()}
             *after, allowed = self._step({**now, **chosen})

@@ -12,6 +12,9 @@ from bmc.evaluate import compile_formulas
 from bmc.system import Condition, TransitionSystem, conjunction
 from bmc.unroll import at
 
+HALVED = 2
+"""Times that guesses are given up until the solver finishes with the others."""
+
 
 def prove(
     system: TransitionSystem, invariants: Sequence[Condition], engine: Engine, time_limit: float | None = None
@@ -45,29 +48,47 @@ def inductive(
     engine: Engine,
     seconds: Callable[[], float | None] = lambda: None,
     effort: int | None = None,
+    k: int = 1,
 ) -> tuple[Condition, ...]:
-    """The largest part of ``guesses`` that holds in every start state and again after every step, as proved.
+    """The largest part of ``guesses`` that is inductive together over ``k`` steps, as proved.
 
-    The proved invariants of ``system`` are taken as given. One query asks for all guesses; each answer drops what its
-    run contradicts. None is kept where the solver gives up. ``seconds`` and ``effort`` are limits per query.
+    All hold in the first ``k`` states of every run, and after any ``k`` states in which they do. The proved invariants
+    of ``system`` are taken as given. One query asks for all guesses; each answer drops what its run contradicts. Where
+    the solver gives up, the latter half of the guesses is dropped, up to ``HALVED`` times, then all. ``seconds`` and
+    ``effort`` are limits per query.
     """
-    start = engine.session(system, at(system.init_formula, 0), [at(c.formula, 0) for c in guesses])
-    left = _survivors(start, list(guesses), 0, seconds, effort)
-    step = engine.session(system, at(conjunction(()), 0), [at(c.formula, 0) for c in guesses])
-    left = _survivors(step, left, 1, seconds, effort)
+    formulas = [at(c.formula, 0) for c in guesses]
+    left = list(guesses)
+    start = engine.session(system, at(system.init_formula, 0), formulas)
+    for steps in range(k):
+        left = _survivors(start, left, steps, False, seconds, effort)
+    step = engine.session(system, at(conjunction(()), 0), formulas)
+    left = _survivors(step, left, k, True, seconds, effort)
     return tuple(replace(c, proved=True) for c in left)
 
 
 def _survivors(
-    session: Session, left: list[Condition], steps: int, seconds: Callable[[], float | None], effort: int | None
+    session: Session,
+    left: list[Condition],
+    steps: int,
+    given: bool,
+    seconds: Callable[[], float | None],
+    effort: int | None,
 ) -> list[Condition]:
-    """Those that hold after ``steps`` steps from every state of the source in which all of them hold."""
+    """Those that hold after ``steps`` steps from the source; ``given``: that all hold before is known."""
+    halved = 0
+    negated = {c.formula: at(Not(c.formula), steps) for c in left}
+    placed = {c.formula: [at(c.formula, step) for step in range(steps)] for c in left} if given else {}
     while left:
-        broken = Or([at(Not(c.formula), steps) for c in left])
-        given = [at(c.formula, 0) for c in left] if steps else []
-        status = session.check([*given, broken], steps, seconds(), effort).status
-        if status is not Status.SAT:
-            return left if status is Status.UNSAT else []
+        broken = Or([negated[c.formula] for c in left])
+        before = [formula for c in left for formula in placed.get(c.formula, ())]
+        status = session.check([*before, broken], steps, seconds(), effort).status
+        if status is Status.UNSAT:
+            return left
+        if status is Status.UNKNOWN:
+            halved += 1
+            left = left[: len(left) // 2] if halved <= HALVED else []
+            continue
         holds = compile_formulas([c.formula for c in left])(session.run().states[steps])
         left = [c for c, held in zip(left, holds, strict=True) if held]
     return left

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import count
 
 import pysmt.operators as op
@@ -26,15 +26,18 @@ MOST_ATOMS = 16
 Ranges = Mapping[str, Bounds]
 
 
-def state_ranges(system: TransitionSystem, stop: Callable[[], bool] = lambda: False) -> Ranges | None:
+def state_ranges(
+    system: TransitionSystem, stop: Callable[[], bool] = lambda: False, free: Collection[str] = ()
+) -> Ranges | None:
     """Bounds of the state variables, by name, that hold in every start state and again after every step.
 
     Every next-state function is taken for all states in the bounds and all values of inputs in their ranges, whether
-    the step is defined or not. None if ``stop``, asked after each round, says that it is time to end.
+    the step is defined or not. The variables ``free`` may have any value. None if ``stop``, asked after each round,
+    says that it is time to end.
     """
     order = post_order([var.next for var in system.state])
     steps = sorted({e for node in order if node.node_type() == op.BV_CONSTANT for e in _near(raw_value(node))})
-    now = {var.name: _start(var) for var in system.state}
+    now = {var.name: anything(var.type.bits) if var.name in free else _start(var) for var in system.state}
     fixed = {var.name: _allowed(var) for var in system.inputs}
     for number in count():
         found = _evaluated(order, {**now, **fixed})
@@ -53,6 +56,14 @@ def invariant(system: TransitionSystem, ranges: Ranges) -> Condition | None:
     """The proved invariant: every state variable lies in its range; None if that says nothing."""
     formula = conjunction(part for var in system.state for part in _inside(var, ranges[var.name]))
     return None if formula.is_true() else Condition("ranges of the state", formula, proved=True)
+
+
+def patterns_in(here: Bounds, bits: int) -> list[tuple[int, int]]:
+    """The raw patterns within ``here``, as rising ranges."""
+    size = 1 << max(bits, 1)
+    negative, positive = (here.least + size, min(here.greatest, -1) + size), (max(here.least, 0), here.greatest)
+    parts = [positive] * (here.greatest >= 0) + [negative] * (here.least < 0)
+    return [(max(a, here.low), min(b, here.high)) for a, b in parts if max(a, here.low) <= min(b, here.high)]
 
 
 def term_bounds(formulas: Sequence[FNode], system: TransitionSystem, ranges: Ranges) -> list[Bounds]:

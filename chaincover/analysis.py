@@ -11,6 +11,7 @@ from pysmt.shortcuts import TRUE
 
 from bmc.anywhere import Anywhere
 from bmc.differential import Comparison, Sampler, compare
+from bmc.engines import choose as choose_engine
 from bmc.engines.protocol import Engine, Status
 from bmc.errors import InputRefused, LimitReached
 from bmc.evaluate import compile_formulas
@@ -20,8 +21,10 @@ from bmc.native import NoCompiler, compiled
 from bmc.system import Condition, TransitionSystem
 from bmc.unroll import at
 from chaincover.budget import Budget
+from chaincover.found_invariants import FoundInvariant, find_invariants
+from chaincover.found_text import found_data
 from chaincover.goal_facts import GoalFacts
-from chaincover.goal_search import find_facts
+from chaincover.goal_search import facts_among, list_states
 from chaincover.liveness import Liveness, find_liveness
 from chaincover.load import Controller
 from chaincover.sliced import sliced
@@ -43,9 +46,10 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Analysis:
-    """The findings of ``check``; ``comparison`` is None where ``compiler`` is empty: without one, or if interrupted.
+    """The findings of ``check``; ``found`` are invariants that nobody stated.
 
-    ``interrupted``: from the keyboard; what was not found out until then is undecided.
+    ``comparison`` is None where ``compiler`` is empty: without one, or if interrupted. ``interrupted``: from the
+    keyboard; what was not found out until then is undecided.
     """
 
     unsatisfiable: tuple[Goal, ...]
@@ -53,6 +57,7 @@ class Analysis:
     final_unsatisfiable: bool
     suspects: tuple[Suspect, ...]
     invariants: tuple[Condition, ...]
+    found: tuple[FoundInvariant, ...]
     facts: GoalFacts
     liveness: Liveness
     comparison: Comparison | None
@@ -96,6 +101,7 @@ def as_data(controller: Controller, found: Analysis) -> dict[str, Any]:
         "undecided": [g.name for g in found.undecided],
         "final_unsatisfiable": found.final_unsatisfiable,
         "invariants": [{"name": c.name, "proved": c.proved} for c in found.invariants],
+        "found_invariants": found_data(found.found, controller.model),
         "goal_facts": found.facts.as_data(),
         "liveness": found.liveness.as_data(),
         "suspects": [
@@ -160,6 +166,7 @@ def analyse(
     suspects = SuspectSearch(system, engine)
     comparison: Comparison | None = None
     facts: GoalFacts | None = None
+    invariants: tuple[FoundInvariant, ...] = ()
     compiler, final_open, interrupted = "", False, False
     try:
         goals.run(_part(budget, 0.2), progress)
@@ -168,18 +175,23 @@ def analyse(
         comparison, compiler = _compared(controller, released(system), compare_steps, seed, _part(budget, 0.3))
         suspects.run(_part(budget, 0.7 if controller.goals else 1.0), progress)
         progress("check: facts about the goals")
-        facts = find_facts(part, controller.goals, final, engine, _part(budget, 1.0), controller.project.overlap)
+        graph = list_states(part, controller.goals, final)
+        asked = part, controller.goals, final, engine
+        facts = facts_among(graph, *asked, _part(budget, 0.8), controller.project.overlap)
+        progress("check: invariants")
+        invariants = find_invariants(system, part, controller.goals, graph, choose_engine("auto"), _part(budget, 1.0))
     except KeyboardInterrupt:
         interrupted = True
     if facts is None:
         over = Budget(0.0, QUERY_LIMIT)
-        facts = find_facts(part, controller.goals, final, engine, over, controller.project.overlap, explore=0)
+        facts = facts_among(None, part, controller.goals, final, engine, over, controller.project.overlap)
     return Analysis(
         unsatisfiable=goals.unsatisfiable,
         undecided=goals.undecided,
         final_unsatisfiable=final_open,
         suspects=tuple(suspects.found()),
         invariants=system.invariants,
+        found=invariants,
         facts=facts,
         liveness=liveness,
         comparison=comparison,

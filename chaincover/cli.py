@@ -17,12 +17,14 @@ from chaincover import analysis, chain_file, commands_several, console, export_g
 from chaincover.command_options import (
     bound_option,
     controller_options,
+    engine_option,
     hold_option,
     load_controller,
     overlap_option,
     prepare,
     search_options,
     start_progress,
+    work_options,
 )
 from chaincover.commands_compare import compare_command
 from chaincover.commands_verify import verify_command
@@ -55,6 +57,7 @@ def cli() -> None:
 @cli.command()
 @controller_options
 @hold_option
+@engine_option
 @click.option(
     "--compare", default=1000, show_default=True, metavar="N", help="Random steps to compare with the original."
 )
@@ -66,7 +69,7 @@ def cli() -> None:
     metavar="SECONDS",
     help="For all that follows reading; what it does not suffice for is told as undecided.",
 )
-def check(compare: int, time_limit: float, as_json: bool, **given: Any) -> int:
+def check(compare: int, time_limit: float, engine: str | None, as_json: bool, **given: Any) -> int:
     """Read everything; report interface, goals, contradictions and suspected undefined behaviour.
 
     An interrupt from the keyboard ends it with what is known by then.
@@ -74,7 +77,9 @@ def check(compare: int, time_limit: float, as_json: bool, **given: Any) -> int:
     progress = start_progress(given)
     controller = load_controller(given, progress)
     with progress.stage("check"):
-        found = analysis.analyse(controller, choose_engine("z3"), compare, time_limit=time_limit, progress=progress)
+        found = analysis.analyse(
+            controller, choose_engine(engine or "z3"), compare, time_limit=time_limit, progress=progress
+        )
     progress.done()
     if as_json:
         click.echo(to_json(analysis.as_data(controller, found)), nl=False)
@@ -160,6 +165,7 @@ def replay_command(chain: str, as_json: bool, **given: Any) -> int:
 @hold_option
 @bound_option
 @overlap_option
+@work_options
 @click.option("--time-limit", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="For the whole run.")
 @click.option("--format", "form", type=click.Choice(["json", "dot"]), default="json", show_default=True)
 @click.option("-o", "--output", metavar="FILE", help="Write to a file instead of stdout.")

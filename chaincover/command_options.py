@@ -20,7 +20,7 @@ from chaincover.progress import Progress
 from chaincover.project import Project, read_project
 
 _NUMBER = click.IntRange(min=0)
-_AS_GIVEN = ("explore", "exhaust", "rounds", "improve", "engine", "jobs", "scheduler")
+_AS_GIVEN = ("explore", "exhaust", "rounds", "improve", "engine", "jobs", "scheduler", "query_limit")
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -36,13 +36,25 @@ hold_option = click.option(
 overlap_option = click.option("--overlap", type=click.Choice(["allow", "forbid"]), help="May goals share steps?")
 
 
-def work_options() -> list[Callable[[F], F]]:
-    """Options that say what answers the questions, and where."""
-    return [
-        click.option("--engine", type=click.Choice(ENGINES), help="Who answers the reachability questions."),
+engine_option = click.option("--engine", type=click.Choice(ENGINES), help="Who answers the reachability questions.")
+
+
+def work_options(command: F) -> F:
+    """Options that say what answers the questions, where, and for how long each."""
+    options = [
+        engine_option,
         click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes that share the work."),
         click.option("--scheduler", metavar="ADDRESS", help="Dask scheduler whose workers share it, such as tcp://..."),
+        click.option(
+            "--query-limit",
+            type=click.FloatRange(min=0, min_open=True),
+            metavar="SECONDS",
+            help="For a single question; what it leaves open is undecided.",
+        ),
     ]
+    for option in reversed(options):
+        command = option(command)
+    return command
 
 
 def search_options(command: F) -> F:
@@ -54,7 +66,7 @@ def search_options(command: F) -> F:
             type=click.Choice(["auto", "refine", "paths", "none"]),
             help="Where no repair of the least order gives a chain: refine (split triggers), paths (path constraints).",
         ),
-        *work_options(),
+        work_options,
         click.option("--max-length", type=_NUMBER, metavar="STEPS", help="No chain longer than this."),
         click.option("--no-cache", is_flag=True, help="Neither read nor keep the graph on disk."),
         click.option("--memory-limit", type=click.IntRange(min=1), metavar="MB", help="For the solver."),

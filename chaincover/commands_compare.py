@@ -18,6 +18,7 @@ from chaincover.command_options import (
     overlap_option,
     prepare,
     start_progress,
+    work_options,
 )
 from chaincover.compare import NAMES, Comparison, Row, compare
 from chaincover.load import Controller
@@ -53,6 +54,7 @@ COLUMNS = (
 @hold_option
 @bound_option
 @overlap_option
+@work_options
 @click.option(
     "--time-limit",
     type=click.FloatRange(min=0, min_open=True),

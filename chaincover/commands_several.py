@@ -11,7 +11,7 @@ import click
 from rich.console import Console
 
 from chaincover import chain_file, console, results
-from chaincover.chain import COVERED
+from chaincover.chain import COVERED, UNDECIDED
 from chaincover.load import Controller
 from chaincover.output import to_json, write_text
 from chaincover.pipeline import ChainResult, Options
@@ -166,4 +166,6 @@ def _exit_code(
         return 130 if found.stopped_by == "interrupt" else 5
     aside = infeasible(controller.goals, found.verdicts)
     missed = any(v.status != COVERED and v.goal not in aside for v in found.verdicts)
+    if any(v.status == UNDECIDED for v in found.verdicts):
+        return 5
     return 4 if missed else max(codes, default=4)

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from chaincover.analysis import Analysis
 from chaincover.chain import UNREACHABLE
+from chaincover.found_text import found_lines
 from chaincover.goal_facts import EQUAL, INSIDE, NO, NONE, SEVERAL, SINGLE, UNKNOWN, YES, Claim, GoalFacts, Sharing
 from chaincover.liveness_text import told
 from chaincover.load import Controller
@@ -44,6 +45,8 @@ def show_analysis(out: Console, controller: Controller, analysis: Analysis) -> N
     for condition in analysis.invariants:
         kind = "proved inductive" if condition.proved else "NOT proved: it is not used in any claim"
         say(out, f"invariant {condition.name}: {kind}")
+    for line in found_lines(analysis.found, controller.model):
+        say(out, line)
     for line in told(controller, analysis.liveness):
         say(out, line)
     if controller.goals:

@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, partial
 
 from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE
 
-from bmc.engines.protocol import Answer, Engine, Group, GroupSession, Run, Session, Status
+from bmc.engines.protocol import Answer, Engine, Group, GroupSession, Placed, Run, Session, Status
 from bmc.errors import CheckDisagreed
 from bmc.simulate import Simulator
 from bmc.system import TransitionSystem
 from bmc.unroll import at, shift
 from chaincover.budget import Budget
 from chaincover.graph import FINAL, INIT, Edge
+from chaincover.open_edges import OpenEdges, Question, Row, Upper
 from chaincover.seen import Distances
 from properties.goal import Goal
 from properties.monitor import Monitor
 
-Question = list[tuple[str, int]]
-"""Targets with distances: is one of them met?"""
+__all__ = ["EdgeSearch", "Problem", "Question", "Row", "Upper", "enter"]
 
-Upper = dict[Edge, int]
-"""Distances in steps that runs were seen to make."""
+Ask = Callable[[float | None], Answer]
+"""Puts a question with a time limit in seconds."""
 
 
 @dataclass(frozen=True)
@@ -47,21 +47,6 @@ class Problem:
         return (*self.goals, *([] if self.final is None else [Goal(FINAL, at(self.final, 0), None, 0)]))
 
 
-@dataclass
-class Row:
-    """What is known of the edges from ``source``, by target.
-
-    ``pending`` has each open edge's least distance that is still to ask for, ``lower`` the least one not proved
-    impossible, ``weights`` the distance where it is found. At the targets ``unknown`` the solver gave up.
-    """
-
-    source: str
-    pending: dict[str, int]
-    lower: dict[str, int]
-    weights: dict[str, int] = field(default_factory=dict)
-    unknown: dict[str, None] = field(default_factory=dict)
-
-
 class EdgeSearch:
     """Decides the edges of ``problem``. One query asks for all open edges of a source at all their distances, or for
     those of all sources."""
@@ -75,15 +60,16 @@ class EdgeSearch:
         self._distances = Distances(lengths, problem.overlap == "forbid")
         self._simulator = Simulator(problem.system)
         self._sessions: dict[str, Session] = {}
-        self._placed: dict[tuple[str, int], FNode] = {}
-        self._groups: dict[str, tuple[Question, Group]] = {}
+        self._moved: dict[tuple[FNode, int], FNode] = {}
         self.queries = 0
 
     def unsatisfiable(self, names: Sequence[str], budget: Budget) -> list[str]:
         """Those of the goals ``names`` that no run satisfies at all, from whatever state."""
         left, anywhere = list(names), self._anywhere
         while left and isinstance(anywhere, GroupSession):
-            groups = [Group(self._sources[name].antecedent, ((TRUE(), self._sources[name].length),)) for name in left]
+            groups = [
+                Group(self._sources[name].antecedent, (Placed(TRUE(), 0, self._sources[name].length),)) for name in left
+            ]
             status = self._counted(budget, partial(anywhere.check_groups, groups))
             if status is Status.UNSAT:
                 return left
@@ -111,37 +97,40 @@ class EdgeSearch:
     ) -> None:
         """Decide the open edges of ``rows`` up to ``to``, as far as the solver does not give up."""
         nearest = to
-        left = {source: found for source, row in rows.items() if (found := _open(row, upper, to))}
+        left = {source: found for source, row in rows.items() if (found := OpenEdges(row, upper, to)).ranges}
         while left:
-            least = min(d for found in left.values() for _, d in found)
+            least = min(found.least for found in left.values())
             nearest = max(nearest, least)
-            asked = {source: [(t, d) for t, d in found if d <= nearest] for source, found in left.items()}
-            status = self._ask_groups(session, asked, budget)
+            groups = [group for found in left.values() if (group := self._group(found, nearest)).alternatives]
+            status = self._counted(budget, partial(session.check_groups, groups))
             if status is Status.UNKNOWN:
                 return
             if status is Status.SAT:
-                changed = self._enter(session.run(), upper) & left.keys()
-                if all(_shorter(source, upper, asked[source]) == asked[source] for source in changed):
+                changed = self._enter(session.run(), upper)
+                hits = [
+                    left[source].take_hits(found, upper, nearest) for source, found in changed.items() if source in left
+                ]
+                if not any(hits):
                     raise CheckDisagreed("the engine's run reaches none of the goals that were asked for")
                 nearest = (least + nearest) // 2
             else:
-                changed, nearest = set(left), to
-                for source, found in asked.items():
-                    _rule_out(rows[source], found, proved=True)
-            fresh = {source: _open(rows[source], upper, to) for source in changed}
-            left = {source: found for source in left if (found := fresh.get(source, left[source]))}
+                for found in left.values():
+                    found.rule_out(upper, nearest)
+                nearest = to
+            left = {source: found for source, found in left.items() if found.ranges}
 
-    def _ask_groups(self, session: GroupSession, asked: Mapping[str, Question], budget: Budget) -> Status:
-        groups = [self._group(source, found) for source, found in asked.items() if found]
-        return self._counted(budget, partial(session.check_groups, groups))
+    def _group(self, found: OpenEdges, nearest: int) -> Group:
+        """The question about one source's distances up to ``nearest``, the same object where it was asked before."""
+        if found.asked is None or found.asked[0] != nearest:
+            source = self._sources[found.row.source]
+            found.asked = nearest, Group(source.antecedent, self._placed(source.name, found.up_to(nearest)))
+        return found.asked[1]
 
-    def _group(self, source: str, asked: Question) -> Group:
-        """The question about one source, the same object where it was asked before."""
-        known = self._groups.get(source)
-        if known is None or known[0] != asked:
-            parts = tuple((self._at(target, d), self._horizon(source, target, d)) for target, d in asked)
-            known = self._groups[source] = asked, Group(self._sources[source].antecedent, parts)
-        return known[1]
+    def _placed(self, source: str, asked: Question) -> tuple[Placed, ...]:
+        """Targets at distances from ``source``, with the steps that must be valid for both."""
+        least = self._sources[source].length
+        targets = ((self._targets[name], d) for name, d in asked)
+        return tuple(Placed(target.antecedent, d, max(least, d + target.length)) for target, d in targets)
 
     @cached_property
     def _anywhere(self) -> Session:
@@ -156,7 +145,7 @@ class EdgeSearch:
         over: what was found until then stays in ``row``.
         """
         nearest = to
-        while open_ones := _open(row, upper, to):
+        while open_ones := OpenEdges(row, upper, to).up_to(to):
             nearest = max(nearest, min(d for _, d in open_ones))
             asked = [(target, d) for target, d in open_ones if d <= nearest]
             if self._ask(row, upper, asked, budget) is Status.SAT:
@@ -166,19 +155,24 @@ class EdgeSearch:
 
     def _ask(self, row: Row, upper: Upper, asked: Question, budget: Budget) -> Status:
         """Put one question. UNKNOWN where the solver gave up; then its parts have been asked for one by one."""
-        session = self._session(row.source)
-        alternatives = [(self._at(target, d), self._horizon(row.source, target, d)) for target, d in asked]
-        status = self._counted(budget, lambda limit: session.check_any(alternatives, limit))
+        status = self._counted(budget, self._question(self._session(row.source), self._placed(row.source, asked)))
         if status is Status.SAT:
             self._take_hits(row.source, upper, asked)
         elif status is Status.UNSAT or len(asked) == 1:
-            _rule_out(row, asked, proved=status is Status.UNSAT)
+            for target, distance in asked:
+                row.rule_out(target, distance, proved=status is Status.UNSAT)
         else:
             for part in _parts(asked):
                 while part := [(t, d) for t, d in _shorter(row.source, upper, part) if row.pending[t] <= d]:
                     if self._ask(row, upper, part, budget) is not Status.SAT:
                         break
         return status
+
+    def _question(self, session: Session, placed: tuple[Placed, ...]) -> Ask:
+        """Whether a run of ``session`` meets one of ``placed``."""
+        if isinstance(session, GroupSession):
+            return partial(session.check_groups, [Group(TRUE(), placed)])
+        return partial(session.check_any, [(self._shifted(each), each.steps) for each in placed])
 
     def _take_hits(self, source: str, upper: Upper, asked: Question) -> None:
         """Note the distances that the session's run shows; CheckDisagreed if it shows none that was asked for."""
@@ -187,12 +181,15 @@ class EdgeSearch:
             names = ", ".join(dict.fromkeys(target for target, _ in asked))
             raise CheckDisagreed(f"the engine's run from {source} reaches none of {names}")
 
-    def _enter(self, run: Run, upper: Upper) -> set[str]:
-        """Enter into ``upper`` what a session's ``run`` shows; the sources of which it shows something new."""
+    def _enter(self, run: Run, upper: Upper) -> dict[str, dict[str, int]]:
+        """Enter into ``upper`` what a session's ``run`` shows; what is new of it, by source and target."""
         valid = self._simulator.valid_part(run)
         found = self._distances.shorter(self._monitor.covered(valid), valid.length)
         enter(upper, found)
-        return {source for source, _ in found}
+        new: dict[str, dict[str, int]] = {}
+        for (source, target), steps in found.items():
+            new.setdefault(source, {})[target] = steps
+        return new
 
     def _session(self, source: str) -> Session:
         if source not in self._sessions:
@@ -201,16 +198,13 @@ class EdgeSearch:
             self._sessions[source] = self.engine.session(self._problem.system, antecedent, formulas)
         return self._sessions[source]
 
-    def _horizon(self, source: str, target: str, distance: int) -> int:
-        return max(self._sources[source].length, distance + self._targets[target].length)
+    def _shifted(self, placed: Placed) -> FNode:
+        key = (placed.formula, placed.later)
+        if key not in self._moved:
+            self._moved[key] = shift(*key)
+        return self._moved[key]
 
-    def _at(self, target: str, distance: int) -> FNode:
-        key = (target, distance)
-        if key not in self._placed:
-            self._placed[key] = shift(self._targets[target].antecedent, distance)
-        return self._placed[key]
-
-    def _counted(self, budget: Budget, ask: Callable[[float | None], Answer]) -> Status:
+    def _counted(self, budget: Budget, ask: Ask) -> Status:
         limit = budget.for_query()
         self.queries += 1
         status = ask(limit).status
@@ -226,32 +220,9 @@ def enter(upper: Upper, seen: Mapping[Edge, int]) -> None:
             upper[edge] = steps
 
 
-def _open(row: Row, upper: Upper, to: int) -> Question:
-    """The targets with the distances to ask for, up to ``to``; those that are known by now leave ``pending``."""
-    found = []
-    for target, first in list(row.pending.items()):
-        known = upper.get((row.source, target), to + 1)
-        if known <= min(first, to):
-            row.weights[target] = known
-            del row.pending[target]
-        else:
-            found += [(target, d) for d in range(first, min(to, known - 1) + 1)]
-    return found
-
-
 def _shorter(source: str, upper: Upper, asked: Question) -> Question:
     """The part of ``asked`` that no run has shown yet."""
     return [(target, d) for target, d in asked if d < upper.get((source, target), d + 1)]
-
-
-def _rule_out(row: Row, asked: Question, proved: bool) -> None:
-    """Move the targets beyond these distances; their lower bounds follow only as far as all was ``proved``."""
-    for target, distance in asked:
-        row.pending[target] = max(row.pending[target], distance + 1)
-        if not proved:
-            row.unknown[target] = None
-        elif target not in row.unknown:
-            row.lower[target] = row.pending[target]
 
 
 def _parts(asked: Question) -> list[Question]:

@@ -8,16 +8,13 @@ from functools import cached_property
 
 from pysmt.fnode import FNode
 
-from bmc.candidates import suggested
 from bmc.engines.protocol import Engine
 from bmc.errors import LimitReached
 from bmc.explore import IN_ARRAYS, StateGraph, invariant_of, state_graph
+from bmc.self_found import self_found
 from bmc.system import Condition, TransitionSystem
 from bmc.unroll import at
 from properties.goal import Goal
-
-EFFORT = 1
-"""The solver's work for one query about suggested invariants; see the engines' protocol."""
 
 
 class Reachable:
@@ -60,13 +57,14 @@ class Reachable:
         _ = self.graph
 
     def suggest(self, engine: Engine, seconds: Callable[[], float | None]) -> None:
-        """Where the states are too many: invariants that random runs suggest and induction proves, for ``system``.
+        """Where the states are too many: invariants of ``system`` that are found without their list.
 
-        ``seconds`` limits each query; what it does not suffice for is left out.
+        Values that its variables never leave, and what random runs suggest and induction proves. ``seconds`` limits
+        each query; what it does not suffice for is left out.
         """
         if self.graph is None:
             formulas = [goal.antecedent for goal in self._goals]
-            self._suggested = suggested(self.plain, formulas, engine, seconds, EFFORT)
+            self._suggested = self_found(self.plain, formulas, engine, seconds)
             self.__dict__.pop("system", None)
 
     @cached_property

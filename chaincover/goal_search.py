@@ -39,6 +39,8 @@ from chaincover.reachability import GraphBuilder
 from chaincover.trigger_states import components, states_where, trigger_states
 from properties.goal import Goal
 
+EXPLORED = 100_000
+"""Simulated steps, fewer in a large model, within which all reachable states are listed."""
 SEARCH_DEPTH = 8
 """Steps from init within which two different start states of a goal are sought, where the states are not listed."""
 
@@ -50,14 +52,40 @@ def find_facts(
     engine: Engine,
     budget: Budget,
     overlap: str = "allow",
-    explore: int = 100_000,
+    explore: int = EXPLORED,
 ) -> GoalFacts:
     """All facts about ``goals``; what ``budget`` does not suffice for is undecided.
 
     ``final`` is over plain state symbols, or None. ``overlap`` (``allow`` or ``forbid``) is what the claims are for.
     The reachable states are listed where ``explore`` simulated steps suffice (0: not at all; fewer in a large model).
     """
-    return _Finder(system, goals, final, engine, budget, affordable(system, explore)).facts(overlap)
+    graph = list_states(system, goals, final, explore)
+    return facts_among(graph, system, goals, final, engine, budget, overlap)
+
+
+def list_states(
+    system: TransitionSystem, goals: Sequence[Goal], final: FNode | None, explore: int = EXPLORED
+) -> StateGraph | None:
+    """The reachable states for ``find_facts``; None where they are too many, or there are no goals."""
+    limit = affordable(system, explore)
+    return state_graph(replace(system, invariants=()), _asked_of(goals, final), limit) if limit and goals else None
+
+
+def facts_among(
+    graph: StateGraph | None,
+    system: TransitionSystem,
+    goals: Sequence[Goal],
+    final: FNode | None,
+    engine: Engine,
+    budget: Budget,
+    overlap: str = "allow",
+) -> GoalFacts:
+    """As ``find_facts``, with the states that ``list_states`` gives."""
+    return _Finder(system, goals, final, engine, budget, graph).facts(overlap)
+
+
+def _asked_of(goals: Sequence[Goal], final: FNode | None) -> list[FNode]:
+    return [goal.antecedent for goal in goals] + ([] if final is None else [at(final, 0)])
 
 
 class _Finder:
@@ -70,12 +98,12 @@ class _Finder:
         final: FNode | None,
         engine: Engine,
         budget: Budget,
-        explore: int,
+        graph: StateGraph | None,
     ) -> None:
         self._goals, self._final, self._engine, self._budget = tuple(goals), final, engine, budget
-        self._formulas = [goal.antecedent for goal in goals] + ([] if final is None else [at(final, 0)])
+        self._formulas = _asked_of(goals, final)
         bare = replace(system, invariants=())
-        self._graph = state_graph(bare, self._formulas, explore) if explore and goals else None
+        self._graph = graph
         self._variables = bare.cone(plain(s) for formula in self._formulas for s in symbols_of(formula))
         found = invariant_of(bare, self._graph.states) if self._graph else None
         self._system = replace(system, invariants=(*system.invariants, *([found] if found else [])))

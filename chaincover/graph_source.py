@@ -8,6 +8,7 @@ from dataclasses import replace
 from pysmt.fnode import FNode
 
 from bmc.engines import choose as choose_engine
+from bmc.engines import described
 from bmc.engines.protocol import Engine
 from chaincover.budget import Budget
 from chaincover.edges import Problem, enter
@@ -56,7 +57,7 @@ class GraphSource:
         system = reachable.system
         levels: tuple[Level, ...] = ()
         if self._cache is not None:
-            settings = (options.overlap, most, options.improve > 0, self.engine.name, self.engine.version)
+            settings = (options.overlap, most, options.improve > 0, *described(self.engine, system))
             self._key = graph_key(system, goals, final, settings)
             levels = self._kept = self._cache.levels(self._key)
             self.cached = len(levels)

@@ -38,7 +38,7 @@ class Groups:
         self._credited = credited or {}
         self._system, self.goals, self._final = system, tuple(goals), final
         self._options, self.progress = options, progress
-        self.budget = Budget(options.time_limit)
+        self.budget = Budget(options.time_limit, options.query_limit)
         reachable = Reachable(system, goals, final, options.explore)
         self.small = SmallSystem(system, goals, final, options, reachable, self.budget.check)
         self.conflicts: list[Conflict] = []

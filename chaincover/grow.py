@@ -13,6 +13,8 @@ from chaincover.budget import Budget
 from chaincover.graph import ReachGraph, exists_path, transitive_closure
 from chaincover.pipeline import INTERRUPT, Options
 from chaincover.reachability import GraphBuilder
+from chaincover.remote import Engines, sharing
+from chaincover.workers import choose as choose_workers
 from properties.goal import Goal
 
 
@@ -26,7 +28,10 @@ def grow(
     """The graph at the smallest K with a covering path, or at the bound; and what stopped the search early, or ''."""
     budget = Budget(options.time_limit, options.query_limit)
     most = options.slack(system.hold)
-    builder = GraphBuilder(system, goals, final, choose(options.engine), options.overlap, budget, most)
+    workers = choose_workers(options.jobs, options.scheduler)
+    shared = sharing(workers, Engines(options.engine, options.memory_limit), progress)
+    engine = choose(options.engine, options.memory_limit)
+    builder = GraphBuilder(system, goals, final, engine, options.overlap, budget, most, remote=shared)
     stopped_by = ""
     try:
         for k in range(most + 1):

@@ -9,13 +9,13 @@ between start times, never summed up.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from bmc.engines.protocol import Run, Status
 from chaincover.graph import INIT, Edge, ReachGraph
 from chaincover.orderings.auto import AutoOrdering
 from chaincover.orderings.protocol import Limit, OrderingProblem, OrderingResult, Path, start_times
-from chaincover.segments import LeastLengths, windows
+from chaincover.segments import LeastLengths, Segment, Stretch, windows
 
 Found = Callable[[Run, Path], None]
 
@@ -88,7 +88,7 @@ class Learner:
     def _learn(self, order: OrderingResult) -> bool:
         """Find the shortest stretches of the order that take longer than is known; whether there is one."""
         for size in range(2, len(order.path) + 1):
-            fresh = [sub for sub in windows(order.path, size) if self._raise(sub, order)]
+            fresh = self._raise(windows(order.path, size), order)
             if fresh:
                 if self._segments.cheap and size > 2:
                     self._learn_variants(fresh)
@@ -97,34 +97,40 @@ class Learner:
 
     def _learn_variants(self, paths: Sequence[Path]) -> None:
         """The same stretches with another first or last node: the next orders would go there."""
-        for path in paths:
-            for goal in self._graph.goals:
-                for sub in ((goal, *path[1:]), (*path[:-1], goal)):
-                    if len(set(sub)) == len(sub):
-                        own = self._start_times(sub)[-1]
-                        known = self._segments.least(sub, own, self.length)
-                        if known.at_least > own:
-                            self._paths[sub] = known.at_least
+        places = [(path, goal) for path in paths for goal in self._graph.goals]
+        subs = [sub for path, goal in places for sub in ((goal, *path[1:]), (*path[:-1], goal))]
+        wanted = [sub for sub in dict.fromkeys(subs) if len(set(sub)) == len(sub)]
+        self._enter(Stretch(sub, self._start_times(sub)[-1], self.length) for sub in wanted)
 
-    def _raise(self, sub: Path, order: OrderingResult) -> bool:
-        """Find the least length of ``sub`` as far as it matters along ``order``; whether it is more than was known."""
-        own = self._start_times(sub)[-1]
+    def _raise(self, subs: Sequence[Path], order: OrderingResult) -> list[Path]:
+        """Find the least lengths of ``subs`` as far as they matter along ``order``; those of more than was known.
+
+        They are of one size, so that what is found of one changes nothing that was known of another.
+        """
         times = self._start_times(order.path)
-        place = order.path.index(sub[0])
-        others = times[-1] - (times[place + len(sub) - 1] - times[place])
-        most = max(own, self.length - 1 - others)
-        if len(sub) == 2 and sub in self._graph.weights:
-            return False
-        known = self._segments.least(sub, own, most)
-        if known.at_least <= own:
-            return False
-        if len(sub) == 2:
-            self._edges[sub[0], sub[1]] = known.at_least
-        else:
-            self._paths[sub] = known.at_least
-        if known.exact and len(sub) == len(order.path) and known.at_least < self.length:
-            self._take(sub, known.at_least)
-        return True
+        wanted = []
+        for sub in subs:
+            if len(sub) > 2 or sub not in self._graph.weights:
+                own, place = self._start_times(sub)[-1], order.path.index(sub[0])
+                others = times[-1] - (times[place + len(sub) - 1] - times[place])
+                wanted.append(Stretch(sub, own, max(own, self.length - 1 - others)))
+        fresh = self._enter(wanted)
+        whole = next((found for stretch, found in fresh if stretch.path == order.path), None)
+        if whole is not None and whole.exact and whole.at_least < self.length:
+            self._take(order.path, whole.at_least)
+        return [stretch.path for stretch, _ in fresh]
+
+    def _enter(self, stretches: Iterable[Stretch]) -> list[tuple[Stretch, Segment]]:
+        """Find out about ``stretches``, and take note of those that are longer than was known: these are returned."""
+        asked = list(stretches)
+        answers = zip(asked, self._segments.least_all(asked), strict=True)
+        fresh = [(stretch, found) for stretch, found in answers if found.at_least > stretch.at_least]
+        for stretch, found in fresh:
+            if len(stretch.path) == 2:
+                self._edges[stretch.path[0], stretch.path[1]] = found.at_least
+            else:
+                self._paths[stretch.path] = found.at_least
+        return fresh
 
     def _take(self, path: Path, steps: int) -> None:
         """The chain along a whole order at its least length."""
@@ -134,7 +140,8 @@ class Learner:
             self._found(run, path)
 
     def _start_times(self, path: Path) -> list[int]:
-        problem = OrderingProblem(self._graph.goals, self._edges, INIT, self._graph.end, least=self._paths)
-        times = start_times(problem, path)
+        parts = (part for size in range(3, len(path) + 1) for part in windows(path, size))
+        least = {part: self._paths[part] for part in parts if part in self._paths}
+        times = start_times(OrderingProblem(self._graph.goals, self._edges, INIT, self._graph.end, least=least), path)
         assert times is not None
         return times

@@ -28,7 +28,7 @@ def generate_most(
     """One chain that covers as many of ``goals`` as possible, as short as possible among these. Errors as in
     ``generate``. The verdict of each goal left out says whether the number is proved."""
     options, progress = options or Options(), progress or (lambda text: None)
-    budget = Budget(options.time_limit)
+    budget = Budget(options.time_limit, options.query_limit)
     whole = generate(system, goals, final, options, progress)
     if (whole.chain is not None and not whole.partial) or whole.stopped_by:
         return whole

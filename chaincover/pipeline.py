@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, replace
 from pysmt.fnode import FNode
 
 from bmc.engines import choose as choose_engine
+from bmc.engines import listen
+from bmc.engines import reason as engine_reason
 from bmc.engines.protocol import Engine
 from bmc.errors import LimitReached
 from bmc.system import TransitionSystem
@@ -54,10 +56,10 @@ class ChainResult:
 
     ``bounds`` and ``certificate`` speak of the chains through the goals that were not set aside. ``depth`` is the K
     reached (-1: not even 0); ``stopped_by`` is ``time limit``, ``interrupt`` or ''. ``invariants`` names the proved
-    invariants that the bound rests on. ``ordering`` is the backend whose order the first chain follows,
-    ``order_proved`` says whether that order is least over the graph. ``partial``: the chain leaves goals out that may
-    fit into another one. ``cached`` is the number of values of K whose edges were found on disk. ``profile`` says where
-    the time went.
+    invariants that the bound rests on. ``engine_why`` says why this engine was chosen. ``ordering`` is the backend
+    whose order the first chain follows, ``order_proved`` says whether that order is least over the graph. ``partial``:
+    the chain leaves goals out that may fit into another one. ``cached`` is the number of values of K whose edges were
+    found on disk. ``profile`` says where the time went.
     """
 
     chain: Chain | None
@@ -70,6 +72,7 @@ class ChainResult:
     invariants: tuple[str, ...]
     engine: str
     engine_version: str
+    engine_why: str
     ordering: str
     order_proved: bool
     options: Options
@@ -110,15 +113,15 @@ def _generate_few(
     system: TransitionSystem, goals: Sequence[Goal], final: FNode | None, options: Options, progress: Profiler
 ) -> ChainResult:
     """The chain for goals that differ, without those that others imply."""
-    budget = Budget(options.time_limit)
+    budget = Budget(options.time_limit, options.query_limit)
     reachable = Reachable(system, goals, final, options.explore, budget.share(LISTING).check)
     try:
         progress("list: reachable states")
         reachable.find()
         engine = progress.watch(choose_engine(options.engine, options.memory_limit))
-        if reachable.graph is None and options.explore and options.improve:
-            progress("invariants: those that random runs suggest")
-            reachable.suggest(engine, budget.for_query)
+        if reachable.graph is None and options.improve:
+            progress("invariants: values of the state, and what random runs suggest")
+            reachable.suggest(engine, budget.share(LISTING).for_query)
         progress("imply: goals that others imply")
         implied = find_implied(system, goals, final, options, budget, reachable, engine)
     except LimitReached:
@@ -205,8 +208,8 @@ def generate_each(
     reachable = reachable or Reachable(system, [*goals, *credited], final, options.explore, listing)
     profiler = progress if isinstance(progress, Profiler) else Profiler(progress)
     search = Search(reachable, goals, final, options, profiler, choose_workers(options.jobs, options.scheduler))
-    for engine in (search.engine, search.source.engine):
-        profiler.watch(engine)
+    for engine in (search.engine, search.source.engine, search.questions_engine):
+        listen(profiler.watch(engine), profiler)
     stopped_by = ""
     try:
         search.run()
@@ -258,6 +261,7 @@ def _result(search: Search, options: Options, stopped_by: str) -> ChainResult:
         invariants=invariants,
         engine=search.engine.name,
         engine_version=search.engine.version,
+        engine_why=engine_reason(search.engine),
         ordering=search.ordered_by,
         order_proved=search.order_proved,
         options=options,

@@ -20,7 +20,8 @@ from chaincover.graph import ReachGraph
 from chaincover.learn import Learner
 from chaincover.options import Options
 from chaincover.orderings.protocol import UNLIMITED, Limit, Path
-from chaincover.segments import LeastLengths, credit
+from chaincover.proof_means import WINDOW_EFFORT, Means
+from chaincover.segments import credit
 from chaincover.shorten import Shortener
 from chaincover.small import SmallSystem
 from chaincover.windows import WindowShortener
@@ -44,7 +45,7 @@ class Prover:
         graph: ReachGraph,
         tools: Concretizer,
         small: SmallSystem,
-        segments: LeastLengths,
+        means: Means,
         options: Options,
         take: Take,
         progress: Callable[[str], None],
@@ -52,7 +53,7 @@ class Prover:
         self._graph = graph
         self._tools = tools
         self._small = small
-        self._segments = segments
+        self._means = means
         self._options = options
         self._take = take
         self._progress = progress
@@ -79,7 +80,8 @@ class Prover:
             return
         if run is not None and self._open():
             self._progress("shorten: windows of the chain")
-            WindowShortener(self._tools, self.any_order, 1, self._found).work(run, credited)
+            windows = self._means.windows
+            WindowShortener(self._tools, self.any_order, WINDOW_EFFORT, self._found, windows).work(run, credited)
         if self.length is not None and self._options.rounds and self._open():
             self._learn(self.length)
         if self._open():
@@ -134,7 +136,7 @@ class Prover:
 
     def _learn(self, length: int) -> None:
         self._progress("bound: orders and path weights")
-        self._learner = Learner(self._graph, self._segments, length, self._along, self._options.rounds, ORDER_WORK)
+        self._learner = Learner(self._graph, self._means.lengths, length, self._along, self._options.rounds, ORDER_WORK)
         self._learner.work(self._tools.budget.for_query)
         self._progress(f"bound: {self._learner.lower} after {self._learner.rounds} orders")
 

@@ -10,7 +10,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from bmc.engines import AUTO, automatic
 from chaincover import certificate
 from chaincover.chain import COVERED
 from chaincover.chain_file import SCHEMA, chain_rows, reported, start_record
@@ -25,6 +24,9 @@ from chaincover.values import show_ranges
 from chaincover.verdicts import infeasible
 
 RUN_SCHEMA = "chaincover/run/1"
+GOALS_NOT_COVERED = 4
+"""The exit code that says so."""
+
 _LIBRARIES = (
     "pysmt",
     "z3-solver",
@@ -95,8 +97,7 @@ def run_document(
 
 def engine_row(result: ChainResult) -> dict[str, Any]:
     """The engine that was used, and why where it was not asked for by name."""
-    why = automatic()[1] if result.options.engine == AUTO else "asked for"
-    return {"name": result.engine, "version": result.engine_version, "why": why}
+    return {"name": result.engine, "version": result.engine_version, "why": result.engine_why}
 
 
 def profile_row(cost: StageCost) -> dict[str, Any]:
@@ -264,7 +265,7 @@ def replay_data(replay: Replay) -> dict[str, Any]:
 
 
 def exit_code(controller: Controller, result: ChainResult, replay: Replay | None) -> int:
-    """130 interrupted, 1 a finding or disagreement, 5 stopped by a limit, 4 goals not covered, else 0.
+    """130 interrupted, 1 a finding or disagreement, 5 where a limit left something open, 4 goals not covered, else 0.
 
     Generated goals that are proved unreachable need not be covered.
     """
@@ -272,18 +273,23 @@ def exit_code(controller: Controller, result: ChainResult, replay: Replay | None
         return 130
     if result.chain is not None and (result.chain.failures or result.chain.violations):
         return 1
-    if replay is not None and replay.exit_code:
+    if replay is not None and replay.exit_code not in (0, GOALS_NOT_COVERED):
         return replay.exit_code
     if result.stopped_by:
         return 5
     aside = infeasible(controller.goals, result.verdicts)
     if result.chain is None or any(v.status != COVERED and v.goal not in aside for v in result.verdicts):
-        return 5 if any(v.status == "undecided" for v in result.verdicts) else 4
-    return 0
+        return 5 if any(v.status == "undecided" for v in result.verdicts) else GOALS_NOT_COVERED
+    return 0 if replay is None else replay.exit_code
 
 
 def graph_exit_code(graph: ReachGraph, stopped_by: str) -> int:
-    """130 interrupted, 5 stopped by a limit, 4 where no covering path was found, else 0."""
+    """130 interrupted, 5 stopped by a limit, 4 where no covering path was found, else 0.
+
+    Without a path, and with edges on which the solver gave up, it was a limit too.
+    """
     if stopped_by:
         return 130 if stopped_by == "interrupt" else 5
-    return 0 if exists_path(graph, transitive_closure(graph)) else 4
+    if exists_path(graph, transitive_closure(graph)):
+        return 0
+    return 5 if graph.unknown else GOALS_NOT_COVERED

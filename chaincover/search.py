@@ -26,12 +26,11 @@ from chaincover.options import Options
 from chaincover.orderings import choose as choose_ordering
 from chaincover.orderings.protocol import Limit, OrderingProblem
 from chaincover.proof import Prover
+from chaincover.proof_means import means, questions_engine
 from chaincover.recheck import Checker, start_dependence
 from chaincover.repair import concretise
-from chaincover.segments import LeastLengths, SegmentSearch
 from chaincover.small import SmallSystem
 from chaincover.trial import Task
-from chaincover.walks import walks_in
 from chaincover.workers import Workers
 from properties.goal import Goal
 
@@ -59,8 +58,9 @@ class Search:
         workers: Workers | None = None,
     ) -> None:
         self._options = options
-        self._progress = progress
+        self._progress, self._workers = progress, workers
         self.engine = choose_engine(options.engine, options.memory_limit)
+        self.questions_engine = questions_engine(options)
         self._ordering = choose_ordering(options.ordering)
         self.ordered_by = self._ordering.name
         self._budget = budget = Budget(options.time_limit, options.query_limit)
@@ -275,21 +275,15 @@ class Search:
 
     def _prove(self, plan: Plan | None) -> None:
         """Shorter chains and a higher bound; where no chain was found along ``plan``, any chain."""
-        sources = self.graph, self.tools, self.small, self._segments()
-        self.prover = Prover(*sources, self._options, self._take_run, self._progress)
+        shared, options = (self._workers, self._progress), self._options
+        answers = means(self.tools, self.questions_engine, self._reachable.graph, options, *shared)
+        self.prover = Prover(self.graph, self.tools, self.small, answers, options, self._take_run, self._progress)
         run = self.chain.run if self.chain else None
         credited = {hit.goal: hit.step for hit in self.chain.hits} if self.chain else {}
         longest = self._options.slack(self._reachable.plain.hold) + 1 + (self.tools.length(plan) if plan else 0)
         if self._options.max_length is not None:
             longest = min(longest, self._options.max_length + 1)
         self.prover.work(run, credited, longest)
-
-    def _segments(self) -> LeastLengths:
-        """In the list of reachable states where that can be, else by the solver."""
-        options = self._options
-        tools, graph = self.tools, self._reachable.graph if options.exhaust else None
-        found = walks_in(tools.system, graph, tools.goals, tools.final, options.overlap)
-        return found or SegmentSearch(tools, options.overlap, options.improve)
 
     def _canonicalise(self, plan: Plan) -> None:
         """The least inputs for the chain, and whether it works for all open start values."""

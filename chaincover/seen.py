@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 
 import numpy as np
+import numpy.typing as npt
 
 from chaincover.graph import FINAL, INIT, Edge
 
 _NEVER = 1 << 30
+
+Numbers = npt.NDArray[np.int64]
 
 
 class Distances:
@@ -20,42 +24,46 @@ class Distances:
     def __init__(self, lengths: Mapping[str, int], apart: bool) -> None:
         self._targets = [*lengths, FINAL]
         self._sources = [INIT, *lengths]
-        size = len(self._targets)
-        self._least = np.array([np.full(size, lengths.get(a, 0) if apart else 0) for a in self._sources], np.int64)
-        self._least[:, -1] = [lengths.get(a, 0) for a in self._sources]
-        self._best = np.full((len(self._sources), size), _NEVER, np.int64)
+        self._lengths = np.array([lengths.get(name, 0) for name in self._sources], np.int64)
+        self._least = self._lengths if apart else np.zeros_like(self._lengths)
+        self._best = np.full((len(self._targets), len(self._sources)), _NEVER, np.int64)
         for place in range(len(lengths)):
-            self._best[place + 1, place] = -1
+            self._best[place, place + 1] = -1
 
     def shorter(self, covered: Mapping[str, Sequence[int]], steps: int) -> dict[Edge, int]:
         """The edges that a run of ``steps`` steps makes in fewer steps than any before, and in how many.
 
         ``covered`` has for each goal, for FINAL where it is asked for and for INIT where the run starts there the steps
-        at which it holds, in rising order.
+        at which it holds, in rising order. Edges come source by source, targets in the order of the goals.
         """
+        here, counts, starts = _occurrences(self._sources, covered)
+        if not len(here):
+            return {}
         following = self._following(covered, steps)
-        found: dict[Edge, int] = {}
-        for place, name in enumerate(self._sources):
-            starts = np.array(covered.get(name, ()), np.int64)
-            if not len(starts):
-                continue
-            earliest = np.minimum(starts[None, :] + self._least[place][:, None], steps + 1)
-            reached = np.take_along_axis(following, earliest, axis=1) - starts[None, :]
-            nearest = reached.min(axis=1)
-            for target in np.flatnonzero(nearest < self._best[place]).tolist():
-                found[name, self._targets[target]] = int(nearest[target])
-            np.minimum(self._best[place], nearest, out=self._best[place])
-        return found
+        first = np.minimum(starts + np.repeat(self._least[here], counts), steps + 1)
+        reached = following[:, first]
+        reached[-1] = following[-1, np.minimum(starts + np.repeat(self._lengths[here], counts), steps + 1)]
+        nearest = np.minimum.reduceat(reached - starts, np.cumsum(counts) - counts, axis=1)
+        best = self._best[:, here]
+        sources, targets = np.nonzero((nearest < best).T)
+        self._best[:, here] = np.minimum(best, nearest)
+        places = zip(here[sources].tolist(), targets.tolist(), nearest[targets, sources].tolist(), strict=True)
+        return {(self._sources[source], self._targets[target]): distance for source, target, distance in places}
 
-    def _following(
-        self, covered: Mapping[str, Sequence[int]], steps: int
-    ) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
+    def _following(self, covered: Mapping[str, Sequence[int]], steps: int) -> Numbers:
         """For each target and step (one more than the run has) the step at which it holds next."""
         held = np.full((len(self._targets), steps + 2), 2 * _NEVER, np.int64)
-        for place, name in enumerate(self._targets):
-            where = covered.get(name, ())
-            held[place, where] = where
+        here, counts, where = _occurrences(self._targets, covered)
+        held[np.repeat(here, counts), where] = where
         return np.minimum.accumulate(held[:, ::-1], axis=1)[:, ::-1]
+
+
+def _occurrences(names: Sequence[str], covered: Mapping[str, Sequence[int]]) -> tuple[Numbers, Numbers, Numbers]:
+    """The places of those of ``names`` that hold somewhere, at how many steps each, and one after the other which."""
+    steps = [covered.get(name, ()) for name in names]
+    counts = np.fromiter(map(len, steps), np.int64, len(steps))
+    here = np.flatnonzero(counts)
+    return here, counts[here], np.fromiter(chain.from_iterable(steps), np.int64)
 
 
 def seen_in(

@@ -6,8 +6,8 @@ and the last node open, so that an impossible one says something about every run
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from pysmt.fnode import FNode
@@ -19,6 +19,7 @@ from chaincover.concretize import Concretizer
 from chaincover.graph import END, FINAL, INIT
 
 Path = tuple[str, ...]
+Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,16 +33,35 @@ class Segment:
     exact: bool
     gave_up: bool = False
 
+    @property
+    def settled(self) -> bool:
+        """Whether asking on is of no use."""
+        return self.exact or self.gave_up
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A question: how long is ``path``, as far as that is at most ``most``? ``at_least`` was proved by the caller."""
+
+    path: Path
+    at_least: int
+    most: int
+
+    @property
+    def whole(self) -> bool:
+        """Whether it is a whole chain."""
+        return self.path[0] == INIT and self.path[-1] in (FINAL, END)
+
 
 class LeastLengths(Protocol):
     """Finds the least lengths of sub-paths. ``cheap``: in a moment, so that more may be asked than is needed."""
 
     cheap: bool
 
-    def least(self, path: Path, at_least: int, most: int) -> Segment:
-        """Raise what is known of ``path`` from ``at_least`` (proved by the caller) until it is exact or above ``most``.
+    def least_all(self, stretches: Sequence[Stretch]) -> list[Segment]:
+        """What is known of each of ``stretches``, raised until it is exact or above its ``most``.
 
-        LimitReached when time is over; what was proved until then stays known.
+        The answers do not depend on each other. LimitReached when time is over; what was proved until then stays known.
         """
 
     def ask(self, path: Path, steps: int) -> tuple[Status, Run | None]:
@@ -55,16 +75,24 @@ class SegmentSearch:
     """Asks for sub-paths of node names that begin in init or a goal and finish in a goal or the end.
 
     With ``overlap`` ``forbid`` a goal starts no earlier than the one before it ends. ``effort`` is the work per query,
-    see the protocol.
+    see the protocol. Whole chains are asked of the session of ``tools``, of which their runs come; shorter stretches,
+    of which only the answer counts, of ``parts`` where these are given: so the runs are the same whoever answers them.
     """
 
     cheap = False
 
-    def __init__(self, tools: Concretizer, overlap: str, effort: int | None) -> None:
-        self._tools = tools
+    def __init__(
+        self,
+        tools: Concretizer,
+        overlap: str,
+        effort: int | None,
+        parts: Concretizer | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        self._tools, self._parts = tools, parts or tools
         self._goals = tools.goals
         self._apart = overlap == "forbid"
-        self._budget = tools.budget
+        self._progress = progress
         self._sessions: dict[str, Session] = {}
         self._effort = effort
         self._known: dict[Path, Segment] = {}
@@ -76,21 +104,39 @@ class SegmentSearch:
         """What has been found out about ``path``."""
         return self._known.get(path)
 
-    def least(self, path: Path, at_least: int, most: int) -> Segment:
-        """Raise what is known of ``path`` from ``at_least`` (proved by the caller) until it is exact or above ``most``.
+    def enter(self, path: Path, found: Segment) -> None:
+        """Take note of what was found out about ``path`` elsewhere."""
+        self._known[path] = found
 
-        LimitReached when time is over; what was proved until then stays known.
-        """
-        found = self._known.get(path, Segment(at_least, False))
-        if found.at_least < at_least:
-            found = Segment(at_least, False)
-        while not found.exact and not found.gave_up and found.at_least <= most:
-            status, _ = self.ask(path, found.at_least)
+    def so_far(self, stretch: Stretch) -> Segment:
+        """What is known of ``stretch`` without a question."""
+        found = self._known.get(stretch.path)
+        return found if found and found.at_least >= stretch.at_least else Segment(stretch.at_least, False)
+
+    def open_ones(self, stretches: Sequence[Stretch]) -> list[Stretch]:
+        """Those of which more is to be found out, with what is known of them."""
+        known = [(stretch, self.so_far(stretch)) for stretch in stretches]
+        return [replace(s, at_least=k.at_least) for s, k in known if not k.settled and k.at_least <= s.most]
+
+    def least_all(self, stretches: Sequence[Stretch]) -> list[Segment]:
+        """See the protocol."""
+        asked = self.open_ones(stretches)
+        for done, stretch in enumerate(asked, 1):
+            self.least(stretch)
+            if self._progress is not None:
+                self._progress(told(done, len(asked)))
+        return [self.so_far(stretch) for stretch in stretches]
+
+    def least(self, stretch: Stretch) -> Segment:
+        """As ``least_all`` for one."""
+        found = self.so_far(stretch)
+        while not found.settled and found.at_least <= stretch.most:
+            status, _ = self.ask(stretch.path, found.at_least)
             if status is Status.UNSAT:
                 found = Segment(found.at_least + 1, False)
             else:
                 found = Segment(found.at_least, status is Status.SAT, status is Status.UNKNOWN)
-            self._known[path] = found
+            self._known[stretch.path] = found
         return found
 
     def ask(self, path: Path, steps: int) -> tuple[Status, Run | None]:
@@ -98,8 +144,8 @@ class SegmentSearch:
 
         The run with SAT. LimitReached when time is over.
         """
-        whole = path[0] == INIT and path[-1] in (FINAL, END)
-        session = self._tools.session if whole else self._session(path[0])
+        whole = Stretch(path, steps, steps).whole
+        session, budget = self._tools.session if whole else self._session(path[0]), self._tools.budget
         gave_up = False
         for horizon in self._horizons(path, steps):
             formula = self._formula(path, steps, horizon)
@@ -107,11 +153,11 @@ class SegmentSearch:
                 continue
             self.queries += 1
             formulas = [formula, *(self._tools.end_formulas(steps) if path[-1] == FINAL else [])]
-            status = session.check(formulas, horizon, self._budget.for_query(), self._effort).status
+            status = session.check(formulas, horizon, budget.for_query(), self._effort).status
             if status is Status.SAT:
                 return status, session.run()
             if status is Status.UNKNOWN:
-                self._budget.check()
+                budget.check()
                 gave_up = True
         return (Status.UNKNOWN if gave_up else Status.UNSAT), None
 
@@ -119,7 +165,7 @@ class SegmentSearch:
         """The session of the sub-paths that begin in init, or in the goal ``node``: short ones, unlike whole chains."""
         if node not in self._sessions:
             source = at(self._tools.system.init_formula, 0) if node == INIT else self._goals[node].antecedent
-            self._sessions[node] = self._tools.new_session(source)
+            self._sessions[node] = self._parts.new_session(source)
         return self._sessions[node]
 
     def _length(self, node: str) -> int:
@@ -200,6 +246,11 @@ def credit(path: Sequence[str], covered: Mapping[str, Sequence[int]], gaps: Mapp
         steps.append(step)
         free = step + gaps[goal]
     return steps
+
+
+def told(done: int, asked: int) -> str:
+    """The message about the progress of ``least_all``."""
+    return f"bound: {done} of {asked} stretches"
 
 
 def windows(path: Path, size: int) -> list[Path]:

@@ -106,7 +106,7 @@ def _several_of_few(
     progress: Callable[[str], None],
 ) -> SeveralChains:
     """The chains for goals that differ, without those that others imply."""
-    budget = Budget(options.time_limit)
+    budget = Budget(options.time_limit, options.query_limit)
     implied = find_implied(system, goals, final, options, budget)
     while True:
         kept = [goal for goal in goals if goal.name not in implied]

@@ -118,13 +118,12 @@ class Simulated:
         return None
 
     def _lanes(self, state: Valuation, count: int, steps: int) -> Lanes | None:
-        """Runs from ``state``; None when the work is used up."""
-        self._budget.check()
+        """Runs from ``state``; None when the work is used up. LimitReached when time is over."""
         count = min(count, self._left // (self._batch.nodes * steps + 1))
         if count < 1:
             return None
         self._left -= count * steps * self._batch.nodes
-        return self._batch.lanes(state, count, steps)
+        return self._batch.lanes(state, count, steps, self._budget.check)
 
     def _learn(self, hits: Mapping[str, Column], first: bool) -> None:
         """Note the distances that runs show; ``first``: they start in init."""

@@ -26,7 +26,8 @@ NEXT_STEP = {
     "leaves open ('chaincover check' shows them), list that in interface.chosen",
     NO_WAY_TO_FINAL: "look at the final condition (--final none: a chain may end anywhere), or give a larger -K",
     EXCLUDED: "leave out what stands in the way with --exclude, and generate another chain for it",
-    UNDECIDED: "allow more time with --time-limit, or ask for fewer goals",
+    UNDECIDED: "allow more time with --time-limit (for one question: --query-limit), let --engine portfolio work on "
+    "hard questions without an end, or ask for fewer goals",
 }
 """What a user can do about a goal that is not covered."""
 

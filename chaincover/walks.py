@@ -5,7 +5,7 @@ The same answers as ``segments``, without a solver, for goals of at most one ste
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,7 +18,7 @@ from bmc.simulate import Simulator
 from bmc.system import TransitionSystem, Valuation
 from bmc.unroll import at
 from chaincover.graph import END, FINAL, INIT
-from chaincover.segments import Path, Segment
+from chaincover.segments import Path, Segment, Stretch
 from properties.goal import Goal
 
 MOST_WORK = 2_000_000
@@ -35,6 +35,15 @@ class _Node:
     choice: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A path's least ``length``, and the inputs ``choices`` from the state ``start`` that walk it."""
+
+    length: int
+    start: int
+    choices: tuple[int, ...]
+
+
 class Walks:
     """Least lengths of sub-paths of node names; ``overlap`` and the ends of paths as for ``SegmentSearch``."""
 
@@ -49,7 +58,11 @@ class Walks:
         self._short = frozenset(name for name, goal in goals.items() if goal.length == 0)
         self._apart = overlap == "forbid"
         self._goals, self._end = dict(goals), final
-        self._least: dict[Path, tuple[int, Run] | None] = {}
+        self._least: dict[Path, _Found | None] = {}
+
+    @cached_property
+    def _simulator(self) -> Simulator:
+        return Simulator(self._system)
 
     @cached_property
     def _here(self) -> list[int]:
@@ -66,17 +79,23 @@ class Walks:
         """For each state whether it satisfies the final condition; None: there is none."""
         return None if self._end is None else self._on_states([at(self._end, 0)])
 
-    def least(self, path: Path, at_least: int, most: int) -> Segment:
-        """The least length of ``path`` as far as it is at most ``most``; ``at_least`` is known."""
-        found = self._search(path)
-        if found is None or found[0] > most:
-            return Segment(max(at_least, most + 1), False)
-        return Segment(found[0], True)
+    def least_all(self, stretches: Sequence[Stretch]) -> list[Segment]:
+        """See the protocol."""
+        return [self.least(stretch) for stretch in stretches]
+
+    def least(self, stretch: Stretch) -> Segment:
+        """As ``least_all`` for one."""
+        found = self._search(stretch.path)
+        if found is None or found.length > stretch.most:
+            return Segment(max(stretch.at_least, stretch.most + 1), False)
+        return Segment(found.length, True)
 
     def ask(self, path: Path, steps: int) -> tuple[Status, Run | None]:
         """Whether ``path`` takes ``steps`` steps, which is known to be a lower bound; the run if it does."""
         found = self._search(path)
-        return (Status.SAT, found[1]) if found is not None and found[0] == steps else (Status.UNSAT, None)
+        if found is None or found.length != steps:
+            return Status.UNSAT, None
+        return Status.SAT, self._run(found)
 
     def _on_states(self, formulas: Sequence[FNode | None]) -> list[int]:
         """For each state the formulas (framed at 0) that hold in it, as bits."""
@@ -100,17 +119,16 @@ class Walks:
         values.update((f"{name}@1", value) for name, value in self._graph.states[after].items())
         return values
 
-    def _search(self, path: Path) -> tuple[int, Run] | None:
-        """The least length and a run of ``path``, None if there is none at all."""
+    def _search(self, path: Path) -> _Found | None:
+        """The least length of ``path`` and a way to walk it, None if there is none at all."""
         if path not in self._least:
             self._least[path] = _Walk(self, path).search()
         return self._least[path]
 
-    def run(self, start: int, choices: Iterable[int]) -> Run:
-        """The run from a state under inputs of the graph, with all variables of the system."""
-        simulator = Simulator(self._system)
-        state = {**simulator.initial(), **self._graph.states[start]}
-        return simulator.run(state, [self._graph.inputs[choice] for choice in choices])
+    def _run(self, found: _Found) -> Run:
+        """The run of what was found, with all variables of the system."""
+        state = {**self._simulator.initial(), **self._graph.states[found.start]}
+        return self._simulator.run(state, [self._graph.inputs[choice] for choice in found.choices])
 
 
 class _Walk:
@@ -126,13 +144,13 @@ class _Walk:
         self._nodes: list[_Node] = []
         self._seen: set[tuple[int, int]] = set()
 
-    def search(self) -> tuple[int, Run] | None:
+    def search(self) -> _Found | None:
         layer = self._first()
         depth = 0
         while layer:
             found = self._arrived(layer)
             if found is not None:
-                return depth, self._run(found)
+                return self._found(depth, found)
             following = []
             for number in layer:
                 node = self._nodes[number]
@@ -141,7 +159,7 @@ class _Walk:
                     if depth == 0 and not self._from_init and credited == 0:
                         continue
                     if not self._to_end and credited == len(self._goals):
-                        return depth, self._run(self._new(after, credited, number, choice))
+                        return self._found(depth, self._new(after, credited, number, choice))
                     following += self._add(after, self._standing(after, credited), number, choice)
             layer, depth = following, depth + 1
         return None
@@ -196,12 +214,12 @@ class _Walk:
         self._nodes.append(_Node(state, credited, parent, choice))
         return len(self._nodes) - 1
 
-    def _run(self, number: int) -> Run:
+    def _found(self, depth: int, number: int) -> _Found:
         choices = []
         while self._nodes[number].parent >= 0:
             choices.append(self._nodes[number].choice)
             number = self._nodes[number].parent
-        return self._walks.run(self._nodes[number].state, reversed(choices))
+        return _Found(depth, self._nodes[number].state, tuple(reversed(choices)))
 
 
 def _tests(formulas: Sequence[FNode | None]) -> Callable[[Mapping[str, int]], int]:

@@ -5,19 +5,21 @@ Each query is as small as its stretch, so that long chains become short long bef
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
 
 from pysmt.fnode import FNode
 
 from bmc.engines.protocol import Run, Session, Status
 from bmc.simulate import Simulator
-from bmc.system import Valuation, conjunction, equal
+from bmc.system import conjunction, equal
 from bmc.unroll import at
 from chaincover.any_order import AnyOrder
 from chaincover.concretize import Concretizer
 
 Found = Callable[[Run], None]
+Values = tuple[int, ...]
 
 WIDEST = 4
 """Goals in the widest window."""
@@ -33,20 +35,122 @@ class Window:
     ending: bool
 
 
-class WindowShortener:
-    """Shortens a run that covers goals; ``effort`` is the work per query, see the protocol of sessions."""
+@dataclass(frozen=True, slots=True)
+class Between:
+    """A question: in how few steps, less than ``steps``, can ``goals`` be covered from a state to another one?
 
-    def __init__(self, tools: Concretizer, any_order: AnyOrder, effort: int, found: Found) -> None:
+    ``before`` and ``after`` are the values of the variables that goals and final condition read. ``ending``: a run may
+    end in any state that satisfies the final condition instead.
+    """
+
+    before: Values
+    after: Values
+    goals: tuple[str, ...]
+    steps: int
+    ending: bool
+
+
+class WindowAnswers(Protocol):
+    """Answers questions about windows; each answer is remembered. LimitReached when time is over."""
+
+    def first(self, questions: Sequence[Between]) -> tuple[int, int] | None:
+        """The place of the first of ``questions`` for which there is a run, and its least number of steps.
+
+        None if there is a run for none of them. A question on which the solver gives up counts as one without.
+        """
+
+
+class WindowSearch:
+    """Answers by queries; ``effort`` is the work for each, see the protocol of sessions."""
+
+    def __init__(self, tools: Concretizer, any_order: AnyOrder, effort: int) -> None:
         self._tools = tools
         self._any_order = any_order
         self._effort = effort
-        self._found = found
-        self._simulator = Simulator(tools.system)
         formulas = [goal.antecedent for goal in tools.goals.values()]
         symbols = [s for f in (*formulas, *tools.end_formulas(0)) for s in f.get_free_variables()]
         names = {symbol.symbol_name().rpartition("@")[0] for symbol in symbols}
         self._variables = tools.system.cone(v.symbol for v in tools.system.state if v.name in names)
-        self._failed: set[tuple[FNode, FNode, Window]] = set()
+        self._known: dict[Between, int | None] = {}
+        self._last: Session | None = None  # what sessions share lives as long as one of them does
+
+    def question(self, run: Run, window: Window) -> Between:
+        """What there is to ask about ``window`` of ``run``."""
+        before, after = (
+            tuple(run.states[step][v.name] for v in self._variables) for step in (window.first, window.last)
+        )
+        return Between(before, after, window.goals, window.last - window.first, window.ending)
+
+    def open_ones(self, questions: Sequence[Between]) -> list[Between]:
+        """Those that were not answered yet."""
+        return [question for question in dict.fromkeys(questions) if question not in self._known]
+
+    def enter(self, question: Between, steps: int | None) -> None:
+        """Take note of an answer found elsewhere."""
+        self._known[question] = steps
+
+    def first(self, questions: Sequence[Between]) -> tuple[int, int] | None:
+        """See the protocol."""
+        found = ((place, self.least(question)) for place, question in enumerate(questions))
+        return next(((place, steps) for place, steps in found if steps is not None), None)
+
+    def least(self, question: Between) -> int | None:
+        """The least number of steps, None if there is no run, or the solver gave up before one was found."""
+        if question not in self._known:
+            self._last = self._tools.new_session(at(self._fixed(question.before), 0))
+            self._known[question] = self._least(self._last, question)
+        return self._known[question]
+
+    def _least(self, session: Session, question: Between) -> int | None:
+        for steps in range(question.steps):
+            status = self._ask(session, question, steps)
+            if status is Status.SAT:
+                return steps
+            if status is Status.UNKNOWN:
+                self._tools.budget.check()
+                return None
+        return None
+
+    def run(self, question: Between, steps: int) -> Run | None:
+        """A run of ``steps`` steps that answers ``question``, None where the solver gives up."""
+        session = self._tools.new_session(at(self._fixed(question.before), 0))
+        return session.run() if self._ask(session, question, steps) is Status.SAT else None
+
+    def _ask(self, session: Session, question: Between, steps: int) -> Status:
+        formulas = self._any_order.formulas(question.goals, steps)
+        if question.ending:
+            formulas += self._tools.end_formulas(steps)
+        else:
+            formulas.append(at(self._fixed(question.after), steps))
+        return session.check(formulas, steps, self._tools.budget.for_query(), self._effort).status
+
+    def _fixed(self, values: Values) -> FNode:
+        return conjunction(
+            equal(v.symbol, v.type.constant(value)) for v, value in zip(self._variables, values, strict=True)
+        )
+
+
+class WindowShortener:
+    """Shortens a run that covers goals; ``effort`` is the work per query, see the protocol of sessions.
+
+    ``answers`` tell which windows can be shorter, and the session of ``tools`` how: so the runs are the same whoever
+    answers.
+    """
+
+    def __init__(
+        self,
+        tools: Concretizer,
+        any_order: AnyOrder,
+        effort: int,
+        found: Found,
+        answers: WindowAnswers | None = None,
+    ) -> None:
+        self._tools = tools
+        self._any_order = any_order
+        self._found = found
+        self._simulator = Simulator(tools.system)
+        self._search = WindowSearch(tools, any_order, effort)
+        self._answers = answers or self._search
 
     def work(self, run: Run, credited: Mapping[str, int]) -> Run:
         """``run``, which covers each goal at the step that ``credited`` says, shortened until no window can be.
@@ -54,7 +158,7 @@ class WindowShortener:
         Each better run is handed to the callback. LimitReached when time is over.
         """
         while True:
-            better = next((b for w in self.windows(run, credited) if (b := self._shorter(run, w)) is not None), None)
+            better = self._better(run, self.windows(run, credited))
             if better is None:
                 return run
             run, credited = better, self._any_order.credited(better, tuple(credited))
@@ -75,33 +179,17 @@ class WindowShortener:
                 found.append(Window(first, last, goals, ending))
         return found
 
-    def _shorter(self, run: Run, window: Window) -> Run | None:
-        """``run`` with ``window`` made shorter, None if it cannot be or the solver gives up."""
-        before, after = (self._fixed(run.states[step]) for step in (window.first, window.last))
-        key = (before, after, replace(window, first=0, last=window.last - window.first))
-        if key in self._failed:
-            return None
-        session = self._tools.new_session(at(before, 0))
-        for length in range(window.last - window.first):
-            status = self._ask(session, window, length, after)
-            if status is Status.SAT:
-                return self._spliced(run, window, session.run())
-            if status is Status.UNKNOWN:
-                self._tools.budget.check()
-                break
-        self._failed.add(key)
+    def _better(self, run: Run, windows: Sequence[Window]) -> Run | None:
+        """``run`` with the first window that can be shorter made so; None if none can be, or the solver gives up."""
+        questions = [self._search.question(run, window) for window in windows]
+        begin = 0
+        while (found := self._answers.first(questions[begin:])) is not None:
+            place, steps = begin + found[0], found[1]
+            part = self._search.run(questions[place], steps)
+            if part is not None:
+                return self._spliced(run, windows[place], part)
+            begin = place + 1
         return None
-
-    def _ask(self, session: Session, window: Window, length: int, after: FNode) -> Status:
-        formulas = self._any_order.formulas(window.goals, length)
-        if window.ending:
-            formulas += self._tools.end_formulas(length)
-        else:
-            formulas.append(at(after, length))
-        return session.check(formulas, length, self._tools.budget.for_query(), self._effort).status
-
-    def _fixed(self, state: Valuation) -> FNode:
-        return conjunction(equal(v.symbol, v.type.constant(state[v.name])) for v in self._variables)
 
     def _spliced(self, run: Run, window: Window, part: Run) -> Run:
         inputs = (*run.inputs[: window.first], *part.inputs, *run.inputs[window.last :])

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import atexit
 import multiprocessing
+import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -24,7 +26,11 @@ Result = TypeVar("Result")
 Done = Callable[[int], None]
 
 RESTARTS = 3
-"""So often lost processes are replaced without any task being done; after that this process does the work itself."""
+"""So often lost processes are replaced without any task being done; from then on this process does all work itself."""
+
+
+PRELOADED = ["chaincover.remote_proof"]
+"""What all processes need is loaded once, where they can be copied from one that has it."""
 
 
 class Workers(Protocol):
@@ -35,6 +41,9 @@ class Workers(Protocol):
 
         ``function`` is a module's own, tasks and results are plain data. An error of a task is raised here.
         """
+
+    def size(self) -> int:
+        """How many tasks are done at a time."""
 
     def close(self) -> None:
         """Let the workers go, whatever they are doing."""
@@ -47,18 +56,20 @@ class Processes:
         self._jobs = jobs
         self._pool: ProcessPoolExecutor | None = None
         self._others: list[Any] = []
+        self._losses = 0
 
     def map(self, function: Callable[[Task], Result], tasks: Sequence[Task], done: Done) -> list[Result]:
         """See the protocol."""
         results: dict[int, Result] = {}
-        losses = 0
-        while len(results) < len(tasks) and losses < RESTARTS:
+        while len(results) < len(tasks) and self._losses < RESTARTS:
             before = len(results)
             try:
                 self._go_on(function, tasks, results, done)
             except BrokenProcessPool:
                 self.close()
-                losses = 0 if len(results) > before else losses + 1
+                self._losses = 0 if len(results) > before else self._losses + 1
+            else:
+                self._losses = 0
         for place, task in enumerate(tasks):
             if place not in results:
                 results[place] = function(task)
@@ -86,9 +97,15 @@ class Processes:
     def _ready(self) -> ProcessPoolExecutor:
         if self._pool is None:
             context = multiprocessing.get_context("forkserver" if sys.platform == "linux" else "spawn")
+            if sys.platform == "linux":
+                context.set_forkserver_preload(PRELOADED)
             self._others = multiprocessing.active_children()
-            self._pool = ProcessPoolExecutor(self._jobs, context, initializer=_ignore_interrupts)
+            self._pool = ProcessPoolExecutor(self._jobs, context, initializer=_begin)
         return self._pool
+
+    def size(self) -> int:
+        """See the protocol."""
+        return self._jobs
 
     def close(self) -> None:
         """See the protocol."""
@@ -134,6 +151,11 @@ class Cluster:
             raise
         return [results[place] for place in range(len(tasks))]
 
+    def size(self) -> int:
+        """See the protocol."""
+        threads: dict[str, int] = self._client.nthreads()
+        return max(1, sum(threads.values()))
+
     def close(self) -> None:
         """See the protocol."""
         self._client.close()
@@ -146,9 +168,20 @@ def _keep_done(futures: dict[Future[Result], int], results: dict[int, Result]) -
             results[place] = future.result()
 
 
-def _ignore_interrupts() -> None:
-    """Ctrl-C reaches all processes of a terminal: the one that shows progress decides."""
+def _begin() -> None:
+    """A process begins: it ends with the one that started it, however that ends.
+
+    Ctrl-C reaches all processes of a terminal: the one that shows progress decides.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 @lru_cache(maxsize=1)

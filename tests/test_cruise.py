@@ -68,7 +68,7 @@ def test_all_eighteen_transitions(final: FNode | None) -> None:
 
 def test_without_exploration_the_bound_is_still_right() -> None:
     result = generate(cruise(), PROPERTIES, None, Options(explore=0))
-    assert result.invariants == ()
+    assert not any("reachable states" in name for name in result.invariants)
     assert result.bounds.lower <= 8 <= result.bounds.length
 
 

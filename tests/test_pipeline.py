@@ -58,9 +58,9 @@ def test_goals_that_exclude_each_other_are_named() -> None:
 def test_unreachable_is_said_only_with_a_proof_and_the_rest_is_covered() -> None:
     goals = [at_place("three", 3), at_place("one", 1)]
     assert statuses(generate(branches(), goals, None)) == {"three": "unreachable", "one": "covered"}
-    by_induction = generate(branches(), goals, None, Options(bound=2, explore=0))
-    assert statuses(by_induction) == {"three": "unreachable", "one": "covered"}
-    assert "proved by induction" in by_induction.verdicts[0].detail
+    by_values = generate(branches(), goals, None, Options(bound=2, explore=0))
+    assert statuses(by_values) == {"three": "unreachable", "one": "covered"}
+    assert "proved invariants" in by_values.verdicts[0].detail
     blind = generate(branches(), goals, None, Options(bound=2, explore=0, improve=0))
     assert statuses(blind) == {"three": "not-within-bound", "one": "covered"}
     assert "K = 2" in blind.verdicts[0].detail
@@ -230,6 +230,7 @@ def test_the_search_over_whole_chains_finds_what_no_lengthening_of_one_order_can
     assert result.bounds.minimal
 
 
+@pytest.mark.usefixtures("no_found_invariants")
 def test_an_interrupt_while_shortening_keeps_chain_and_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*arguments: object) -> None:
         raise KeyboardInterrupt

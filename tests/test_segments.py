@@ -22,7 +22,7 @@ from bmc.unroll import at
 from chaincover.budget import Budget
 from chaincover.concretize import Concretizer
 from chaincover.graph import END, FINAL, INIT
-from chaincover.segments import Segment, SegmentSearch, credit, windows
+from chaincover.segments import Segment, SegmentSearch, Stretch, credit, windows
 from properties.monitor import Monitor
 
 MOST = 3
@@ -118,11 +118,11 @@ def test_least_lengths_on_machines_with_dead_ends(seed: int, overlap: str) -> No
     asked, lengths = search(case, overlap), PathLengths(Explicit(case[0]), case[1], case[2], overlap)
     for path in paths_of(case, seed, 8):
         possible = lengths.possible(path, 7)
-        found = asked.least(path, 0, 7)
+        found = asked.least(Stretch(path, 0, 7))
         assert found == (Segment(min(possible), True) if possible else Segment(8, False)), path
         assert asked.known(path) == found
         before = asked.queries
-        assert asked.least(path, 0, 7) == found
+        assert asked.least(Stretch(path, 0, 7)) == found
         assert asked.queries == before, "what is known is not asked again"
 
 
@@ -152,31 +152,31 @@ def test_runs_show_what_was_asked(seed: int, overlap: str) -> None:
 
 def test_the_examples_of_the_design() -> None:
     asked = search(three_to_four(), "allow")
-    assert [asked.least(edge, 0, 9).at_least for edge in ((INIT, "v"), ("v", "w"), ("w", FINAL))] == [1, 1, 1]
-    assert asked.least((INIT, "v", "w"), 2, 9) == Segment(3, True)
-    assert asked.least(("v", "w", FINAL), 2, 9) == Segment(3, True)
-    assert asked.least((INIT, "v", "w", FINAL), 3, 9) == Segment(4, True)
+    assert [asked.least(Stretch(edge, 0, 9)).at_least for edge in ((INIT, "v"), ("v", "w"), ("w", FINAL))] == [1, 1, 1]
+    assert asked.least(Stretch((INIT, "v", "w"), 2, 9)) == Segment(3, True)
+    assert asked.least(Stretch(("v", "w", FINAL), 2, 9)) == Segment(3, True)
+    assert asked.least(Stretch((INIT, "v", "w", FINAL), 3, 9)) == Segment(4, True)
     figure = search(figure_5(), "allow")
-    assert figure.least((INIT, "p2", "p1", FINAL), 0, 9) == Segment(6, True)
-    assert figure.least((INIT, "p1", "p2", FINAL), 0, 9) == Segment(10, False)
-    assert figure.least((INIT, "p1", "p2", FINAL), 0, 40) == Segment(12, True)
+    assert figure.least(Stretch((INIT, "p2", "p1", FINAL), 0, 9)) == Segment(6, True)
+    assert figure.least(Stretch((INIT, "p1", "p2", FINAL), 0, 9)) == Segment(10, False)
+    assert figure.least(Stretch((INIT, "p1", "p2", FINAL), 0, 40)) == Segment(12, True)
 
 
 def test_the_caller_s_bound_and_the_greatest_length_are_kept() -> None:
     asked = search(three_to_four(), "allow")
     path = (INIT, "v", "w", FINAL)
-    assert asked.least(path, 0, 1) == Segment(2, False)
-    assert asked.least(path, 3, 2) == Segment(3, False), "proved by the caller"
-    assert asked.least(path, 0, 9) == Segment(4, True)
-    assert asked.least(path, 0, 1) == Segment(4, True)
+    assert asked.least(Stretch(path, 0, 1)) == Segment(2, False)
+    assert asked.least(Stretch(path, 3, 2)) == Segment(3, False), "proved by the caller"
+    assert asked.least(Stretch(path, 0, 9)) == Segment(4, True)
+    assert asked.least(Stretch(path, 0, 1)) == Segment(4, True)
 
 
 def test_unknown_is_not_taken_for_impossible() -> None:
     asked = search(three_to_four(), "allow", DoubtfulEngine(), effort=1)
     path = (INIT, "v", "w", FINAL)
     assert asked.ask(path, 3) == (Status.UNKNOWN, None)
-    assert asked.least(path, 1, 9) == Segment(1, False, gave_up=True)
-    assert asked.least(path, 1, 9).at_least == 1
+    assert asked.least(Stretch(path, 1, 9)) == Segment(1, False, gave_up=True)
+    assert asked.least(Stretch(path, 1, 9)).at_least == 1
 
 
 def test_what_was_proved_when_the_time_was_over_stays_known(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -193,9 +193,9 @@ def test_what_was_proved_when_the_time_was_over_stays_known(monkeypatch: pytest.
     with monkeypatch.context() as patch:
         patch.setattr(asked, "ask", limited)
         with pytest.raises(LimitReached):
-            asked.least(path, 0, 9)
+            asked.least(Stretch(path, 0, 9))
     assert asked.known(path) == Segment(2, False)
-    assert asked.least(path, 0, 9) == Segment(4, True)
+    assert asked.least(Stretch(path, 0, 9)) == Segment(4, True)
 
 
 def test_steps_are_credited_in_order() -> None:

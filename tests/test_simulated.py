@@ -130,3 +130,19 @@ def test_distances_seen_in_a_run() -> None:
         (INIT, "a"): 1, (INIT, "b"): 2, (INIT, FINAL): 0, ("a", "b"): 1, ("a", FINAL): 4, ("b", "a"): 3, ("b", FINAL): 3
     }  # fmt: skip
     assert seen_in(covered, {"a": 2, "b": 1}, True, 9)["a", "b"] == 5
+
+
+@pytest.mark.parametrize("calls", [1, 2, 30])
+def test_random_runs_ask_at_every_step_whether_to_go_on(calls: int) -> None:
+    case = random_case(5)
+    batch, asked = Batch(case.system, seed=1), 0
+
+    def check() -> None:
+        nonlocal asked
+        asked += 1
+        if asked == calls:
+            raise LimitReached("over")
+
+    with pytest.raises(LimitReached):
+        batch.lanes(batch.initial(), 3, 40, check)
+    assert asked == calls

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import pytest
 from command_line import chaincover, write_files
 
 CODE = """
@@ -43,9 +45,50 @@ def test_a_goal_that_only_an_invariant_excludes_is_proved_unreachable(tmp_path: 
     assert goals["apart"]["verdict"] == "unreachable"
     assert "proved invariants" in goals["apart"]["detail"]
     assert outcome.code == 4
-    assert "s.mode = s.twin" in outcome.json["certificate"]["invariants"]
+    assert "s.mode == s.twin" in outcome.json["certificate"]["invariants"]
     again = chaincover("verify", ".", "out/chain.json", cwd=tmp_path)
-    assert "s.mode = s.twin: true at the start, and kept by every step" in again.out
+    assert "s.mode == s.twin: true at the start, and kept by every step" in again.out
+
+
+def test_an_invariant_that_does_not_hold_is_refused(tmp_path: Path) -> None:
+    write_files(tmp_path, {"c.c": CODE, "chaincover.toml": PROJECT})
+    outcome = chaincover("generate", ".", "--json", "--no-cache", "-o", "out", cwd=tmp_path)
+    place = tmp_path / "out" / "chain.json"
+    document = json.loads(place.read_text())
+    used = document["certificate"]["invariants"]
+    assert used[:2] == ["s.mode <= 3", "s.twin <= 3"]
+    assert outcome.json["certificate"]["invariants"] == used
+    for false, why in (
+        ("s.mode <= 2", "false after 3 step(s) from a start state"),
+        ("s.mode >= 1", "false in a start state"),
+        ("s.mode == 0 => s.twin == 1", "false in a start state"),
+        ("s.total == s.twin", "the program states no such invariant"),
+        ("s.mode <= 3 ||", "the program states no such invariant"),
+    ):
+        document["certificate"]["invariants"] = [false, *used[1:]]
+        place.write_text(json.dumps(document))
+        again = chaincover("verify", ".", "out/chain.json", "--json", cwd=tmp_path)
+        line = next(line for line in again.json["checks"] if line["check"] == "invariants")
+        assert (line["verdict"], again.code) == ("WRONG", 1)
+        assert f"{false}: {why}" in line["text"]
+
+
+def test_an_invariant_that_no_induction_proves_is_not_said_to_be_verified(tmp_path: Path) -> None:
+    write_files(tmp_path, {"c.c": CODE, "chaincover.toml": PROJECT})
+    chaincover("generate", ".", "--json", "--no-cache", "-o", "out", cwd=tmp_path)
+    place = tmp_path / "out" / "chain.json"
+    document = json.loads(place.read_text())
+    document["certificate"]["invariants"] = ["s.total <= 4294967294", *document["certificate"]["invariants"]]
+    place.write_text(json.dumps(document))
+    again = chaincover("verify", ".", "out/chain.json", "--json", cwd=tmp_path)
+    assert next(line["verdict"] for line in again.json["checks"] if line["check"] == "invariants") != "holds"
+
+
+@pytest.mark.parametrize("limits", [(), ("--explore", "0", "--exhaust", "0")])
+def test_without_a_list_of_states_the_verdicts_are_the_same(tmp_path: Path, limits: tuple[str, ...]) -> None:
+    write_files(tmp_path, {"c.c": CODE, "chaincover.toml": PROJECT})
+    outcome = chaincover("generate", ".", "--json", "--no-cache", "-o", "out", *limits, cwd=tmp_path)
+    assert [goal["verdict"] for goal in outcome.json["goals"]] == ["covered", "unreachable"]
 
 
 RINGS = """
@@ -53,8 +96,8 @@ static unsigned total; static unsigned char ring;
 void init(void) { total = 0; ring = 0; }
 void step(unsigned in) {
     total += in;
-    if (ring < 10) { ring = ring == 9 ? 0 : ring + 1; }
-    else if (ring >= 20 && ring <= 22) { ring = ring == 22 ? 20 : ring + 1; }
+    if (ring % 2 == 0) { ring = ring == 18 ? 0 : ring + 2; }
+    else if (ring >= 5 && ring <= 9) { ring = ring == 9 ? 5 : ring + 2; }
 }
 """
 
@@ -71,7 +114,7 @@ id = "inside"
 text = "cover(ring == 4 && total > 100)"
 [[property]]
 id = "outside"
-text = "cover(ring == 22)"
+text = "cover(ring == 9)"
 """
     )
     write_files(tmp_path, {"c.c": RINGS, "chaincover.toml": project})

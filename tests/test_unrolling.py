@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from pysmt.shortcuts import BV, TRUE, And, Not, Or, Symbol
+import pytest
+from pysmt.shortcuts import BV, TRUE, And, BVAdd, Not, Or, Symbol
 from pysmt.typing import BOOL
 
+from bmc.engines import choose
+from bmc.engines.protocol import Status
 from bmc.engines.reach import Reaches
 from bmc.system import BOOLEAN, InputVariable, StateVariable, TransitionSystem, ValueType
 from bmc.unroll import framed
@@ -34,3 +37,30 @@ def test_a_disjunction_reaches_as_far_as_its_parts() -> None:
     assert list(reaches.states([Or(near, far)])) == [other, state]
     assert list(reaches.states([near])) == [other]
     assert list(reaches.states([framed(given, 0)])) == []
+
+
+def test_what_is_read_at_step_0_alone_is_told_apart() -> None:
+    reaches = Reaches(SYSTEM)
+    formula = And(framed(other, 0), framed(state, 2).Equals(BV(1, 4)))
+    assert list(reaches.states([formula])) == [other, state]
+    assert list(reaches.moved([formula])) == [state]
+    assert list(reaches.moved([Or(formula, framed(other, 1))])) == [state, other]
+
+
+@pytest.mark.parametrize("engine", ["sat", "z3"])
+def test_a_variable_that_only_the_source_reads_starts_as_it_says_and_can_be_asked_about_later(engine: str) -> None:
+    system = TransitionSystem(
+        "starts",
+        (
+            StateVariable("ur_state", NIBBLE, BV(3, 4), BVAdd(state, BV(1, 4))),
+            StateVariable("ur_other", BOOLEAN, TRUE(), Not(other)),
+        ),
+        (InputVariable("ur_given", BOOLEAN),),
+    )
+    source = And(framed(state, 0).Equals(BV(5, 4)), Not(framed(other, 0)))
+    session = choose(engine).session(system, source, [framed(state, 0).Equals(BV(9, 4))])
+    assert session.check([framed(state, 4).Equals(BV(9, 4))], 4).status is Status.SAT
+    assert [row["ur_other"] for row in session.run().states] == [0, 1, 0, 1, 0]
+    assert session.check([framed(other, 2)], 3).status is Status.UNSAT
+    assert session.check([framed(other, 3)], 3).status is Status.SAT
+    assert session.run().states[3] == {"ur_state": 8, "ur_other": 1}

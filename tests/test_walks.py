@@ -26,7 +26,7 @@ from chaincover.graph import END, FINAL, INIT
 from chaincover.learn import Learner
 from chaincover.orderings.protocol import OrderingProblem, start_times
 from chaincover.reachability import GraphBuilder
-from chaincover.segments import Segment, SegmentSearch
+from chaincover.segments import Segment, SegmentSearch, Stretch
 from chaincover.walks import MOST_WORK, Walks, walks_in
 from properties.goal import Goal
 from properties.monitor import Monitor
@@ -85,7 +85,7 @@ def test_least_lengths_equal_those_of_all_runs(seed: int, overlap: str) -> None:
     for path in paths_of(case, seed, 8):
         possible = slow.possible(path)
         expected = Segment(min(possible), True) if possible else Segment(MOST + 1, False)
-        assert found.least(path, 0, MOST) == expected, path
+        assert found.least(Stretch(path, 0, MOST)) == expected, path
         check_runs(case, found, path, overlap, min(possible) if possible else None)
 
 
@@ -142,7 +142,7 @@ def test_the_solver_says_the_same(seed: int, overlap: str) -> None:
     asked = SegmentSearch(Concretizer(proved, goals, final, choose_engine("z3"), Budget()), overlap, None)
     for path in paths_of(case, seed, 4):
         if path[-1] != END or final is None:
-            assert found.least(path, 0, MOST) == asked.least(path, 0, MOST), path
+            assert found.least(Stretch(path, 0, MOST)) == asked.least(Stretch(path, 0, MOST)), path
 
 
 def with_open_start(case: Case) -> Case:
@@ -160,15 +160,15 @@ def test_open_start_values_are_all_tried(seed: int, overlap: str) -> None:
     asked = SegmentSearch(Concretizer(system, goals, final, choose_engine("z3"), Budget()), overlap, None)
     for path in paths_of(case, seed, 4):
         if path[-1] != END or final is None:
-            assert found.least(path, 0, MOST) == asked.least(path, 0, MOST), path
+            assert found.least(Stretch(path, 0, MOST)) == asked.least(Stretch(path, 0, MOST)), path
 
 
 def test_open_start_values_make_a_path_shorter() -> None:
     """A goal four steps from the start holds at once where the start is open."""
     closed = line()
     names = (INIT, "last")
-    assert walks(closed, "allow").least(names, 0, 9) == Segment(4, True)
-    assert walks(with_open_start(closed), "allow").least(names, 0, 9) == Segment(0, True)
+    assert walks(closed, "allow").least(Stretch(names, 0, 9)) == Segment(4, True)
+    assert walks(with_open_start(closed), "allow").least(Stretch(names, 0, 9)) == Segment(0, True)
 
 
 def line(length: int = 1) -> Case:
@@ -186,19 +186,19 @@ def line(length: int = 1) -> Case:
 
 def test_a_dead_end_is_reached_but_not_left() -> None:
     found = walks(line(), "allow")
-    assert found.least((INIT, "last"), 0, 9) == Segment(4, True)
-    assert found.least(("last", END), 0, 9) == Segment(0, True)
-    assert found.least(("last", FINAL), 0, 9) == Segment(10, False)
-    assert found.least((INIT, "in p4"), 3, 9) == Segment(10, False), "no step is allowed there"
-    assert found.least(("in p4", "last"), 0, 9) == Segment(10, False)
+    assert found.least(Stretch((INIT, "last"), 0, 9)) == Segment(4, True)
+    assert found.least(Stretch(("last", END), 0, 9)) == Segment(0, True)
+    assert found.least(Stretch(("last", FINAL), 0, 9)) == Segment(10, False)
+    assert found.least(Stretch((INIT, "in p4"), 3, 9)) == Segment(10, False), "no step is allowed there"
+    assert found.least(Stretch(("in p4", "last"), 0, 9)) == Segment(10, False)
     assert found.ask((INIT, "in p4"), 4) == (Status.UNSAT, None)
 
 
 def test_the_caller_s_bound_and_the_greatest_length_are_kept() -> None:
     found = walks(line(), "allow")
-    assert found.least((INIT, "last"), 0, 2) == Segment(3, False)
-    assert found.least((INIT, "last"), 4, 2) == Segment(4, False), "proved by the caller"
-    assert found.least((INIT, "last"), 1, 4) == Segment(4, True)
+    assert found.least(Stretch((INIT, "last"), 0, 2)) == Segment(3, False)
+    assert found.least(Stretch((INIT, "last"), 4, 2)) == Segment(4, False), "proved by the caller"
+    assert found.least(Stretch((INIT, "last"), 1, 4)) == Segment(4, True)
 
 
 def test_goals_of_one_step_may_share_it_only_with_overlap() -> None:
@@ -206,9 +206,9 @@ def test_goals_of_one_step_may_share_it_only_with_overlap() -> None:
     case = line()
     twice = (*case[1], replace(case[1][1], name="go too"))
     case = (case[0], twice, case[2])
-    assert walks(case, "allow").least(("go", "go too"), 0, 9) == Segment(0, True)
-    assert walks(case, "forbid").least(("go", "go too"), 0, 9) == Segment(10, False)
-    assert walks(case, "forbid").least(("first", "go"), 0, 9) == Segment(1, True)
+    assert walks(case, "allow").least(Stretch(("go", "go too"), 0, 9)) == Segment(0, True)
+    assert walks(case, "forbid").least(Stretch(("go", "go too"), 0, 9)) == Segment(10, False)
+    assert walks(case, "forbid").least(Stretch(("first", "go"), 0, 9)) == Segment(1, True)
 
 
 def test_none_for_longer_goals_without_a_graph_and_for_too_much_work() -> None:

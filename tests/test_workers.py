@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +17,7 @@ from bmc.engines import choose
 from bmc.errors import LimitReached, UsageError
 from chaincover.budget import Budget
 from chaincover.reachability import GraphBuilder
-from chaincover.remote import Engines, RemoteEdges
+from chaincover.remote import Allowance, Engines, RemoteEdges
 from chaincover.workers import Cluster, Processes, Workers
 from chaincover.workers import choose as choose_workers
 
@@ -65,6 +67,20 @@ def test_a_killed_process_loses_nothing(tmp_path: Path) -> None:
     workers.close()
 
 
+def end_process(number: int) -> int:
+    """Takes every process with it but the first one."""
+    if multiprocessing.parent_process() is not None:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
+def test_processes_that_never_get_anything_done_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    workers = Processes(2)
+    assert workers.map(end_process, [1, 2, 3], lambda count: None) == [1, 2, 3]
+    monkeypatch.setattr(workers, "_ready", lambda: pytest.fail("they are not tried again"))
+    assert workers.map(square, [4, 5], lambda count: None) == [16, 25]
+
+
 def graph_of(case, workers: Workers | None, overlap: str = "allow"):
     system, goals, final = case
     told: list[str] = []
@@ -92,9 +108,11 @@ def test_the_graph_is_the_same_as_without_workers(processes: Processes, overlap:
 
 def test_time_that_is_over_stops_workers_too() -> None:
     class Here:
+        def size(self):
+            return 1
+
         def map(self, function, tasks, done):
-            time_is_over = [type(task)(**{**vars(task), "seconds": 1e-9}) for task in tasks]
-            return [function(task) for task in time_is_over]
+            return [function(replace(task, time=Allowance(0.0, None))) for task in tasks]
 
     remote = Engines("z3")
     builder = GraphBuilder(

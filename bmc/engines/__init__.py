@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
+from collections.abc import Callable
 
 from bmc.engines.protocol import Engine
 from bmc.errors import UsageError
+from bmc.system import TransitionSystem
 
 AUTO = "auto"
-NAMES = (AUTO, "sat", "z3", "bitwuzla", "explicit")
-
-
-def automatic() -> tuple[str, str]:
-    """The engine that ``auto`` stands for here, and why."""
-    if find_spec("pysat") is None:
-        return "z3", "python-sat, which sat needs, is not installed"
-    return "sat", "it is the fastest on all but the smallest systems"
+NAMES = (AUTO, "sat", "z3", "bitwuzla", "explicit", "portfolio")
 
 
 def choose(name: str, memory: int | None = None) -> Engine:
-    """A new engine called ``name`` (``auto``: see ``automatic``); UsageError if there is none of that name.
+    """A new engine called ``name``; UsageError if there is none of that name.
 
-    ``memory`` is how many megabytes its solver may use (None: no limit); it holds for all engines of its kind in this
-    process from then on.
+    ``auto`` chooses when it first sees a system (``bmc.engines.auto``); until then it has the name of the engine for
+    most systems. ``memory`` is how many megabytes its solver may use (None: no limit); it holds for all engines of its
+    kind in this process from then on.
     """
     if name == AUTO:
-        name, _ = automatic()
+        from bmc.engines.auto import AutoEngine
+
+        return AutoEngine(memory)
     if name == "z3":
         from bmc.engines.z3 import Z3Engine
 
@@ -42,4 +39,30 @@ def choose(name: str, memory: int | None = None) -> Engine:
         from bmc.engines.explicit import ExplicitEngine
 
         return ExplicitEngine(memory)
+    if name == "portfolio":
+        from bmc.engines.portfolio import PortfolioEngine
+
+        return PortfolioEngine(memory)
     raise UsageError(f"no engine is called {name!r}", hint=f"choose one of {', '.join(NAMES)}")
+
+
+def described(engine: Engine, system: TransitionSystem) -> tuple[str, str]:
+    """Name and version of what ``engine`` asks about ``system``: that of ``auto`` depends on it."""
+    engine.tries(system)
+    return engine.name, engine.version
+
+
+def listen(engine: Engine, tell: Callable[[str], None]) -> None:
+    """Let ``tell`` know of questions that ``engine`` takes long for, if it can."""
+    from bmc.engines.auto import AutoEngine
+    from bmc.engines.portfolio import PortfolioEngine
+
+    if isinstance(engine, AutoEngine | PortfolioEngine):
+        engine.tell = tell
+
+
+def reason(engine: Engine) -> str:
+    """Why ``engine`` was chosen, where it was not asked for by name."""
+    from bmc.engines.auto import AutoEngine
+
+    return engine.why if isinstance(engine, AutoEngine) else "asked for"

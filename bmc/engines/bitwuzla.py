@@ -19,11 +19,12 @@ import pysmt.operators as op
 from pysmt.fnode import FNode
 
 from bmc.engines.protocol import Session, Status
-from bmc.engines.unrolling import UnrollingEngine, UnrollingSession, proved
+from bmc.engines.term_step import StepFormulas, TermEngine
+from bmc.engines.unrolling import UnrollingSession
 from bmc.errors import MemoryLimitReached, UsageError
 from bmc.evaluate import post_order
-from bmc.system import StateVariable, TransitionSystem, Valuation, conjunction, equal, symbols_of
-from bmc.unroll import at, at_each, framed, shift
+from bmc.system import StateVariable, TransitionSystem, Valuation
+from bmc.unroll import framed, shift
 
 SEED = 1
 EFFORT_UNIT = 3_000
@@ -39,7 +40,7 @@ class Template:
     symbols: tuple[FNode, ...]
 
 
-class BitwuzlaEngine(UnrollingEngine):
+class BitwuzlaEngine(TermEngine[Template]):
     """Makes sessions on bitwuzla. ``memory`` in megabytes is for each session."""
 
     name = "bitwuzla"
@@ -55,29 +56,14 @@ class BitwuzlaEngine(UnrollingEngine):
         self.api: Any = bitwuzla
         self.version: str = bitwuzla.version()
         self.terms = _Terms(bitwuzla)
-        self._templates: dict[tuple[bool, tuple[str, ...]], Template] = {}
 
     def solver_session(self, system: TransitionSystem, source: FNode, goals: Sequence[FNode]) -> Session:
         """A session that asks bitwuzla; trials are not made before it."""
         return BitwuzlaSession(self, system, source, goals)
 
-    def forget(self) -> None:
-        """Drop the steps of the last system."""
-        self._templates = {}
-
-    def template(self, system: TransitionSystem, variables: Sequence[StateVariable], conditions: bool) -> Template:
-        """The step of ``variables``, with the step's validity condition if ``conditions``."""
-        self.remember(system)
-        key = (conditions, tuple(var.name for var in variables))
-        if key not in self._templates:
-            after = at_each([var.next for var in variables], 0)
-            pairs = zip(variables, after, strict=True)
-            equations = conjunction(equal(framed(var.symbol, 1), term) for var, term in pairs)
-            parts = [at(system.input_constraint, 0), at(system.defined, 0), at(proved(system), 1)]
-            condition = conjunction(parts if conditions else [])
-            symbols = tuple(symbols_of(conjunction([equations, condition])))
-            self._templates[key] = Template(self.terms.of(equations), self.terms.of(condition), symbols)
-        return self._templates[key]
+    def translated(self, system: TransitionSystem, step: StepFormulas) -> Template:
+        """A step in bitwuzla's terms."""
+        return Template(self.terms.of(step.equations), self.terms.of(step.condition), step.symbols)
 
 
 class BitwuzlaSession(UnrollingSession[Template, Any]):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from pysmt.fnode import FNode
 from pysmt.shortcuts import Or
@@ -72,12 +72,20 @@ class Session(Protocol):
         """The run found by the last ``check`` that answered SAT, all its variables' values, over its ``steps``."""
 
 
+class Placed(NamedTuple):
+    """A framed formula, moved ``later``, that is asked over ``steps`` valid steps."""
+
+    formula: FNode
+    later: int
+    steps: int
+
+
 @dataclass(frozen=True, eq=False)
 class Group:
     """A framed formula with alternatives. Two groups are never the same: a session translates each once."""
 
     formula: FNode
-    alternatives: tuple[Alternative, ...]
+    alternatives: tuple[Placed, ...]
 
 
 @runtime_checkable

@@ -9,8 +9,8 @@ from pysmt.fnode import FNode
 from bmc.system import TransitionSystem, symbols_of
 from bmc.unroll import unframed
 
-Reach = tuple[int, tuple[FNode, ...]]
-"""How many steps a framed formula needs, and the plain symbols of the state variables in it."""
+Reach = tuple[int, tuple[FNode, ...], tuple[FNode, ...]]
+"""How many steps a framed formula needs; the plain symbols of its state variables, and of those at steps after 0."""
 
 
 class Reaches:
@@ -29,22 +29,29 @@ class Reaches:
         """The plain symbols of the state variables in framed formulas."""
         return dict.fromkeys(symbol for formula in formulas for symbol in self._of(formula)[1])
 
+    def moved(self, formulas: Iterable[FNode]) -> Iterable[FNode]:
+        """The plain symbols of the state variables that framed formulas read after step 0."""
+        return dict.fromkeys(symbol for formula in formulas for symbol in self._of(formula)[2])
+
     def _of(self, formula: FNode) -> Reach:
         """A disjunction's parts are looked at once each: they are asked together in ever new ways."""
         if formula not in self._known:
             parts = [self._single(part) for part in (formula.args() if formula.is_or() else [formula])]
-            union = dict.fromkeys(symbol for _, symbols in parts for symbol in symbols)
-            self._known[formula] = max(span for span, _ in parts), tuple(union)
+            states = dict.fromkeys(symbol for _, symbols, _ in parts for symbol in symbols)
+            moved = dict.fromkeys(symbol for _, _, symbols in parts for symbol in symbols)
+            self._known[formula] = max(span for span, _, _ in parts), tuple(states), tuple(moved)
         return self._known[formula]
 
     def _single(self, formula: FNode) -> Reach:
         if formula not in self._known:
-            span, states = 0, dict[FNode, None]()
+            span, states, moved = 0, dict[FNode, None](), dict[FNode, None]()
             for symbol in symbols_of(formula):
                 name, step = unframed(symbol)
                 if name in self._states:
                     span, states[self._states[name]] = max(span, step), None
+                    if step:
+                        moved[self._states[name]] = None
                 elif name in self._inputs:
                     span = max(span, step + 1)
-            self._known[formula] = span, tuple(states)
+            self._known[formula] = span, tuple(states), tuple(moved)
         return self._known[formula]

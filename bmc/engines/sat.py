@@ -13,7 +13,7 @@ from weakref import WeakValueDictionary
 
 from pysmt.fnode import FNode
 
-from bmc.engines.protocol import Session, Status
+from bmc.engines.protocol import Placed, Session, Status
 from bmc.engines.unrolling import UnrollingEngine, UnrollingSession
 from bmc.errors import MemoryLimitReached
 from bmc.gates.frames import Frames
@@ -32,7 +32,8 @@ class Unrolled:
         self.cone: dict[str, StateVariable] = {}
         self.steps: list[int] = []
         self.literals: dict[FNode, int] = {}
-        self.alternatives: dict[tuple[FNode, int], int] = {}
+        self.alternatives: dict[Placed, int] = {}
+        self.widened: set[FNode] = set()
 
 
 class SatEngine(UnrollingEngine):
@@ -93,7 +94,7 @@ class SatSession(UnrollingSession[int, int]):
         self._frames = shared.frames
         self._cone, self._templates = shared.cone, shared.steps
         self._valid, self._literals = shared.frames.valid, shared.literals
-        self._alternatives = shared.alternatives
+        self._alternatives, self._widened = shared.alternatives, shared.widened
         self._source: int
         self._model: Sequence[int] = ()
         self.start(source, shared.goals)
@@ -118,6 +119,9 @@ class SatSession(UnrollingSession[int, int]):
     def _tied(self, formula: FNode) -> int:
         return self._frames.literal(formula)
 
+    def _tied_later(self, formula: FNode, later: int) -> int:
+        return self._frames.literal(formula, later)
+
     def _tied_any(self, literals: Sequence[int]) -> int:
         if len(literals) == 1:
             return literals[0]
@@ -129,6 +133,15 @@ class SatSession(UnrollingSession[int, int]):
         both = self._frames.solver.fresh(1)[0]
         self._frames.solver.add([-both, literal] for literal in literals)
         return both
+
+    def _tied_group(self, first: int, options: Sequence[int]) -> int:
+        literal = self._frames.solver.fresh(1)[0]
+        self._frames.solver.add([[-literal, first], [-literal, *options]])
+        return literal
+
+    def _drop(self, literal: int) -> None:
+        """Clauses with a literal that is false need not be looked at."""
+        self._frames.solver.add([[-literal]])
 
     def _solve(
         self, assumptions: Sequence[int], time_limit: float | None, effort: int | None

@@ -1,7 +1,6 @@
 """What all sessions that unroll the step share: horizons, cones of influence, validity, tied formulas, runs.
 
-An engine of its own solver derives from UnrollingEngine and UnrollingSession and says only how its solver takes one
-step, one formula and one question.
+An engine of its own solver derives from UnrollingEngine and UnrollingSession and says only what ``Backend`` asks for.
 """
 
 from __future__ import annotations
@@ -9,24 +8,20 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Generic, TypeVar
 
 from pysmt.fnode import FNode
+from pysmt.shortcuts import TRUE
 
+from bmc.engines.backend import Backend, Literal, Step
 from bmc.engines.cost import Cost
 from bmc.engines.guessing import GuessingSession
-from bmc.engines.protocol import Alternative, Answer, Group, Run, Session, Status
+from bmc.engines.protocol import Alternative, Answer, Group, Placed, Run, Session, Status
 from bmc.engines.reach import Reaches
 from bmc.engines.sampling import Sampling
 from bmc.floats.operations import has_arithmetic
 from bmc.simulate import Simulator
-from bmc.system import StateVariable, TransitionSystem, Valuation, conjunction
+from bmc.system import StateVariable, TransitionSystem, conjunction
 from bmc.unroll import at
-
-Step = TypeVar("Step")
-"""One step of some state variables, translated for the solver."""
-Literal = TypeVar("Literal")
-"""What the solver takes as an assumption."""
 
 
 def proved(system: TransitionSystem) -> FNode:
@@ -100,7 +95,7 @@ class UnrollingEngine(ABC):
         yield
 
 
-class UnrollingSession(ABC, Generic[Step, Literal]):
+class UnrollingSession(Backend[Step, Literal]):
     """One incremental solver over the runs from one source.
 
     Next-state equations are total and asserted outright. What makes step j valid (constraint, definedness, proved
@@ -116,8 +111,10 @@ class UnrollingSession(ABC, Generic[Step, Literal]):
         self._templates: list[Step] = []
         self._valid: list[Literal] = []
         self._literals: dict[FNode, Literal] = {}
-        self._alternatives: dict[tuple[FNode, int], Literal] = {}
+        self._alternatives: dict[Placed, Literal] = {}
         self._groups: dict[Group, Literal] = {}
+        self._widened: set[FNode] = set()
+        self._starts: dict[FNode, None] = {}
         self._reaches = engine.reaches(system)
         self._satisfied = False
         self._span = self._steps = 0
@@ -125,7 +122,7 @@ class UnrollingSession(ABC, Generic[Step, Literal]):
     def start(self, source: FNode, goals: Sequence[FNode]) -> None:
         """Assert ``source``; ``goals`` tell which variables will be needed."""
         with self._engine.within_memory(), self._engine.cost.in_session():
-            self._widen([source, *goals])
+            self._widen(goals or [source], [source])
             self._span = self._reaches.span(source)
             self._begin(source, at(proved(self._system), 0))
 
@@ -139,86 +136,87 @@ class UnrollingSession(ABC, Generic[Step, Literal]):
         interrupted from the keyboard, MemoryLimitReached if it has no memory left.
         """
         with self._engine.within_memory(), self._engine.cost.in_session():
-            return self._check(formulas, max(steps, self._span), time_limit, effort)
-
-    def _check(self, formulas: Sequence[FNode], steps: int, time_limit: float | None, effort: int | None) -> Answer:
-        self._satisfied = False
-        for formula in formulas:
-            if self._reaches.span(formula) > steps:
-                raise ValueError(f"a formula of {self._reaches.span(formula)} steps in a query over {steps} steps")
-        if time_limit is not None and time_limit <= 0:
-            return Answer(Status.UNKNOWN)
-        self._widen(self._new_in(formulas))
-        self._lengthen(steps)
-        literals = [self._literal(f) for f in formulas]
-        validity = self._valid[steps - 1 : steps] if steps else []
-        with self._engine.cost.in_solver():
-            status, core = self._solve([*literals, *validity], time_limit, effort)
-        if status is Status.SAT:
-            self._satisfied, self._steps = True, steps
-        if status is not Status.UNSAT:
-            return Answer(status)
-        return Answer(status, tuple(f for place, f in enumerate(formulas) if place in core))
+            steps, self._satisfied = max(steps, self._span), False
+            for formula in formulas:
+                self._check_span(formula, 0, steps)
+            if time_limit is not None and time_limit <= 0:
+                return Answer(Status.UNKNOWN)
+            self._widen(formulas)
+            self._lengthen(steps)
+            literals = [self._literal(f) for f in formulas]
+            validity = self._valid[steps - 1 : steps] if steps else []
+            status, core = self._answer([*literals, *validity], steps, time_limit, effort)
+            found = tuple(f for place, f in enumerate(formulas) if place in core) if status is Status.UNSAT else ()
+            return Answer(status, found)
 
     def check_any(
         self, alternatives: Sequence[Alternative], time_limit: float | None = None, effort: int | None = None
     ) -> Answer:
         """Is there a run for at least one of ``alternatives``? Otherwise as ``check``; there is no core.
 
-        ``run`` is then as long as the longest of them, its steps beyond one that is satisfied valid or not.
+        ``run`` goes on after the steps of the one that is satisfied, its steps then valid or not.
         """
-        with self._engine.within_memory(), self._engine.cost.in_session():
-            self._satisfied = False
-            if time_limit is not None and time_limit <= 0:
-                return Answer(Status.UNKNOWN)
-            if not alternatives:
-                return Answer(Status.UNSAT)
-            asked = [(formula, max(steps, self._span)) for formula, steps in alternatives]
-            last = max(steps for _, steps in asked)
-            self._widen(self._new_in(key[0] for key in asked if key not in self._alternatives))
-            self._lengthen(last)
-            options = [self._within(formula, steps) for formula, steps in asked]
-            one = self._tied_any(options)
-            with self._engine.cost.in_solver():
-                status, _ = self._solve([one], time_limit, effort)
-            if status is Status.SAT:
-                self._satisfied, self._steps = True, last
-            return Answer(status)
+        parts = tuple(Placed(formula, 0, steps) for formula, steps in alternatives)
+        return self.check_groups([Group(TRUE(), parts)] if parts else [], time_limit, effort)
 
     def check_groups(
         self, groups: Sequence[Group], time_limit: float | None = None, effort: int | None = None
     ) -> Answer:
         """Is there a run for one of ``groups``: its formula, and at least one of its alternatives?
 
-        Otherwise as ``check_any``.
+        Otherwise as ``check_any``. A group that the next question does not ask about is forgotten.
         """
         with self._engine.within_memory(), self._engine.cost.in_session():
             self._satisfied = False
             if time_limit is not None and time_limit <= 0:
                 return Answer(Status.UNKNOWN)
-            fresh = [group for group in groups if group not in self._groups]
-            self._widen(self._new_in(f for g in fresh for f in (g.formula, *(part for part, _ in g.alternatives))))
-            self._lengthen(max((steps for g in fresh for _, steps in g.alternatives), default=0))
-            for group in fresh:
-                options = [self._within(formula, max(steps, self._span)) for formula, steps in group.alternatives]
-                self._groups[group] = self._tied_all([self._literal(group.formula), self._tied_any(options)])
+            if not groups:
+                return Answer(Status.UNSAT)
+            self._know(groups)
             one = self._tied_any([self._groups[group] for group in groups])
-            with self._engine.cost.in_solver():
-                status, _ = self._solve([one], time_limit, effort)
-            if status is Status.SAT:
-                self._satisfied, self._steps = True, len(self._valid)
+            status, _ = self._answer([one], len(self._valid), time_limit, effort)
+            if len(groups) > 1:
+                self._drop(one)
             return Answer(status)
 
-    def _within(self, formula: FNode, steps: int) -> Literal:
-        """The literal that implies ``formula`` and the validity of ``steps`` steps, made once."""
-        key = (formula, steps)
-        if key not in self._alternatives:
-            if self._reaches.span(formula) > steps:
-                raise ValueError(f"a formula of {self._reaches.span(formula)} steps in a query over {steps} steps")
-            self._alternatives[key] = self._tied_all(
-                [self._literal(formula), *(self._valid[steps - 1 : steps] if steps else [])]
-            )
-        return self._alternatives[key]
+    def _know(self, groups: Sequence[Group]) -> None:
+        """There are literals for ``groups`` and no others."""
+        asked = set(groups)
+        for group in [known for known in self._groups if known not in asked]:
+            self._drop(self._groups.pop(group))
+        fresh = [group for group in groups if group not in self._groups]
+        new = [placed for group in fresh for placed in group.alternatives if placed not in self._alternatives]
+        self._widen([placed.formula for placed in new], [group.formula for group in fresh])
+        self._lengthen(max([self._span, *(placed.steps for placed in new)]))
+        for group in fresh:
+            options = [self._within(placed) for placed in group.alternatives]
+            self._groups[group] = self._tied_group(self._literal(group.formula), options)
+
+    def _answer(
+        self, assumptions: Sequence[Literal], steps: int, time_limit: float | None, effort: int | None
+    ) -> tuple[Status, Collection[int]]:
+        """The solver's answer; a run that it finds is of ``steps`` steps."""
+        with self._engine.cost.in_solver():
+            status, core = self._solve(assumptions, time_limit, effort)
+        if status is Status.SAT:
+            self._satisfied, self._steps = True, steps
+        return status, core
+
+    def _within(self, placed: Placed) -> Literal:
+        """The literal that implies a formula and the validity of its steps, made once."""
+        if placed.steps < self._span:
+            placed = placed._replace(steps=self._span)
+        if placed not in self._alternatives:
+            formula, later, steps = placed
+            self._check_span(formula, later, steps)
+            literal = self._tied_later(formula, later) if later else self._literal(formula)
+            self._alternatives[placed] = self._tied_all([literal, *(self._valid[steps - 1 : steps] if steps else [])])
+        return self._alternatives[placed]
+
+    def _check_span(self, formula: FNode, later: int, steps: int) -> None:
+        span = self._reaches.span(formula) + later
+        if span > steps:
+            raise ValueError(f"a formula of {span} steps in a query over {steps} steps")
 
     def run(self) -> Run:
         """The run found by the last ``check``, over all variables of the system; RuntimeError if it was not SAT.
@@ -229,13 +227,21 @@ class UnrollingSession(ABC, Generic[Step, Literal]):
         if not self._satisfied:
             raise RuntimeError("the last query of this session was not satisfiable: it has no run")
         simulator = self._engine.simulator(self._system)
-        start = {**simulator.initial(), **self._values([var.symbol for var in self._cone.values()], 0)}
+        known = dict.fromkeys([*(var.symbol for var in self._cone.values()), *self._starts])
+        start = {**simulator.initial(), **self._values(list(known), 0)}
         symbols = [var.symbol for var in self._system.inputs]
         return simulator.run(start, [self._values(symbols, step) for step in range(self._steps)])
 
-    def _widen(self, formulas: Iterable[FNode]) -> None:
-        """Encode the variables on which framed ``formulas`` depend, where they are not yet, at all steps so far."""
-        asked = [symbol for symbol in self._reaches.states(formulas) if symbol.symbol_name() not in self._cone]
+    def _widen(self, formulas: Iterable[FNode], starts: Sequence[FNode] = ()) -> None:
+        """Encode the variables on which framed ``formulas`` depend, where they are not yet, at all steps so far.
+
+        Of the variables in ``starts`` those that are only read at step 0 need no steps.
+        """
+        new = [formula for formula in dict.fromkeys(formulas) if formula not in self._widened]
+        self._widened.update(formula for formula in new if not formula.is_or())
+        self._starts.update(dict.fromkeys(self._reaches.states(starts)))
+        symbols = dict.fromkeys([*self._reaches.states(new), *self._reaches.moved(starts)])
+        asked = [symbol for symbol in symbols if symbol.symbol_name() not in self._cone]
         if self._templates and not asked:
             return
         fresh = [var for var in self._system.cone(asked) if var.name not in self._cone]
@@ -244,12 +250,6 @@ class UnrollingSession(ABC, Generic[Step, Literal]):
         self._templates.append(template)
         for step in range(len(self._valid)):
             self._place(template, step)
-
-    def _new_in(self, formulas: Iterable[FNode]) -> list[FNode]:
-        """Those of ``formulas`` that are not tied yet, of disjunctions the parts."""
-        new = [formula for formula in formulas if formula not in self._literals]
-        parts = (part for formula in new for part in (formula.args() if formula.is_or() else [formula]))
-        return [part for part in parts if part not in self._literals]
 
     def _lengthen(self, steps: int) -> None:
         """Encode the steps before ``steps`` that are not yet."""
@@ -268,41 +268,3 @@ class UnrollingSession(ABC, Generic[Step, Literal]):
         if formula not in self._literals:
             self._literals[formula] = self._tied(formula)
         return self._literals[formula]
-
-    @abstractmethod
-    def _template(self, variables: Sequence[StateVariable], conditions: bool) -> Step:
-        """The step of ``variables``, with the step's validity condition if ``conditions``."""
-
-    @abstractmethod
-    def _begin(self, source: FNode, invariants: FNode) -> None:
-        """Every run satisfies ``source`` and ``invariants``, which are framed."""
-
-    @abstractmethod
-    def _place(self, template: Step, step: int) -> None:
-        """Assert the next-state equations of ``template`` at ``step``."""
-
-    @abstractmethod
-    def _validity(self, template: Step, step: int) -> Literal:
-        """A literal that implies the validity condition of ``template`` at ``step`` and the last of ``_valid``."""
-
-    @abstractmethod
-    def _tied(self, formula: FNode) -> Literal:
-        """A literal that implies the framed ``formula``."""
-
-    @abstractmethod
-    def _tied_any(self, literals: Sequence[Literal]) -> Literal:
-        """A literal that implies one of ``literals``."""
-
-    @abstractmethod
-    def _tied_all(self, literals: Sequence[Literal]) -> Literal:
-        """A literal that implies all of ``literals``."""
-
-    @abstractmethod
-    def _solve(
-        self, assumptions: Sequence[Literal], time_limit: float | None, effort: int | None
-    ) -> tuple[Status, Collection[int]]:
-        """The answer under ``assumptions``; with UNSAT, the places of those that together are impossible."""
-
-    @abstractmethod
-    def _values(self, symbols: Sequence[FNode], step: int) -> Valuation:
-        """The values of plain ``symbols`` at ``step`` in the run that the last query found; what is open is 0."""

@@ -17,10 +17,11 @@ from pysmt.logics import QF_BV
 
 from bmc.engines.encoding import Encoding, Gates, Words
 from bmc.engines.protocol import Session, Status
-from bmc.engines.unrolling import UnrollingEngine, UnrollingSession, proved
+from bmc.engines.term_step import StepFormulas, TermEngine
+from bmc.engines.unrolling import UnrollingSession
 from bmc.errors import MemoryLimitReached
-from bmc.system import StateVariable, TransitionSystem, Valuation, conjunction, equal, symbols_of
-from bmc.unroll import at, at_each, framed, unframed
+from bmc.system import StateVariable, TransitionSystem, Valuation
+from bmc.unroll import framed, unframed
 
 SEED = 1
 NO_LIMIT = 4294967295
@@ -44,7 +45,7 @@ class Template:
     then: tuple[tuple[FNode, tuple[Any, ...]], ...]
 
 
-class Z3Engine(UnrollingEngine):
+class Z3Engine(TermEngine[Template]):
     """Makes sessions on z3; translated steps are shared between the sessions of one system.
 
     Each engine has a context of its own, so that what one finds does not depend on what others were asked.
@@ -59,7 +60,6 @@ class Z3Engine(UnrollingEngine):
         self.context = z3.Context()
         self._words, self._gates = Words(self.context), Gates(self.context)
         self.version: str = z3.get_version_string()
-        self._templates: dict[tuple[bool, tuple[str, ...]], Template] = {}
 
     def encoding(self, system: TransitionSystem) -> Encoding:
         """How formulas become terms of this engine's context; floating-point arithmetic becomes gates."""
@@ -68,16 +68,13 @@ class Z3Engine(UnrollingEngine):
     def solver_session(self, system: TransitionSystem, source: FNode, goals: Sequence[FNode]) -> Session:
         return Z3Session(self, system, source, goals)
 
-    def forget(self) -> None:
-        self._templates = {}
-
-    def template(self, system: TransitionSystem, variables: Sequence[StateVariable], conditions: bool) -> Template:
-        """The step of ``variables``, with the step's validity condition if ``conditions``."""
-        self.remember(system)
-        key = (conditions, tuple(var.name for var in variables))
-        if key not in self._templates:
-            self._templates[key] = _template(system, variables, conditions, self.encoding(system))
-        return self._templates[key]
+    def translated(self, system: TransitionSystem, step: StepFormulas) -> Template:
+        encoding = self.encoding(system)
+        symbols = [(unframed(s), s) for s in step.symbols]
+        plain = {s.symbol_name(): s for s in (*(v.symbol for v in system.state), *(v.symbol for v in system.inputs))}
+        now = tuple((plain[name], encoding.parts(s)) for (name, frame), s in symbols if frame == 0)
+        then = tuple((plain[name], encoding.parts(s)) for (name, frame), s in symbols if frame == 1)
+        return Template(encoding.term(step.equations), encoding.term(step.condition), now, then)
 
     @contextmanager
     def within_memory(self) -> Iterator[None]:
@@ -89,21 +86,6 @@ class Z3Engine(UnrollingEngine):
                 raise
             text = f"the memory limit of {self.memory} MB was reached"
             raise MemoryLimitReached(text, hint="allow more memory, or fewer goals") from None
-
-
-def _template(
-    system: TransitionSystem, variables: Sequence[StateVariable], conditions: bool, encoding: Encoding
-) -> Template:
-    after = at_each([var.next for var in variables], 0)
-    equations = [equal(framed(var.symbol, 1), term) for var, term in zip(variables, after, strict=True)]
-    condition = conjunction(
-        [at(system.input_constraint, 0), at(system.defined, 0), at(proved(system), 1)] if conditions else []
-    )
-    symbols = [(unframed(s), s) for s in symbols_of(conjunction([*equations, condition]))]
-    plain = {s.symbol_name(): s for s in (*(v.symbol for v in system.state), *(v.symbol for v in system.inputs))}
-    now = tuple((plain[name], encoding.parts(s)) for (name, step), s in symbols if step == 0)
-    then = tuple((plain[name], encoding.parts(s)) for (name, step), s in symbols if step == 1)
-    return Template(encoding.term(conjunction(equations)), encoding.term(condition), now, then)
 
 
 class Z3Session(UnrollingSession[Template, Any]):

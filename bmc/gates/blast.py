@@ -9,6 +9,7 @@ from pysmt.fnode import FNode
 
 from bmc.gates import circuits
 from bmc.gates.aig import FALSE, Graph
+from bmc.gates.choices import Tree, tree_of
 from bmc.gates.circuits import Word
 
 Maker = Callable[[Graph, FNode, Sequence[Word]], Word]
@@ -26,6 +27,7 @@ class Blaster:
         self._graph = graph
         self._leaves = leaves
         self._words: dict[FNode, Word] = {}
+        self._trees: dict[FNode, Tree | None] = {}
         self._divided: dict[tuple[FNode, FNode], tuple[Word, Word]] = {}
 
     def literal(self, formula: FNode) -> int:
@@ -44,12 +46,21 @@ class Blaster:
             if given is not None:
                 self._words[node] = given
                 continue
-            missing = [arg for arg in node.args() if arg not in self._words]
+            tree = self._tree(node)
+            needed = node.args() if tree is None else tree.needed
+            missing = [arg for arg in needed if arg not in self._words]
             if missing:
                 stack.extend(missing)
             else:
-                self._words[node] = self._made(node)
+                self._words[node] = self._made(node) if tree is None else tree.made(self._graph, self._words)
         return self._words[formula]
+
+    def _tree(self, node: FNode) -> Tree | None:
+        if node.node_type() != op.ITE or node.get_type().is_bool_type():
+            return None
+        if node not in self._trees:
+            self._trees[node] = tree_of(node, self._words, node.bv_width())
+        return self._trees[node]
 
     def _made(self, node: FNode) -> Word:
         kind = node.node_type()

@@ -85,11 +85,10 @@ class Frames:
         """The values of plain ``symbols`` in ``model``, by name; 0 where that leaves one open."""
         found = {}
         for symbol in symbols:
-            value = 0
-            for place, literal in enumerate(self._words.get((symbol, frame), ())):
-                if model[abs(literal) - 1] == literal:
-                    value |= 1 << place
-            found[symbol.symbol_name()] = value
+            word = self._words.get((symbol, frame), ())
+            found[symbol.symbol_name()] = sum(
+                [1 << place for place, literal in enumerate(word) if model[abs(literal) - 1] == literal]
+            )
         return found
 
     def _given(self, part: FNode) -> bool:
@@ -104,6 +103,8 @@ class Frames:
 
     def _layer(self, stencil: Stencil, layer: int, numbers: Numbers) -> None:
         block = stencil.blocks[layer]
+        if not block.size and not block.owned:
+            return
         fresh = self.solver.fresh(len(block.owned))
         numbers[block.owned.start : block.owned.stop] = fresh
         self.solver.add(block.placed(numbers))

@@ -11,7 +11,7 @@ from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
-from pysat.process import Processor
+from pysat.solvers import Cadical153
 
 from bmc.gates.aig import Graph
 from bmc.gates.cnf import Clause, clauses_of, flattened, polarities
@@ -124,10 +124,10 @@ class Stencil:
 def preprocessed(clauses: Sequence[Clause], frozen: Sequence[int]) -> list[Clause]:
     """Clauses that say the same of the ``frozen`` variables, with fewer others."""
     top = max(abs(literal) for literal in chain.from_iterable(clauses))
-    processor = Processor(bootstrap_with=clauses)
+    solver = Cadical153(bootstrap_with=clauses)
     try:
-        result = processor.process(rounds=ROUNDS, freeze=[number for number in frozen if number <= top])
+        # not pysat.process.Processor: it copies all clauses deeply, which takes as long as the work itself
+        _, found = solver.process(rounds=ROUNDS, freeze=[number for number in frozen if number <= top])
     finally:
-        processor.delete()
-    found: list[Clause] = result.clauses
-    return found
+        solver.delete()
+    return list(found)

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE, And, Not, Or
 
-from bmc.candidates import stated as suggestion
 from bmc.engines.protocol import Status
 from bmc.evaluate import compile_formulas
 from bmc.slice import CONSTANTS
+from bmc.state_facts import stated as suggestion
 from bmc.system import Condition, StateVariable, Valuation, conjunction, equal
 from bmc.unroll import at
 from chaincover.verify.limits import Clock
@@ -23,6 +23,9 @@ from chaincover.verify.unrolling import Unrolling
 
 MOST_STATES = 1000
 """Above this number the reachable states are described by the values of each variable, as where they were claimed."""
+
+LOOKED_AT = 5
+"""Steps from init within which an invariant that is not kept by every step is sought to fail."""
 
 CHECK = "invariants"
 _REACHABLE = re.compile(r"one of (\d+) reachable states")
@@ -120,6 +123,10 @@ def _by_induction(setting: Setting, conditions: Sequence[Condition], clock: Cloc
     formulas = [at(together, 0)]
     first = Unrolling(setting.system, formulas, setting.system.init_formula, TRUE(), clock)
     before = Unrolling(setting.system, formulas, together, TRUE(), clock)
+    kept = HOLDS, "true at the start, and kept by every step"
+    queries = ((first, at(Not(together), 0), 0), (before, And(before.valid(1), at(Not(together), 1)), 1))
+    if all(unrolling.ask(formula, steps).status is Status.UNSAT for unrolling, formula, steps in queries):
+        return {condition.name: kept for condition in conditions}
     verdicts = {}
     for condition in conditions:
         failing = Not(condition.formula)
@@ -128,8 +135,11 @@ def _by_induction(setting: Setting, conditions: Sequence[Condition], clock: Cloc
             verdicts[condition.name] = WRONG, "false in a start state"
             continue
         step = before.ask(And(before.valid(1), at(failing, 1)), 1)
-        if {base.status, step.status} == {Status.UNSAT}:
-            verdicts[condition.name] = HOLDS, "true at the start, and kept by every step"
+        broken = None if step.status is not Status.SAT else _broken_after(first, failing)
+        if broken is not None:
+            verdicts[condition.name] = WRONG, f"false after {broken} step(s) from a start state"
+        elif {base.status, step.status} == {Status.UNSAT}:
+            verdicts[condition.name] = kept
         else:
             given_up = Status.UNKNOWN in (base.status, step.status)
             verdicts[condition.name] = OPEN, "the solver did not finish" if given_up else "not kept by every step"
@@ -137,6 +147,16 @@ def _by_induction(setting: Setting, conditions: Sequence[Condition], clock: Cloc
         rest = OPEN, "proved only together with the others"
         verdicts = {name: rest if found[0] == HOLDS else found for name, found in verdicts.items()}
     return verdicts
+
+
+def _broken_after(first: Unrolling, failing: FNode) -> int | None:
+    """The least number of steps, up to ``LOOKED_AT``, after which a run satisfies ``failing``; None if none does."""
+    holds = compile_formulas([failing])
+    for steps in range(1, LOOKED_AT + 1):
+        found = first.ask(And(first.valid(steps), at(failing, steps)), steps)
+        if found.status is Status.SAT and found.run is not None and holds(found.run.states[steps])[0]:
+            return steps
+    return None
 
 
 def _reachable(table: Table) -> tuple[FNode, FNode]:

@@ -1,0 +1,1 @@
+"""How the cost grows with goals, K, program size and workers."""

@@ -1,0 +1,5 @@
+"""``python -m benchmarks.growth``."""
+
+from benchmarks.growth.run import main
+
+main()

@@ -1,0 +1,5 @@
+"""``python -m benchmarks.hard``."""
+
+from benchmarks.hard.run import main
+
+main()

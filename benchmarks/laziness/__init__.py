@@ -1,0 +1,1 @@
+"""How many solver calls simulation and laziness save: the search as it is against the whole graph."""

@@ -1,0 +1,5 @@
+"""``python -m benchmarks.laziness``."""
+
+from benchmarks.laziness.run import main
+
+main()
