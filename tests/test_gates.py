@@ -127,6 +127,22 @@ def test_divisions_of_wide_words_are_right() -> None:
     assert Blasted(formulas).results(rows) == [list(compile_formulas(formulas)(row)) for row in rows]
 
 
+@pytest.mark.parametrize(("left", "right"), [*product([(2, True), (3, False), (6, True)], repeat=2)])
+def test_repeated_signs_change_nothing(left: tuple[int, bool], right: tuple[int, bool]) -> None:
+    """Of narrow words made wide, signed or not, only the lower bits are worked on."""
+
+    def widened(name: str, bits: int, signed: bool) -> FNode:
+        word = smt.Symbol(f"{name}_{bits}", BVType(bits))
+        return smt.BVSExt(word, 6 - bits) if signed else smt.BVZExt(word, 6 - bits)
+
+    a, b = widened("gs_a", *left), widened("gs_b", *right)
+    formulas = [*operators(a, b), smt.BVMul(b, a), smt.BVMul(a, a)]
+    evaluate = compile_formulas(formulas)
+    sizes = range(1 << left[0]), range(1 << right[0])
+    rows = [{f"gs_a_{left[0]}": x, f"gs_b_{right[0]}": y} for x, y in product(*sizes)]
+    assert Blasted(formulas).results(rows) == [list(evaluate(row)) for row in rows]
+
+
 def random_graph(rng: random.Random, inputs: int, gates: int) -> tuple[Graph, list[int], list[int]]:
     """A graph built at random, checked on the way, with its inputs and all literals."""
     graph = Graph()

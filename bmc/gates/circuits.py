@@ -34,10 +34,24 @@ def equal(g: Graph, a: Word, b: Word) -> int:
     return g.all(g.exclusive(x, y) ^ 1 for x, y in zip(a, b, strict=True))
 
 
+def size(word: Word) -> int:
+    """The bits of ``word`` without those at its top that only repeat its sign."""
+    bits = len(word)
+    while bits > 1 and word[bits - 1] == word[bits - 2]:
+        bits -= 1
+    return bits
+
+
+def extended(word: Word, bits: int) -> Word:
+    """``word`` as a signed number of ``bits`` bits, cut off if it has more."""
+    return [*word, *[word[-1]] * (bits - len(word))][:bits]
+
+
 def below(g: Graph, a: Word, b: Word, or_equal: bool = False) -> int:
-    """Whether ``a`` is less than ``b``, both unsigned; or at most ``b``."""
+    """Whether ``a`` is less than ``b``, both unsigned; or at most ``b``. Repeated signs say nothing more."""
     found = TRUE if or_equal else FALSE
-    for x, y in zip(a, b, strict=True):
+    bits = max(size(a), size(b))
+    for x, y in zip(a[:bits], b[:bits], strict=True):
         found = g.majority(x ^ 1, y, found)
     return found
 
@@ -48,12 +62,13 @@ def signed_below(g: Graph, a: Word, b: Word, or_equal: bool = False) -> int:
 
 
 def sum_of(g: Graph, a: Word, b: Word, carry: int = FALSE) -> Word:
-    """The sum of two words and a carry, wrapped."""
+    """The sum of two words and a carry, wrapped; it has at most one bit more than they have without repeated signs."""
     found = []
-    for x, y in zip(a, b, strict=True):
+    bits = min(len(a), max(size(a), size(b)) + 1)
+    for x, y in zip(a[:bits], b[:bits], strict=True):
         found.append(g.exclusive(g.exclusive(x, y), carry))
         carry = g.majority(x, y, carry)
-    return found
+    return extended(found, len(a))
 
 
 def difference(g: Graph, a: Word, b: Word) -> Word:
@@ -67,17 +82,25 @@ def negated(g: Graph, a: Word) -> Word:
 
 
 def product(g: Graph, a: Word, b: Word) -> Word:
-    """The product of two words, wrapped: rows of the one, added where the other has a bit."""
+    """The product of two words, wrapped: rows of the one, added where the other has a bit, subtracted where its sign.
+
+    The order of the words makes no difference.
+    """
     if _unknown(a) < _unknown(b):
         a, b = b, a
     if _unknown(b) == 0:
         return _multiple(g, a, sum(bit << place for place, bit in enumerate(b)))
-    found = [g.conjunction(bit, b[0]) for bit in a]
-    for place in range(1, len(a)):
-        if b[place] != FALSE:
-            row = [g.conjunction(bit, b[place]) for bit in a[: len(a) - place]]
-            found[place:] = sum_of(g, found[place:], row)
-    return found
+    bits = len(a)
+    a, b = sorted((list(a[: size(a)]), list(b[: size(b)])), key=lambda word: (len(word), word), reverse=True)
+    found: Word = [FALSE]
+    for place, factor in enumerate(b):
+        if factor != FALSE:
+            room = min(len(a) + 1, bits - place)
+            row = extended([g.conjunction(bit, factor) for bit in a[:room]], room)
+            rest = extended(found, max(len(found), place + 1))[place:]
+            add = difference if place == len(b) - 1 else sum_of
+            found = [*extended(found, place), *add(g, extended(rest[: size(rest)], room), row)]
+    return extended(found, bits)
 
 
 def _unknown(word: Word) -> int:
