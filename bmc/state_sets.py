@@ -28,6 +28,9 @@ ROUNDS = 10
 EXACT_ROUNDS = 5
 """After so many rounds a span that grows does so up to the next constant in the program."""
 
+FEW = 8
+"""A floating variable with up to so many spans of values is followed from each of them alone."""
+
 Sets = Mapping[str, Ranges]
 """Raw patterns by name."""
 
@@ -57,11 +60,13 @@ def state_sets(system: TransitionSystem, within: Sets, stop: Callable[[], bool] 
     is one, and every NaN. None if ``stop``, asked after each round, says that it is time to end.
     """
     program = Program([*(var.next for var in system.state), system.defined])
+    alone = {var.name: Program([var.next]) for var in system.state if var.type.floating}
     now = {var.name: _start(var, within[var.name]) for var in system.state}
     inputs = {var.name: united(raw_ranges(var)) for var in system.inputs}
     ends = {bits: _ends(system, form) for bits, form in FORMATS.items()}
     for number_of_round in count():
-        after = _after(system, program, {**now, **inputs})
+        box = {**now, **inputs}
+        after = _from_each(system, alone, box, _after(system, program, box))
         grown = {v.name: _closed(v, [*now[v.name], *common(after[v.name], within[v.name])]) for v in system.state}
         if grown == now:
             return now
@@ -89,6 +94,21 @@ def _after(system: TransitionSystem, program: Program, box: Mapping[str, Ranges]
         return {var.name: () for var in system.state}
     *found, defined = sets_of(program, here)
     return {var.name: () if defined == NEVER else s for var, s in zip(system.state, found, strict=True)}
+
+
+def _from_each(system: TransitionSystem, alone: Mapping[str, Program], box: Sets, after: Sets) -> Mapping[str, Ranges]:
+    """``after`` with fewer patterns of the variables in ``alone`` (their next values) that have few values in ``box``.
+
+    From each of these alone it is often told which way the step goes: ``mode < 2.0 ? mode + 1.0 : mode``.
+    """
+    found = dict(after)
+    for var in system.state:
+        spans = spans_of(var, box[var.name]) if var.name in alone else ()
+        if 1 < len(spans) <= FEW and after[var.name]:
+            parts = [{**box, var.name: _closed(var, patterns_of(var, [span]))} for span in spans]
+            ways = [r for part in parts for r in sets_of(alone[var.name], part)[0]]
+            found[var.name] = common(after[var.name], united(ways))
+    return found
 
 
 def _closed(var: StateVariable, ranges: Iterable[tuple[int, int]]) -> Ranges:

@@ -66,17 +66,17 @@ class Analysis:
 
     @property
     def exit_code(self) -> int:
-        """1 if model and original differ, 4 if a goal or the final condition is impossible, else 0.
+        """1 if model and original differ, 5 if undecided, or if no step could be compared.
 
-        5 if undecided, or if no step could be compared; 130 if interrupted.
+        4 if a goal or the final condition is impossible, else 0; 130 if interrupted.
         """
         if self.interrupted:
             return INTERRUPTED
         if self.comparison is not None and self.comparison.differences:
             return 1
-        if self.final_unsatisfiable or any(not goal.generated for goal in self.unsatisfiable):
-            return 4
-        return 5 if self.undecided or (self.comparison is not None and not self.comparison.steps) else 0
+        if self.undecided or (self.comparison is not None and not self.comparison.steps):
+            return 5
+        return 4 if self.final_unsatisfiable or any(not goal.generated for goal in self.unsatisfiable) else 0
 
 
 def as_data(controller: Controller, found: Analysis) -> dict[str, Any]:
@@ -128,13 +128,16 @@ def as_data(controller: Controller, found: Analysis) -> dict[str, Any]:
     }
 
 
-def prepare(controller: Controller, engine: Engine, time_limit: float | None = None) -> TransitionSystem:
+def prepare(
+    controller: Controller, engine: Engine, time_limit: float | None = None, query_limit: float | None = None
+) -> TransitionSystem:
     """The system with its invariants tried and proved, within ``time_limit`` seconds.
 
+    No single query takes more than ``query_limit`` seconds (None: ``QUERY_LIMIT``).
     InputRefused if the assumptions contradict each other or an invariant fails in a simulated run.
     """
     system = controller.system
-    budget = Budget(time_limit, QUERY_LIMIT)
+    budget = Budget(time_limit, QUERY_LIMIT if query_limit is None else query_limit)
     _refuse_contradiction(controller, engine, budget)
     _try_invariants(system, budget)
     if not system.invariants:

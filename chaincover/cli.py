@@ -176,9 +176,12 @@ def graph(form: str, output: str | None, as_json: bool, **given: Any) -> int:
     if output:
         prepare_folder(str(Path(output).parent))
     with progress.stage("graph"):
+        budget = Budget(options.time_limit)
         part = sliced(controller.system, controller.goals, controller.final)
-        system = strengthened(part, controller.goals, controller.final, options.explore)
-        found, stopped_by = grow(system, controller.goals, controller.final, options, progress)
+        check = budget.share(pipeline.LISTING).check
+        system = strengthened(part, controller.goals, controller.final, options.explore, check)
+        within = pipeline.within(options, budget)
+        found, stopped_by = grow(system, controller.goals, controller.final, within, progress)
     progress.done()
     data = results.graph_data(found)
     text = to_json(data) if form == "json" or as_json else export_graph.to_dot(controller.system.name, data)

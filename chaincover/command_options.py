@@ -19,6 +19,9 @@ from chaincover.orderings import NAMES as ORDERINGS
 from chaincover.progress import Progress
 from chaincover.project import Project, read_project
 
+PREPARING = 0.2
+"""The part of a time limit that proving the project's invariants may take before the search."""
+
 _NUMBER = click.IntRange(min=0)
 _AS_GIVEN = ("explore", "exhaust", "rounds", "improve", "engine", "jobs", "scheduler", "query_limit")
 
@@ -158,5 +161,6 @@ def prepare(given: dict[str, Any], progress: Progress) -> tuple[Controller, pipe
         **{name: given[name] for name in _AS_GIVEN if given.get(name) is not None},
     )
     with progress.stage("check"):
-        system = analysis.prepare(controller, choose_engine(options.engine), options.time_limit)
+        seconds = None if options.time_limit is None else options.time_limit * PREPARING
+        system = analysis.prepare(controller, choose_engine(options.engine), seconds, options.query_limit)
     return replace(controller, system=system), options

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from pysmt.fnode import FNode
@@ -23,7 +23,7 @@ from chaincover.grow import grow
 from chaincover.orderings import choose as choose_ordering
 from chaincover.orderings import missing_library
 from chaincover.orderings.protocol import Limit, OrderingProblem, OrderingResult
-from chaincover.pipeline import INTERRUPT, TIME_LIMIT, Options
+from chaincover.pipeline import INTERRUPT, LAST_SECONDS, LISTING, TIME_LIMIT, Options, within
 from chaincover.recheck import Checker
 from chaincover.repair import concretise
 from chaincover.sliced import sliced
@@ -40,7 +40,7 @@ class Row:
     """What one ordering gave: its path (None: it did not run), the length in steps of the chain along it, or None.
 
     ``order_bound`` of ``found`` bounds paths over this graph, not chains. ``chain_seconds`` is the time for inputs and
-    repair. ``note`` says why something is missing.
+    repair. ``note`` says why something is missing; ``undecided``: because a limit was met.
     """
 
     ordering: str
@@ -48,6 +48,7 @@ class Row:
     chain_length: int | None = None
     chain_seconds: float = 0.0
     note: str = ""
+    undecided: bool = False
 
 
 @dataclass(frozen=True)
@@ -65,10 +66,13 @@ class Comparison:
 
     @property
     def exit_code(self) -> int:
-        """130 interrupted, 5 a limit stopped the graph or a chain's inputs, 4 an ordering that ran gave no chain."""
+        """130 interrupted, 5 a limit left the graph, an order or its inputs open, 4 an ordering that ran gave no chain.
+
+        Without a covering path 4 too, unless the solver gave up on edges of the graph: then 5.
+        """
         if self.stopped_by:
             return 130 if self.stopped_by == INTERRUPT else 5
-        if any(row.note == TIME_LIMIT for row in self.rows):
+        if any(row.undecided for row in self.rows) or (not self.rows and self.graph.unknown):
             return 5
         ran = [row for row in self.rows if row.found is not None]
         return 0 if ran and all(row.chain_length is not None for row in ran) else 4
@@ -93,8 +97,10 @@ def compare(
     """
     for name in names:
         choose_ordering(name)
-    system = strengthened(sliced(system, goals, final), goals, final, options.explore)
-    graph, stopped_by = grow(system, goals, final, options, progress)
+    budget = Budget(options.time_limit)
+    part = sliced(system, goals, final)
+    system = strengthened(part, goals, final, options.explore, budget.share(LISTING).check)
+    graph, stopped_by = grow(system, goals, final, within(options, budget), progress)
     graph = graph.possible
     rows: list[Row] = []
     if not stopped_by and graph.goals:
@@ -104,7 +110,8 @@ def compare(
         except KeyboardInterrupt:
             stopped_by = INTERRUPT
     shortest = min((row.chain_length for row in rows if row.chain_length is not None), default=None)
-    return Comparison(graph, tuple(rows), lower_bound(graph, shortest), stopped_by)
+    limit = Limit(seconds=LAST_SECONDS if stopped_by else options.time_limit)
+    return Comparison(graph, tuple(rows), lower_bound(graph, shortest, limit), stopped_by)
 
 
 def _rows(
@@ -133,7 +140,8 @@ def _rows(
         except UsageError as error:
             yield Row(name, note=f"skipped: {error.message}")
             continue
-        tools = Concretizer(system, goals, final, choose_engine(options.engine), budget)
+        engine = choose_engine(options.engine, options.memory_limit)
+        tools = Concretizer(system, goals, final, engine, budget)
         yield _chain(tools, checker, Row(name, found), closed, options, progress)
 
 
@@ -149,9 +157,9 @@ def _chain(
     assert row.found is not None
     path = row.found.path
     if not path:
-        return Row(row.ordering, row.found, note="no path found")
+        return replace(row, note="no path found", undecided=not row.found.proved)
     begun = time.monotonic()
-    length, note = None, ""
+    length, note, undecided = None, "", False
     most = options.slack(tools.system.hold)
     try:
         plan = Plan(path, tuple(closed[edge] for edge in pairwise(path)))
@@ -159,9 +167,9 @@ def _chain(
         if attempt.run is not None:
             length = checker.chain(plan, attempt.run).length
         elif attempt.status is Status.UNKNOWN:
-            note = "undecided: the solver gave up on the inputs"
+            note, undecided = "undecided: the solver gave up on the inputs", True
         else:
             note = f"no inputs along this order with edges up to {most} steps: {' -> '.join(attempt.failed)}"
     except LimitReached:
-        note = TIME_LIMIT
-    return Row(row.ordering, row.found, length, time.monotonic() - begun, note)
+        note, undecided = TIME_LIMIT, True
+    return Row(row.ordering, row.found, length, time.monotonic() - begun, note, undecided)

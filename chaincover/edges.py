@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 
@@ -61,6 +61,7 @@ class EdgeSearch:
         self._simulator = Simulator(problem.system)
         self._sessions: dict[str, Session] = {}
         self._moved: dict[tuple[FNode, int], FNode] = {}
+        self._places: dict[int, dict[tuple[str, int], Placed]] = {}
         self.queries = 0
 
     def unsatisfiable(self, names: Sequence[str], budget: Budget) -> list[str]:
@@ -87,50 +88,70 @@ class EdgeSearch:
 
     def ask_all(self, rows: Sequence[Row], upper: Upper, to: int, budget: Budget) -> None:
         """As ``ask`` for each of ``rows``; where the session can, one question is about all of them."""
-        if isinstance(self._anywhere, GroupSession):
-            self._ask_together(self._anywhere, {row.source: row for row in rows}, upper, to, budget)
+        together = self._anywhere
+        if isinstance(together, GroupSession) and self._ask_together(together, rows, upper, to, budget):
+            return
         for row in rows:
             self.ask(row, upper, to, budget)
 
-    def _ask_together(
-        self, session: GroupSession, rows: Mapping[str, Row], upper: Upper, to: int, budget: Budget
-    ) -> None:
-        """Decide the open edges of ``rows`` up to ``to``, as far as the solver does not give up."""
+    def _ask_together(self, session: GroupSession, rows: Sequence[Row], upper: Upper, to: int, budget: Budget) -> bool:
+        """Decide the open edges of ``rows`` up to ``to``; False if the solver gave up before all were."""
         nearest = to
-        left = {source: found for source, row in rows.items() if (found := OpenEdges(row, upper, to)).ranges}
+        left = {row.source: found for row in rows if (found := OpenEdges(row, upper, to)).ranges}
         while left:
-            least = min(found.least for found in left.values())
+            least = min([found.least for found in left.values()])
             nearest = max(nearest, least)
-            groups = [group for found in left.values() if (group := self._group(found, nearest)).alternatives]
+            groups = self._groups(left.values(), nearest)
             status = self._counted(budget, partial(session.check_groups, groups))
             if status is Status.UNKNOWN:
-                return
+                return False
             if status is Status.SAT:
-                changed = self._enter(session.run(), upper)
-                hits = [
-                    left[source].take_hits(found, upper, nearest) for source, found in changed.items() if source in left
-                ]
-                if not any(hits):
+                if not self._take_all(self._enter(session.run(), upper), left, upper, nearest):
                     raise CheckDisagreed("the engine's run reaches none of the goals that were asked for")
                 nearest = (least + nearest) // 2
             else:
-                for found in left.values():
+                for source, found in list(left.items()):
                     found.rule_out(upper, nearest)
+                    if not found.ranges:
+                        del left[source]
                 nearest = to
-            left = {source: found for source, found in left.items() if found.ranges}
+        return True
 
-    def _group(self, found: OpenEdges, nearest: int) -> Group:
-        """The question about one source's distances up to ``nearest``, the same object where it was asked before."""
-        if found.asked is None or found.asked[0] != nearest:
-            source = self._sources[found.row.source]
-            found.asked = nearest, Group(source.antecedent, self._placed(source.name, found.up_to(nearest)))
-        return found.asked[1]
+    def _take_all(
+        self, seen: Mapping[str, Mapping[str, int]], left: dict[str, OpenEdges], upper: Upper, nearest: int
+    ) -> bool:
+        """Note new distances ``seen``; whether they answer the question about ``left`` up to ``nearest``."""
+        hit = False
+        for source, distances in seen.items():
+            if source in left:
+                hit = left[source].take_hits(distances, upper, nearest) or hit
+                if not left[source].ranges:
+                    del left[source]
+        return hit
+
+    def _groups(self, asked: Iterable[OpenEdges], nearest: int) -> list[Group]:
+        """The question about distances up to ``nearest``; of what did not change, with the same groups as before."""
+        groups = []
+        for found in asked:
+            kept = found.asked
+            if kept is None or kept[0] != nearest:
+                source = self._sources[found.row.source]
+                placed = self._placed(source.name, found.up_to(nearest))
+                kept = found.asked = nearest, Group(source.antecedent, placed)
+            if kept[1].alternatives:
+                groups.append(kept[1])
+        return groups
 
     def _placed(self, source: str, asked: Question) -> tuple[Placed, ...]:
         """Targets at distances from ``source``, with the steps that must be valid for both."""
         least = self._sources[source].length
-        targets = ((self._targets[name], d) for name, d in asked)
-        return tuple(Placed(target.antecedent, d, max(least, d + target.length)) for target, d in targets)
+        places = self._places.setdefault(least, {})
+        for name, distance in asked:
+            if (name, distance) not in places:
+                target = self._targets[name]
+                steps = max(least, distance + target.length)
+                places[name, distance] = Placed(target.antecedent, distance, steps)
+        return tuple([places[each] for each in asked])
 
     @cached_property
     def _anywhere(self) -> Session:
@@ -148,23 +169,31 @@ class EdgeSearch:
         while open_ones := OpenEdges(row, upper, to).up_to(to):
             nearest = max(nearest, min(d for _, d in open_ones))
             asked = [(target, d) for target, d in open_ones if d <= nearest]
-            if self._ask(row, upper, asked, budget) is Status.SAT:
+            if self._ask(row, upper, asked, budget, set()) is Status.SAT:
                 nearest = (min(d for _, d in open_ones) + max(d for _, d in asked)) // 2
             else:
                 nearest = to
 
-    def _ask(self, row: Row, upper: Upper, asked: Question, budget: Budget) -> Status:
-        """Put one question. UNKNOWN where the solver gave up; then its parts have been asked for one by one."""
+    def _ask(self, row: Row, upper: Upper, asked: Question, budget: Budget, given_up: set[str]) -> Status:
+        """Put one question. UNKNOWN where the solver gave up; then its parts have been asked for one by one.
+
+        The nearest distance that stays open puts its target into ``given_up``: farther ones, which are mostly no
+        easier, are then open too.
+        """
         status = self._counted(budget, self._question(self._session(row.source), self._placed(row.source, asked)))
         if status is Status.SAT:
             self._take_hits(row.source, upper, asked)
         elif status is Status.UNSAT or len(asked) == 1:
             for target, distance in asked:
                 row.rule_out(target, distance, proved=status is Status.UNSAT)
+                if status is Status.UNKNOWN:
+                    given_up.add(target)
         else:
             for part in _parts(asked):
                 while part := [(t, d) for t, d in _shorter(row.source, upper, part) if row.pending[t] <= d]:
-                    if self._ask(row, upper, part, budget) is not Status.SAT:
+                    if part[0][0] in given_up:
+                        row.rule_out(*part[-1], proved=False)
+                    elif self._ask(row, upper, part, budget, given_up) is not Status.SAT:
                         break
         return status
 

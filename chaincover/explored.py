@@ -86,6 +86,15 @@ class Reachable:
         return len(self.graph.states) + max((goal.length for goal in self._goals), default=0)
 
 
-def strengthened(system: TransitionSystem, goals: Sequence[Goal], final: FNode | None, limit: int) -> TransitionSystem:
-    """``system`` with its reachable states as a proved invariant, if ``limit`` simulated steps suffice to find them."""
-    return Reachable(system, goals, final, limit).system
+def strengthened(
+    system: TransitionSystem,
+    goals: Sequence[Goal],
+    final: FNode | None,
+    limit: int,
+    check: Callable[[], None] = lambda: None,
+) -> TransitionSystem:
+    """``system`` with its reachable states as a proved invariant, if ``limit`` simulated steps suffice to find them.
+
+    ``check`` is that of ``Reachable``.
+    """
+    return Reachable(system, goals, final, limit, check).system

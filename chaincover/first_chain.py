@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from bmc.engines.protocol import Run
+from pysmt.shortcuts import TRUE
+
+from bmc.engines.protocol import Run, Status
+from bmc.errors import LimitReached
 from bmc.unroll import at
 from chaincover.any_order import AnyOrder
 from chaincover.bounds import lower_bound
@@ -18,6 +21,9 @@ from chaincover.seen import seen_in
 from chaincover.simulated import Simulated
 from properties.goal import Goal
 from properties.monitor import Monitor
+
+TRIALS = 0.3
+"""The part of the time left that trial runs may take: a goal that none covers may need the solver's proof."""
 
 Take = Callable[[Run, Mapping[str, int]], None]
 
@@ -42,18 +48,44 @@ def by_simulation(
 ) -> dict[Edge, int]:
     """Random runs side by side, and where they miss goals and the engine tries runs, those too; see ``by_trials``.
 
+    Goals that no state can satisfy by what is known of the state's values are left out of the trials.
+
     ``limit`` is the most steps to a goal's start. The result has the distances that the random runs have shown.
     """
     progress("simulate: random runs, nearest goal first")
     goals = [tools.goals[name] for name in names]
     simulated = Simulated(tools.system, goals, tools.final, overlap, tools.budget, limit)
     found = simulated.chain()
+    most = 0 if found is None else len(found[1])
     if found is not None:
         take(*found)
-    elif tools.engine.tries(tools.system):
+
+    def take_more(run: Run, credited: Mapping[str, int]) -> None:
+        if len(credited) > most:
+            take(run, credited)
+
+    if most < len(names) and tools.engine.tries(tools.system):
         progress("simulate: trial runs, nearest goal first")
-        by_trials(tools, names, overlap, limit, take)
+        part = Concretizer(tools.system, goals, tools.final, tools.engine, tools.budget.share(TRIALS))
+        try:
+            by_trials(part, _possible(part, names), overlap, limit, take_more)
+        except LimitReached:
+            tools.budget.check()
     return simulated.upper
+
+
+def _possible(tools: Concretizer, names: Sequence[str]) -> list[str]:
+    """``names`` without the goals of which bounds tell that no state and inputs satisfy them: trials are in vain.
+
+    LimitReached when time is over.
+    """
+    session, kept = tools.new_session(TRUE()), []
+    for name in names:
+        goal = tools.goals[name]
+        answer = session.check([goal.antecedent], goal.length, tools.budget.for_query(), 0)
+        if answer.status is not Status.UNSAT:
+            kept.append(name)
+    return kept
 
 
 def by_trials(tools: Concretizer, names: Sequence[str], overlap: str, limit: int, take: Take) -> None:

@@ -11,6 +11,7 @@ import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from chaincover.output import CannotWrite, write_text
 from chaincover.reachability import Level
 from properties.goal import Goal
 
-SCHEMA = "chaincover/graph-cache/3"
+SCHEMA = "chaincover/graph-cache/4"
 MOST_FILES = 500
 """Above this the files not used for longest are removed."""
 
@@ -78,8 +79,13 @@ class GraphCache:
         return found
 
     def keep(self, key: str, levels: Sequence[Level]) -> None:
-        """Write ``levels`` under ``key``, whole or not at all."""
-        rows = [_as_data(level) for level in levels]
+        """Write ``levels`` under ``key``, whole or not at all; only those before the solver gave up on an edge.
+
+        What it gave up on is asked again by the next run, which may allow more work.
+        """
+        rows = [_as_data(level) for level in takewhile(lambda level: not level.unknown, levels)]
+        if not rows:
+            return
         data = {"schema": SCHEMA, "key": key, "digest": _digest(rows), "levels": rows}
         try:
             self._folder.mkdir(parents=True, exist_ok=True)

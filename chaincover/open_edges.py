@@ -94,6 +94,10 @@ class OpenEdges:
 
     def up_to(self, nearest: int) -> Question:
         """The targets with the distances to ask for, up to ``nearest``."""
-        return [
-            (target, d) for target, (first, last) in self.ranges.items() for d in range(first, min(last, nearest) + 1)
-        ]
+        found: Question = []
+        for target, (first, last) in self.ranges.items():
+            if first == last <= nearest:
+                found.append((target, first))
+            else:
+                found += [(target, d) for d in range(first, min(last, nearest) + 1)]
+        return found

@@ -28,6 +28,7 @@ from chaincover.options import DEFAULT_BOUND, Options
 from chaincover.orderings.protocol import UNLIMITED, Limit
 from chaincover.profile import Profiler, StageCost
 from chaincover.search import Search
+from chaincover.set_aside import Reasons, SetAside, StandInsLost
 from chaincover.sliced import on_whole, sliced
 from chaincover.verdicts import NoChain, judge
 from chaincover.workers import choose as choose_workers
@@ -129,10 +130,17 @@ def _generate_few(
     except KeyboardInterrupt:
         at_once = replace(options, time_limit=LEAST_SECONDS, explore=0)
         return replace(generate_each(system, goals, final, at_once, progress), stopped_by=INTERRUPT)
+    proved: Reasons = {}
     while True:
         kept = [goal for goal in goals if goal.name not in implied]
         credited = [goal for goal in goals if goal.name in implied]
-        result = generate_each(system, kept, final, within(options, budget), progress, credited, reachable)
+        aside = SetAside(proved, frozenset(implied.values()))
+        try:
+            left = within(options, budget)
+            result = generate_each(system, kept, final, left, progress, credited, reachable, aside)
+        except StandInsLost as lost:
+            implied, proved = {goal: by for goal, by in implied.items() if by not in lost.names}, lost.proved
+            continue
         fewer = implied if result.stopped_by else left_to_search(implied, result.verdicts)
         if fewer == implied:
             break
@@ -198,16 +206,19 @@ def generate_each(
     progress: Progress,
     credited: Sequence[Goal] = (),
     reachable: Reachable | None = None,
+    aside: SetAside | None = None,
 ) -> ChainResult:
     """As ``generate``, every goal searched for by itself.
 
     What the goals ``credited`` depend on is explored with the others: then the number of reachable states is that of
-    all goals of the result. ``reachable`` is that of both, if it is at hand.
+    all goals of the result. ``reachable`` is that of both, if it is at hand. ``aside`` has the goals that are known to
+    be covered by no chain; StandInsLost as it says.
     """
     listing = Budget(options.time_limit).share(LISTING).check
     reachable = reachable or Reachable(system, [*goals, *credited], final, options.explore, listing)
     profiler = progress if isinstance(progress, Profiler) else Profiler(progress)
-    search = Search(reachable, goals, final, options, profiler, choose_workers(options.jobs, options.scheduler))
+    workers = choose_workers(options.jobs, options.scheduler)
+    search = Search(reachable, goals, final, options, profiler, workers, aside)
     for engine in (search.engine, search.source.engine, search.questions_engine):
         listen(profiler.watch(engine), profiler)
     stopped_by = ""
@@ -245,7 +256,7 @@ def _result(search: Search, options: Options, stopped_by: str) -> ChainResult:
     no_chain = NoChain(
         search.attempt,
         search.longest,
-        search.proved,
+        search.aside.proved,
         search.impossible,
         search.small.apart(search.graph) if search.impossible and not stopped_by else frozenset(),
         _too_long(options, bounds),

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, ItemsView, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 from pysmt.fnode import FNode
@@ -157,15 +158,15 @@ class GraphBuilder:
         return END if self._problem.final is None else FINAL
 
     def _level(self) -> Level:
-        known = self.graph()
+        rows = self._rows or ()
         return Level(
             depth=self.depth,
-            weights=known.weights,
-            lower=known.lower,
-            pending={(row.source, target): d for row in self._rows or () for target, d in row.pending.items()},
-            upper=known.upper,
-            unknown=known.unknown,
-            unsatisfiable=known.unsatisfiable,
+            weights=_BySource({row.source: dict(row.weights) for row in rows}),
+            lower=_BySource({row.source: dict(row.lower) for row in rows}),
+            pending=_BySource({row.source: dict(row.pending) for row in rows}),
+            upper=dict(self._upper),
+            unknown=tuple((row.source, target) for row in rows for target in row.unknown),
+            unsatisfiable=tuple(self._unsatisfiable),
         )
 
     def _take_over(self, level: Level) -> None:
@@ -203,6 +204,29 @@ class GraphBuilder:
         if ends and self._end == END:
             row.weights[END] = row.lower[END] = source.length
         return row
+
+
+class _BySource(Mapping[Edge, int]):
+    """Numbers of edges, given by source and target; few levels are ever looked at."""
+
+    def __init__(self, rows: Mapping[str, Mapping[str, int]]) -> None:
+        self._rows = rows
+
+    @cached_property
+    def _edges(self) -> dict[Edge, int]:
+        return {(source, target): steps for source, row in self._rows.items() for target, steps in row.items()}
+
+    def __getitem__(self, edge: Edge) -> int:
+        return self._edges[edge]
+
+    def __iter__(self) -> Iterator[Edge]:
+        return iter(self._edges)
+
+    def __len__(self) -> int:
+        return len(self._edges)
+
+    def items(self) -> ItemsView[Edge, int]:
+        return self._edges.items()
 
 
 def _of(source: str, edges: Mapping[Edge, int]) -> dict[str, int]:

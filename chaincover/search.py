@@ -29,6 +29,7 @@ from chaincover.proof import Prover
 from chaincover.proof_means import means, questions_engine
 from chaincover.recheck import Checker, start_dependence
 from chaincover.repair import concretise
+from chaincover.set_aside import SetAside
 from chaincover.small import SmallSystem
 from chaincover.trial import Task
 from chaincover.workers import Workers
@@ -43,9 +44,8 @@ PATIENCE = 4
 class Search:
     """The state of one run: the graph so far, the best ``chain`` with its plan, the last ``attempt`` to make one.
 
-    ``aside`` are the goals that the chain is not made for, because no chain was found for any of them alone;
-    ``proved`` says for those for which it is proved why there is none. ``together`` is the exact answer for the others,
-    where there is one. ``partial``: the chain leaves goals out that may fit into another one.
+    ``aside`` holds the goals that the chain is not made for. ``together`` is the exact answer for the others, where
+    there is one. ``partial``: the chain leaves goals out that may fit into another one.
     """
 
     def __init__(
@@ -56,6 +56,7 @@ class Search:
         options: Options,
         progress: Progress,
         workers: Workers | None = None,
+        aside: SetAside | None = None,
     ) -> None:
         self._options = options
         self._progress, self._workers = progress, workers
@@ -73,8 +74,7 @@ class Search:
         self.source, self.builder = source, source.builder
         self.tools = Concretizer(system, goals, final, self.engine, budget)
         self._checker = Checker(system, goals, final)
-        self.aside: tuple[str, ...] = ()
-        self.proved: dict[str, tuple[str, str]] = {}
+        self.aside = aside or SetAside({}, ())
         self.together: Least | None = None
         self.order_proved = self.partial = False
         self.attempt: Attempt | None = None
@@ -82,17 +82,22 @@ class Search:
         self.chain: Chain | None = None
         self.prover: Prover | None = None
         self._plan: Plan | None = None
+        self._seen: FirstChain | None = None
         self._first: FirstChain | None = None
         self._failed: tuple[Plan, int] | None = None
 
     def run(self) -> None:
-        """Find a chain, make it as short as can be proved, then canonical. LimitReached when time is over."""
+        """Find a chain, make it as short as can be proved, then canonical.
+
+        LimitReached when time is over. StandInsLost before anything is proved for goals that are too few.
+        """
         self._try_first()
         try:
             plan = self._grow()
         finally:
             self.source.keep()
             self._prefer_first()
+        self.aside.check_stand_ins()
         if plan is not None or self.chain is not None or (self.together is not None and self.together.run is not None):
             self._prove(plan)
         if plan is not None and self.chain is None and not self.impossible and self._nearest_first(partial=True):
@@ -103,8 +108,7 @@ class Search:
     @property
     def graph(self) -> ReachGraph:
         """The graph of the goals that the chain is made for."""
-        possible = self.builder.graph().possible
-        return possible.restricted([goal for goal in possible.goals if goal not in self.aside])
+        return self.aside.without(self.builder.graph())
 
     @property
     def impossible(self) -> str:
@@ -124,8 +128,14 @@ class Search:
             self.source.observe(by_simulation(self.tools, self.graph.goals, *limits, self._take_run, self._progress))
         if self.chain is not None:
             self.source.observe(shown_distances(self.chain.run, self.tools, self._options.overlap))
-        if self.chain and self._plan and len(self.chain.order) == len(self.graph.goals):
-            self._first = FirstChain(self.chain, self._plan)
+        if self.chain and self._plan:
+            self._seen = FirstChain(self.chain, self._plan)
+        self._adopt_seen()
+
+    def _adopt_seen(self) -> None:
+        """Fall back on what simulation found, where it covers all goals that were not set aside."""
+        if self._first is None and self._seen and {*self._seen.chain.order} == {*self.graph.goals}:
+            self._first = self._seen
 
     def _prefer_first(self) -> None:
         """Fall back on the first chain where the order over the graph came to none, or to a longer one."""
@@ -156,7 +166,7 @@ class Search:
                 settled = news
                 self._settle(last)
                 plan = self._shortest_path(self.graph)
-                if self.aside and not self.graph.goals:
+                if self.aside.names and not self.graph.goals:
                     break
                 if plan is None and not last and self._first is None:
                     self._provide(k)
@@ -167,7 +177,7 @@ class Search:
                     return plan
                 self._failed = (plan, limit)
                 if self._options.improve:
-                    self.together = self.small.least(self.graph.goals)
+                    self.together = self._least_together()
                 if self.together is None and not last and (self._first is not None or self._nearest_first()):
                     self._complete_graph()
                     return plan
@@ -202,14 +212,14 @@ class Search:
             return False
         run, credited = found
         self._take_run(run, credited)
-        self.aside = (*self.aside, *(name for name in goals if name not in credited))
+        self.aside.leave_out(name for name in goals if name not in credited)
         self.partial = partial
         return self.chain is not None
 
     def _try_other_orders(self) -> None:
         options = self._options
         rounds, effort = options.rounds or None, options.improve or None
-        sets = self._ordering, options.overlap, self._bound, self.aside
+        sets = self._ordering, options.overlap, self._bound, self.aside.names
         task = Task(self.tools, self.builder, *sets, rounds, effort, self._progress)
         found = by_other_orders(task, options, self.ordered_by)
         if found.plan is not None and found.run is not None:
@@ -230,10 +240,20 @@ class Search:
         """
         lost = hopeless(self.graph) if self._first is None else ()
         proved, unsure = judged_alone(lost, self.small, self._options, self.tools, self.builder.graph())
-        self.proved.update(proved)
-        self.aside = tuple(goal for goal in lost if goal in proved or (last and goal in unsure))
-        if self._options.improve and self.graph.goals and not unsure - {*self.aside}:
-            self.together = self.small.least(self.graph.goals)
+        self.aside.settle(proved, [goal for goal in lost if last and goal in unsure])
+        self._adopt_seen()
+        if self._options.improve and self.graph.goals and not unsure - {*self.aside.names}:
+            self.together = self._least_together()
+
+    def _least_together(self) -> Least | None:
+        """The exact answer for the goals that were not set aside; those are that no chain covers even alone."""
+        goals = self.graph.goals
+        found = self.small.least(goals)
+        if found is None or found.run is not None:
+            return found
+        proved, _ = judged_alone(goals, self.small, self._options, self.tools, self.builder.graph())
+        self.aside.settle(proved, ())
+        return self._least_together() if proved and self.graph.goals else found
 
     def _worth_trying(self, plan: Plan, k: int) -> bool:
         """Whether ``plan`` may succeed where it has failed: not before its edges may grow twice as long as then."""

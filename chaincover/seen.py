@@ -22,13 +22,12 @@ class Distances:
     """
 
     def __init__(self, lengths: Mapping[str, int], apart: bool) -> None:
-        self._targets = [*lengths, FINAL]
-        self._sources = [INIT, *lengths]
-        self._lengths = np.array([lengths.get(name, 0) for name in self._sources], np.int64)
-        self._least = self._lengths if apart else np.zeros_like(self._lengths)
-        self._best = np.full((len(self._targets), len(self._sources)), _NEVER, np.int64)
+        self._names = [INIT, *lengths, FINAL]
+        self._lengths = np.array([lengths.get(name, 0) for name in self._names], np.int64)
+        self._apart = apart
+        self._best = np.full((len(lengths) + 1, len(lengths) + 1), _NEVER, np.int64)
         for place in range(len(lengths)):
-            self._best[place, place + 1] = -1
+            self._best[place + 1, place] = -1
 
     def shorter(self, covered: Mapping[str, Sequence[int]], steps: int) -> dict[Edge, int]:
         """The edges that a run of ``steps`` steps makes in fewer steps than any before, and in how many.
@@ -36,26 +35,29 @@ class Distances:
         ``covered`` has for each goal, for FINAL where it is asked for and for INIT where the run starts there the steps
         at which it holds, in rising order. Edges come source by source, targets in the order of the goals.
         """
-        here, counts, starts = _occurrences(self._sources, covered)
+        here, counts, starts = _occurrences(self._names, covered)
+        held = np.full((steps + 2, len(self._names)), 2 * _NEVER, np.int64)
+        places = np.repeat(here, counts)
+        held[starts, places] = starts
+        following = np.minimum.accumulate(held[::-1, 1:])[::-1]
+        ends = len(here) and here[-1] == len(self._names) - 1
+        if ends:
+            last = len(starts) - counts[-1]
+            here, counts, starts, places = here[:-1], counts[:-1], starts[:last], places[:last]
         if not len(here):
             return {}
-        following = self._following(covered, steps)
-        first = np.minimum(starts + np.repeat(self._least[here], counts), steps + 1)
-        reached = following[:, first]
-        reached[-1] = following[-1, np.minimum(starts + np.repeat(self._lengths[here], counts), steps + 1)]
-        nearest = np.minimum.reduceat(reached - starts, np.cumsum(counts) - counts, axis=1)
-        best = self._best[:, here]
-        sources, targets = np.nonzero((nearest < best).T)
-        self._best[:, here] = np.minimum(best, nearest)
-        places = zip(here[sources].tolist(), targets.tolist(), nearest[targets, sources].tolist(), strict=True)
-        return {(self._sources[source], self._targets[target]): distance for source, target, distance in places}
-
-    def _following(self, covered: Mapping[str, Sequence[int]], steps: int) -> Numbers:
-        """For each target and step (one more than the run has) the step at which it holds next."""
-        held = np.full((len(self._targets), steps + 2), 2 * _NEVER, np.int64)
-        here, counts, where = _occurrences(self._targets, covered)
-        held[np.repeat(here, counts), where] = where
-        return np.minimum.accumulate(held[:, ::-1], axis=1)[:, ::-1]
+        after = np.minimum(starts + self._lengths[places], steps + 1) if ends or self._apart else starts
+        reached = following[after if self._apart else starts]
+        if ends:
+            reached[:, -1] = following[after, -1]
+        nearest = np.minimum.reduceat(reached - starts[:, None], np.cumsum(counts) - counts)
+        best = self._best[here]
+        sources, targets = np.nonzero(nearest < best)
+        if not len(sources):
+            return {}
+        self._best[here] = np.minimum(best, nearest)
+        found = zip(here[sources].tolist(), targets.tolist(), nearest[sources, targets].tolist(), strict=True)
+        return {(self._names[source], self._names[target + 1]): distance for source, target, distance in found}
 
 
 def _occurrences(names: Sequence[str], covered: Mapping[str, Sequence[int]]) -> tuple[Numbers, Numbers, Numbers]:

@@ -61,9 +61,10 @@ class Simulated:
         self.upper: dict[Edge, int] = {}
 
     def chain(self) -> tuple[Run, dict[str, int]] | None:
-        """A run from init through all goals to the end, with the step credited to each goal, in order.
+        """A run from init through the goals to the end, with the step credited to each, in order.
 
-        None where random runs do not find one; ``upper`` then tells what they saw. LimitReached when time is over.
+        It goes through as many as random runs lead to; None where that is none, or they find no way to the end.
+        ``upper`` tells what they saw. LimitReached when time is over.
         """
         start = self._batch.initial()
         state, inputs, left = start, list[Valuation](), dict.fromkeys(self._goals)
@@ -78,12 +79,12 @@ class Simulated:
             after[name] = state
             for done in [name] if self._apart else [name, *covered]:
                 left.pop(done, None)
-        ending = None if left else self._to_end(state)
+        ending = self._to_end(state) if len(left) < len(self._goals) else None
         self._look_around(after)
         if ending is None:
             return None
         run = self._batch.run(start, [*inputs, *ending])
-        return run, self._any_order.credited(run, list(self._goals))
+        return run, self._any_order.credited(run, [name for name in self._goals if name not in left])
 
     def _nearest(
         self, state: Valuation, names: Sequence[str], first: bool

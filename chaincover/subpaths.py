@@ -125,6 +125,7 @@ class SubPaths:
         before = self._places(path[:-1], longest)
         found = {}
         for step in _steps(before, reach):
+            self._tools.budget.check()
             if longest is None or step + goal.length <= longest:
                 found[step] = And(self._at(goal, step), _one_of(_before(before, step, reach)))
         return found
@@ -136,6 +137,7 @@ class SubPaths:
         cut = self._sticks_out(path)
         found = {}
         for step in _steps(self._places(path[:-1], longest), reach):
+            self._tools.budget.check()
             before = self._places(path[:-1], step if cut else longest)
             earlier = _before(before, step, reach)
             if earlier and (longest is None or step <= longest):
@@ -154,6 +156,7 @@ class SubPaths:
     def _at(self, goal: Goal, step: int) -> FNode:
         key = (goal.name, step)
         if key not in self._placed:
+            self._tools.budget.check()
             valid = self._valid_until(step + goal.length)
             self._placed[key] = conjunction([shift(goal.antecedent, step), valid])
         return self._placed[key]

@@ -18,13 +18,12 @@ Test = Callable[[Frames, int], Any]
 
 
 class Monitor:
-    """Evaluates goals on runs. Each formula is compiled once; steps count from 0."""
+    """Evaluates goals on runs. Each formula is compiled once, when it is first needed; steps count from 0."""
 
     def __init__(self, goals: Sequence[Goal]) -> None:
         self.goals = {goal.name: goal for goal in goals}
-        self._antecedents = {goal.name: _test(goal.antecedent) for goal in goals}
+        self._tests: dict[FNode, Test] = {}
         self._together = [_TestOfMany(length, [g for g in goals if g.length == length]) for length in _lengths(goals)]
-        self._consequents = {goal.name: _test(goal.consequent) for goal in goals if goal.consequent is not None}
 
     def covered(self, run: Run) -> dict[str, list[int]]:
         """For each goal the steps k at which ``run`` covers it; only k with k + J <= the run's length."""
@@ -40,18 +39,25 @@ class Monitor:
         """Whether ``run`` covers ``goal`` at ``step``; false where the run is too short to tell."""
         if step < 0 or step + self.goals[goal].length > run.length:
             return False
-        return bool(self._antecedents[goal](_frames(run, step, step + self.goals[goal].length), 0))
+        return self._true(self.goals[goal].antecedent, run, step, self.goals[goal].length)
 
     def judge(self, run: Run, goal: str, step: int) -> bool | None:
         """Whether the consequent of ``goal`` held for its antecedent at ``step``; None if it has none.
 
         ValueError where the run ends before the consequent can be judged.
         """
-        if goal not in self._consequents:
+        consequent = self.goals[goal].consequent
+        if consequent is None:
             return None
         if step + self.goals[goal].length > run.length:
             raise ValueError(f"the run of {run.length} steps is too short to judge {goal} at step {step}")
-        return bool(self._consequents[goal](_frames(run, step, step + self.goals[goal].length), 0))
+        return self._true(consequent, run, step, self.goals[goal].length)
+
+    def _true(self, formula: FNode, run: Run, step: int, length: int) -> bool:
+        """Whether ``formula``, which spans ``length`` steps, holds from ``step`` on."""
+        if formula not in self._tests:
+            self._tests[formula] = _test(formula)
+        return bool(self._tests[formula](_frames(run, step, step + length), 0))
 
 
 class _TestOfMany:

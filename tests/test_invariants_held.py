@@ -83,9 +83,9 @@ def guesses(system: TransitionSystem, states: Sequence[Valuation], rng: random.R
 
 
 @pytest.mark.parametrize("ticks", [1, 2, 3])
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(9))
 def test_what_is_found_holds_in_every_reachable_state(seed: int, ticks: int) -> None:
-    free, goals, final = case_of(seed)
+    free, goals, _ = case_of(seed)
     system = hold(free, ticks)
     states = reachable(system)
     engine, formulas = choose("sat"), [goal.antecedent for goal in goals]
@@ -103,7 +103,7 @@ def test_what_is_found_holds_in_every_reachable_state(seed: int, ticks: int) -> 
 
 
 @pytest.mark.parametrize("ticks", [1, 2, 3])
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(9))
 def test_of_guesses_partly_false_only_true_ones_are_kept(seed: int, ticks: int) -> None:
     system = hold(case_of(seed)[0], ticks)
     states, rng = reachable(system), random.Random(seed)
@@ -142,9 +142,7 @@ def rising(name: str, defined: FNode) -> tuple[TransitionSystem, FNode]:
     """Counts 0, 1, 2, ...; a step is only there where ``defined`` (over the count) says so."""
     symbol = COUNT.symbol(name)
     following = symbol + BV(1, 3)
-    return TransitionSystem(
-        name, (StateVariable(name, COUNT, BV(0, 3), following),), (), defined=defined
-    ), symbol
+    return TransitionSystem(name, (StateVariable(name, COUNT, BV(0, 3), following),), (), defined=defined), symbol
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 4])

@@ -125,7 +125,7 @@ def test_an_interrupt_during_the_last_stage_keeps_the_chain(monkeypatch: pytest.
     assert set(statuses(result).values()) == {"covered"}
 
 
-def test_an_interrupt_while_the_graph_grows_leaves_goals_undecided() -> None:
+def test_an_interrupt_while_the_graph_grows_leaves_what_random_runs_found() -> None:
     def progress(text: str) -> None:
         if "K = 1" in text:
             raise KeyboardInterrupt
@@ -133,6 +133,20 @@ def test_an_interrupt_while_the_graph_grows_leaves_goals_undecided() -> None:
     result = generate(cruise(), [*PROPERTIES, prop("void", FALSE())], None, progress=progress)
     assert result.stopped_by == "interrupt"
     assert result.depth == 1
+    assert statuses(result) == {"p1": "covered", "p2": "covered", "p3": "covered", "p4": "covered"} | {
+        "void": "unreachable"
+    }
+    assert 0 < result.bounds.lower <= 8 <= result.chain.length
+
+
+def test_an_interrupt_while_the_graph_grows_leaves_other_goals_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
+    def progress(text: str) -> None:
+        if "K = 1" in text:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(first_chain.Simulated, "chain", lambda simulated: None)
+    result = generate(cruise(), [*PROPERTIES, prop("void", FALSE())], None, progress=progress)
+    assert result.stopped_by == "interrupt"
     assert statuses(result) == {"p1": "undecided", "p2": "undecided", "p3": "undecided", "p4": "undecided"} | {
         "void": "unreachable"
     }

@@ -14,7 +14,7 @@ def test_engines_find_the_same_graph() -> None:
     assert found["z3"].weights == found["sat"].weights
     assert "different" not in row("latch", list(found.values()))
     assert all(m.finished and m.queries and m.goals > 5 for m in found.values())
-    assert 0 < found["sat"].solving < found["sat"].seconds
+    assert 0 < found["sat"].preparing < found["sat"].seconds - found["sat"].solving < found["sat"].seconds
 
 
 def test_every_bundled_model_is_a_task() -> None:
@@ -25,17 +25,19 @@ def test_every_bundled_model_is_a_task() -> None:
 
 def test_the_table_has_ratios_and_shows_limits_and_differences() -> None:
     edge = ("init", "p1", 3)
-    slow = Measurement("z3", 4, 20, True, 100, 10.0, 9.0, 0.5, [edge])
-    fast = replace(slow, engine="sat", seconds=2.5, solving=2.0)
+    slow = Measurement("z3", 4, 20, True, 100, 10.0, 9.0, 0.0, [edge])
+    fast = replace(slow, engine="sat", seconds=2.5, solving=1.5, preparing=0.5)
     stopped = replace(slow, seconds=60.0, depth=7, finished=False, weights=[])
-    assert heading(["z3", "sat"]).startswith("| model | goals | K | edges | z3 s (ratio), queries, own % | sat s")
-    assert row("m", [slow, fast]) == "| m | 4 | 20 | 1 | 10.00 (1.0), 100, 10 | 2.50 (4.0), 100, 20 |"
-    assert row("m", [stopped, fast]) == "| m | 4 | 20 | 1 | > 60.0 at K = 7 | 2.50 (> 24.0), 100, 20 |"
+    assert heading(["z3", "sat"]).startswith(
+        "| model | goals | K | edges | z3 s (ratio), queries, prepare %, own % | sat s"
+    )
+    assert row("m", [slow, fast]) == "| m | 4 | 20 | 1 | 10.00 (1.0), 100, 0, 10 | 2.50 (4.0), 100, 20, 20 |"
+    assert row("m", [stopped, fast]) == "| m | 4 | 20 | 1 | > 60.0 at K = 7 | 2.50 (> 24.0), 100, 20, 20 |"
     assert "different" in row("m", [slow, replace(fast, weights=[])])
 
 
 def test_an_engine_that_starts_in_reachable_states_may_have_longer_edges_and_fewer() -> None:
-    graph = Measurement("z3", 4, 20, True, 100, 10.0, 9.0, 0.5, [("init", "p1", 3), ("p1", "p2", 5)])
+    graph = Measurement("z3", 4, 20, True, 100, 10.0, 9.0, 0.0, [("init", "p1", 3), ("p1", "p2", 5)])
     listed = replace(graph, engine="explicit", reachable_only=True)
     for weights in ([("init", "p1", 3)], [("init", "p1", 3), ("p1", "p2", 7)]):
         assert "different" not in row("m", [graph, replace(listed, weights=weights)])

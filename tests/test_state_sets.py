@@ -121,6 +121,36 @@ def test_modes_and_limits_kept_in_floating_variables_are_told_by_check(tmp_path:
     assert texts["-3 <= s.count && s.count <= 9"]["variables"] == [{"name": "s.count", "file": "c.c"}]
 
 
+def test_a_goal_between_the_values_of_a_floating_mode_is_unreachable_at_once(tmp_path: Path) -> None:
+    """No trial runs are spent on it: the values that interval analysis gives the mode exclude it."""
+    more = """
+[[property]]
+id = "between"
+text = "cover(s.mode == 1.5 && s.level > 20.0f)"
+[[property]]
+id = "beyond"
+text = "cover(s.mode == 2.5)"
+"""
+    project = PROJECT.replace("by = [-2.5, 2.5]\n", "")
+    write_files(tmp_path, {"c.c": FLOATS, "chaincover.toml": project + more})
+    limits = ("--improve", "1", "--explore", "0", "--exhaust", "0")
+    outcome = chaincover("generate", ".", "--json", "--no-cache", *limits, "-o", "out", cwd=tmp_path)
+    assert [goal["verdict"] for goal in outcome.json["goals"]] == ["covered", "unreachable", "unreachable"]
+    assert outcome.json["goals"][1]["detail"].endswith("together with the constraints and the proved invariants")
+    assert outcome.json["bounds"]["minimal"]
+    again = chaincover("verify", ".", "out/chain.json", "--json", cwd=tmp_path)
+    lines = {line["check"]: line["verdict"] for line in again.json["checks"]}
+    assert (lines["invariants"], lines["goals not covered"]) == ("holds", "holds")
+
+
+def test_a_mode_that_counts_up_to_a_limit_has_its_values_without_a_list(tmp_path: Path) -> None:
+    project = PROJECT.replace("by = [-2.5, 2.5]\n", "").replace("s.count == 4", "s.count == 4 && s.level > 30.0f")
+    write_files(tmp_path, {"c.c": FLOATS, "chaincover.toml": project})
+    found = chaincover("check", ".", "--json", "--compare", "0", cwd=tmp_path).json["found_invariants"]
+    texts = {fact["text"]: fact for fact in found}
+    assert texts["s.mode == 0.0 || s.mode == 1.0 || s.mode == 2.0"]["proved_by"] == "intervals"
+
+
 def test_it_ends_when_told_to() -> None:
     system = random_case(3).system
     assert value_facts(system, lambda: True) == ()

@@ -48,6 +48,7 @@ def test_a_goal_that_only_an_invariant_excludes_is_proved_unreachable(tmp_path: 
     assert "s.mode == s.twin" in outcome.json["certificate"]["invariants"]
     again = chaincover("verify", ".", "out/chain.json", cwd=tmp_path)
     assert "s.mode == s.twin: true at the start, and kept by every step" in again.out
+    assert "apart (unreachable): no state allows it together with the invariants" in again.out
 
 
 def test_an_invariant_that_does_not_hold_is_refused(tmp_path: Path) -> None:
@@ -124,3 +125,16 @@ text = "cover(ring == 9)"
     assert (goals["outside"]["verdict"], goals["outside"]["detail"]) == (
         "unreachable", "no run covers it: proved by induction over 3 step(s)"
     )  # fmt: skip
+    again = chaincover("verify", ".", "out/chain.json", "--json", cwd=tmp_path)
+    line = next(line for line in again.json["checks"] if line["check"] == "goals not covered")
+    assert (line["verdict"], line["text"]) == (
+        "holds", "outside (unreachable): by induction over 3 step(s) together with the invariants"
+    )  # fmt: skip
+    place = tmp_path / "out" / "chain.json"
+    document = json.loads(place.read_text())
+    document["goals"][0] = {**document["goals"][0], "verdict": "unreachable", "step": None}
+    place.write_text(json.dumps(document))
+    again = chaincover("verify", ".", "out/chain.json", "--json", cwd=tmp_path)
+    line = next(line for line in again.json["checks"] if line["check"] == "goals not covered")
+    assert line["verdict"] == "WRONG"
+    assert "inside (unreachable): a run does so:" in line["text"]

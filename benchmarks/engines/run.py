@@ -12,7 +12,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TextIO
@@ -56,22 +55,8 @@ class Task:
 class ProcessorCost(Cost):
     """Counts seconds of the processor: other work on the machine does not count."""
 
-    @contextmanager
-    def in_session(self) -> Iterator[None]:
-        begun = time.process_time()
-        try:
-            yield
-        finally:
-            self.sessions += time.process_time() - begun
-
-    @contextmanager
-    def in_solver(self) -> Iterator[None]:
-        self.queries += 1
-        begun = time.process_time()
-        try:
-            yield
-        finally:
-            self.solving += time.process_time() - begun
+    def now(self) -> float:
+        return time.process_time()
 
 
 def tasks(depth: int, float_depth: int, criterion: str) -> Iterator[Task]:
@@ -106,7 +91,7 @@ def measured(task: Task, engine: Engine, limit: float) -> Measurement:
         queries=engine.cost.queries,
         seconds=seconds,
         solving=engine.cost.solving,
-        encoding=engine.cost.encoding,
+        preparing=engine.cost.preparing,
         weights=sorted((*edge, weight) for edge, weight in graph.weights.items()),
         reachable_only=isinstance(engine, ExplicitEngine),
     )

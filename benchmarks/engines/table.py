@@ -10,7 +10,8 @@ from dataclasses import dataclass
 class Measurement:
     """One engine's work for one graph; ``finished``: up to the K asked for, or to where no edge was open.
 
-    Times are in seconds of the processor: ``solving`` the solver's, ``encoding`` what sessions took besides.
+    Times are in seconds of the processor: ``solving`` for the answers, ``preparing`` other work of the solver's library
+    (0 where the engine cannot tell).
     ``weights`` are the edges found (source, target, steps) in order; ``reachable_only``: from reachable states.
     """
 
@@ -21,19 +22,19 @@ class Measurement:
     queries: int
     seconds: float
     solving: float
-    encoding: float
+    preparing: float
     weights: list[tuple[str, str, int]]
     reachable_only: bool = False
 
     @property
     def own(self) -> float:
-        """The share of the time that the solver did not take, from 0 to 1."""
-        return 1 - self.solving / self.seconds
+        """The share of the time that neither answers nor the library's preparations took, from 0 to 1."""
+        return 1 - (self.solving + self.preparing) / self.seconds
 
 
 def heading(engines: Sequence[str]) -> str:
     """The table's first two lines."""
-    columns = ["model", "goals", "K", "edges", *(f"{name} s (ratio), queries, own %" for name in engines)]
+    columns = ["model", "goals", "K", "edges", *(f"{name} s (ratio), queries, prepare %, own %" for name in engines)]
     return f"| {' | '.join(columns)} |\n|{'---|' * len(columns)}"
 
 
@@ -63,4 +64,4 @@ def _cell(m: Measurement, first: Measurement) -> str:
     if not m.finished:
         return f"> {m.seconds:.1f} at K = {m.depth}"
     ratio = f"{'' if first.finished else '> '}{first.seconds / m.seconds:.1f}"
-    return f"{m.seconds:.2f} ({ratio}), {m.queries}, {m.own * 100:.0f}"
+    return f"{m.seconds:.2f} ({ratio}), {m.queries}, {100 * m.preparing / m.seconds:.0f}, {m.own * 100:.0f}"

@@ -28,7 +28,8 @@ class Unrolled:
 
     def __init__(self, engine: SatEngine, system: TransitionSystem, goals: Sequence[FNode]) -> None:
         self.goals = goals
-        self.frames = Frames(SatSolver(engine.memory), engine.moments, [var.symbol for var in system.state])
+        solver = SatSolver(engine.memory, lambda: engine.cost.in_library())
+        self.frames = Frames(solver, engine.moments, [var.symbol for var in system.state])
         self.cone: dict[str, StateVariable] = {}
         self.steps: list[int] = []
         self.literals: dict[FNode, int] = {}
@@ -70,7 +71,8 @@ class SatEngine(UnrollingEngine):
         parts = [part for part in asked if names.issuperset(s.symbol_name() for s in symbols_of(part))]
         known = self._made[key].parts if key in self._made else {}
         if key not in self._made or sum(part not in known for part in parts) > len(known):
-            self._made[key] = Step(system, variables, conditions, dict.fromkeys([*known, *parts]))
+            wanted = dict.fromkeys([*known, *parts])
+            self._made[key] = Step(system, variables, conditions, wanted, self.cost.in_library)
         return self._made[key]
 
     @contextmanager

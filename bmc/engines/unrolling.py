@@ -14,6 +14,7 @@ from pysmt.shortcuts import TRUE
 
 from bmc.engines.backend import Backend, Literal, Step
 from bmc.engines.cost import Cost
+from bmc.engines.deadline import Deadline, OutOfTime
 from bmc.engines.guessing import GuessingSession
 from bmc.engines.protocol import Alternative, Answer, Group, Placed, Run, Session, Status
 from bmc.engines.reach import Reaches
@@ -115,9 +116,13 @@ class UnrollingSession(Backend[Step, Literal]):
         self._groups: dict[Group, Literal] = {}
         self._widened: set[FNode] = set()
         self._starts: dict[FNode, None] = {}
+        self._sources: set[FNode] = set()
+        self._read: tuple[tuple[int, int], list[FNode]] = ((0, 0), [])
+        self._inputs = [var.symbol for var in system.inputs]
         self._reaches = engine.reaches(system)
         self._satisfied = False
         self._span = self._steps = 0
+        self._deadline = Deadline()
 
     def start(self, source: FNode, goals: Sequence[FNode]) -> None:
         """Assert ``source``; ``goals`` tell which variables will be needed."""
@@ -133,19 +138,22 @@ class UnrollingSession(Backend[Step, Literal]):
 
         ``steps`` below the source's own span count as that span. ``time_limit`` in seconds, ``effort`` in units of
         the solver's work. ValueError if a formula reaches beyond ``steps``. KeyboardInterrupt if the solver was
-        interrupted from the keyboard, MemoryLimitReached if it has no memory left.
+        interrupted from the keyboard, MemoryLimitReached if it has no memory left. What was encoded until the
+        time limit was over serves the next question.
         """
-        with self._engine.within_memory(), self._engine.cost.in_session():
+        with self._engine.within_memory(), self._engine.cost.in_session(), self._until(time_limit):
             steps, self._satisfied = max(steps, self._span), False
             for formula in formulas:
                 self._check_span(formula, 0, steps)
-            if time_limit is not None and time_limit <= 0:
+            try:
+                self._deadline.left()
+                self._widen(formulas)
+                self._lengthen(steps)
+                literals = [self._literal(f) for f in formulas]
+                validity = self._valid[steps - 1 : steps] if steps else []
+                status, core = self._answer([*literals, *validity], steps, effort)
+            except OutOfTime:
                 return Answer(Status.UNKNOWN)
-            self._widen(formulas)
-            self._lengthen(steps)
-            literals = [self._literal(f) for f in formulas]
-            validity = self._valid[steps - 1 : steps] if steps else []
-            status, core = self._answer([*literals, *validity], steps, time_limit, effort)
             found = tuple(f for place, f in enumerate(formulas) if place in core) if status is Status.UNSAT else ()
             return Answer(status, found)
 
@@ -166,44 +174,66 @@ class UnrollingSession(Backend[Step, Literal]):
 
         Otherwise as ``check_any``. A group that the next question does not ask about is forgotten.
         """
-        with self._engine.within_memory(), self._engine.cost.in_session():
+        with self._engine.within_memory(), self._engine.cost.in_session(), self._until(time_limit):
             self._satisfied = False
-            if time_limit is not None and time_limit <= 0:
+            try:
+                self._deadline.left()
+                if not groups:
+                    return Answer(Status.UNSAT)
+                self._know(groups)
+                one = self._tied_any([self._groups[group] for group in groups])
+                status, _ = self._answer([one], len(self._valid), effort)
+            except OutOfTime:
                 return Answer(Status.UNKNOWN)
-            if not groups:
-                return Answer(Status.UNSAT)
-            self._know(groups)
-            one = self._tied_any([self._groups[group] for group in groups])
-            status, _ = self._answer([one], len(self._valid), time_limit, effort)
             if len(groups) > 1:
                 self._drop(one)
             return Answer(status)
+
+    @contextmanager
+    def _until(self, seconds: float | None) -> Iterator[None]:
+        """Around one question: its encoding looks at the clock."""
+        self._deadline = Deadline(seconds)
+        try:
+            yield
+        finally:
+            self._deadline = Deadline()
 
     def _know(self, groups: Sequence[Group]) -> None:
         """There are literals for ``groups`` and no others."""
         asked = set(groups)
         for group in [known for known in self._groups if known not in asked]:
             self._drop(self._groups.pop(group))
-        fresh = [group for group in groups if group not in self._groups]
-        new = [placed for group in fresh for placed in group.alternatives if placed not in self._alternatives]
-        self._widen([placed.formula for placed in new], [group.formula for group in fresh])
-        self._lengthen(max([self._span, *(placed.steps for placed in new)]))
-        for group in fresh:
-            options = [self._within(placed) for placed in group.alternatives]
-            self._groups[group] = self._tied_group(self._literal(group.formula), options)
+        fresh = {group: self._known(group) for group in groups if group not in self._groups}
+        if any(options is None for options in fresh.values()):
+            unknown = [group for group, options in fresh.items() if options is None]
+            new = [each for group in unknown for each in group.alternatives if each not in self._alternatives]
+            self._sources.update(group.formula for group in unknown)
+            self._widen([placed.formula for placed in new], [group.formula for group in unknown])
+            self._lengthen(max([self._span, *(placed.steps for placed in new)]))
+        for group, options in fresh.items():
+            ways = [self._within(each) for each in group.alternatives] if options is None else options
+            self._groups[group] = self._tied_group(self._literal(group.formula), ways)
 
-    def _answer(
-        self, assumptions: Sequence[Literal], steps: int, time_limit: float | None, effort: int | None
-    ) -> tuple[Status, Collection[int]]:
-        """The solver's answer; a run that it finds is of ``steps`` steps."""
+    def _known(self, group: Group) -> list[Literal] | None:
+        """The literals of the alternatives of ``group``, None if there is something new in it."""
+        if self._span or group.formula not in self._sources:
+            return None
+        try:
+            return [self._alternatives[placed] for placed in group.alternatives]
+        except KeyError:
+            return None
+
+    def _answer(self, assumptions: Sequence[Literal], steps: int, effort: int | None) -> tuple[Status, Collection[int]]:
+        """The solver's answer within the time that is left; a run that it finds is of ``steps`` steps."""
         with self._engine.cost.in_solver():
-            status, core = self._solve(assumptions, time_limit, effort)
+            status, core = self._solve(assumptions, self._deadline.left(), effort)
         if status is Status.SAT:
             self._satisfied, self._steps = True, steps
         return status, core
 
     def _within(self, placed: Placed) -> Literal:
         """The literal that implies a formula and the validity of its steps, made once."""
+        self._deadline.left()
         if placed.steps < self._span:
             placed = placed._replace(steps=self._span)
         if placed not in self._alternatives:
@@ -227,10 +257,15 @@ class UnrollingSession(Backend[Step, Literal]):
         if not self._satisfied:
             raise RuntimeError("the last query of this session was not satisfiable: it has no run")
         simulator = self._engine.simulator(self._system)
-        known = dict.fromkeys([*(var.symbol for var in self._cone.values()), *self._starts])
-        start = {**simulator.initial(), **self._values(list(known), 0)}
-        symbols = [var.symbol for var in self._system.inputs]
-        return simulator.run(start, [self._values(symbols, step) for step in range(self._steps)])
+        start = {**simulator.initial(), **self._values(self._start_symbols(), 0)}
+        return simulator.run(start, [self._values(self._inputs, step) for step in range(self._steps)])
+
+    def _start_symbols(self) -> Sequence[FNode]:
+        """What a run's first state is read from; the same list until there is more."""
+        if self._read[0] != (len(self._cone), len(self._starts)):
+            found = dict.fromkeys([*(var.symbol for var in self._cone.values()), *self._starts])
+            self._read = (len(self._cone), len(self._starts)), list(found)
+        return self._read[1]
 
     def _widen(self, formulas: Iterable[FNode], starts: Sequence[FNode] = ()) -> None:
         """Encode the variables on which framed ``formulas`` depend, where they are not yet, at all steps so far.
@@ -254,6 +289,7 @@ class UnrollingSession(Backend[Step, Literal]):
     def _lengthen(self, steps: int) -> None:
         """Encode the steps before ``steps`` that are not yet."""
         for step in range(len(self._valid), steps):
+            self._deadline.left()
             for template in self._templates:
                 self._place(template, step)
             self._valid.append(self._validity(self._templates[0], step))
@@ -266,5 +302,6 @@ class UnrollingSession(Backend[Step, Literal]):
 
     def _tied_once(self, formula: FNode) -> Literal:
         if formula not in self._literals:
+            self._deadline.left()
             self._literals[formula] = self._tied(formula)
         return self._literals[formula]

@@ -5,7 +5,7 @@ A clause is a list of variables' numbers from 1, negative where inverted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from bmc.gates.aig import AND, INPUT, ITE, XOR, Graph
 
@@ -66,24 +66,26 @@ def flattened(graph: Graph, gates: Iterable[int], kept: Iterable[int]) -> dict[i
 
 
 def clauses_of(
-    graph: Graph, gates: Mapping[int, Sequence[int]], needed: Mapping[int, int], name: Callable[[int], int]
+    graph: Graph, gates: Mapping[int, Sequence[int]], needed: Mapping[int, int], names: Mapping[int, int]
 ) -> list[Clause]:
-    """The clauses of ``gates`` with their operands; ``name`` gives a literal's number."""
+    """The clauses of ``gates`` with their operands; ``names`` gives a gate's number (negative: inverted)."""
     found: list[Clause] = []
     for gate, operands in gates.items():
         kind, wanted = graph.kinds[gate], needed.get(gate, 0)
         if kind == INPUT or not wanted:
             continue
-        out, inputs = name(2 * gate), [name(operand) for operand in operands]
+        out = names[gate]
+        inputs = [-names[operand >> 1] if operand & 1 else names[operand >> 1] for operand in operands]
         if kind == AND:
             if wanted & IMPLIES:
-                found.extend([-out, x] for x in inputs)
+                found += [[-out, x] for x in inputs]
             if wanted & IMPLIED:
-                found.append([out, *(-x for x in inputs)])
+                found.append([out, *[-x for x in inputs]])
             continue
-        for sign in (1, -1):
-            if wanted & (IMPLIES if sign > 0 else IMPLIED):
-                found.extend([-sign * out, *rest] for rest in _consequences(kind, sign, inputs))
+        if wanted & IMPLIES:
+            found += [[-out, *rest] for rest in _consequences(kind, 1, inputs)]
+        if wanted & IMPLIED:
+            found += [[out, *rest] for rest in _consequences(kind, -1, inputs)]
     return found
 
 

@@ -14,6 +14,10 @@ from bmc.gates.step import STATE, STEP, Placeable, Step, width
 
 TRUE = 1
 
+Bits = list[tuple[int, int, int]]
+"""For each bit of a word its place in a model, the literal there where it is 1, and what it counts."""
+Places = list[tuple[str, Bits]]
+
 
 class Frames:
     """Frame k holds the words (literals of ``solver``, the lowest bit first) of what is known at step k."""
@@ -28,6 +32,7 @@ class Frames:
         self._steps: list[Step] = []
         self._numbers: dict[tuple[int, int], Numbers] = {}
         self._placeable: dict[FNode, Placeable] = {}
+        self._places: dict[tuple[int, int], tuple[Sequence[FNode], int, Places]] = {}
 
     def add(self, step: Step) -> int:
         """Another step is part of the unrolling, from frame 0 on; its number."""
@@ -81,15 +86,18 @@ class Frames:
                 self._words[key] = _renamed(self._numbers[number, frame], self._steps[number].parts[part])
         return self._words[key]
 
-    def values(self, symbols: Iterable[FNode], frame: int, model: Sequence[int]) -> dict[str, int]:
-        """The values of plain ``symbols`` in ``model``, by name; 0 where that leaves one open."""
-        found = {}
-        for symbol in symbols:
-            word = self._words.get((symbol, frame), ())
-            found[symbol.symbol_name()] = sum(
-                [1 << place for place, literal in enumerate(word) if model[abs(literal) - 1] == literal]
-            )
-        return found
+    def values(self, symbols: Sequence[FNode], frame: int, model: Sequence[int]) -> dict[str, int]:
+        """The values of plain ``symbols`` in ``model``, by name; 0 where that leaves one open.
+
+        Where they are is kept for the same list of symbols, which must not be changed.
+        """
+        kept = self._places.get((id(symbols), frame))
+        if kept is None or kept[0] is not symbols or kept[1] != len(self._words):
+            places = [(symbol.symbol_name(), _bits(self._words.get((symbol, frame), ()))) for symbol in symbols]
+            kept = self._places[id(symbols), frame] = symbols, len(self._words), places
+        return {
+            name: sum([weight for place, literal, weight in bits if model[place] == literal]) for name, bits in kept[2]
+        }
 
     def _given(self, part: FNode) -> bool:
         return any(part in step.parts for step in self._steps)
@@ -107,8 +115,12 @@ class Frames:
             return
         fresh = self.solver.fresh(len(block.owned))
         numbers[block.owned.start : block.owned.stop] = fresh
-        self.solver.add(block.placed(numbers))
+        self.solver.add_many(block.placed(numbers))
 
 
 def _renamed(numbers: Numbers, word: Sequence[int]) -> list[int]:
     return [int(numbers[local]) if local > 0 else -int(numbers[-local]) for local in word]
+
+
+def _bits(word: Sequence[int]) -> Bits:
+    return [(abs(literal) - 1, literal, 1 << place) for place, literal in enumerate(word)]

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from weakref import finalize
 
 import pysat
-from pysat.solvers import Solver
+from pysat.solvers import Glucose4
 
 from bmc.gates.cnf import Clause
 
@@ -21,6 +24,9 @@ CONFLICTS = 5_000
 EFFORT_UNIT = 4
 """Such stretches of work in one unit of effort, about a second."""
 
+Aside = Callable[[], AbstractContextManager[None]]
+"""What surrounds the library's work besides answers, to measure it."""
+
 
 class SatSolver:
     """Variables are numbers from 1, of which 1 is true; a literal is negative where inverted.
@@ -28,10 +34,12 @@ class SatSolver:
     The work is done in stretches, between which time, memory and signals are looked at: nothing depends on threads.
     """
 
-    def __init__(self, memory: int | None = None) -> None:
+    def __init__(self, memory: int | None = None, aside: Aside = nullcontext) -> None:
         """``memory``: how many megabytes this process may grow to."""
-        self._solver = Solver(name=NAME)
-        self._memory = memory
+        self._solver = Glucose4()
+        # python-sat's own destructor fails where it only runs when the interpreter is half gone
+        finalize(self, self._solver.delete)
+        self._memory, self._aside = memory, aside
         self.top = 1
         self._solver.add_clause([1])
 
@@ -43,7 +51,12 @@ class SatSolver:
 
     def add(self, clauses: Iterable[Clause]) -> None:
         """Every solution satisfies ``clauses``."""
-        self._solver.append_formula(clauses)
+        deque(map(self._solver.add_clause, clauses), 0)
+
+    def add_many(self, clauses: Sequence[Clause]) -> None:
+        """As ``add``, measured."""
+        with self._aside():
+            self.add(clauses)
 
     def solve(self, assumptions: Sequence[int], time_limit: float | None, effort: int | None) -> bool | None:
         """Whether all clauses and ``assumptions`` can hold together; None if a limit came first.
@@ -67,7 +80,8 @@ class SatSolver:
 
     def model(self) -> Sequence[int]:
         """The literals that are true in the solution found last, by variable from 1; 0 for one of no clause."""
-        found: list[int] = self._solver.get_model()
+        with self._aside():
+            found: list[int] = self._solver.get_model()
         found.extend([0] * (self.top - len(found)))
         return found
 

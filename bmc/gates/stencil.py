@@ -7,6 +7,7 @@ every variable frozen that is read from outside its layer: preprocessing keeps w
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from itertools import chain
 
 import numpy as np
@@ -15,6 +16,7 @@ from pysat.solvers import Cadical153
 
 from bmc.gates.aig import Graph
 from bmc.gates.cnf import Clause, clauses_of, flattened, polarities
+from bmc.gates.solver import Aside
 
 Numbers = npt.NDArray[np.int32]
 
@@ -25,19 +27,18 @@ ROUNDS = 5
 class Block:
     """Clauses over local variables that begin with those of ``owned``; other layers or leaves own the others."""
 
-    def __init__(self, clauses: Sequence[Clause], owned: range) -> None:
+    def __init__(self, parts: Sequence[Numbers], owned: range) -> None:
+        """``parts`` have a clause per row, each part those of one length."""
         self.owned = owned
-        by_length: dict[int, list[Clause]] = {}
-        for clause in clauses:
-            by_length.setdefault(len(clause), []).append(clause)
-        self._parts = [np.array(by_length[length], dtype=np.int32) for length in sorted(by_length)]
-        self.size = len(clauses)
+        self._parts = parts
+        self.size = sum(len(part) for part in parts)
 
     def placed(self, numbers: Numbers) -> list[Clause]:
         """The clauses with the variable ``numbers[v]`` (negative: inverted) for each local v."""
+        literals = np.concatenate([numbers, -numbers[:0:-1]])
         found: list[Clause] = []
         for part in self._parts:
-            found += (np.sign(part) * numbers[np.abs(part)]).tolist()
+            found += literals[part].tolist()
         return found
 
 
@@ -49,10 +50,17 @@ class Stencil:
     """
 
     def __init__(
-        self, graph: Graph, leaves: Sequence[int], layers: Sequence[Mapping[int, int]], preprocess: bool
+        self,
+        graph: Graph,
+        leaves: Sequence[int],
+        layers: Sequence[Mapping[int, int]],
+        preprocess: bool,
+        aside: Aside = nullcontext,
     ) -> None:
+        """``aside`` surrounds preprocessing."""
         self._local = {0: -1} | {leaf: place for place, leaf in enumerate(leaves, 2)}
         self.fixed = 2 + len(leaves)
+        self._aside = aside
         done: set[int] = set()
         parts: list[list[int]] = []
         for roots in layers:
@@ -104,21 +112,27 @@ class Stencil:
         flat = flattened(graph, gates, kept)
         names = dict(self._local)
         names.update((gate, place) for place, gate in enumerate(flat, following))
-
-        def name(literal: int) -> int:
-            return -names[literal >> 1] if literal & 1 else names[literal >> 1]
-
-        clauses = clauses_of(graph, flat, needed, name)
-        frozen = [*range(1, following), *(names[gate] for gate in flat if gate in kept)]
+        clauses = clauses_of(graph, flat, needed, names)
+        outside = [names[gate] for gate in flat if gate in kept]
         if preprocess and clauses:
-            clauses = preprocessed(clauses, frozen)
-        used = {abs(literal) for literal in chain.from_iterable(clauses)} | {names[g] for g in flat if g in kept}
-        dense = {number: number for number in range(1, following)}
-        for number in sorted(used):
-            dense.setdefault(number, len(dense) + 1)
-        self._local.update((gate, dense[names[gate]]) for gate in flat if gate in kept)
-        renamed = [[dense[lit] if lit > 0 else -dense[-lit] for lit in clause] for clause in clauses]
-        return Block(renamed, range(following, len(dense) + 1))
+            with self._aside():
+                clauses = preprocessed(clauses, [*range(1, following), *outside])
+        parts = _by_length(clauses)
+        used = np.zeros(following + len(flat), dtype=bool)
+        used[1:following] = used[outside] = True
+        for part in parts:
+            used[np.abs(part)] = True
+        dense = np.cumsum(used, dtype=np.int32)
+        self._local.update((gate, int(dense[names[gate]])) for gate in flat if gate in kept)
+        return Block([np.sign(part) * dense[np.abs(part)] for part in parts], range(following, int(dense[-1]) + 1))
+
+
+def _by_length(clauses: Iterable[Clause]) -> list[Numbers]:
+    """``clauses`` as arrays, one for each length, short ones first."""
+    found: dict[int, list[Clause]] = {}
+    for clause in clauses:
+        found.setdefault(len(clause), []).append(clause)
+    return [np.array(found[length], dtype=np.int32) for length in sorted(found)]
 
 
 def preprocessed(clauses: Sequence[Clause], frozen: Sequence[int]) -> list[Clause]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from typing import TypeVar
 
 from pysmt.fnode import FNode
@@ -12,6 +13,7 @@ from bmc.gates.blast import Blaster
 from bmc.gates.circuits import Word
 from bmc.gates.cnf import EQUIVALENT, IMPLIES
 from bmc.gates.moments import Moments
+from bmc.gates.solver import Aside
 from bmc.gates.stencil import Stencil
 from bmc.system import StateVariable, TransitionSystem, conjunction, symbols_of
 
@@ -48,9 +50,17 @@ class Step:
     """
 
     def __init__(
-        self, system: TransitionSystem, variables: Sequence[StateVariable], conditions: bool, parts: Iterable[FNode]
+        self,
+        system: TransitionSystem,
+        variables: Sequence[StateVariable],
+        conditions: bool,
+        parts: Iterable[FNode],
+        aside: Aside = nullcontext,
     ) -> None:
-        """``conditions``: with validity and invariants. ``parts``: formulas over plain symbols of state and inputs."""
+        """``conditions``: with validity and invariants. ``parts``: formulas over plain symbols of state and inputs.
+
+        ``aside`` surrounds preprocessing.
+        """
         graph = Graph()
         symbols: dict[FNode, Word] = {}
 
@@ -72,7 +82,7 @@ class Step:
         state.setdefault(proved, IMPLIES)
         step.setdefault(valid, IMPLIES)
         self.symbols = tuple(symbols)
-        self.stencil = Stencil(graph, _gates(symbols), [state, step], preprocess=True)
+        self.stencil = Stencil(graph, _gates(symbols), [state, step], preprocess=True, aside=aside)
         local = self.stencil.local
         self.after = {symbol: [local(bit) for bit in word] for symbol, word in after.items()}
         self.parts = {part: [local(bit) for bit in word] for part, word in found.items()}

@@ -80,7 +80,7 @@ class AspOrdering:
         proved = answer.search(_facts(paths, weights), self._strategy, limit, begun)
         path = paths.path(answer.after) if answer.after else ()
         lower = answer.cost if proved else answer.lower
-        return outcome(problem, path, paid + lower, proved, begun, self.name)
+        return outcome(problem, path, paid + lower, proved, begun, self.name, limit)
 
 
 def _facts(paths: PathModel, weights: Mapping[Edge, int]) -> str:

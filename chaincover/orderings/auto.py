@@ -9,7 +9,7 @@ from chaincover.orderings import asp, cpsat, tsp
 from chaincover.orderings.constraints import relaxed
 from chaincover.orderings.exact import LARGEST, ExactOrdering, prover
 from chaincover.orderings.local import LocalOrdering
-from chaincover.orderings.protocol import UNLIMITED, Limit, Ordering, OrderingProblem, OrderingResult
+from chaincover.orderings.protocol import UNLIMITED, Clock, Limit, Ordering, OrderingProblem, OrderingResult
 from chaincover.orderings.tsp import TspOrdering
 
 WORK = 10.0
@@ -29,7 +29,7 @@ class AutoOrdering:
         """A short path with a lower bound, proved where that was possible within ``WORK`` and ``limit``."""
         if len(problem.nodes) <= LARGEST and not problem.constrained:
             return ExactOrdering().solve(problem, limit)
-        begun = time.monotonic()
+        begun, clock = time.monotonic(), Clock(limit)
         work = WORK if limit.work is None else min(WORK, limit.work)
         if cpsat.available() or asp.available():
             found = prover().solve(problem, replace(limit, work=work))
@@ -37,7 +37,7 @@ class AutoOrdering:
             found = relaxed(problem)
         if found.proved:
             return found
-        other = _quick(problem).solve(problem)
+        other = _quick(problem).solve(problem, Limit(clock.left))
         best = other if other.path and (not found.path or other.cost < found.cost) else found
         proved = bool(best.path) and best.cost == found.lower_bound
         return replace(best, lower_bound=found.lower_bound, proved=proved, seconds=time.monotonic() - begun)

@@ -17,7 +17,7 @@ from itertools import pairwise
 from bmc.errors import CheckDisagreed
 from chaincover.orderings import assignment
 from chaincover.orderings.local import LocalOrdering
-from chaincover.orderings.protocol import OrderingProblem, OrderingResult, Path, path_cost
+from chaincover.orderings.protocol import UNLIMITED, Limit, OrderingProblem, OrderingResult, Path, path_cost
 
 Edge = tuple[int, int]
 
@@ -106,16 +106,24 @@ def relaxed(problem: OrderingProblem) -> OrderingResult:
 
 
 def outcome(
-    problem: OrderingProblem, path: Path, lower_bound: int, proved: bool, begun: float, by: str
+    problem: OrderingProblem,
+    path: Path,
+    lower_bound: int,
+    proved: bool,
+    begun: float,
+    by: str,
+    limit: Limit = UNLIMITED,
 ) -> OrderingResult:
     """The result of a proving backend; where it found no path in time, the local ordering's path with its bound.
 
-    ``begun`` is a reading of ``time.monotonic``. CheckDisagreed if the cost of a path is not what was proved.
+    ``begun`` is a reading of ``time.monotonic``; the seconds of ``limit`` are counted from there. CheckDisagreed
+    if the cost of a path is not what was proved.
     """
     if not path and proved:
         return OrderingResult((), 0, 0, True, time.monotonic() - begun, by)
     if not path:
-        other = LocalOrdering().solve(problem)
+        left = None if limit.seconds is None else max(0.0, limit.seconds - (time.monotonic() - begun))
+        other = LocalOrdering().solve(problem, Limit(left))
         path, by = other.path, other.by
     cost = path_cost(problem, path) if path else 0
     if cost is None or (path and cost < lower_bound) or (proved and cost != lower_bound):

@@ -58,7 +58,7 @@ class CpsatOrdering:
         lower = solver.best_objective_bound
         bound = max(0, math.ceil(lower - 1e-6)) if math.isfinite(lower) else 0
         path = paths.path(after) if found else ()
-        return outcome(problem, path, bound, status == cp_model.OPTIMAL, begun, self.name)
+        return outcome(problem, path, bound, status == cp_model.OPTIMAL, begun, self.name, limit)
 
 
 def _can_close(paths: PathModel) -> bool:

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from chaincover.orderings import cpsat
 from chaincover.orderings.asp import AspOrdering
-from chaincover.orderings.protocol import UNLIMITED, Limit, Ordering, OrderingProblem, OrderingResult
+from chaincover.orderings.constraints import outcome, relaxed
+from chaincover.orderings.protocol import UNLIMITED, Clock, Limit, Ordering, OrderingProblem, OrderingResult
 
 LARGEST = 20
 """Most nodes for Held-Karp: the table then takes about 170 MB and a second or two."""
@@ -33,13 +34,17 @@ class ExactOrdering:
     def solve(self, problem: OrderingProblem, limit: Limit = UNLIMITED) -> OrderingResult:
         """The least path with its proof. Above ``LARGEST`` nodes or with path constraints ``prover`` has ``limit``.
 
+        When its seconds are over, what the local ordering finds, with the bound of the assignment relaxation.
         UsageError if neither OR-tools nor clingo is there for it.
         """
         if len(problem.nodes) > LARGEST or problem.constrained:
             return prover().solve(problem, limit)
-        begun = time.monotonic()
+        begun, clock = time.monotonic(), Clock(limit)
         between, first, last = _matrices(problem)
-        table = _table(between, last)
+        table = _table(between, last, clock)
+        if table is None:
+            bound = relaxed(problem)
+            return outcome(problem, (), bound.lower_bound, bound.proved, begun, bound.by, limit=Limit(0.0))
         path, cost = _least_path(table, between, first, problem)
         return OrderingResult(path, cost, cost, True, time.monotonic() - begun, self.name)
 
@@ -55,8 +60,11 @@ def _matrices(problem: OrderingProblem) -> tuple[Table, Table, Table]:
     return between, first, last
 
 
-def _table(between: Table, last: Table) -> Table:
-    """Row S, column j: least cost from node j (not in S) through all nodes of the bit set S to the end."""
+def _table(between: Table, last: Table, clock: Clock) -> Table | None:
+    """Row S, column j: least cost from node j (not in S) through all nodes of the bit set S to the end.
+
+    None if time is over before.
+    """
     count = len(last)
     table = np.full((1 << count, count), INFINITE, dtype=np.int32)
     table[0] = last
@@ -66,6 +74,8 @@ def _table(between: Table, last: Table) -> Table:
         layer = sets[sizes == size]
         rows = np.full((len(layer), count), INFINITE, dtype=np.int32)
         for node in range(count):
+            if clock.over:
+                return None
             chosen = np.flatnonzero(layer >> node & 1)
             onward = table[layer[chosen] ^ (1 << node), node]
             step = onward[:, None] + between[None, :, node]

@@ -6,7 +6,7 @@ import time
 from dataclasses import replace
 from itertools import pairwise
 
-from chaincover.orderings.protocol import UNLIMITED, Limit, OrderingProblem, OrderingResult, path_cost
+from chaincover.orderings.protocol import UNLIMITED, Clock, Limit, OrderingProblem, OrderingResult, path_cost
 
 LONGEST_SEGMENT = 3
 
@@ -21,15 +21,15 @@ class LocalOrdering:
     def solve(self, problem: OrderingProblem, limit: Limit = UNLIMITED) -> OrderingResult:
         """A path that no move of up to three neighbours to their cheapest place shortens; its lower bound is 0.
 
-        The limit is not looked at.
+        When the seconds of ``limit`` are over, the path so far; its work is not counted.
         """
-        begun = time.monotonic()
+        begun, clock = time.monotonic(), Clock(limit)
         costs = _penalised(problem)
         filled = replace(problem, weights=costs, forbidden=())
         path = [problem.start, problem.end]
         for node in problem.nodes:
             path = _insert(path, [node], costs)
-        while (better := _moved(path, costs, problem, filled)) is not None:
+        while (better := _moved(path, costs, problem, filled, clock)) is not None:
             path = better
         cost = path_cost(problem, path)
         if cost is None:
@@ -56,11 +56,15 @@ def _insert(path: list[str], segment: list[str], costs: Costs) -> list[str]:
     return [*path[:place], *segment, *path[place:]]
 
 
-def _moved(path: list[str], costs: Costs, problem: OrderingProblem, filled: OrderingProblem) -> list[str] | None:
-    """``path`` after the first move of a short segment that makes it cheaper, None if there is none."""
+def _moved(
+    path: list[str], costs: Costs, problem: OrderingProblem, filled: OrderingProblem, clock: Clock
+) -> list[str] | None:
+    """``path`` after the first move of a short segment that makes it cheaper, None if there is none or time is over."""
     total = _total(path, costs, problem, filled)
     for length in range(1, LONGEST_SEGMENT + 1):
         for begin in range(1, len(path) - length):
+            if clock.over:
+                return None
             segment = path[begin : begin + length]
             other = _insert(path[:begin] + path[begin + length :], segment, costs)
             if _total(other, costs, problem, filled) < total:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -53,6 +54,23 @@ class Limit:
 
 
 UNLIMITED = Limit()
+
+
+class Clock:
+    """Tells when the seconds of ``limit`` are over, counted from its making."""
+
+    def __init__(self, limit: Limit) -> None:
+        self._end = None if limit.seconds is None else time.monotonic() + limit.seconds
+
+    @property
+    def over(self) -> bool:
+        """Whether they are."""
+        return self._end is not None and time.monotonic() >= self._end
+
+    @property
+    def left(self) -> float | None:
+        """Seconds left, at least 0; None without a limit."""
+        return None if self._end is None else max(0.0, self._end - time.monotonic())
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from bmc.errors import UsageError
 from chaincover.orderings.exact import ExactOrdering
 from chaincover.orderings.local import LocalOrdering
-from chaincover.orderings.protocol import UNLIMITED, Limit, OrderingProblem, OrderingResult, path_cost
+from chaincover.orderings.protocol import UNLIMITED, Clock, Limit, OrderingProblem, OrderingResult, path_cost
 
 LARGEST_WEIGHT = 10_000_000
 """LKH can abort the whole process on larger numbers."""
@@ -34,28 +34,28 @@ class TspOrdering:
     def solve(self, problem: OrderingProblem, limit: Limit = UNLIMITED) -> OrderingResult:
         """The tour that LKH finds, cut at the end node; if it uses a missing edge, what the local ordering finds.
 
-        The limit is not looked at. UsageError if elkai is not installed, for path constraints, and for a weight above
-        ``LARGEST_WEIGHT``.
+        LKH does not look at the limit. UsageError if elkai is not installed, for path constraints, and for a weight
+        above ``LARGEST_WEIGHT``.
         """
         if problem.constrained:
             raise UsageError(
                 "the ordering tsp takes no path constraints", hint="use the ordering auto, exact, cpsat or asp"
             )
         if len(problem.nodes) < 3:
-            return ExactOrdering().solve(problem)
+            return ExactOrdering().solve(problem, limit)
         if not available():
             raise UsageError(
                 "the ordering tsp needs the package elkai", hint="pip install elkai, or use the ordering auto"
             )
         import elkai
 
-        begun = time.monotonic()
+        begun, clock = time.monotonic(), Clock(limit)
         tour = elkai.DistanceMatrix(_matrix(problem)).solve_tsp(runs=RUNS)
         names = (problem.start, *problem.nodes, problem.end)
         path = tuple(names[i] for i in tour[:-1])
         cost = path_cost(problem, path) if path[-1] == problem.end else None
         if cost is None:
-            return LocalOrdering().solve(problem)
+            return LocalOrdering().solve(problem, Limit(clock.left))
         return OrderingResult(path, cost, 0, False, time.monotonic() - begun, self.name)
 
 

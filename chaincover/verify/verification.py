@@ -7,10 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
-from pysmt.shortcuts import TRUE, And
-
-from bmc.engines.protocol import Status
 from bmc.unroll import at
 from chaincover.certificate import Certificate, PathFact
 from chaincover.chain import NO_WAY_TO_FINAL
@@ -18,16 +16,16 @@ from chaincover.load import Controller
 from chaincover.verify import chain_claims
 from chaincover.verify.document import Document, GoalClaim
 from chaincover.verify.facts import Prover
-from chaincover.verify.invariants import assumed
+from chaincover.verify.invariants import Assumed, assumed
 from chaincover.verify.lengths import lengths
 from chaincover.verify.limits import Clock, Limits
+from chaincover.verify.never import never
 from chaincover.verify.open_starts import open_starts
 from chaincover.verify.orders import order_bound
 from chaincover.verify.report import HOLDS, NOTE, OPEN, UNCLAIMED, WRONG, Line, Verification, told_inputs
 from chaincover.verify.search import search
 from chaincover.verify.setting import Setting
 from chaincover.verify.states import MODEL, Confirmation, Table, confirm, tabulate
-from chaincover.verify.unrolling import Unrolling
 
 Progress = Callable[[str], None]
 
@@ -94,9 +92,16 @@ class _Work:
         confirmation = None if table is None else confirm(table, controller.native, clock)
         return _Work(controller, document, setting, table, confirmation, clock, progress)
 
+    @cached_property
+    def known(self) -> tuple[Assumed, Line]:
+        """The invariants of the certificate, as far as they are proved again; none without one."""
+        proof = self.document.certificate
+        names = () if proof is None else proof.invariants
+        return assumed(self.setting, names, self.table, self.confirmation, self.clock)
+
     def proof_lines(self, proof: Certificate) -> list[Line]:
         """Every fact of the certificate."""
-        known, line = assumed(self.setting, proof.invariants, self.table, self.confirmation, self.clock)
+        known, line = self.known
         prover = Prover.of(self.setting, known, self.clock)
         edges = [PathFact((fact.source, fact.target), fact.at_least) for fact in proof.edges]
         lines = [line, prover.line(EDGES, "bounds between two nodes", edges, self.progress)]
@@ -159,15 +164,13 @@ class _Work:
             return UNCLAIMED, "no proof is claimed"
         if name not in self.setting.goals:
             return WRONG, "this is no goal"
-        goal = self.setting.goals[name]
         if self.table is not None and self.table.every_input:
             found = search(self.table, self.setting, [name], to_end, None, self.clock)
             if found.length is not None:
                 return WRONG, f"a run does so: {told_inputs(self.setting.system, found.inputs)}"
             if found.complete:
                 return HOLDS, f"no run among all, {self._steps_of()}"
-        anywhere = Unrolling(self.setting.system, self.setting.formulas, TRUE(), TRUE(), self.clock)
-        asked = And(goal.antecedent, anywhere.valid(goal.length))
-        if not to_end and anywhere.ask(asked, goal.length).status is Status.UNSAT:
-            return HOLDS, "no state allows it"
-        return OPEN, "too many states to look at all runs"
+        verdict, why = never(self.setting, name, self.known[0], self.clock)
+        if verdict == WRONG and to_end:  # a run covers it; whether one goes on to the end is left open
+            return OPEN, "too many states to look at all runs"
+        return verdict, why

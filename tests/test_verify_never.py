@@ -1,0 +1,49 @@
+"""Goals that no run covers, proved again without a list of states: against all runs of small systems."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from held_runs import MOST, HeldRuns
+from pysmt.shortcuts import FALSE, TRUE
+from random_systems import random_case
+
+from bmc.engines import choose
+from bmc.hold import boundary, hold
+from bmc.self_found import self_found
+from bmc.system import conjunction
+from chaincover.verify.invariants import Assumed
+from chaincover.verify.limits import Clock, Limits
+from chaincover.verify.never import never
+from chaincover.verify.report import HOLDS, OPEN, WRONG
+from chaincover.verify.setting import Setting
+
+
+@pytest.mark.parametrize("ticks", [1, 2])
+@pytest.mark.parametrize("seed", range(20))
+def test_verdicts_agree_with_all_runs(seed: int, ticks: int) -> None:
+    case = random_case(seed, goals=3, longest=2)
+    system = hold(case.system, ticks)
+    names = {goal.name: goal for goal in case.goals}
+    setting = Setting(system, names, boundary(system, None), "allow")
+    facts = self_found(system, [goal.antecedent for goal in case.goals], choose("sat"))
+    for always in (TRUE(), conjunction(fact.formula for fact in facts)):
+        for name in names:
+            verdict, why = never(setting, name, Assumed(TRUE(), always, True), Clock(Limits()))
+            least = HeldRuns(case.system, [names[name]], ticks).least(None, [name], MOST)
+            if verdict == HOLDS:
+                assert least is None, why
+            elif ticks == 1:  # a run may end within a held step here, and not there
+                assert (verdict == WRONG) == (least is not None) or verdict == OPEN, why
+
+
+def test_no_time_is_no_proof() -> None:
+    case = random_case(1)
+    setting = Setting(case.system, {goal.name: goal for goal in case.goals}, None, "allow")
+    impossible = replace(case.goals[0], name="impossible", antecedent=FALSE(), length=0)
+    setting = replace(setting, goals={**setting.goals, "impossible": impossible})
+    known = Assumed(TRUE(), TRUE(), True)
+    assert never(setting, "impossible", known, Clock(Limits())) == (HOLDS, "no state allows it")
+    verdict, _ = never(setting, case.goals[0].name, known, Clock(Limits(seconds=0.0)))
+    assert verdict == OPEN
