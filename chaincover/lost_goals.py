@@ -8,12 +8,46 @@ from bmc.induction import never
 from chaincover.chain import NO_WAY_TO_FINAL, UNREACHABLE
 from chaincover.concretize import Concretizer
 from chaincover.exhaustive import Least
-from chaincover.graph import INIT, ReachGraph
+from chaincover.graph import INIT, ReachGraph, hopeless
 from chaincover.options import Options
+from chaincover.set_aside import SetAside
 from chaincover.small import SmallSystem
 
 INDUCTION = 8
 """The largest k of a proof by k-induction."""
+
+
+class LostGoals:
+    """Sets goals ``aside`` that no chain covers even alone; ``options`` limit what ``small`` and ``tools`` find out."""
+
+    def __init__(self, aside: SetAside, small: SmallSystem, tools: Concretizer, options: Options) -> None:
+        self._aside, self._small, self._tools, self._options = aside, small, tools, options
+
+    def settle(self, graph: ReachGraph, last: bool) -> bool:
+        """Set aside the goals that nothing in ``graph`` leads to, or on from: those proved, or (``last``) all of them.
+
+        Whether it is known of each of them that no chain covers it, or that one does. LimitReached when time is over.
+        """
+        lost = hopeless(self._aside.without(graph))
+        proved, unsure = self._judged(lost, graph)
+        self._aside.settle(proved, [goal for goal in lost if last and goal in unsure])
+        return not unsure - {*self._aside.names}
+
+    def least_together(self, graph: ReachGraph) -> Least | None:
+        """The exact answer for the goals of ``graph`` that were not set aside; those are that no chain covers alone.
+
+        None where the reachable states are too many. LimitReached when time is over.
+        """
+        goals = self._aside.without(graph).goals
+        found = self._small.least(goals)
+        if found is None or found.run is not None:
+            return found
+        proved, _ = self._judged(goals, graph)
+        self._aside.settle(proved, ())
+        return self.least_together(graph) if proved and len(proved) < len(goals) else found
+
+    def _judged(self, goals: Sequence[str], graph: ReachGraph) -> tuple[dict[str, tuple[str, str]], frozenset[str]]:
+        return judged_alone(goals, self._small, self._options, self._tools, graph)
 
 
 def judged_alone(

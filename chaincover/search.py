@@ -4,27 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
 
 from pysmt.fnode import FNode
 
 from bmc.engines import choose as choose_engine
 from bmc.engines.protocol import Run
+from bmc.errors import LimitReached
 from chaincover.budget import Budget
 from chaincover.chain import Chain
 from chaincover.concretize import Attempt, Concretizer, Plan
+from chaincover.covering_path import shortest_covering_path
 from chaincover.exhaustive import Least
 from chaincover.explicit_graph import ListedGraphBuilder
 from chaincover.explicit_inputs import least_values
 from chaincover.explored import Reachable
 from chaincover.fallback import by_nearest, by_other_orders
 from chaincover.first_chain import FirstChain, by_simulation, shown_distances
-from chaincover.graph import INIT, ReachGraph, exists_path, hopeless, transitive_closure
+from chaincover.graph import ReachGraph, hopeless
 from chaincover.graph_source import GraphSource
-from chaincover.lost_goals import judged_alone
+from chaincover.lost_goals import LostGoals
 from chaincover.options import Options
 from chaincover.orderings import choose as choose_ordering
-from chaincover.orderings.protocol import Limit, OrderingProblem
+from chaincover.orderings.protocol import Limit
 from chaincover.proof import Prover
 from chaincover.proof_means import means, questions_engine
 from chaincover.recheck import Checker, start_dependence
@@ -75,6 +76,7 @@ class Search:
         self.tools = Concretizer(system, goals, final, self.engine, budget)
         self._checker = Checker(system, goals, final)
         self.aside = aside or SetAside({}, ())
+        self._lost = LostGoals(self.aside, self.small, self.tools, options)
         self.together: Least | None = None
         self.order_proved = self.partial = False
         self.attempt: Attempt | None = None
@@ -94,6 +96,10 @@ class Search:
         self._try_first()
         try:
             plan = self._grow()
+        except (LimitReached, KeyboardInterrupt):
+            if self._seen and (self.chain is None or len(self.chain.order) < len(self._seen.chain.order)):
+                self.chain, self._plan = self._seen.chain, self._seen.plan
+            raise
         finally:
             self.source.keep()
             self._prefer_first()
@@ -121,14 +127,12 @@ class Search:
     def _try_first(self) -> None:
         """A chain by simulation, and what it tells of distances; the search falls back on one that covers all goals.
 
-        Not where all reachable states are listed: they tell all distances.
-        """
+        Not where all reachable states are listed: they tell all distances."""
         if self._options.improve and not isinstance(self.builder, ListedGraphBuilder):
             limits = self._options.overlap, self._bound
             self.source.observe(by_simulation(self.tools, self.graph.goals, *limits, self._take_run, self._progress))
-        if self.chain is not None:
-            self.source.observe(shown_distances(self.chain.run, self.tools, self._options.overlap))
         if self.chain and self._plan:
+            self.source.observe(shown_distances(self.chain.run, self.tools, self._options.overlap))
             self._seen = FirstChain(self.chain, self._plan)
         self._adopt_seen()
 
@@ -177,7 +181,7 @@ class Search:
                     return plan
                 self._failed = (plan, limit)
                 if self._options.improve:
-                    self.together = self._least_together()
+                    self.together = self._lost.least_together(self.builder.graph())
                 if self.together is None and not last and (self._first is not None or self._nearest_first()):
                     self._complete_graph()
                     return plan
@@ -207,13 +211,10 @@ class Search:
             return False
         goals = self.graph.goals
         self._progress("inputs: nearest goal first")
-        found = by_nearest(self.tools, goals, self._options.overlap, self._bound, partial)
-        if found is None:
-            return False
-        run, credited = found
-        self._take_run(run, credited)
-        self.aside.leave_out(name for name in goals if name not in credited)
-        self.partial = partial
+        if found := by_nearest(self.tools, goals, self._options.overlap, self._bound, partial):
+            self._take_run(*found)
+            self.aside.leave_out(name for name in goals if name not in found[1])
+            self.partial = partial
         return self.chain is not None
 
     def _try_other_orders(self) -> None:
@@ -238,22 +239,10 @@ class Search:
         Then the exact answer for the others, where the reachable states are few. That may lie beyond K, but not beyond
         one that the user gave.
         """
-        lost = hopeless(self.graph) if self._first is None else ()
-        proved, unsure = judged_alone(lost, self.small, self._options, self.tools, self.builder.graph())
-        self.aside.settle(proved, [goal for goal in lost if last and goal in unsure])
+        known = self._first is not None or self._lost.settle(self.builder.graph(), last)
         self._adopt_seen()
-        if self._options.improve and self.graph.goals and not unsure - {*self.aside.names}:
-            self.together = self._least_together()
-
-    def _least_together(self) -> Least | None:
-        """The exact answer for the goals that were not set aside; those are that no chain covers even alone."""
-        goals = self.graph.goals
-        found = self.small.least(goals)
-        if found is None or found.run is not None:
-            return found
-        proved, _ = judged_alone(goals, self.small, self._options, self.tools, self.builder.graph())
-        self.aside.settle(proved, ())
-        return self._least_together() if proved and self.graph.goals else found
+        if known and self._options.improve and self.graph.goals:
+            self.together = self._lost.least_together(self.builder.graph())
 
     def _worth_trying(self, plan: Plan, k: int) -> bool:
         """Whether ``plan`` may succeed where it has failed: not before its edges may grow twice as long as then."""
@@ -262,16 +251,13 @@ class Search:
         return self.builder.complete or k >= 2 * self._failed[1] or k == self._bound
 
     def _shortest_path(self, graph: ReachGraph) -> Plan | None:
-        """The shortest covering path (Lemma 2), None if there is none yet (Lemma 1), or no goal is left."""
-        closed = transitive_closure(graph)
-        some_path = exists_path(graph, closed)
-        if some_path is None or (self.builder.graph().goals and not graph.goals):
+        """The shortest covering path, None if there is none yet, or no goal is left."""
+        if self.builder.graph().goals and not graph.goals:
             return None
-        problem = OrderingProblem(graph.goals, closed, INIT, graph.end)
-        found = self._ordering.solve(problem, Limit(self._budget.for_query()))
-        self.order_proved, self.ordered_by = found.proved, found.by
-        path = found.path or some_path
-        return Plan(path, tuple(closed[edge] for edge in pairwise(path)))
+        found = shortest_covering_path(graph, self._ordering, self._budget.for_query())
+        if found is not None:
+            self.order_proved, self.ordered_by = found.proved, found.by
+        return None if found is None else found.plan
 
     def _concretise(self, plan: Plan, limit: int) -> bool:
         """Algorithm 4: whether inputs were found along ``plan``, edges grown to ``limit`` at most."""
