@@ -14,6 +14,7 @@ import click
 from bmc.engines import choose as choose_engine
 from bmc.errors import ChainCoverError, Location, UsageError
 from chaincover import analysis, chain_file, commands_several, console, export_graph, pipeline, results, scaffold
+from chaincover.budget import Budget
 from chaincover.command_options import (
     bound_option,
     controller_options,

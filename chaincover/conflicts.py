@@ -16,12 +16,14 @@ LARGEST = 4
 class Conflict:
     """Goals that do not fit into one chain; ``reason`` says how that is known.
 
-    ``at_all``: no run whatever covers them together; else none within the K that ``reason`` names.
+    ``at_all``: no run whatever covers them together; else none within the K that ``reason`` names. ``undecided``: they
+    are only kept apart because the solver gave up on whether one does, so nothing may be claimed from it.
     """
 
     goals: tuple[str, ...]
     reason: str
     at_all: bool
+    undecided: bool = False
 
 
 def pair_reason(a: str, b: str, within: str) -> str:

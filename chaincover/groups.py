@@ -17,6 +17,7 @@ from chaincover.explored import Reachable
 from chaincover.graph import obstacles, transitive_closure
 from chaincover.pipeline import INTERRUPT, ChainResult, Options, generate_each, within
 from chaincover.small import SmallSystem
+from chaincover.verdicts import undecided_between
 from properties.goal import Goal
 
 
@@ -74,15 +75,21 @@ class Groups:
                 self.set_aside[verdict.goal] = verdict
         for a, b in found.exclusive:
             if not {a, b} & lost and self._exactly_fit((a, b)) is not True:
-                self._learn_pair(a, b, f"within K = {whole.depth}")
+                self._learn_pair(a, b, f"within K = {whole.depth}", undecided_between(possible, a, b))
         return [g for g in whole.graph.goals if g not in lost]
 
-    def _learn_pair(self, a: str, b: str, within: str) -> None:
-        """Note that the graph has no way between two goals, proved without K where that can be."""
+    def _learn_pair(self, a: str, b: str, within: str, undecided: bool) -> None:
+        """Note that the graph has no way between two goals, proved without K where that can be.
+
+        ``undecided``: because the solver gave up, which the exact answer makes up for.
+        """
         exact = self.small.least((a, b))
         proved = exact is not None and self._most is None
+        undecided = undecided and exact is None
         reason = pair_reason(a, b, self.how(exact.states) if exact is not None else within)
-        self.conflicts.append(Conflict((a, b), reason, proved))
+        if undecided:
+            reason = f"the solver gave up on whether one run covers both {a} and {b}, {within}"
+        self.conflicts.append(Conflict((a, b), reason, proved, undecided))
 
     def covers(self, names: Sequence[str]) -> Exhaustion | None:
         """All sets of the goals ``names`` that one chain covers; None where the system is too large."""

@@ -10,7 +10,7 @@ from pysmt.fnode import FNode
 from bmc.errors import LimitReached
 from bmc.system import TransitionSystem
 from chaincover.budget import Budget
-from chaincover.chain import EXCLUDED, Verdict
+from chaincover.chain import EXCLUDED, UNDECIDED, Verdict
 from chaincover.conflicts import largest_classes
 from chaincover.groups import Groups
 from chaincover.pipeline import INTERRUPT, ChainResult, Options, generate, within
@@ -82,6 +82,8 @@ class _Most(Groups):
                 how = f"no chain covers more than {len(classes[0])} of them, {extent}"
                 if len(results) > 1:
                     how += f"; this is the shortest of {len(results)} choices"
+                if any(conflict.undecided for conflict in self.conflicts):
+                    how = f"the solver gave up on whether a chain covers more than {len(classes[0])} of them"
                 return self._completed(replace(best_one, stopped_by=stopped_by), how)
             for names, result in zip(classes, results, strict=True):
                 left = self.learn_class(names, result, left)
@@ -94,8 +96,9 @@ class _Most(Groups):
     def _completed(self, result: ChainResult, how: str) -> ChainResult:
         """``result`` with verdicts for the goals that it was not made for."""
         own = {verdict.goal: verdict for verdict in result.verdicts}
+        status = UNDECIDED if any(conflict.undecided for conflict in self.conflicts) else EXCLUDED
         verdicts = [
-            own.get(goal.name) or self.set_aside.get(goal.name) or Verdict(goal.name, EXCLUDED, detail=how)
+            own.get(goal.name) or self.set_aside.get(goal.name) or Verdict(goal.name, status, detail=how)
             for goal in self.goals
         ]
         return replace(result, verdicts=tuple(verdicts))

@@ -28,6 +28,10 @@ KEPT = 2
 SHARES = 2
 """Tasks for each worker: one question is about all sources of a task, and who is done early takes another."""
 
+LEAST_SOURCES = 8
+"""The sources of a task, if there are so many: a worker finds less the fewer it asks about at once, and makes the
+clauses of a step for itself."""
+
 LEAST_SECONDS = 0.001
 """The time of a task that begins when time is over: it says so."""
 
@@ -176,7 +180,7 @@ class RemoteEdges:
     def ask(self, rows: Sequence[Row], upper: Upper, to: int, budget: Budget) -> list[EdgeResult]:
         """The result of each of ``rows``. LimitReached when time is over before they begin."""
         left = Allowance.of(budget)
-        several = max(1, len(rows) // (SHARES * self._workers.size()))
+        several = max(LEAST_SOURCES, len(rows) // (SHARES * self._workers.size()))
         parts = [tuple(rows[begin : begin + several]) for begin in range(0, len(rows), several)]
         tasks = []
         for part in parts:

@@ -253,7 +253,8 @@ class _Several(Groups):
         if length is not None and not stopped and length < bounds.lower:
             raise CheckDisagreed(f"chains of {length} steps in all were found below the proven least {bounds.lower}")
         left_out = {verdict.status for verdict in verdicts if verdict.status != COVERED}
-        fewest = not stopped and not left_out & {UNDECIDED, EXCLUDED}
+        given_up = any(conflict.undecided for conflict in self.conflicts)
+        fewest = not stopped and not given_up and not left_out & {UNDECIDED, EXCLUDED}
         at_all = fewest and NOT_WITHIN_BOUND not in left_out and all(c.at_all for c in self.conflicts)
         bounds = Bounds(min(bounds.lower, length or 0) if stopped else bounds.lower, length, bounds.basis)
         return SeveralChains(tuple(results), tuple(verdicts), tuple(self.conflicts), fewest, at_all, bounds, stopped)

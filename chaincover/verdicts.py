@@ -98,7 +98,7 @@ def judge(graph: ReachGraph, chain: Chain | None, why: NoChain, stopped_by: str)
             verdicts.append(
                 (_by_proof(why, apart or others, goal) if why.impossible else None)
                 or _by_graph(possible, closed, found, goal)
-                or _by_others(possible, found, goal)
+                or _by_others(possible, closed, found, goal)
                 or _by_length(why, goal)
                 or _by_attempt(goal, why.attempt, why.longest)
             )
@@ -146,12 +146,23 @@ def _gave_up(graph: ReachGraph, closed: Mapping[Edge, int], a: str, b: str) -> b
     return any((x == a or (a, x) in closed) and (y == b or (y, b) in closed) for x, y in graph.unknown)
 
 
-def _by_others(graph: ReachGraph, found: Obstacles, goal: str) -> Verdict | None:
+def undecided_between(graph: ReachGraph, a: str, b: str) -> bool:
+    """Whether an unknown answer may hide a way between two goals of ``graph``, one way or the other."""
+    closed = transitive_closure(graph)
+    return _gave_up(graph, closed, a, b) or _gave_up(graph, closed, b, a)
+
+
+def _by_others(graph: ReachGraph, closed: Mapping[Edge, int], found: Obstacles, goal: str) -> Verdict | None:
     """The verdict of a goal that only the other goals keep out of a chain."""
-    guilty = {name for pair in found.exclusive for name in pair} - {*found.unreached, *found.stuck}
+    lost = {*found.unreached, *found.stuck}
+    pairs = [pair for pair in found.exclusive if not lost & {*pair}]
+    known = [(a, b) for a, b in pairs if not _gave_up(graph, closed, a, b) and not _gave_up(graph, closed, b, a)]
+    guilty = {name for pair in known or pairs for name in pair}
     names = [g for g in graph.goals if g in guilty]
     if not names:
         return None
+    if not known:
+        return Verdict(goal, UNDECIDED, detail=f"the solver gave up on whether these go together: {_list(names)}")
     reason = f"because within K = {graph.depth} per goal not all goals fit into one: {_list(names)}"
     return Verdict(goal, EXCLUDED, detail=f"no chain was made, {reason}")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -88,12 +89,15 @@ def test_exit_code_is_the_worst_of_the_rows() -> None:
         (good,): 0,
         (good, Row("tsp", note="skipped: elkai is not installed")): 0,
         (good, Row("local", found, None, 0.1, "no inputs")): 4,
-        (good, Row("local", found, None, 0.1, "time limit"), Row("tsp", found, None, 0.1, "no inputs")): 5,
+        (good, Row("local", found, None, 0.1, "time limit", True), Row("tsp", found, None, 0.1, "no inputs")): 5,
         (): 4,
     }
     for rows, code in cases.items():
         assert Comparison(graph, rows, Bounds(1, 1, ""), "").exit_code == code
     assert Comparison(graph, (good,), Bounds(1, 1, ""), "time limit").exit_code == 5
+    given_up = replace(graph, unknown=(("init", "a"),))
+    assert Comparison(given_up, (), Bounds(1, None, ""), "").exit_code == 5
+    assert Comparison(given_up, (good,), Bounds(1, 1, ""), "").exit_code == 0
     assert Comparison(graph, (good,), Bounds(1, 1, ""), "").total_seconds(good) == 1.0
 
 

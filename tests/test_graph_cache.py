@@ -133,7 +133,7 @@ DAMAGE = {
     "no object": lambda text: "[1, 2]",
     "binary": lambda text: "\udcff\udcfe",
     "another key": lambda text: text.replace('"key": "', '"key": "0'),
-    "another schema": lambda text: text.replace("graph-cache/3", "graph-cache/1"),
+    "another schema": lambda text: text.replace("graph-cache/4", "graph-cache/1"),
     "no levels": lambda text: json.dumps({**json.loads(text), "levels": 7}),
     "a level lacks its weights": lambda text: text.replace('"weights"', '"heights"', 1),
     "infinite": lambda text: text.replace(", 1]", ", 1e999]", 1),

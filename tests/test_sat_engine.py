@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import random
 import signal
+import subprocess
+import sys
 
 import pytest
 from cruise import ON, cruise
@@ -232,3 +234,9 @@ def test_parts_that_speak_of_one_step_are_told_apart() -> None:
 def test_the_engine_has_a_name_and_a_version() -> None:
     assert choose("sat").name == "sat"
     assert "glucose" in SatEngine().version
+
+
+def test_a_solver_that_lives_until_the_end_goes_quietly() -> None:
+    code = "import sys; from bmc.gates.solver import SatSolver; sys.kept = [SatSolver()]"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr == ""

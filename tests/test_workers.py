@@ -17,7 +17,7 @@ from bmc.engines import choose
 from bmc.errors import LimitReached, UsageError
 from chaincover.budget import Budget
 from chaincover.reachability import GraphBuilder
-from chaincover.remote import Allowance, Engines, RemoteEdges
+from chaincover.remote import LEAST_SOURCES, Allowance, Engines, RemoteEdges
 from chaincover.workers import Cluster, Processes, Workers
 from chaincover.workers import choose as choose_workers
 
@@ -104,6 +104,26 @@ def test_the_graph_is_the_same_as_without_workers(processes: Processes, overlap:
         here, there = graph_of(task, None, overlap), graph_of(task, processes, overlap)
         assert (here.weights, here.lower, here.unknown) == (there.weights, there.lower, there.unknown)
         assert there.queries > 0
+
+
+@pytest.mark.parametrize("count", [2, 16])
+def test_a_task_has_some_sources_however_many_workers_there_are(count: int) -> None:
+    class Here:
+        def size(self):
+            return count
+
+        def map(self, function, tasks, done):
+            sizes.append([len(task.rows) for task in tasks])
+            return [function(task) for task in tasks]
+
+    sizes: list[list[int]] = []
+    goals = tuple(replace(PROPERTIES[n % len(PROPERTIES)], name=f"g{n}") for n in range(LEAST_SOURCES * 2 + 2))
+    builder = GraphBuilder(
+        cruise(), goals, None, choose("sat"),
+        remote=lambda problem: RemoteEdges(problem, Engines("sat"), Here(), lambda text: None),
+    )  # fmt: skip
+    builder.extend()
+    assert sizes == [[LEAST_SOURCES, LEAST_SOURCES, 3]]
 
 
 def test_time_that_is_over_stops_workers_too() -> None:

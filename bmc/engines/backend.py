@@ -11,6 +11,7 @@ from typing import Generic, TypeVar
 
 from pysmt.fnode import FNode
 
+from bmc.engines.deadline import Deadline
 from bmc.engines.protocol import Status
 from bmc.system import StateVariable, Valuation
 from bmc.unroll import shift
@@ -22,9 +23,24 @@ Literal = TypeVar("Literal")
 
 
 class Backend(ABC, Generic[Step, Literal]):
-    """One incremental solver. ``_valid`` has for each step so far the literal that implies that it is valid."""
+    """One incremental solver. ``_valid`` has for each step so far the literal that implies that it is valid,
+    ``_literals`` those of formulas. ``_deadline`` is that of the question being asked."""
 
     _valid: list[Literal]
+    _literals: dict[FNode, Literal]
+    _deadline: Deadline
+
+    def _literal(self, formula: FNode) -> Literal:
+        """The literal that implies ``formula``, tied once; the parts of a disjunction are tied once each."""
+        if formula.is_or() and formula not in self._literals:
+            self._literals[formula] = self._tied_any([self._tied_once(part) for part in formula.args()])
+        return self._tied_once(formula)
+
+    def _tied_once(self, formula: FNode) -> Literal:
+        if formula not in self._literals:
+            self._deadline.left()
+            self._literals[formula] = self._tied(formula)
+        return self._literals[formula]
 
     @abstractmethod
     def _template(self, variables: Sequence[StateVariable], conditions: bool) -> Step:

@@ -207,9 +207,9 @@ class UnrollingSession(Backend[Step, Literal]):
         if any(options is None for options in fresh.values()):
             unknown = [group for group, options in fresh.items() if options is None]
             new = [each for group in unknown for each in group.alternatives if each not in self._alternatives]
-            self._sources.update(group.formula for group in unknown)
             self._widen([placed.formula for placed in new], [group.formula for group in unknown])
             self._lengthen(max([self._span, *(placed.steps for placed in new)]))
+            self._sources.update(group.formula for group in unknown)
         for group, options in fresh.items():
             ways = [self._within(each) for each in group.alternatives] if options is None else options
             self._groups[group] = self._tied_group(self._literal(group.formula), ways)
@@ -293,15 +293,3 @@ class UnrollingSession(Backend[Step, Literal]):
             for template in self._templates:
                 self._place(template, step)
             self._valid.append(self._validity(self._templates[0], step))
-
-    def _literal(self, formula: FNode) -> Literal:
-        """The literal that implies ``formula``, tied once; the parts of a disjunction are tied once each."""
-        if formula.is_or() and formula not in self._literals:
-            self._literals[formula] = self._tied_any([self._tied_once(part) for part in formula.args()])
-        return self._tied_once(formula)
-
-    def _tied_once(self, formula: FNode) -> Literal:
-        if formula not in self._literals:
-            self._deadline.left()
-            self._literals[formula] = self._tied(formula)
-        return self._literals[formula]

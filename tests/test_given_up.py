@@ -1,0 +1,85 @@
+"""What the solver gives up on is told as undecided everywhere, by every command, and never as out of reach."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+import pytest
+from command_line import chaincover, write_files
+
+from bmc.engines.protocol import Status
+from bmc.engines.sat import SatSession
+from bmc.gates import solver
+
+FILES: dict[str, str | bytes] = {
+    "lock.c": """\
+typedef unsigned char u8; typedef unsigned int u32;
+static u8 open;
+void lock_step(u32 one, u32 other)
+{
+  u32 sum = one * one * one + 3u * other * other * other + 5u * one * other * (one ^ 0x5a5a1234u);
+  if (one == 7) open = 1;
+  else if (sum == 0x9e3779b9u && other * sum == 0x7f4a7c15u) open = 3;
+}
+""",
+    "chaincover.toml": """\
+name = "lock"
+[sources]
+files = ["lock.c"]
+[functions]
+step = "lock_step"
+properties = []
+[interface]
+input = ["one", "other"]
+state = ["open"]
+[[property]]
+text = "easy: cover(open == 1)"
+[[property]]
+text = "hard: cover(open == 3)"
+""",
+}
+NEVER_SAID = ("unreachable", "not-within-bound", "not reached", "excluded", "no-way-to-final", "no chain covers")
+
+
+@pytest.fixture
+def lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A controller with a goal that takes more work than there is; the work is counted, so that it is repeatable."""
+    solve = SatSession._solve
+
+    def briefly(
+        session: SatSession, assumptions: Sequence[int], time_limit: float | None, effort: int | None
+    ) -> tuple[Status, Collection[int]]:
+        return solve(session, assumptions, time_limit, 1)
+
+    monkeypatch.setattr(SatSession, "_solve", briefly)
+    monkeypatch.setattr(solver, "EFFORT_UNIT", 1)
+    write_files(tmp_path, FILES)
+    return tmp_path
+
+
+@pytest.mark.parametrize("more", [(), ("--several",), ("--most",)])
+def test_a_goal_that_the_solver_gave_up_on_is_undecided_in_every_search(lock: Path, more: tuple[str, ...]) -> None:
+    given = ("generate", lock, *more, "--explore", "0", "--bound", "1", "--no-cache", "--engine", "sat", "--no-replay")
+    outcome = chaincover(*given, "-o", lock / "out")
+    assert outcome.code == 5
+    assert "undecided" in outcome.out
+    documents = [json.loads(place.read_text()) for place in sorted((lock / "out").glob("chain*.json"))]
+    rows = [row for document in documents for row in document.get("verdicts", document.get("goals"))]
+    verdicts = {row.get("goal", row.get("name")): row["verdict"] for row in rows if isinstance(row, dict)}
+    assert verdicts["easy"] == "covered"
+    assert verdicts["hard"] == "undecided"
+    written = outcome.out + "".join(place.read_text() for place in (lock / "out").iterdir())
+    assert not [text for text in NEVER_SAID if text in written]
+
+
+def test_the_graph_names_the_edges_that_were_given_up(lock: Path) -> None:
+    outcome = chaincover("graph", lock, "--engine", "sat", "--bound", "1")
+    assert outcome.code == 5
+    assert {"from": "init", "to": "hard"} in outcome.json["unknown"]
+
+
+def test_a_comparison_over_a_graph_with_given_up_edges_is_no_claim(lock: Path) -> None:
+    outcome = chaincover("compare", lock, "--engine", "sat", "--bound", "1", "--json")
+    assert (outcome.code, outcome.json["exit_code"], outcome.json["orderings"]) == (5, 5, [])
