@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from command_line import chaincover, write_files
+from command_line import MODELS, chaincover, write_files
 from pysmt.fnode import FNode
 from pysmt.shortcuts import Not
 from random_systems import random_case
@@ -15,6 +15,8 @@ from small_programs import program, project
 from bmc.differential import Sampler
 from bmc.system import InputVariable, StateVariable, TransitionSystem, ValueType, equal, symbols_of
 from bmc.unroll import at, at_each, framed, shift
+from chaincover import analysis
+from chaincover.budget import Budget
 from chaincover.suspects import SuspectSearch
 from chaincover.vacuity import VacuitySearch
 
@@ -118,3 +120,18 @@ def test_a_comparison_that_found_no_defined_step_is_not_told_as_equality(tmp_pat
     assert outcome.code == 5
     assert "NOTHING COMPARED, no step that was tried is defined" in outcome.out
     assert "equal on" not in outcome.out
+
+
+def test_the_query_limit_holds_for_the_invariants_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[tuple[float | None, float | None]] = []
+
+    class Noted(Budget):
+        def __init__(self, seconds: float | None = None, query_limit: float | None = None) -> None:
+            made.append((seconds, query_limit))
+            super().__init__(seconds, query_limit)
+
+    monkeypatch.setattr(analysis, "Budget", Noted)
+    assert chaincover(
+        "generate", MODELS / "cruise", "--query-limit", "3", "--bound", "0", "-q", "-o", tmp_path
+    ).code in (4, 5)
+    assert made == [(None, 3.0)]

@@ -15,13 +15,13 @@ from bmc.gates import solver
 
 FILES: dict[str, str | bytes] = {
     "lock.c": """\
-typedef unsigned char u8; typedef unsigned int u32;
+typedef unsigned char u8; typedef unsigned int u32; typedef unsigned long long u64;
 static u8 open;
 void lock_step(u32 one, u32 other)
 {
-  u32 sum = one * one * one + 3u * other * other * other + 5u * one * other * (one ^ 0x5a5a1234u);
   if (one == 7) open = 1;
-  else if (sum == 0x9e3779b9u && other * sum == 0x7f4a7c15u) open = 3;
+  else if (one > 1 && other >= one && (u64)one * other == 9345208821757322069ull)
+    open = 3; /* 2860486313 * 3267000013 */
 }
 """,
     "chaincover.toml": """\
@@ -54,6 +54,7 @@ def lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         return solve(session, assumptions, time_limit, 1)
 
     monkeypatch.setattr(SatSession, "_solve", briefly)
+    monkeypatch.setattr(solver, "CONFLICTS", 20)
     monkeypatch.setattr(solver, "EFFORT_UNIT", 1)
     write_files(tmp_path, FILES)
     return tmp_path

@@ -127,6 +127,17 @@ def test_keys_differ_by_the_values_of_inputs_and_invariants() -> None:
     assert len(keys) == 6
 
 
+def test_levels_with_edges_that_the_solver_gave_up_on_are_not_kept(tmp_path: Path) -> None:
+    """The next run, with another limit, asks for these edges again."""
+    cache, edge = GraphCache(tmp_path), ("init", "a")
+    known = Level(0, {}, {edge: 1}, {edge: 1}, {}, (), ())
+    given_up = Level(1, {}, {edge: 1}, {}, {}, (edge,), ())
+    cache.keep("key", [known, given_up, replace(given_up, depth=2)])
+    assert cache.levels("key") == (known,)
+    cache.keep("other", [given_up])
+    assert cache.levels("other") == ()
+
+
 DAMAGE = {
     "empty": lambda text: "",
     "cut": lambda text: text[: len(text) // 2],

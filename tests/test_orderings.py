@@ -290,3 +290,18 @@ def test_the_assignment_relaxation_never_exceeds_the_optimum_and_keeps_the_order
             assert min(weights.values()) >= 0
             assert paid + sum(weights[edge] for edge in pairwise([*numbers, 0])) == best[0]
     assert met > 50
+
+
+def test_without_time_exact_and_local_stop_with_a_bound_that_holds() -> None:
+    names = tuple("abcdefgh")
+    weights = {
+        (a, b): 1 + (7 * i + 3 * j) % 5 for i, a in enumerate(("start", *names)) for j, b in enumerate((*names, "end"))
+    }
+    problem = OrderingProblem(names, weights, "start", "end")
+    least, cut = ExactOrdering().solve(problem), ExactOrdering().solve(problem, Limit(seconds=0.0))
+    assert least.proved
+    assert path_cost(problem, cut.path) == cut.cost
+    assert cut.lower_bound <= least.cost <= cut.cost
+    assert cut.proved == (cut.cost == cut.lower_bound)
+    quick = LocalOrdering().solve(problem, Limit(seconds=0.0))
+    assert path_cost(problem, quick.path) == quick.cost

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import count
+from types import SimpleNamespace
+
 import pytest
+from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, TRUE, And, BVAdd, Not, Or, Symbol
 from pysmt.typing import BOOL
 
-from bmc.engines import choose
+from bmc.engines import choose, deadline, reach
 from bmc.engines.protocol import Status
 from bmc.engines.reach import Reaches
-from bmc.system import BOOLEAN, InputVariable, StateVariable, TransitionSystem, ValueType
+from bmc.system import BOOLEAN, InputVariable, StateVariable, TransitionSystem, ValueType, symbols_of
 from bmc.unroll import framed
 
 NIBBLE = ValueType("nibble", 4)
@@ -19,6 +23,7 @@ SYSTEM = TransitionSystem(
     (StateVariable("ur_state", NIBBLE, None, state), StateVariable("ur_other", BOOLEAN, None, other)),
     (InputVariable("ur_given", BOOLEAN),),
 )
+COUNTING = TransitionSystem("counting", (StateVariable("ur_state", NIBBLE, BV(0, 4), BVAdd(state, BV(1, 4))),), ())
 
 
 def test_an_input_needs_its_step_and_a_state_only_those_before_it() -> None:
@@ -64,3 +69,35 @@ def test_a_variable_that_only_the_source_reads_starts_as_it_says_and_can_be_aske
     assert session.check([framed(other, 2)], 3).status is Status.UNSAT
     assert session.check([framed(other, 3)], 3).status is Status.SAT
     assert session.run().states[3] == {"ur_state": 8, "ur_other": 1}
+
+
+@pytest.mark.parametrize("engine", ["sat", "z3"])
+def test_a_time_limit_that_ends_while_steps_are_encoded_leaves_the_answer_open(
+    engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The clock is read once for each step; what was encoded serves when the question is put again."""
+    session = choose(engine).session(COUNTING, framed(state, 0).Equals(BV(0, 4)), [framed(state, 0).Equals(BV(9, 4))])
+    asked = [framed(state, 41).Equals(BV(9, 4))]
+    readings = count()
+    monkeypatch.setattr(deadline, "time", SimpleNamespace(monotonic=lambda: float(next(readings))))
+    assert session.check(asked, 41, 10.0).status is Status.UNKNOWN
+    assert session.check(asked, 41, 1000.0).status is Status.SAT
+    assert next(readings) < 100
+    assert session.run().states[41]["ur_state"] == 9
+    assert session.check(asked, 41, 0.0).status is Status.UNKNOWN
+    assert session.check([framed(state, 40).Equals(BV(9, 4))], 41).status is Status.UNSAT
+
+
+def test_nested_conjunctions_are_looked_at_once_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[FNode] = []
+
+    def look(formula: FNode) -> list[FNode]:
+        looked.append(formula)
+        return symbols_of(formula)
+
+    monkeypatch.setattr(reach, "symbols_of", look)
+    reaches, nested = Reaches(SYSTEM), framed(other, 0)
+    for step in range(1, 3000):
+        nested = And(nested, framed(other, step))
+        assert reaches.span(Or(nested, framed(given, 0))) == step
+    assert len(looked) == 3001

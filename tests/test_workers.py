@@ -15,6 +15,7 @@ from random_systems import random_case
 
 from bmc.engines import choose
 from bmc.errors import LimitReached, UsageError
+from chaincover import remote
 from chaincover.budget import Budget
 from chaincover.reachability import GraphBuilder
 from chaincover.remote import LEAST_SOURCES, Allowance, Engines, RemoteEdges
@@ -85,10 +86,10 @@ def graph_of(case, workers: Workers | None, overlap: str = "allow"):
     system, goals, final = case
     told: list[str] = []
 
-    def remote(problem):
+    def shared(problem):
         return RemoteEdges(problem, Engines("sat"), workers, told.append)
 
-    builder = GraphBuilder(system, goals, final, choose("sat"), overlap, remote=remote if workers else None)
+    builder = GraphBuilder(system, goals, final, choose("sat"), overlap, remote=shared if workers else None)
     for to in (0, 3):
         builder.extend(to)
     sources = len(goals) + 1 - len(builder.graph().unsatisfiable)
@@ -97,7 +98,10 @@ def graph_of(case, workers: Workers | None, overlap: str = "allow"):
 
 
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
-def test_the_graph_is_the_same_as_without_workers(processes: Processes, overlap: str) -> None:
+def test_the_graph_is_the_same_as_without_workers(
+    processes: Processes, overlap: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remote, "LEAST_SOURCES", 1)
     cases = [random_case(seed) for seed in range(5)]
     tasks = [(case.system, case.goals, case.final) for case in cases] + [(cruise(), PROPERTIES, RESTED)]
     for task in tasks:
@@ -134,10 +138,10 @@ def test_time_that_is_over_stops_workers_too() -> None:
         def map(self, function, tasks, done):
             return [function(replace(task, time=Allowance(0.0, None))) for task in tasks]
 
-    remote = Engines("z3")
+    engines = Engines("z3")
     builder = GraphBuilder(
         cruise(), PROPERTIES, None, choose("z3"), budget=Budget(1000),
-        remote=lambda problem: RemoteEdges(problem, remote, Here(), lambda text: None),
+        remote=lambda problem: RemoteEdges(problem, engines, Here(), lambda text: None),
     )  # fmt: skip
     with pytest.raises(LimitReached, match="time limit"):
         builder.extend()
