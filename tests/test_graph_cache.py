@@ -204,7 +204,7 @@ def test_only_the_files_used_last_are_kept(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(graph_cache, "MOST_FILES", 3)
     cache = GraphCache(tmp_path)
     near, far = {("init", "a"): 1}, {("a", "b"): 2}
-    level = Level(1, near, near, far, {**near, ("a", "b"): 4}, (("b", "a"),), ("c",))
+    level = Level(1, near, near, far, {**near, ("a", "b"): 4}, (), ("c",))
     keys = [str(n) * 64 for n in range(5)]
     for age, key in enumerate(keys[:3]):
         cache.keep(key, [level])
