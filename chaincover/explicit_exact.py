@@ -22,6 +22,9 @@ from properties.goal import Goal
 
 Check = Callable[[], None]
 
+MOST_KEYS = (1 << 63) - 1
+"""Nodes times sets of covered goals that have a number each."""
+
 MOST_ARROWS = 100_000_000
 """Steps between states with obligations that are kept: a gigabyte and a half."""
 
@@ -103,7 +106,7 @@ def _search(
     obligations = Obligations(goals, {var.name for var in system.inputs})
     watch = Watch(obligations, overlap == "forbid")
     found = product(graph, goal_classes(graph, obligations), watch, graph.starts, nodes_limit, MOST_ARROWS, check)
-    if found is None:
+    if found is None or found.arrows.size << len(goals) > MOST_KEYS:
         return None
     return CoverSearch(found, len(goals), states_in(graph, final)[found.states], nodes_limit, check)
 

@@ -17,6 +17,10 @@ MOST_NODES, MOST_ARROWS = 50_000_000, 100_000_000
 """States with obligations, and steps between them, that are kept: some gigabytes."""
 
 
+class TooManyUnderWay(Exception):
+    """More states with obligations under way than may be kept."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Seen:
     """What is remembered of one goal's own run and, from ``distance`` on, of the others; ``done``: completed so far."""
@@ -82,7 +86,7 @@ class Runs:
 
 
 def runs_of(graph: StateGraph, classes: Classes, obligations: Obligations, goal: int, check: Check) -> Runs:
-    """The runs of goal number ``goal`` alone. MemoryError if there are too many states under way."""
+    """The runs of goal number ``goal`` alone. TooManyUnderWay if they take too much memory."""
     found = watched(graph, classes, obligations, goal, None, check)
     done = np.unique(found.arrows.ends[found.masks != 0])
     done = np.union1d(done, found.starts[found.start_masks != 0]).astype(np.int64)
@@ -94,9 +98,9 @@ def runs_of(graph: StateGraph, classes: Classes, obligations: Obligations, goal:
 def watched(
     graph: StateGraph, classes: Classes, obligations: Obligations, goal: int, distance: int | None, check: Check
 ) -> Product:
-    """All runs that ``Together`` watches, from every state. MemoryError if there are too many."""
+    """All runs that ``Together`` watches, from every state. TooManyUnderWay if they take too much memory."""
     every = np.arange(len(graph.states))
     found = product(graph, classes, Together(obligations, goal, distance), every, MOST_NODES, MOST_ARROWS, check)
     if found is None:
-        raise MemoryError("too many states with obligations under way")
+        raise TooManyUnderWay
     return found

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from pysmt.fnode import FNode
 
 from bmc.engines import choose as choose_engine
 from bmc.engines import described
 from bmc.engines.protocol import Engine
+from bmc.system import TransitionSystem
 from chaincover.budget import Budget
 from chaincover.edges import Problem, enter
 from chaincover.explicit_graph import listed_builder
+from chaincover.explicit_watch import TooManyUnderWay
 from chaincover.explored import Reachable
 from chaincover.graph import Edge, ReachGraph, exists_path, transitive_closure
 from chaincover.graph_cache import GraphCache, graph_key
@@ -48,27 +51,34 @@ class GraphSource:
         self._observed: dict[Edge, int] = {}
         self.engine: Engine = choose_engine(options.engine, options.memory_limit)
         self._cache: GraphCache | None = None
+        self._by_solver = partial(self._asking, reachable.system, goals, final, options, budget, workers)
         listed = listed_builder(reachable, goals, final, options, budget)
-        self.builder: Builder
-        if listed is not None:
-            self.builder = listed
-            return
+        self.builder: Builder = self._by_solver() if listed is None else listed
+
+    def _asking(
+        self,
+        system: TransitionSystem,
+        goals: Sequence[Goal],
+        final: FNode | None,
+        options: Options,
+        budget: Budget,
+        workers: Workers | None,
+    ) -> Builder:
+        """The builder that asks the engine, here or by ``workers``, for what is not on the disk."""
         self._cache = GraphCache(options.cache) if options.cache and options.query_limit is None else None
-        system = reachable.system
         levels: tuple[Level, ...] = ()
         if self._cache is not None:
-            settings = (options.overlap, most, options.improve > 0, *described(self.engine, system))
+            settings = (options.overlap, self.most, options.improve > 0, *described(self.engine, system))
             self._key = graph_key(system, goals, final, settings)
             levels = self._kept = self._cache.levels(self._key)
             self.cached = len(levels)
 
         def remote(problem: Problem) -> RemoteEdges:
             assert workers is not None
-            return RemoteEdges(problem, Engines(options.engine, options.memory_limit), workers, progress)
+            return RemoteEdges(problem, Engines(options.engine, options.memory_limit), workers, self._progress)
 
-        self.builder = GraphBuilder(
-            system, goals, final, self.engine, options.overlap, budget, most, levels, remote if workers else None
-        )
+        shared = remote if workers else None
+        return GraphBuilder(system, goals, final, self.engine, options.overlap, budget, self.most, levels, shared)
 
     def observe(self, upper: Mapping[Edge, int]) -> None:
         """Take note of distances that runs make.
@@ -85,14 +95,23 @@ class GraphSource:
             self._cache.keep(self._key, self.builder.levels)
 
     def extend(self, by: int = 0) -> None:
-        """Let K grow: by ``by``, or (0) faster and faster, but not beyond where runs show a covering path."""
+        """Let K grow: by ``by``, or (0) faster and faster, but not beyond where runs show a covering path.
+
+        Where a list of states takes too much memory with the goals under way, another ``builder`` asks the solver.
+        """
         depth = self.builder.depth
         to = depth + by if by else max(depth + 1, int(depth * GROWTH))
         shown = None if by else shown_depth(replace(self.builder.graph(), upper=self._observed).possible)
         if shown is not None and shown > depth:
             to = min(to, shown)
         self._progress(f"graph: edges of up to {min(to, self.most)} steps")
-        self.builder.extend(min(to, self.most))
+        try:
+            self.builder.extend(min(to, self.most))
+        except TooManyUnderWay:
+            self._progress("graph: the list of states takes too much memory with these goals, so the solver is asked")
+            self.builder = self._by_solver()
+            self.builder.observe(self._observed)
+            self.builder.extend(min(to, self.most))
 
     @property
     def over(self) -> bool:

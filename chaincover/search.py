@@ -28,6 +28,7 @@ from chaincover.orderings import choose as choose_ordering
 from chaincover.orderings.protocol import Limit
 from chaincover.proof import Prover
 from chaincover.proof_means import means, questions_engine
+from chaincover.reachability import Builder
 from chaincover.recheck import Checker, start_dependence
 from chaincover.repair import concretise
 from chaincover.set_aside import SetAside
@@ -71,8 +72,7 @@ class Search:
         system = reachable.system
         limits = (options.slack(reachable.plain.hold), reachable.farthest, options.max_length)
         self._bound = min(limit for limit in limits if limit is not None)
-        source = GraphSource(reachable, goals, final, options, budget, self._bound, workers, progress)
-        self.source, self.builder = source, source.builder
+        self.source = GraphSource(reachable, goals, final, options, budget, self._bound, workers, progress)
         self.tools = Concretizer(system, goals, final, self.engine, budget)
         self._checker = Checker(system, goals, final)
         self.aside = aside or SetAside({}, ())
@@ -110,6 +110,11 @@ class Search:
             self._prove(plan)
         if self._plan is not None:
             self._canonicalise(self._plan)
+
+    @property
+    def builder(self) -> Builder:
+        """What builds the graph; another one once the list of states takes too much memory."""
+        return self.source.builder
 
     @property
     def graph(self) -> ReachGraph:

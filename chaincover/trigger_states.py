@@ -14,7 +14,7 @@ from bmc.explore import StateGraph
 from bmc.system import Valuation, conjunction, symbols_of
 from bmc.unroll import unframed
 from chaincover.explicit_exact import goal_classes, states_in
-from chaincover.explicit_watch import runs_of
+from chaincover.explicit_watch import TooManyUnderWay, runs_of
 from chaincover.obligations import Obligations
 from chaincover.small import ONE_BY_ONE
 from properties.goal import Goal, goal_length
@@ -55,7 +55,7 @@ def _in_arrays(graph: StateGraph, goal: Goal) -> frozenset[int] | None:
     obligations = Obligations([goal], set(graph.inputs.columns))
     try:
         found = runs_of(graph, goal_classes(graph, obligations), obligations, 0, lambda: None)
-    except MemoryError:
+    except TooManyUnderWay:
         return None
     return frozenset(found.starts.tolist())
 

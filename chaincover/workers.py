@@ -15,6 +15,7 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any, Protocol, TypeVar
@@ -28,6 +29,9 @@ Done = Callable[[int], None]
 RESTARTS = 3
 """So often lost processes are replaced without any task being done; from then on this process does all work itself."""
 
+
+LOOK = 5.0
+"""Seconds without a result after which it is looked at whether a cluster still has workers."""
 
 PRELOADED = ["chaincover.remote_proof"]
 """What all processes need is loaded once, where they can be copied from one that has it."""
@@ -128,33 +132,72 @@ class Cluster:
         import distributed
 
         self._api: Any = distributed
+        self._lost: tuple[type[BaseException], ...] = (
+            self._api.CancelledError,
+            self._api.comm.CommClosedError,
+            self._api.client.ClosedClientError,
+        )
         try:
+            self._check(address)
             self._client: Any = self._api.Client(address, timeout=10, set_as_default=False)
         except (OSError, ValueError) as error:
             raise UsageError(f"no scheduler answers at {address}: {error}", hint="start it, or use --jobs") from None
 
+    def _check(self, address: str) -> None:
+        """ValueError for what is no address: a client that fails over it leaves a traceback behind, after 20 s."""
+        from distributed.comm import registry
+
+        scheme, place = self._api.comm.parse_address(address)
+        registry.get_backend(scheme)
+        self._api.comm.parse_host_port(place)
+
     def map(self, function: Callable[[Task], Result], tasks: Sequence[Task], done: Done) -> list[Result]:
-        """See the protocol. Dask gives a lost worker's tasks to others; those that it gives up are done here."""
-        futures = [self._client.submit(function, task, pure=False) for task in tasks]
-        places = {future.key: place for place, future in enumerate(futures)}
+        """See the protocol. Dask gives a lost worker's tasks to others; those that nobody does are done here."""
         results: dict[int, Result] = {}
+        futures: dict[Any, int] = {}
         try:
-            for future in self._api.as_completed(futures, loop=self._client.loop):
-                try:
-                    result = future.result()
-                except (self._api.KilledWorker, self._api.CancelledError):
-                    result = function(tasks[places[future.key]])
-                results[places[future.key]] = result
-                done(len(results))
+            if self._threads():
+                futures = {self._client.submit(function, task, pure=False): place for place, task in enumerate(tasks)}
+                self._collect(futures, results, done)
+        except self._lost:
+            pass
         except BaseException:
-            self._client.cancel(futures)
+            with suppress(*self._lost):
+                self._client.cancel(list(futures))
             raise
+        for place, task in enumerate(tasks):
+            if place not in results:
+                results[place] = function(task)
+                done(len(results))
         return [results[place] for place in range(len(tasks))]
+
+    def _collect(self, futures: dict[Any, int], results: dict[int, Result], done: Done) -> None:
+        """Enter results as they come, until all are there or no worker is left."""
+        left = set(futures)
+        while left:
+            try:
+                with self._client.as_current():
+                    ended, left = self._api.wait(left, timeout=LOOK, return_when="FIRST_COMPLETED")
+            except (TimeoutError, self._api.TimeoutError):
+                if not self._threads():
+                    self._client.cancel(list(left))
+                    return
+                continue
+            for future in ended:
+                with suppress(*self._lost, self._api.KilledWorker):
+                    results[futures[future]] = future.result()
+                    done(len(results))
 
     def size(self) -> int:
         """See the protocol."""
-        threads: dict[str, int] = self._client.nthreads()
-        return max(1, sum(threads.values()))
+        return max(1, self._threads())
+
+    def _threads(self) -> int:
+        """The threads of all workers; 0 where the scheduler is lost."""
+        try:
+            return sum(self._client.nthreads().values()) if self._client.status == "running" else 0
+        except self._lost:
+            return 0
 
     def close(self) -> None:
         """See the protocol."""

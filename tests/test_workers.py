@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from random_systems import random_case
 from bmc.engines import choose
 from bmc.errors import LimitReached, UsageError
 from chaincover import remote
+from chaincover import workers as workers_module
 from chaincover.budget import Budget
 from chaincover.reachability import GraphBuilder
 from chaincover.remote import LEAST_SOURCES, Allowance, Engines, RemoteEdges
@@ -164,3 +166,41 @@ def test_a_dask_cluster_gives_the_same_graph_and_survives_the_loss_of_a_worker(t
         assert workers.map(die_once, tasks, lambda count: None) == [0, 1, 4, 9, 16, 25]
         assert (tmp_path / "died").exists()
         workers.close()
+
+
+def test_without_a_dask_worker_the_work_is_done_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """None from the beginning, or none that is left: then the tasks that were sent are done here too."""
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setattr(workers_module, "LOOK", 0.2)
+    with distributed.LocalCluster(n_workers=0, dashboard_address=None) as local:
+        workers = Cluster(local.scheduler_address)
+        told: list[int] = []
+        assert workers.map(square, range(3), told.append) == [0, 1, 4]
+        assert told == [1, 2, 3]
+        monkeypatch.setattr(Cluster, "_threads", counting([1, 0, 0]))
+        assert workers.map(square, range(3), told.append) == [0, 1, 4]
+        workers.close()
+
+
+def counting(answers: list[int]) -> Callable[[Cluster], int]:
+    """Tells the next of ``answers`` each time: a worker is there, then none."""
+    left = iter(answers)
+    return lambda workers: next(left)
+
+
+def test_a_scheduler_that_is_lost_leaves_the_work_here() -> None:
+    distributed = pytest.importorskip("distributed")
+    local = distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None)
+    workers = Cluster(local.scheduler_address)
+    assert workers.map(square, range(3), lambda count: None) == [0, 1, 4]
+    local.close()
+    assert workers.map(square, range(4), lambda count: None) == [0, 1, 4, 9]
+    assert workers.size() == 1
+    workers.close()
+
+
+@pytest.mark.parametrize("address", ["foo://bar", "nonsense", "tcp://"])
+def test_what_is_no_address_is_said_so(address: str) -> None:
+    pytest.importorskip("distributed")
+    with pytest.raises(UsageError, match="no scheduler answers at"):
+        Cluster(address)

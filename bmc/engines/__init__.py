@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib.util import find_spec
 
 from bmc.engines.protocol import Engine
 from bmc.errors import UsageError
@@ -28,6 +29,8 @@ def choose(name: str, memory: int | None = None) -> Engine:
 
         return Z3Engine(memory)
     if name == "sat":
+        if find_spec("pysat") is None:
+            raise UsageError("the engine sat needs the package python-sat", hint="pip install python-sat, or use auto")
         from bmc.engines.sat import SatEngine
 
         return SatEngine(memory)
