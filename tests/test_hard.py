@@ -126,13 +126,16 @@ def test_a_graph_with_open_questions_is_no_graph_without_a_path() -> None:
 
 
 def test_turns_decide_what_sat_alone_leaves_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """That two channels agree takes sat for ever, and z3 no time. No limit is given: auto's own patience does."""
+    """That a product of a sum is a sum of products takes sat for ever, and z3 no time.
+
+    No limit is given: auto's own patience does.
+    """
     monkeypatch.setattr(solver, "CONFLICTS", 500)
-    given = ("--goal", "commuted", "-K", "1", "--no-cache", "--improve", "0", "--json", "-o", tmp_path)
+    given = ("--goal", "distributed", "-K", "1", "--no-cache", "--improve", "0", "--json", "-o", tmp_path)
     outcome = chaincover("generate", of("lockstep"), *given)
-    assert verdicts(outcome.json) == {"commuted": "not-within-bound"}
+    assert verdicts(outcome.json) == {"distributed": "not-within-bound"}
     assert outcome.code == 4
     monkeypatch.setattr(solver, "EFFORT_UNIT", 1)
     outcome = chaincover("generate", of("lockstep"), *given, *AT_ONCE, "--engine", "sat")
-    assert verdicts(outcome.json) == {"commuted": "undecided"}
+    assert verdicts(outcome.json) == {"distributed": "undecided"}
     assert outcome.code == 5

@@ -119,6 +119,7 @@ def main(
     for axis in () if plot_only else axes or AXES:
         found = points.merged(found, measured(axis, limit, runs))
         points.write(folder / FILE, found)
+        found = points.read(folder / FILE)
     for line in tables([point for point in found if not axes or point.axis in axes]):
         print(line, file=output)
     if not no_plots:
