@@ -6,7 +6,6 @@ run is exact, so that the answer is never unknown but for a limit.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -14,7 +13,9 @@ import numpy as np
 from pysmt.fnode import FNode
 
 from bmc.engines.cost import Cost
+from bmc.engines.deadline import Deadline, OutOfTime
 from bmc.engines.protocol import Alternative, Answer, Run, Session, Status
+from bmc.engines.reach import Reaches
 from bmc.errors import InputRefused
 from bmc.explicit.every_run import EveryRun, Way
 from bmc.explicit.paths import Check
@@ -22,18 +23,14 @@ from bmc.explicit.queries import TooManyFree
 from bmc.explicit.reached import Completions, Reached, moved
 from bmc.explicit.satisfied import TooManyNodes, satisfied
 from bmc.explore import affordable, state_graph
-from bmc.system import TransitionSystem, conjunction, symbols_of
-from bmc.unroll import framed, unframed
+from bmc.system import TransitionSystem, conjunction
+from bmc.unroll import framed
 
 STEPS = 1_000_000
 """Steps, as many as one by one, that listing the states may take; fewer in a large model."""
 
 NODES = 2_000_000
 """States with what is left of a question, per unit of effort; ten times as many where effort is not limited."""
-
-
-class _TimeOver(Exception):
-    """The time for a question is over."""
 
 
 class ExplicitEngine:
@@ -76,7 +73,8 @@ class ExplicitSession:
     def __init__(self, system: TransitionSystem, completions: Completions, source: FNode, cost: Cost) -> None:
         self._system, self._completions, self._source, self._cost = system, completions, source, cost
         self._runs = completions.runs
-        self._span = self._needed(source)
+        self._reaches = Reaches(system)
+        self._span = self._reaches.span(source)
         self._moved: dict[tuple[FNode, int], tuple[FNode, int, int]] = {}
         self._reached: Reached | None = None
         self._run: Run | None = None
@@ -103,11 +101,15 @@ class ExplicitSession:
 
     def _any(self, alternatives: Sequence[Alternative], time_limit: float | None, effort: int | None) -> Status:
         most = 10 * NODES if effort is None else effort * NODES
-        check, status = _deadline(time_limit), Status.UNSAT
+        deadline, status = Deadline(time_limit), Status.UNSAT
+
+        def check() -> None:
+            deadline.left()
+
         for formula, steps in alternatives:
             try:
                 found = self._way(formula, max(steps, self._span), most, check)
-            except (_TimeOver, TooManyFree, TooManyNodes):
+            except (OutOfTime, TooManyFree, TooManyNodes):
                 status = Status.UNKNOWN
                 continue
             if found is not None:
@@ -118,7 +120,7 @@ class ExplicitSession:
     def _way(self, formula: FNode, steps: int, most: int, check: Check) -> Way | None:
         """The start and the inputs of a run of ``steps`` steps from the source that satisfies ``formula``."""
         if (formula, steps) not in self._moved:
-            self._moved[formula, steps] = *moved(formula, steps), max(steps, self._needed(formula))
+            self._moved[formula, steps] = *moved(formula, steps), max(steps, self._reaches.span(formula))
         told, earlier, steps = self._moved[formula, steps]
         if earlier < self._span or not self._runs.knows(told):
             return satisfied(self._runs, [self._source, formula], steps, most, check).way()
@@ -133,26 +135,9 @@ class ExplicitSession:
         start, choices = self._reached.way(earlier, int(meeting[0]))
         return start, [*choices, *found[1]]
 
-    def _needed(self, formula: FNode) -> int:
-        """The steps that a framed formula needs."""
-        states, inputs = self._runs.graph.states.columns, self._runs.graph.inputs.columns
-        frames = [unframed(symbol) for symbol in symbols_of(formula)]
-        return max((step + (name in inputs) for name, step in frames if name in states or name in inputs), default=0)
-
     def _along(self, start: int, choices: Sequence[int]) -> Run:
         states, graph = [start], self._runs.graph
         for choice in choices:
             states.append(next(after for own, after in graph.steps[states[-1]] if own == choice))
         inputs = [{var.name: graph.inputs[choice][var.name] for var in self._system.inputs} for choice in choices]
         return Run(tuple(dict(graph.states[state]) for state in states), tuple(inputs))
-
-
-def _deadline(seconds: float | None) -> Check:
-    """Raises _TimeOver once ``seconds`` are over."""
-    end = None if seconds is None else time.monotonic() + seconds
-
-    def check() -> None:
-        if end is not None and time.monotonic() > end:
-            raise _TimeOver
-
-    return check
