@@ -20,7 +20,7 @@ from bmc.errors import InputRefused
 from bmc.explicit.every_run import EveryRun, Way
 from bmc.explicit.paths import Check
 from bmc.explicit.queries import TooManyFree
-from bmc.explicit.reached import Completions, Reached, moved
+from bmc.explicit.reached import Completions, Reached
 from bmc.explicit.satisfied import TooManyNodes, satisfied
 from bmc.explore import affordable, state_graph
 from bmc.system import TransitionSystem, conjunction
@@ -42,7 +42,7 @@ class ExplicitEngine:
     def __init__(self, memory: int | None = None) -> None:
         """``memory`` makes no difference: what is kept is limited anyway."""
         self.cost = Cost()
-        self._known: list[tuple[TransitionSystem, Completions]] = []
+        self._known: list[tuple[TransitionSystem, Completions, Reaches]] = []
 
     def tries(self, system: TransitionSystem) -> bool:
         """Never: the search is exact at once."""
@@ -51,31 +51,33 @@ class ExplicitEngine:
     def session(self, system: TransitionSystem, source: FNode, goals: Sequence[FNode] = ()) -> Session:
         """See the protocol. InputRefused where the states are too many."""
         with self.cost.in_session():
-            return ExplicitSession(system, self._listed(system), source, self.cost)
+            return ExplicitSession(system, *self._listed(system), source, self.cost)
 
-    def _listed(self, system: TransitionSystem) -> Completions:
-        for known, completions in self._known:
+    def _listed(self, system: TransitionSystem) -> tuple[Completions, Reaches]:
+        for known, completions, reaches in self._known:
             if known is system:
-                return completions
+                return completions, reaches
         symbols = [*(var.symbol for var in system.state), *(var.symbol for var in system.inputs)]
         everything = [framed(symbol, 0) for symbol in symbols]
         found = state_graph(replace(system, invariants=()), everything, affordable(system, STEPS))
         if found is None:
             text = f"{system.name} has too many reachable states, or input values, to be listed"
             raise InputRefused(text, hint="choose another engine, or narrow the ranges of inputs")
-        self._known = [*self._known[-3:], (system, Completions(EveryRun(found)))]
-        return self._known[-1][1]
+        completions, reaches = Completions(EveryRun(found)), Reaches(system)
+        self._known = [*self._known[-3:], (system, completions, reaches)]
+        return completions, reaches
 
 
 class ExplicitSession:
     """The runs from one source."""
 
-    def __init__(self, system: TransitionSystem, completions: Completions, source: FNode, cost: Cost) -> None:
+    def __init__(
+        self, system: TransitionSystem, completions: Completions, reaches: Reaches, source: FNode, cost: Cost
+    ) -> None:
         self._system, self._completions, self._source, self._cost = system, completions, source, cost
         self._runs = completions.runs
-        self._reaches = Reaches(system)
+        self._reaches = reaches
         self._span = self._reaches.span(source)
-        self._moved: dict[tuple[FNode, int], tuple[FNode, int, int]] = {}
         self._reached: Reached | None = None
         self._run: Run | None = None
 
@@ -119,9 +121,8 @@ class ExplicitSession:
 
     def _way(self, formula: FNode, steps: int, most: int, check: Check) -> Way | None:
         """The start and the inputs of a run of ``steps`` steps from the source that satisfies ``formula``."""
-        if (formula, steps) not in self._moved:
-            self._moved[formula, steps] = *moved(formula, steps), max(steps, self._reaches.span(formula))
-        told, earlier, steps = self._moved[formula, steps]
+        told, earlier = self._completions.moved(formula, steps)
+        steps = max(steps, self._reaches.span(formula))
         if earlier < self._span or not self._runs.knows(told):
             return satisfied(self._runs, [self._source, formula], steps, most, check).way()
         if self._reached is None:

@@ -67,7 +67,15 @@ class Completions:
 
     def __init__(self, runs: EveryRun) -> None:
         self.runs = runs
+        self._moved: dict[tuple[FNode, int], tuple[FNode, int]] = {}
         self._known: dict[tuple[FNode, int], Satisfied] = {}
+
+    def moved(self, formula: FNode, steps: int) -> tuple[FNode, int]:
+        """See ``moved``; found once for all sources."""
+        key = (formula, steps)
+        if key not in self._moved:
+            self._moved[key] = moved(formula, steps)
+        return self._moved[key]
 
     def of(self, formula: FNode, steps: int, most: int, check: Check) -> Satisfied:
         """The runs of ``steps`` steps; see ``satisfied``."""
