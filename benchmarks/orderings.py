@@ -17,11 +17,9 @@ import numpy as np
 
 from bmc.engines import choose as choose_engine
 from bmc.errors import UsageError
-from chaincover import analysis
-from chaincover.explored import strengthened
-from chaincover.graph import INIT, exists_path, transitive_closure
-from chaincover.grow import grow
-from chaincover.load import load
+from chaincover.check import analysis
+from chaincover.graph.explored import strengthened
+from chaincover.graph.grow import grow
 from chaincover.orderings import missing_library
 from chaincover.orderings.asp import AspOrdering
 from chaincover.orderings.cpsat import CpsatOrdering
@@ -30,7 +28,9 @@ from chaincover.orderings.local import LocalOrdering
 from chaincover.orderings.protocol import Limit, Ordering, OrderingProblem, OrderingResult
 from chaincover.orderings.tsp import TspOrdering
 from chaincover.pipeline import Options
-from chaincover.project import read_project
+from chaincover.project.load import load
+from chaincover.project.project_file import read_project
+from chaincover.weights import INIT, exists_path, transitive_closure
 
 MODELS = Path(__file__).parent / "models"
 SIZES = (

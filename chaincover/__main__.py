@@ -1,5 +1,5 @@
 """``python -m chaincover``."""
 
-from chaincover.entry import main
+from chaincover.cli.entry import main
 
 main()

@@ -15,23 +15,23 @@ from bmc.engines import listen
 from bmc.engines import reason as engine_reason
 from bmc.engines.protocol import Engine
 from bmc.errors import LimitReached
-from bmc.system import TransitionSystem
-from chaincover.bounds import lower_bound
+from bmc.system.transition import TransitionSystem
 from chaincover.budget import Budget
 from chaincover.certificate import Certificate
 from chaincover.chain import COVERED, Bounds, Chain, Verdict
-from chaincover.duplicates import SameAs, distinct, expanded_chain, expanded_verdicts
-from chaincover.explored import Reachable
-from chaincover.graph import ReachGraph
-from chaincover.implied import all_verdicts, credit_all, implied_goals, left_to_search
+from chaincover.graph.explored import Reachable
+from chaincover.minimality.direct_bound import lower_bound
 from chaincover.options import DEFAULT_BOUND, Options
 from chaincover.orderings.protocol import UNLIMITED, Limit
 from chaincover.profile import Profiler, StageCost
+from chaincover.reductions.duplicates import SameAs, distinct, expanded_chain, expanded_verdicts
+from chaincover.reductions.implied import all_verdicts, credit_all, implied_goals, left_to_search
+from chaincover.reductions.set_aside import Reasons, SetAside, StandInsLost
+from chaincover.reductions.sliced import on_whole, sliced
 from chaincover.search import Search
-from chaincover.set_aside import Reasons, SetAside, StandInsLost
-from chaincover.sliced import on_whole, sliced
 from chaincover.verdicts import NoChain, judge
-from chaincover.workers import choose as choose_workers
+from chaincover.weights import ReachGraph
+from chaincover.work.workers import choose as choose_workers
 from properties.goal import Goal
 
 __all__ = ["DEFAULT_BOUND", "INTERRUPT", "TIME_LIMIT", "ChainResult", "Options", "generate"]

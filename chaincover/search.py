@@ -12,29 +12,29 @@ from bmc.engines.protocol import Run
 from bmc.errors import LimitReached
 from chaincover.budget import Budget
 from chaincover.chain import Chain
-from chaincover.concretize import Attempt, Concretizer, Plan
-from chaincover.covering_path import shortest_covering_path
-from chaincover.exhaustive import Least
-from chaincover.explicit_graph import ListedGraphBuilder
-from chaincover.explicit_inputs import least_values
-from chaincover.explored import Reachable
-from chaincover.fallback import by_nearest, by_other_orders
-from chaincover.first_chain import FirstChain, by_simulation, shown_distances
-from chaincover.graph import ReachGraph, hopeless
-from chaincover.graph_source import GraphSource
-from chaincover.lost_goals import LostGoals
+from chaincover.concretise.check_path import Attempt, Concretizer, Plan
+from chaincover.concretise.covering_path import shortest_covering_path
+from chaincover.concretise.enumerated_inputs import least_values
+from chaincover.concretise.fallback import by_nearest, by_other_orders
+from chaincover.concretise.path_trial import Task
+from chaincover.concretise.repair import concretise
+from chaincover.graph.enumerated import ListedGraphBuilder
+from chaincover.graph.exhaustive import Least
+from chaincover.graph.explored import Reachable
+from chaincover.graph.reachability import Builder
+from chaincover.graph.small import SmallSystem
+from chaincover.graph.source import GraphSource
+from chaincover.minimality.proof import Prover
+from chaincover.minimality.proof_means import means, questions_engine
 from chaincover.options import Options
 from chaincover.orderings import choose as choose_ordering
 from chaincover.orderings.protocol import Limit
-from chaincover.proof import Prover
-from chaincover.proof_means import means, questions_engine
-from chaincover.reachability import Builder
-from chaincover.recheck import Checker, start_dependence
-from chaincover.repair import concretise
-from chaincover.set_aside import SetAside
-from chaincover.small import SmallSystem
-from chaincover.trial import Task
-from chaincover.workers import Workers
+from chaincover.reductions.lost_goals import LostGoals
+from chaincover.reductions.set_aside import SetAside
+from chaincover.replay.simulated import Checker, start_dependence
+from chaincover.runs.first_chain import FirstChain, by_simulation, shown_distances
+from chaincover.weights import ReachGraph, hopeless
+from chaincover.work.workers import Workers
 from properties.goal import Goal
 
 Progress = Callable[[str], None]

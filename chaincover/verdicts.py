@@ -16,8 +16,8 @@ from chaincover.chain import (
     Chain,
     Verdict,
 )
-from chaincover.concretize import Attempt
-from chaincover.graph import INIT, Edge, Obstacles, ReachGraph, obstacles, transitive_closure
+from chaincover.concretise.check_path import Attempt
+from chaincover.weights import INIT, Edge, Obstacles, ReachGraph, obstacles, transitive_closure
 from properties.goal import Goal
 
 NEXT_STEP = {

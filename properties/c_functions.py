@@ -13,16 +13,16 @@ from pycparser.c_generator import CGenerator
 from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE
 
-from bmc.c.binding import reachable_functions
-from bmc.c.memory import Content, MemObject, Place, State, Target, Value
-from bmc.c.model import CModel
-from bmc.c.program import Function, Scope, where, with_deep_stack
-from bmc.c.recorder import Recorder
-from bmc.c.types import ArrayType, CType, FloatType, IntType, PointerType, same_type, show_type
-from bmc.c.variables import CVariable, suggestion
+from bmc.c.controller.binding import reachable_functions
+from bmc.c.controller.model import CModel
+from bmc.c.execute.memory import Content, MemObject, Place, State, Target, Value
+from bmc.c.execute.recorder import Recorder
+from bmc.c.source.program import Function, Scope, where, with_deep_stack
+from bmc.c.source.types import ArrayType, CType, FloatType, IntType, PointerType, same_type, show_type
+from bmc.c.source.variables import CVariable, suggestion
 from bmc.errors import InputRefused
-from bmc.system import Condition, conjunction
-from bmc.terms import both, equals, implies, negate
+from bmc.formulas.terms import both, equals, implies, negate
+from bmc.system.transition import Condition, conjunction
 from properties.goal import Goal, goal_length
 
 

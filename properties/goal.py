@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pysmt.fnode import FNode
 
 from bmc.errors import Location
-from bmc.system import symbols_of
-from bmc.unroll import unframed
+from bmc.formulas.unroll import unframed
+from bmc.system.transition import symbols_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from typing import Any
 from pysmt.fnode import FNode
 
 from bmc.engines.protocol import Run
-from bmc.evaluate import define, translate
-from bmc.unroll import unframed
+from bmc.formulas.evaluate import define, translate
+from bmc.formulas.unroll import unframed
 from properties.goal import Goal
 
 Frames = Sequence[Mapping[str, int]]

@@ -12,16 +12,16 @@ from typing import Any
 
 from pysmt.fnode import FNode
 
-from bmc.c.access import NO_POINTER
-from bmc.c.memory import Content, Key, State
-from bmc.c.model import CModel
-from bmc.c.program import EnumConstant, Scope, with_deep_stack
-from bmc.c.recorder import Recorder
-from bmc.c.types import PointerType
-from bmc.c.variables import variable_name
+from bmc.c.controller.model import CModel
+from bmc.c.execute.access import NO_POINTER
+from bmc.c.execute.memory import Content, Key, State
+from bmc.c.execute.recorder import Recorder
+from bmc.c.source.program import EnumConstant, Scope, with_deep_stack
+from bmc.c.source.types import PointerType
+from bmc.c.source.variables import variable_name
 from bmc.errors import InputRefused, Location
-from bmc.system import conjunction, symbols_of
-from bmc.unroll import plain, unframed
+from bmc.formulas.unroll import plain, unframed
+from bmc.system.transition import conjunction, symbols_of
 from properties.goal import Goal, goal_length
 
 _FORM = "write G(antecedent -> consequent), with X(...) for the next step, or cover(antecedent)"

@@ -11,12 +11,12 @@ import pytest
 from pysmt.environment import pop_env, push_env
 
 from benchmarks.fuzz.agreement import agreement, fresh_environment
-from bmc.c import intervals
-from bmc.c.build import read_c
-from bmc.c.config import SourceConfig
-from bmc.c.model import CModel
+from bmc.c.controller.build import read_c
+from bmc.c.controller.model import CModel
+from bmc.c.execute import intervals
+from bmc.c.source.config import SourceConfig
 from bmc.errors import ChainCoverError
-from bmc.native import find_compiler
+from bmc.native.original import find_compiler
 
 __all__ = ["agreement", "fresh_environment", "own_environment", "read", "refusal", "sanitizing_compiler"]
 TRAPS = "-fsanitize=undefined -fsanitize-undefined-trap-on-error -ftrivial-auto-var-init=pattern"

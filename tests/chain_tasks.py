@@ -13,16 +13,16 @@ from pysmt.fnode import FNode
 
 from bmc.engines import choose as choose_engine
 from bmc.engines.protocol import Alternative, Answer, Engine, Session, Status, check_in_turn
-from bmc.explore import reachability_invariant
-from bmc.system import TransitionSystem
-from bmc.unroll import at
+from bmc.explicit.explore import reachability_invariant
+from bmc.formulas.unroll import at
+from bmc.system.transition import TransitionSystem
 from chaincover.budget import Budget
-from chaincover.concretize import Concretizer
+from chaincover.concretise.check_path import Concretizer
+from chaincover.concretise.path_trial import Outcome, Task
+from chaincover.graph.reachability import GraphBuilder
 from chaincover.orderings import choose as choose_ordering
 from chaincover.orderings import missing_library
-from chaincover.reachability import GraphBuilder
-from chaincover.recheck import Checker
-from chaincover.trial import Outcome, Task
+from chaincover.replay.simulated import Checker
 
 TSP = "local" if missing_library("tsp") else "tsp"
 """The ordering for refinement."""

@@ -16,7 +16,7 @@ from unittest import mock
 
 from pysmt.environment import get_env, pop_env, push_env
 
-from chaincover.cli import main
+from chaincover.cli.main import main
 
 ROOT = Path(__file__).resolve().parents[1]
 MODELS = ROOT / "benchmarks" / "models"

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from bmc.native import find_compiler
-from chaincover.explored import Reachable
+from bmc.native.original import find_compiler
+from chaincover.graph.explored import Reachable
 from chaincover.orderings import tsp
 
 NO_COMPILER = "needs a C compiler"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, FALSE, TRUE, And, ExactlyOne, Iff, Ite, Not, Or
 
-from bmc.system import BOOLEAN, InputVariable, StateVariable, TransitionSystem, ValueType
-from bmc.unroll import at
+from bmc.formulas.unroll import at
+from bmc.system.transition import BOOLEAN, InputVariable, StateVariable, TransitionSystem, ValueType
 from properties.goal import Goal
 
 MODE = ValueType("t_mode", 2, labels=(("OFF", 0), ("ON", 1), ("DIS", 2)))

@@ -7,10 +7,10 @@ from itertools import product
 
 from pysmt.fnode import FNode
 
-from bmc.evaluate import compile_formulas
-from bmc.simulate import Simulator
-from bmc.system import TransitionSystem, symbols_of
-from bmc.unroll import at, unframed
+from bmc.formulas.evaluate import compile_formulas
+from bmc.formulas.unroll import at, unframed
+from bmc.system.simulation import Simulator
+from bmc.system.transition import TransitionSystem, symbols_of
 from properties.goal import Goal
 
 State = tuple[int, ...]

@@ -8,8 +8,8 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import Symbol
 from pysmt.typing import BVType
 
-from bmc.evaluate import compile_formulas
 from bmc.floats import arithmetic, compare, integral
+from bmc.formulas.evaluate import compile_formulas
 
 Build = Callable[..., FNode]
 

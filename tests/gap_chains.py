@@ -9,7 +9,7 @@ from typing import NamedTuple
 from explicit import Explicit, Input, State
 from pysmt.fnode import FNode
 
-from bmc.unroll import at
+from bmc.formulas.unroll import at
 from properties.goal import Goal
 
 

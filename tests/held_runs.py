@@ -9,9 +9,9 @@ from typing import Any
 from explicit import Explicit, State
 from pysmt.fnode import FNode
 
-from bmc.simulate import Simulator
-from bmc.system import TransitionSystem
-from bmc.unroll import at
+from bmc.formulas.unroll import at
+from bmc.system.simulation import Simulator
+from bmc.system.transition import TransitionSystem
 from properties.goal import Goal
 
 Values = tuple[int, ...]

@@ -10,9 +10,9 @@ from machines import Case, Machine, random_machine
 from pysmt.shortcuts import BV, FALSE, And, Equals, Not, Or
 from random_systems import TYPES, random_case
 
-from bmc.simulate import Simulator
-from bmc.system import TransitionSystem
-from bmc.unroll import at
+from bmc.formulas.unroll import at
+from bmc.system.simulation import Simulator
+from bmc.system.transition import TransitionSystem
 from chaincover.chain import COVERED
 from chaincover.pipeline import ChainResult
 from properties.goal import Goal

@@ -9,7 +9,7 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, And, Ite, Not, Or
 from random_systems import TWO_BITS, RandomCase, random_case
 
-from bmc.system import BOOLEAN, StateVariable, TransitionSystem
+from bmc.system.transition import BOOLEAN, StateVariable, TransitionSystem
 
 CONSTANT = ("lx_fixed", "lx_kept", "lx_follows")
 DEAD = ("lx_signal", "lx_delay", "lx_held", "lx_local", "lx_flag")

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE, And, Ite, Not, Or
 
-from bmc.system import InputVariable, StateVariable, TransitionSystem, ValueType
-from bmc.unroll import at
+from bmc.formulas.unroll import at
+from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
 from properties.goal import Goal
 
 Case = tuple[TransitionSystem, tuple[Goal, ...], FNode | None]

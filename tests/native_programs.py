@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from bmc.interface import Call, Cell, MemoryObject, NativeInterface
-from bmc.native import compiled, find_compiler
+from bmc.native.original import compiled, find_compiler
+from bmc.system.original import Call, Cell, MemoryObject, NativeInterface
 
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="needs a C compiler")
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 from machines import Case, Machine
 from pysmt.shortcuts import And
 
-from bmc.unroll import at
+from bmc.formulas.unroll import at
 from properties.goal import Goal
 
 WEIGHTS: Mapping[tuple[str, str], int] = {

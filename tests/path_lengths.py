@@ -8,8 +8,8 @@ from typing import NamedTuple
 from explicit import Explicit, Input, State
 from pysmt.fnode import FNode
 
-from bmc.unroll import at
-from chaincover.graph import END, FINAL, INIT
+from bmc.formulas.unroll import at
+from chaincover.weights import END, FINAL, INIT
 from properties.goal import Goal
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, TRUE, And, Iff, Implies, Ite, Not, Or
 
-from bmc.system import BOOLEAN, InputVariable, StateVariable, TransitionSystem, ValueType
-from bmc.unroll import framed
+from bmc.formulas.unroll import framed
+from bmc.system.transition import BOOLEAN, InputVariable, StateVariable, TransitionSystem, ValueType
 from properties.goal import Goal, goal_length
 
 TWO_BITS = ValueType("two_bits", 2)

@@ -13,12 +13,12 @@ from random_systems import random_case
 
 from bmc.engines import choose as choose_engine
 from bmc.engines.protocol import Run, Status
-from bmc.system import BOOLEAN
-from bmc.unroll import at
-from chaincover.any_order import AnyOrder
+from bmc.formulas.unroll import at
+from bmc.system.transition import BOOLEAN
 from chaincover.budget import Budget
-from chaincover.concretize import Concretizer
-from chaincover.shorten import Shortener
+from chaincover.concretise.any_order import AnyOrder
+from chaincover.concretise.check_path import Concretizer
+from chaincover.minimality.shorten import Shortener
 from properties.goal import Goal
 from properties.monitor import Monitor
 

@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 from ordering_problems import problem
 
-from chaincover.bounds import FARTHEST, LEAST_ORDER, SOME_ORDER, lower_bound
-from chaincover.graph import ReachGraph, transitive_closure
+from chaincover.minimality.direct_bound import FARTHEST, LEAST_ORDER, SOME_ORDER, lower_bound
 from chaincover.orderings import asp, cpsat
 from chaincover.orderings.constraints import relaxed
 from chaincover.orderings.exact import prover
 from chaincover.orderings.protocol import Limit, OrderingProblem
+from chaincover.weights import ReachGraph, transitive_closure
 
 PROVERS = [("cpsat", cpsat), ("asp-usc", asp)]
 

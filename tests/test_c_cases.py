@@ -11,8 +11,8 @@ from c_support import agreement, fresh_environment, own_environment, read, refus
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, BVULT, FALSE, And, BVAdd, BVType, Equals, Iff, Ite, Not, Or, Symbol
 
-from bmc.c.cases import Cases
-from bmc.evaluate import compile_formulas
+from bmc.c.execute.cases import Cases
+from bmc.formulas.evaluate import compile_formulas
 
 
 class Formulas:

@@ -9,11 +9,11 @@ import pytest
 from c_support import own_environment, read, refusal  # noqa: F401
 from pysmt.shortcuts import Solver
 
-from bmc.c.depth import DEEPEST, DEEPEST_CALL, DEEPEST_TYPE
-from bmc.c.preprocess import preprocess
-from bmc.c.types import DATA_MODELS
-from bmc.simulate import Simulator
-from bmc.unroll import at
+from bmc.c.source.depth import DEEPEST, DEEPEST_CALL, DEEPEST_TYPE
+from bmc.c.source.preprocess import preprocess
+from bmc.c.source.types import DATA_MODELS
+from bmc.formulas.unroll import at
+from bmc.system.simulation import Simulator
 
 FIELDS = "".join(f"int v{i}; " for i in range(50))
 PROGRAMS = {

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from c_support import agreement, own_environment, read, refusal  # noqa: F401
 
-from bmc.c.build import read_program
-from bmc.c.config import SourceConfig
-from bmc.c.externals import undefined_functions
-from bmc.c.model import CModel
+from bmc.c.controller.build import read_program
+from bmc.c.controller.externals import undefined_functions
+from bmc.c.controller.model import CModel
+from bmc.c.source.config import SourceConfig
 from bmc.errors import Location
-from bmc.native import compiled
-from bmc.simulate import Simulator
+from bmc.native.original import compiled
+from bmc.system.simulation import Simulator
 from properties.text import read_condition
 
 needs_compiler = pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")

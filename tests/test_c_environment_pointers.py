@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from c_support import agreement, fresh_environment, own_environment  # noqa: F401
 
-from bmc.c.build import read_c
-from bmc.c.config import SourceConfig
-from bmc.c.model import CModel
+from bmc.c.controller.build import read_c
+from bmc.c.controller.model import CModel
+from bmc.c.source.config import SourceConfig
 from bmc.errors import InputRefused
-from bmc.native import compiled
+from bmc.native.original import compiled
 
 pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
 

@@ -9,7 +9,7 @@ import pytest
 from c_support import own_environment, read, refusal  # noqa: F401
 
 from bmc.errors import InputRefused
-from chaincover.project import read_project
+from chaincover.project.project_file import read_project
 
 REFUSALS: dict[str, tuple[str, dict[str, Any], str, int]] = {
     "no role": (

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from c_support import agreement, fresh_environment, own_environment, read, sanitizing_compiler  # noqa: F401
 
-from bmc.c.build import read_c
-from bmc.c.config import SourceConfig
+from bmc.c.controller.build import read_c
+from bmc.c.source.config import SourceConfig
 
 pytestmark = pytest.mark.needs_compiler
 

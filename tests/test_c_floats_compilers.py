@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from c_support import agreement, own_environment, read  # noqa: F401
 
-from bmc.c.build import read_c
-from bmc.c.config import SourceConfig
-from bmc.c.model import CModel
+from bmc.c.controller.build import read_c
+from bmc.c.controller.model import CModel
+from bmc.c.source.config import SourceConfig
 from bmc.errors import InputRefused
-from bmc.native import compiled
-from bmc.native_build import compiler_words
+from bmc.native.build import compiler_words
+from bmc.native.original import compiled
 
 SUMS = (
     "0.0f - (float)n",

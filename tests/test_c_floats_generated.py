@@ -9,7 +9,7 @@ import pytest
 from c_support import agreement, own_environment, read  # noqa: F401
 
 from bmc.floats.format import FLOAT64, pattern
-from bmc.simulate import Simulator
+from bmc.system.simulation import Simulator
 
 pytestmark = pytest.mark.needs_compiler
 

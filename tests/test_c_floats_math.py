@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from c_support import agreement, own_environment, read, refusal, sanitizing_compiler  # noqa: F401
 
-from bmc.differential import Sampler
 from bmc.floats.format import FLOAT32, FLOAT64, pattern
-from bmc.native import OriginalCrashed, compiled
-from bmc.simulate import Simulator
+from bmc.native.differential import Sampler
+from bmc.native.original import OriginalCrashed, compiled
+from bmc.system.simulation import Simulator
 
 pytestmark = pytest.mark.needs_compiler
 

@@ -8,14 +8,14 @@ import pytest
 from c_support import fresh_environment, own_environment, read  # noqa: F401
 from pysmt.fnode import FNode
 
-from bmc.c.model import CModel
+from bmc.c.controller.model import CModel
 from bmc.errors import InputRefused, Location
-from bmc.evaluate import compile_formulas
 from bmc.floats.format import FLOAT32, FLOAT64, Format, pattern
-from bmc.system import symbols_of
-from chaincover.project import read_project
+from bmc.formulas.evaluate import compile_formulas
+from bmc.system.transition import symbols_of
+from chaincover.project.project_file import read_project
 from properties.c_functions import read_condition_function, read_property_function
-from properties.coverage import CoverageCriterion, generate_goals
+from properties.coverage.goals import CoverageCriterion, generate_goals
 from properties.text import PropertyText, read_condition, read_property
 
 INF, NAN = float("inf"), float("nan")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from c_support import agreement, fresh_environment, own_environment, read, refusal  # noqa: F401
 
-from bmc.simulate import Simulator
+from bmc.system.simulation import Simulator
 
 pytestmark = pytest.mark.needs_compiler
 

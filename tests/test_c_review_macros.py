@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from c_support import agreement, own_environment, read, refusal  # noqa: F401
 
-from bmc.c.predefined import predefined
-from bmc.c.types import DATA_MODELS
+from bmc.c.source.predefined import predefined
+from bmc.c.source.types import DATA_MODELS
 from bmc.errors import UnsupportedConstruct
-from bmc.native import compiled
-from bmc.simulate import Simulator
+from bmc.native.original import compiled
+from bmc.system.simulation import Simulator
 
 TESTED = [
     *(

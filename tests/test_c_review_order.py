@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from c_support import agreement, own_environment, read, refusal  # noqa: F401
 
-from bmc.native import compiled
-from bmc.simulate import Simulator
+from bmc.native.original import compiled
+from bmc.system.simulation import Simulator
 
 NAMES = 'static const char *const nm[2] = { "one", "two" }; static const char *const alone = "six";'
 PROGRAMS = {

@@ -10,8 +10,8 @@ from c_support import agreement, own_environment, read  # noqa: F401
 
 from bmc.errors import Location
 from bmc.floats.format import FLOAT32, pattern
-from bmc.native import compiled
-from bmc.simulate import Simulator
+from bmc.native.original import compiled
+from bmc.system.simulation import Simulator
 
 pytestmark = pytest.mark.needs_compiler
 

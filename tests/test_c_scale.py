@@ -11,9 +11,9 @@ from c_support import agreement, fresh_environment, own_environment, read  # noq
 
 from benchmarks.scale.controllers import DEPTH, Controller
 from benchmarks.scale.run import configured, count, count_terms
-from bmc.c.build import read_c
-from bmc.c.model import CModel
-from bmc.native import find_compiler
+from bmc.c.controller.build import read_c
+from bmc.c.controller.model import CModel
+from bmc.native.original import find_compiler
 
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
 

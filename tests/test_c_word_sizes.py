@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from command_line import chaincover, fresh_names, write_files
 
-from bmc.c.build import read_c
-from bmc.c.config import SourceConfig
-from bmc.c.word_sizes import difference, this_machine
+from bmc.c.controller.build import read_c
+from bmc.c.source.config import SourceConfig
+from bmc.c.source.word_sizes import difference, this_machine
 from bmc.errors import InputRefused
 
 CHECK = """\

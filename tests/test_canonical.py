@@ -14,12 +14,12 @@ from pysmt.shortcuts import BV, BVUGE, BVULT, TRUE, And, Ite, Or
 from random_systems import random_case
 
 from bmc.errors import CheckDisagreed
-from bmc.simulate import Simulator
-from bmc.system import InputVariable, StateVariable, TransitionSystem, ValueType
-from bmc.unroll import at
-from chaincover.concretize import Plan
+from bmc.formulas.unroll import at
+from bmc.system.simulation import Simulator
+from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
+from chaincover.concretise.check_path import Plan
 from chaincover.pipeline import Options, generate
-from chaincover.recheck import Checker
+from chaincover.replay.simulated import Checker
 from properties.goal import Goal
 
 BYTE = ValueType("uint8", 8)

@@ -12,13 +12,13 @@ from pysmt.shortcuts import Not
 from random_systems import random_case
 from small_programs import program, project
 
-from bmc.differential import Sampler
-from bmc.system import InputVariable, StateVariable, TransitionSystem, ValueType, equal, symbols_of
-from bmc.unroll import at, at_each, framed, shift
-from chaincover import analysis
+from bmc.formulas.unroll import at, at_each, framed, shift
+from bmc.native.differential import Sampler
+from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType, equal, symbols_of
 from chaincover.budget import Budget
-from chaincover.suspects import SuspectSearch
-from chaincover.vacuity import VacuitySearch
+from chaincover.check import analysis
+from chaincover.check.suspects import SuspectSearch
+from chaincover.check.vacuity import VacuitySearch
 
 INT = ValueType("int", 32, signed=True)
 FUNCTIONS = '[functions]\ninit = "init"\nstep = "compute"\n'

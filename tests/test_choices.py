@@ -11,9 +11,9 @@ from pysmt.fnode import FNode
 from pysmt.typing import BOOL, BVType
 from test_gates import Blasted
 
-from bmc.evaluate import compile_formulas
-from bmc.gates import choices
-from bmc.gates.choices import tree_of
+from bmc.engines.sat_encoding import choices
+from bmc.engines.sat_encoding.choices import tree_of
+from bmc.formulas.evaluate import compile_formulas
 
 BITS = 8
 WORDS = [smt.Symbol(f"ch_{n}", BVType(BITS)) for n in range(3)]

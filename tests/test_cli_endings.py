@@ -140,7 +140,7 @@ from chaincover import entry
 
 class Interrupts:
     def find_spec(self, name, path, target=None):
-        if name == "chaincover.cli":
+        if name == "chaincover.cli.main":
             os.kill(os.getpid(), signal.SIGINT)
 
 sys.meta_path.insert(0, Interrupts())

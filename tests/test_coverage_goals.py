@@ -13,10 +13,10 @@ from command_line import MODELS, Outcome, chaincover, fresh_names, write_files
 from small_programs import GOOD, program, project
 
 from bmc.errors import InputRefused
-from bmc.evaluate import compile_formulas
-from bmc.simulate import Simulator
-from chaincover.load import Controller, load
-from chaincover.project import read_project
+from bmc.formulas.evaluate import compile_formulas
+from bmc.system.simulation import Simulator
+from chaincover.project.load import Controller, load
+from chaincover.project.project_file import read_project
 from properties.monitor import Monitor
 
 ENUM = program(

@@ -14,15 +14,15 @@ import pytest
 from c_support import fresh_environment, own_environment, read
 from coverage_programs import HEAD, INPUTS, MAIN, PROGRAMS, STATE, boolean_function, decides
 
-from bmc.c.build import read_c
-from bmc.c.config import SourceConfig
-from bmc.c.model import CModel
+from bmc.c.controller.build import read_c
+from bmc.c.controller.model import CModel
+from bmc.c.source.config import SourceConfig
 from bmc.engines.protocol import Run
 from bmc.errors import Location
-from bmc.native import find_compiler
-from bmc.simulate import Simulator
-from bmc.system import Valuation
-from properties.coverage import CoverageCriterion, generate_goals
+from bmc.native.original import find_compiler
+from bmc.system.simulation import Simulator
+from bmc.system.transition import Valuation
+from properties.coverage.goals import CoverageCriterion, generate_goals
 from properties.goal import Goal
 from properties.monitor import Monitor
 

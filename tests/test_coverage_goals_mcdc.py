@@ -12,8 +12,8 @@ from c_support import own_environment, read
 from coverage_programs import decides
 
 from bmc.errors import Location
-from bmc.evaluate import compile_formulas
-from properties.coverage import CoverageCriterion, generate_goals
+from bmc.formulas.evaluate import compile_formulas
+from properties.coverage.goals import CoverageCriterion, generate_goals
 
 __all__ = ["own_environment"]
 

@@ -12,12 +12,12 @@ from small_programs import program, project
 
 from bmc.errors import Location
 from chaincover.chain import COVERED, NO_WAY_TO_FINAL, UNDECIDED, UNREACHABLE, Verdict
-from chaincover.chain_file import stimulus_of
-from chaincover.load import load
+from chaincover.formats.chain_file import stimulus_of
+from chaincover.formats.recorded import read_recorded
 from chaincover.pipeline import generate
-from chaincover.project import read_project
-from chaincover.recorded import read_recorded
-from chaincover.replay import replay
+from chaincover.project.load import load
+from chaincover.project.project_file import read_project
+from chaincover.replay.original import replay
 from chaincover.verdicts import NEXT_STEP, infeasible, next_step
 from properties.goal import Goal
 

@@ -7,10 +7,10 @@ from cruise import INIT, INPUTS, OFF, ON, PROPERTIES, cruise, enable, prop, tran
 from pysmt.fnode import FNode
 from pysmt.shortcuts import And, Not
 
-from bmc.explore import reachable_states
-from bmc.simulate import Simulator
-from chaincover.bounds import FARTHEST
+from bmc.explicit.explore import reachable_states
+from bmc.system.simulation import Simulator
 from chaincover.chain import Hit
+from chaincover.minimality.direct_bound import FARTHEST
 from chaincover.pipeline import ChainResult, Options, generate
 
 State = tuple[int, int, bool]

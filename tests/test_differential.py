@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 from random_systems import RandomCase, random_case
 
 from bmc.engines import choose
-from bmc.simulate import Simulator
-from bmc.unroll import at
+from bmc.formulas.unroll import at
+from bmc.system.simulation import Simulator
 from chaincover.budget import Budget
-from chaincover.graph import FINAL, INIT
+from chaincover.graph.reachability import GraphBuilder
 from chaincover.pipeline import Options, generate
-from chaincover.reachability import GraphBuilder
-from chaincover.simulated import Simulated
+from chaincover.runs.random import Simulated
+from chaincover.weights import FINAL, INIT
 from properties.goal import Goal
 
 SEEDS = st.integers(0, 10**9)

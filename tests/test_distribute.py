@@ -12,10 +12,10 @@ from benchmarks.generated.reference import COVERABLE, Reference
 from benchmarks.generated.systems import generated_case
 from chaincover.certificate import Certificate, EdgeFact, PathFact
 from chaincover.chain import COVERED
-from chaincover.distribute import Distribution
-from chaincover.graph import END, FINAL, INIT, ReachGraph
+from chaincover.partition.distribute import Distribution
+from chaincover.partition.several import generate_several
 from chaincover.pipeline import Options
-from chaincover.several import generate_several
+from chaincover.weights import END, FINAL, INIT, ReachGraph
 
 Path = tuple[str, ...]
 Edges = Mapping[tuple[str, str], int]

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from command_line import ROOT, chaincover
 
-from bmc.c.config import SourceConfig
-from chaincover.cli import cli
-from chaincover.project import _KEYS, read_project
+from bmc.c.source.config import SourceConfig
+from chaincover.cli.main import cli
+from chaincover.project.project_file import _KEYS, read_project
 
 FENCE = re.compile(r"^```(\w*).*?\n(.*?)^```", re.M | re.S)
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]

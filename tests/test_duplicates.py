@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pysmt.shortcuts import BV, BVULE, FALSE, BVAdd, Equals, Ite
 
-from bmc.system import InputVariable, StateVariable, TransitionSystem, ValueType
-from bmc.unroll import at
-from chaincover.duplicates import distinct, expanded_chain, expanded_verdicts
-from chaincover.load import load
+from bmc.formulas.unroll import at
+from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover.pipeline import Options, generate
-from chaincover.project import read_project
+from chaincover.project.load import load
+from chaincover.project.project_file import read_project
+from chaincover.reductions.duplicates import distinct, expanded_chain, expanded_verdicts
 from properties.goal import Goal
 from properties.monitor import Monitor
 

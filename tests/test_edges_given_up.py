@@ -14,9 +14,9 @@ from trying import GivesUp
 from bmc.engines import choose
 from bmc.engines.cost import Cost
 from bmc.engines.protocol import Alternative, Answer, Engine, Run, Session, Status
-from bmc.system import TransitionSystem
-from chaincover.graph import END, ReachGraph
-from chaincover.reachability import GraphBuilder
+from bmc.system.transition import TransitionSystem
+from chaincover.graph.reachability import GraphBuilder
+from chaincover.weights import END, ReachGraph
 
 DEPTH = 7
 

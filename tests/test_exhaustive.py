@@ -16,14 +16,14 @@ from random_systems import RandomCase, random_case
 
 from bmc.engines.protocol import Run
 from bmc.errors import LimitReached
-from bmc.evaluate import compile_formulas
-from bmc.explore import reachable_states, state_graph
-from bmc.simulate import Simulator
-from bmc.system import BOOLEAN, InputVariable, StateVariable, TransitionSystem, ValueType
-from bmc.unroll import at, framed
-from chaincover.exhaustive import Exhaustion, exhaust, least_run
-from chaincover.load import load
-from chaincover.project import read_project
+from bmc.explicit.explore import reachable_states, state_graph
+from bmc.formulas.evaluate import compile_formulas
+from bmc.formulas.unroll import at, framed
+from bmc.system.simulation import Simulator
+from bmc.system.transition import BOOLEAN, InputVariable, StateVariable, TransitionSystem, ValueType
+from chaincover.graph.exhaustive import Exhaustion, exhaust, least_run
+from chaincover.project.load import load
+from chaincover.project.project_file import read_project
 from properties.goal import Goal
 from properties.monitor import Monitor
 

@@ -8,14 +8,14 @@ import pytest
 from command_line import MODELS
 
 from chaincover.budget import Budget
-from chaincover.explicit_graph import ListedGraphBuilder, listed_builder
-from chaincover.explored import Reachable
-from chaincover.graph import INIT
-from chaincover.load import Controller, load
+from chaincover.graph.enumerated import ListedGraphBuilder, listed_builder
+from chaincover.graph.explored import Reachable
+from chaincover.graph.small import ONE_BY_ONE, SmallSystem
 from chaincover.options import Options
-from chaincover.project import read_project
-from chaincover.sliced import sliced
-from chaincover.small import ONE_BY_ONE, SmallSystem
+from chaincover.project.load import Controller, load
+from chaincover.project.project_file import read_project
+from chaincover.reductions.sliced import sliced
+from chaincover.weights import INIT
 
 ARM, SIREN, FLASH = 300, 700, 1500
 

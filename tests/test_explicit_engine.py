@@ -14,10 +14,10 @@ from random_systems import random_case
 from bmc.engines import choose
 from bmc.engines.protocol import Engine, Status
 from bmc.errors import InputRefused
-from bmc.explore import reachability_invariant
-from bmc.simulate import Simulator
-from bmc.system import InputVariable, StateVariable, TransitionSystem, ValueType
-from bmc.unroll import at, shift
+from bmc.explicit.explore import reachability_invariant
+from bmc.formulas.unroll import at, shift
+from bmc.system.simulation import Simulator
+from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover.options import Options
 from chaincover.pipeline import generate
 from properties.goal import Goal

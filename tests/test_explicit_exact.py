@@ -12,17 +12,18 @@ from test_exhaustive import check_run
 
 from benchmarks.generated.systems import generated_case
 from bmc.engines import choose as choose_engine
-from bmc.explore import StateGraph
-from bmc.hold import boundary, hold
-from chaincover import exhaustive, explicit_exact
+from bmc.explicit.explore import StateGraph
+from bmc.system.hold import boundary, hold
 from chaincover.budget import Budget
-from chaincover.canonical import canonicalise
-from chaincover.concretize import Concretizer
-from chaincover.explicit_cover import DENSE_CELLS
-from chaincover.explicit_inputs import least_inputs
-from chaincover.explored import Reachable
-from chaincover.graph import END, FINAL
-from chaincover.recheck import Checker
+from chaincover.concretise.canonical import canonicalise
+from chaincover.concretise.check_path import Concretizer
+from chaincover.concretise.enumerated_inputs import least_inputs
+from chaincover.graph import enumerated_exact as explicit_exact
+from chaincover.graph import exhaustive
+from chaincover.graph.enumerated_cover import DENSE_CELLS
+from chaincover.graph.explored import Reachable
+from chaincover.replay.simulated import Checker
+from chaincover.weights import END, FINAL
 from properties.goal import Goal
 from properties.monitor import Monitor
 
@@ -93,7 +94,7 @@ def test_the_same_answers_where_nodes_are_kept_one_by_one(
     seed: int, overlap: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert DENSE_CELLS > 0
-    monkeypatch.setattr("chaincover.explicit_cover.DENSE_CELLS", 0)
+    monkeypatch.setattr("chaincover.graph.enumerated_cover.DENSE_CELLS", 0)
     check_same(made(seed), overlap)
 
 

@@ -10,12 +10,12 @@ from random_systems import random_case
 
 from benchmarks.generated.systems import generated_case
 from bmc.engines import choose as choose_engine
-from bmc.hold import boundary, hold
-from chaincover.explicit_graph import ListedGraphBuilder
-from chaincover.explored import Reachable
-from chaincover.graph import ReachGraph
-from chaincover.reachability import GraphBuilder
-from chaincover.trigger_states import trigger_states
+from bmc.system.hold import boundary, hold
+from chaincover.check.trigger_states import trigger_states
+from chaincover.graph.enumerated import ListedGraphBuilder
+from chaincover.graph.explored import Reachable
+from chaincover.graph.reachability import GraphBuilder
+from chaincover.weights import ReachGraph
 from properties.goal import Goal
 
 FARTHEST = 9
@@ -103,5 +103,5 @@ def test_the_states_where_goals_start_are_found_in_arrays_too(seed: int, monkeyp
     for goal in goals:
         expected = trigger_states(graph, goal)
         with monkeypatch.context() as changed:
-            changed.setattr("chaincover.trigger_states.ONE_BY_ONE", 0)
+            changed.setattr("chaincover.check.trigger_states.ONE_BY_ONE", 0)
             assert trigger_states(graph, goal) == expected

@@ -13,20 +13,20 @@ from pysmt.shortcuts import BV, TRUE, And, Ite, Not
 from random_systems import random_case
 
 from bmc.errors import LimitReached
-from bmc.evaluate import compile_formulas
 from bmc.explicit import listing
+from bmc.explicit.explore import state_graph
 from bmc.explicit.input_classes import input_classes
 from bmc.explicit.numbering import Numbering
 from bmc.explicit.paths import Arrows
 from bmc.explicit.rows import Layout, Rows, Steps
-from bmc.explore import state_graph
 from bmc.floats import arithmetic, compare
 from bmc.floats.format import FLOAT32, pattern
-from bmc.hold import hold
-from bmc.simulate import Simulator
-from bmc.system import InputVariable, StateVariable, TransitionSystem, Valuation, ValueType, symbols_of
-from bmc.unroll import at
-from chaincover.explored import Reachable
+from bmc.formulas.evaluate import compile_formulas
+from bmc.formulas.unroll import at
+from bmc.system.hold import hold
+from bmc.system.simulation import Simulator
+from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, Valuation, ValueType, symbols_of
+from chaincover.graph.explored import Reachable
 
 BYTE, SIGNED, WIDE = ValueType("byte", 8), ValueType("signed", 8, signed=True), ValueType("wide", 32, signed=True)
 
@@ -220,7 +220,7 @@ def test_more_memory_than_allowed_gives_no_list(monkeypatch: pytest.MonkeyPatch)
         "counter", (StateVariable("ec_z", BYTE, BV(0, 8), z + x),), (InputVariable("ec_x", BYTE, ((0, 1),)),)
     )
     assert state_graph(system, [at(z.Equals(BV(3, 8)), 0)], 100_000) is not None
-    monkeypatch.setattr("bmc.explore.LISTED_BYTES", 1000)
+    monkeypatch.setattr("bmc.explicit.explore.LISTED_BYTES", 1000)
     assert state_graph(system, [at(z.Equals(BV(3, 8)), 0)], 100_000) is None
 
 

@@ -10,11 +10,11 @@ from explicit import Explicit
 from random_systems import random_case
 
 from bmc.explicit.every_run import EveryRun
+from bmc.explicit.explore import StateGraph, state_graph
 from bmc.explicit.product import product
 from bmc.explicit.queries import Query
 from bmc.explicit.satisfied import MOST_ARROWS, Enumerated, Satisfied, TooManyNodes, Watched, satisfied
-from bmc.explore import StateGraph, state_graph
-from bmc.unroll import at, shift
+from bmc.formulas.unroll import at, shift
 
 
 def ways(graph: StateGraph, steps: int) -> list[tuple[int, list[int]]]:

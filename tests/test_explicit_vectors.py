@@ -14,10 +14,10 @@ from pysmt.typing import BOOL, BVType
 
 from benchmarks.floats.operations import Operation, operations
 from benchmarks.floats.patterns import float_patterns, integer_patterns, related
-from bmc.evaluate import compile_formulas
 from bmc.explicit.float_vectors import vector_operation
 from bmc.explicit.vectors import column, compile_columns, node_count
 from bmc.floats.operations import operation_of
+from bmc.formulas.evaluate import compile_formulas
 
 WIDTHS = [1, 2, 3, 5, 8, 12, 16, 31, 32, 33, 63, 64, 65, 100, 128]
 

@@ -7,8 +7,8 @@ from itertools import combinations
 
 import pytest
 
-from chaincover.exhaustive import Cover
-from chaincover.fewest import MOST_GOALS, fewest
+from chaincover.graph.exhaustive import Cover
+from chaincover.partition.fewest import MOST_GOALS, fewest
 
 
 @pytest.mark.parametrize("seed", range(60))

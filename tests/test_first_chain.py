@@ -14,15 +14,15 @@ from trying import LIMIT, Open, Trying, check_found, few_trial_runs, small, trie
 
 from bmc.engines.protocol import Status
 from bmc.errors import CheckDisagreed, LimitReached
-from bmc.unroll import at
-from chaincover import nearest
+from bmc.formulas.unroll import at
 from chaincover.budget import Budget
 from chaincover.chain import Chain
-from chaincover.concretize import Concretizer, Plan
-from chaincover.first_chain import FirstChain, by_trials
-from chaincover.graph import ReachGraph
+from chaincover.concretise.check_path import Concretizer, Plan
 from chaincover.orderings.protocol import UNLIMITED
-from chaincover.recheck import Checker
+from chaincover.replay.simulated import Checker
+from chaincover.runs import nearest
+from chaincover.runs.first_chain import FirstChain, by_trials
+from chaincover.weights import ReachGraph
 from properties.goal import Goal
 
 pytestmark = pytest.mark.usefixtures("few_trial_runs")

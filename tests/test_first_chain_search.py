@@ -24,14 +24,15 @@ from trying import (  # noqa: F401
 
 from bmc.engines import choose as choose_engine
 from bmc.engines.protocol import Engine
-from bmc.simulate import Simulator
-from bmc.unroll import at
-from chaincover import proof, search
+from bmc.formulas.unroll import at
+from bmc.system.simulation import Simulator
+from chaincover import search
 from chaincover.budget import Budget
-from chaincover.concretize import Attempt, Concretizer, Plan
-from chaincover.first_chain import FirstChain, shown_distances
+from chaincover.concretise.check_path import Attempt, Concretizer, Plan
+from chaincover.graph.reachability import GraphBuilder
+from chaincover.minimality import proof
 from chaincover.pipeline import ChainResult, Options, generate
-from chaincover.reachability import GraphBuilder
+from chaincover.runs.first_chain import FirstChain, shown_distances
 from properties.goal import Goal
 
 pytestmark = pytest.mark.usefixtures("few_trial_runs")

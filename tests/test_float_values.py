@@ -20,13 +20,13 @@ from bmc.errors import InputRefused, Location
 from bmc.floats.format import FLOAT32, FLOAT64, FORMATS, canonical, number, pattern
 from bmc.floats.ranges import between, contains, every, show_ranges, values_in
 from bmc.floats.text import read
-from bmc.native import find_compiler
-from bmc.system import InputVariable, StateVariable, TransitionSystem, ValueType
+from bmc.native.original import find_compiler
+from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover.chain import Chain, Hit
-from chaincover.chain_file import SCHEMA, chain_csv, chain_rows, read_stimulus, start_record
-from chaincover.output import to_json
-from chaincover.values import parse_value, shown
-from chaincover.values import show_ranges as show_ranges_of
+from chaincover.formats.chain_file import SCHEMA, chain_csv, chain_rows, read_stimulus, start_record
+from chaincover.formats.output import to_json
+from chaincover.project.values import parse_value, shown
+from chaincover.project.values import show_ranges as show_ranges_of
 
 FLOAT, DOUBLE = ValueType("float", 32, floating=True), ValueType("double", 64, floating=True)
 WORD = ValueType("int16", 16, signed=True)

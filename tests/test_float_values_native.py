@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 from native_programs import Write, interface, needs_compiler, static, whole, writer
 from pysmt.shortcuts import BV, Ite
 
-from bmc.differential import Sampler, compare
 from bmc.errors import InputRefused
 from bmc.floats.compare import less
 from bmc.floats.format import FLOAT32, FLOAT64, FORMATS, canonical, is_nan, number, pattern
 from bmc.floats.ranges import Ranges, between, contains, every, values_in
 from bmc.floats.samples import FloatSamples, constants_in
-from bmc.interface import Argument, Call, Cell, MemoryObject, NativeInterface
-from bmc.native import compiled
-from bmc.system import InputVariable, StateVariable, TransitionSystem, ValueType
-from bmc.terms import constant
+from bmc.formulas.terms import constant
+from bmc.native.differential import Sampler, compare
+from bmc.native.original import compiled
+from bmc.system.original import Argument, Call, Cell, MemoryObject, NativeInterface
+from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
 
 FLOAT, DOUBLE = ValueType("float", 32, floating=True), ValueType("double", 64, floating=True)
 INT = ValueType("int", 32, signed=True)

@@ -12,21 +12,21 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, BVUGE, BVULE, TRUE, And, Ite, Not, Or
 from rich.console import Console
 
-from bmc.c.ranges import membership
+from bmc.c.controller.ranges import membership
 from bmc.engines.protocol import Run
-from bmc.explore import reachable_states, state_graph
+from bmc.explicit.explore import reachable_states, state_graph
 from bmc.floats.compare import equal, is_nan, less
 from bmc.floats.format import FLOAT32, FLOAT64, FORMATS, Format, pattern
 from bmc.floats.plain import plainest_first
 from bmc.floats.ranges import Ranges, between, contains, every, values_in
-from bmc.hold import hold
-from bmc.simulate import Simulator
-from bmc.system import InputVariable, StateVariable, TransitionSystem, ValueType
-from bmc.unroll import at
-from chaincover import trials
+from bmc.formulas.unroll import at
+from bmc.system.hold import hold
+from bmc.system.simulation import Simulator
+from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover.chain import Chain
-from chaincover.console import _show_steps
+from chaincover.concretise import value_trials as trials
 from chaincover.pipeline import Options, generate
+from chaincover.report.console import _show_steps
 from chaincover.verify.limits import Clock, Limits
 from chaincover.verify.report import told_inputs
 from chaincover.verify.states import tabulate, told

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BOOL, Symbol
 
-from bmc.evaluate import compile_formulas
 from bmc.floats import arithmetic, compare, convert, integral
 from bmc.floats.choices import CONSTANTS
 from bmc.floats.format import FLOAT32, FLOAT64, Format, canonical, number, pattern
-from bmc.terms import choose, constant
+from bmc.formulas.evaluate import compile_formulas
+from bmc.formulas.terms import choose, constant
 
 VALUES = (0.0, 1.0, -2.5, 4.0, 1e300, -0.0)
 

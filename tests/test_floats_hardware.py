@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.floats.hardware import Hardware, compared, folded
 from benchmarks.floats.operations import Operation, operations
-from bmc.native import find_compiler
+from bmc.native.original import find_compiler
 
 OPERATIONS = list(operations())
 NAMES = [f"{operation.name}-{operation.operands[0].name}-{operation.result.name}" for operation in OPERATIONS]

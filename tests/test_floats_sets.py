@@ -16,7 +16,7 @@ from bmc.floats.host import computing
 from bmc.floats.operations import beyond_solvers, has_arithmetic, operation_of
 from bmc.floats.ranges import Ranges, contains
 from bmc.floats.sets import PIECES, applied, compared_so, united, values
-from bmc.terms import constant
+from bmc.formulas.terms import constant
 
 TINY = Format(6, 3, 2)
 KNOWN = {

@@ -13,7 +13,7 @@ from float_cases import BINARY, CLASSES, COMPARISONS, UNARY, circuit, operand
 
 from bmc.floats import arithmetic, compare, convert
 from bmc.floats.format import Format, exact, is_nan, nearest, number, pattern
-from bmc.terms import constant
+from bmc.formulas.terms import constant
 
 FORMS = (Format(8, 3, 4), Format(7, 4, 2))
 """One in which roots can be subnormal, one with more exponent than fraction."""

@@ -14,12 +14,12 @@ from pysat.solvers import Solver
 from pysmt.fnode import FNode
 from pysmt.typing import BOOL, BVType
 
-from bmc.evaluate import compile_formulas
-from bmc.gates.aig import AND, FALSE, INPUT, ITE, TRUE, XOR, Graph
-from bmc.gates.blast import Blaster
-from bmc.gates.cnf import EQUIVALENT, IMPLIED, IMPLIES
-from bmc.gates.stencil import Stencil
-from bmc.gates.step import width
+from bmc.engines.sat_encoding.aig import AND, FALSE, INPUT, ITE, TRUE, XOR, Graph
+from bmc.engines.sat_encoding.blast import Blaster
+from bmc.engines.sat_encoding.cnf import EQUIVALENT, IMPLIED, IMPLIES
+from bmc.engines.sat_encoding.stencil import Stencil
+from bmc.engines.sat_encoding.step import width
+from bmc.formulas.evaluate import compile_formulas
 
 ARITHMETIC = ("Add", "Sub", "Mul", "UDiv", "URem", "SDiv", "SRem", "LShl", "LShr", "AShr")
 TWO = (*ARITHMETIC, "And", "Or", "Xor", "ULT", "ULE", "SLT", "SLE", "Comp", "Concat")

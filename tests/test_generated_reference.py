@@ -14,8 +14,8 @@ from random_systems import RandomCase, random_case
 from benchmarks.generated import run
 from benchmarks.generated.reference import COVERABLE, NO_WAY_TO_FINAL, UNREACHABLE, Reference
 from benchmarks.generated.systems import TYPES, generated_case
-from bmc.system import InputVariable, StateVariable, TransitionSystem, ValueType, symbols_of
-from bmc.unroll import at, framed
+from bmc.formulas.unroll import at, framed
+from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType, symbols_of
 from properties.goal import Goal
 
 NIBBLE = ValueType("nibble", 4)

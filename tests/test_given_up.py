@@ -11,7 +11,7 @@ from command_line import chaincover, write_files
 
 from bmc.engines.protocol import Status
 from bmc.engines.sat import SatSession
-from bmc.gates import solver
+from bmc.engines.sat_encoding import solver
 
 FILES: dict[str, str | bytes] = {
     "lock.c": """\

@@ -17,13 +17,13 @@ from small_programs import program, project
 from bmc.engines.cost import Cost
 from bmc.engines.protocol import Alternative, Answer, Run, Status
 from bmc.engines.z3 import Z3Engine
-from bmc.explore import state_graph
-from bmc.system import TransitionSystem, conjunction
-from bmc.unroll import at, framed, shift
+from bmc.explicit.explore import state_graph
+from bmc.formulas.unroll import at, framed, shift
+from bmc.system.transition import TransitionSystem, conjunction
 from chaincover.budget import Budget
-from chaincover.goal_facts import GoalFacts, Sharing, lemma_3, theorem_2
-from chaincover.goal_search import find_facts
-from chaincover.trigger_states import trigger_states
+from chaincover.check.goal_facts import GoalFacts, Sharing, lemma_3, theorem_2
+from chaincover.check.goal_search import find_facts
+from chaincover.check.trigger_states import trigger_states
 from properties.goal import Goal
 
 

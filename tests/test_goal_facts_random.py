@@ -12,11 +12,11 @@ from pysmt.fnode import FNode
 from random_systems import RandomCase, random_case
 
 from bmc.engines.z3 import Z3Engine
-from bmc.system import conjunction, equal, symbols_of
-from bmc.unroll import at, plain
+from bmc.formulas.unroll import at, plain
+from bmc.system.transition import conjunction, equal, symbols_of
 from chaincover.budget import Budget
-from chaincover.goal_facts import GoalFacts, Sharing
-from chaincover.goal_search import find_facts
+from chaincover.check.goal_facts import GoalFacts, Sharing
+from chaincover.check.goal_search import find_facts
 from properties.goal import Goal
 
 SEEDS = range(40)

@@ -16,8 +16,8 @@ from bmc.engines import choose
 from bmc.engines.protocol import Answer, Status, check_in_turn
 from bmc.errors import InputRefused, LimitReached
 from chaincover.budget import Budget
-from chaincover.graph import INIT, ReachGraph, exists_path, obstacles, transitive_closure
-from chaincover.reachability import GraphBuilder
+from chaincover.graph.reachability import GraphBuilder
+from chaincover.weights import INIT, ReachGraph, exists_path, obstacles, transitive_closure
 
 
 def random_graph(seed: int, count: int) -> ReachGraph:

@@ -16,10 +16,10 @@ from paper_examples import figure_5
 from pysmt.shortcuts import TRUE, And
 
 from bmc.engines import choose as choose_engine
-from chaincover import graph_cache
-from chaincover.graph_cache import GraphCache, default_folder, graph_key
+from chaincover.graph import cache as graph_cache
+from chaincover.graph.cache import GraphCache, default_folder, graph_key
+from chaincover.graph.reachability import GraphBuilder, Level
 from chaincover.pipeline import ChainResult, Options, generate
-from chaincover.reachability import GraphBuilder, Level
 
 CRUISE: Case = (cruise(), PROPERTIES, INIT)
 CODE = """\

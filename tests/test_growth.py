@@ -19,7 +19,7 @@ from benchmarks.growth.points import Point
 from benchmarks.growth.table import tables
 from benchmarks.growth.units import program
 from benchmarks.growth.workers import clock, fastest, paper
-from chaincover import remote
+from chaincover.work import remote
 
 
 @pytest.fixture

@@ -51,10 +51,10 @@ from bmc.engines.sampling import Sampling
 from bmc.engines.z3 import Z3Engine
 from bmc.floats import arithmetic, compare
 from bmc.floats.format import FLOAT32, FLOAT64, pattern
-from bmc.simulate import Simulator
-from bmc.system import InputVariable, StateVariable, TransitionSystem, ValueType
-from bmc.terms import choose, constant
-from bmc.unroll import at, framed
+from bmc.formulas.terms import choose, constant
+from bmc.formulas.unroll import at, framed
+from bmc.system.simulation import Simulator
+from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
 
 FLOAT, DOUBLE = ValueType("float", 32, floating=True), ValueType("double", 64, floating=True)
 VALUES = tuple(sorted(pattern(value, FLOAT32) for value in (-1.5, 0.25, 2.0)))

@@ -10,12 +10,15 @@ from cruise import PROPERTIES, cruise
 
 from bmc import engines
 from bmc.errors import UsageError
-from chaincover import explicit_exact, explicit_graph, explicit_watch, graph_source
-from chaincover.explicit_graph import ListedGraphBuilder
-from chaincover.explored import Reachable
+from chaincover.graph import enumerated as explicit_graph
+from chaincover.graph import enumerated_exact as explicit_exact
+from chaincover.graph import enumerated_goals as explicit_watch
+from chaincover.graph import source as graph_source
+from chaincover.graph.enumerated import ListedGraphBuilder
+from chaincover.graph.explored import Reachable
+from chaincover.graph.reachability import GraphBuilder
 from chaincover.options import Options
 from chaincover.pipeline import generate
-from chaincover.reachability import GraphBuilder
 
 
 def test_a_list_that_takes_too_much_memory_with_goals_is_left_for_the_solver(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,18 +13,18 @@ from pysmt.shortcuts import BV, And, Ite, Not
 from random_systems import RandomCase, random_case
 
 from bmc.engines.protocol import Run
-from bmc.explore import reachable_states, state_graph
-from bmc.hold import MOST_TICKS, boundary, held_values, hold, own_part, released
-from bmc.simulate import Simulator
-from bmc.system import BOOLEAN, InputVariable, StateVariable, TransitionSystem, ValueType
-from bmc.unroll import framed
+from bmc.explicit.explore import reachable_states, state_graph
+from bmc.formulas.unroll import framed
+from bmc.system.hold import MOST_TICKS, boundary, held_values, hold, own_part, released
+from bmc.system.simulation import Simulator
+from bmc.system.transition import BOOLEAN, InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover.chain import NO_WAY_TO_FINAL
-from chaincover.exhaustive import exhaust, least_run
-from chaincover.load import load
+from chaincover.graph.exhaustive import exhaust, least_run
 from chaincover.options import Options
+from chaincover.partition.several import generate_several
 from chaincover.pipeline import generate
-from chaincover.project import read_project
-from chaincover.several import generate_several
+from chaincover.project.load import load
+from chaincover.project.project_file import read_project
 from properties.goal import Goal
 from properties.monitor import Monitor
 

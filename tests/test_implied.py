@@ -16,16 +16,18 @@ from test_nearest import GivesUp
 
 from bmc.engines import choose as choose_engine
 from bmc.errors import InputRefused, LimitReached
-from bmc.simulate import Simulator
-from bmc.system import InputVariable, StateVariable, TransitionSystem, ValueType
-from bmc.unroll import at
-from chaincover import lost_goals, pipeline, search, several
+from bmc.formulas.unroll import at
+from bmc.system.simulation import Simulator
+from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
+from chaincover import pipeline, search
 from chaincover.budget import Budget
 from chaincover.chain import COVERED, NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNDECIDED, UNREACHABLE, Verdict
-from chaincover.explored import Reachable
-from chaincover.implied import all_verdicts, implied_goals, left_to_search
+from chaincover.graph.explored import Reachable
+from chaincover.partition import several
+from chaincover.partition.several import SeveralChains, generate_several
 from chaincover.pipeline import Options, find_implied, generate, generate_each
-from chaincover.several import SeveralChains, generate_several
+from chaincover.reductions import lost_goals
+from chaincover.reductions.implied import all_verdicts, implied_goals, left_to_search
 from properties.goal import Goal
 from properties.monitor import Monitor
 

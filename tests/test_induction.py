@@ -12,15 +12,15 @@ from pysmt.shortcuts import BV, FALSE, And, Equals, Iff, Ite, Symbol, is_valid
 from pysmt.typing import BVType
 from random_systems import random_case
 
-from bmc.candidates import candidates, tightest
 from bmc.engines import choose
 from bmc.engines.protocol import Status
-from bmc.evaluate import compile_formulas
-from bmc.induction import never
-from bmc.invariants import inductive
-from bmc.state_facts import stated
-from bmc.system import StateVariable, TransitionSystem, ValueType
-from bmc.unroll import at, shift
+from bmc.formulas.evaluate import compile_formulas
+from bmc.formulas.unroll import at, shift
+from bmc.invariants.candidates import candidates, tightest
+from bmc.invariants.induction import never
+from bmc.invariants.inductive import inductive
+from bmc.invariants.state_facts import stated
+from bmc.system.transition import StateVariable, TransitionSystem, ValueType
 
 SEEDS = st.integers(0, 10**9)
 

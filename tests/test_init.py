@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from command_line import MODEL_NAMES, MODELS, chaincover, fresh_names, write_files
 
-from bmc.c.build import read_c
-from chaincover.project import read_project
-from chaincover.scaffold import read_proposal
+from bmc.c.controller.build import read_c
+from chaincover.project.project_file import read_project
+from chaincover.project.scaffold import read_proposal
 
 
 @dataclass(frozen=True)

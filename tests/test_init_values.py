@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from command_line import fresh_names, write_files
 
-from bmc.c.build import read_c
-from bmc.c.config import SourceConfig
-from bmc.simulate import Simulator
-from bmc.system import TransitionSystem
-from chaincover.scaffold.telling import telling_values
+from bmc.c.controller.build import read_c
+from bmc.c.source.config import SourceConfig
+from bmc.system.simulation import Simulator
+from bmc.system.transition import TransitionSystem
+from chaincover.project.scaffold.telling import telling_values
 
 TYPES = ("signed char", "unsigned char", "char", "_Bool")
 COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")

@@ -16,17 +16,17 @@ from pysmt.shortcuts import BV, FALSE, TRUE
 from random_systems import random_case
 
 from benchmarks.generated.systems import generated_case
-from bmc.candidates import facts_of
+from bmc.analysis.state_sets import state_sets, value_facts
 from bmc.engines import choose
-from bmc.evaluate import compile_formulas
-from bmc.hold import PHASE, boundary, hold
-from bmc.invariants import inductive
-from bmc.self_found import self_found
-from bmc.state_facts import stated
-from bmc.state_sets import state_sets, value_facts
-from bmc.system import Condition, StateVariable, TransitionSystem, Valuation, ValueType
+from bmc.formulas.evaluate import compile_formulas
+from bmc.invariants.candidates import facts_of
+from bmc.invariants.inductive import inductive
+from bmc.invariants.self_found import self_found
+from bmc.invariants.state_facts import stated
+from bmc.system.hold import PHASE, boundary, hold
+from bmc.system.transition import Condition, StateVariable, TransitionSystem, Valuation, ValueType
 from chaincover.budget import Budget
-from chaincover.found_invariants import INDUCTION, find_invariants
+from chaincover.check.found_invariants import INDUCTION, find_invariants
 from chaincover.pipeline import Options, generate
 from properties.goal import Goal
 

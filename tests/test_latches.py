@@ -10,12 +10,12 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, And, Ite, Not
 from random_systems import random_case
 
-from bmc.explore import state_graph
-from bmc.latches import latches
-from bmc.system import BOOLEAN, InputVariable, StateVariable, TransitionSystem, ValueType
-from bmc.unroll import at
+from bmc.analysis.latches import latches
+from bmc.explicit.explore import state_graph
+from bmc.formulas.unroll import at
+from bmc.system.transition import BOOLEAN, InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover.chain import COVERED, NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNDECIDED, Verdict
-from chaincover.final_latches import explained, lost_values
+from chaincover.reductions.final_latches import explained, lost_values
 
 BYTE = ValueType("byte", 8)
 push = BOOLEAN.symbol("lt_push")

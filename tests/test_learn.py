@@ -15,19 +15,19 @@ from benchmarks.generated.systems import generated_case
 from bmc.engines import choose as choose_engine
 from bmc.engines.protocol import Run
 from bmc.errors import CheckDisagreed, LimitReached
-from bmc.unroll import at
-from chaincover.bounds import EXACT, LEARNED, LEAST_ORDER, WHOLE, raised
+from bmc.formulas.unroll import at
 from chaincover.budget import Budget
 from chaincover.certificate import Certificate, as_data, from_data
 from chaincover.chain import Bounds
-from chaincover.concretize import Concretizer
-from chaincover.learn import Learner
+from chaincover.concretise.check_path import Concretizer
+from chaincover.graph.reachability import GraphBuilder
+from chaincover.minimality.direct_bound import EXACT, LEARNED, LEAST_ORDER, WHOLE, raised
+from chaincover.minimality.learn import Learner
+from chaincover.minimality.segments import SegmentSearch
 from chaincover.options import Options
 from chaincover.orderings.exact import ExactOrdering
 from chaincover.orderings.protocol import OrderingProblem
 from chaincover.pipeline import generate
-from chaincover.reachability import GraphBuilder
-from chaincover.segments import SegmentSearch
 from properties.goal import Goal
 
 NO_SEARCH = Options(explore=0, exhaust=0)

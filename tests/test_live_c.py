@@ -8,10 +8,10 @@ import pytest
 from command_line import chaincover
 from live_programs import NODE, NODE_PROJECT, PLANT, PLANT_PROJECT
 
-from chaincover.liveness import like_init
-from chaincover.liveness_text import grouped, listed
-from chaincover.load import Controller, load
-from chaincover.project import read_project
+from chaincover.check.liveness import like_init
+from chaincover.project.load import Controller, load
+from chaincover.project.project_file import read_project
+from chaincover.report.liveness_text import grouped, listed
 
 
 def write(folder: Path, code: str, project: str, name: str) -> Path:

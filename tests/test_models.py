@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from command_line import MODEL_NAMES, MODELS, Outcome, chaincover, fresh_names
 
-from bmc import differential
-from bmc.native import compiled
-from chaincover.load import load
-from chaincover.project import read_project
+from bmc.native import differential
+from bmc.native.original import compiled
+from chaincover.project.load import load
+from chaincover.project.project_file import read_project
 
 RUNS = [
     (model, number, run)

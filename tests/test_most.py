@@ -13,12 +13,12 @@ from pysmt.shortcuts import And
 
 from benchmarks.generated.reference import COVERABLE, Reference
 from benchmarks.generated.systems import generated_case
-from bmc.unroll import at
+from bmc.formulas.unroll import at
 from chaincover.chain import COVERED, EXCLUDED, NO_WAY_TO_FINAL, UNREACHABLE
-from chaincover.conflicts import LARGEST, conflicts_of, largest_class
-from chaincover.exhaustive import Cover, Exhaustion
-from chaincover.most import generate_most
+from chaincover.graph.exhaustive import Cover, Exhaustion
 from chaincover.options import Options
+from chaincover.partition.conflicts import LARGEST, conflicts_of, largest_class
+from chaincover.partition.most import generate_most
 from chaincover.pipeline import ChainResult
 from properties.goal import Goal
 

@@ -10,8 +10,8 @@ import pytest
 from native_programs import Write, counter, interface, needs_compiler, numbers, static, whole, writer
 
 from bmc.errors import InputRefused
-from bmc.interface import Argument, Call, Cell, MemoryObject
-from bmc.native import compiled
+from bmc.native.original import compiled
+from bmc.system.original import Argument, Call, Cell, MemoryObject
 
 pytestmark = needs_compiler
 

@@ -9,8 +9,8 @@ import pytest
 from native_programs import Write, counter, interface, needs_compiler, numbers, static, whole, writer
 
 from bmc.errors import InputRefused
-from bmc.interface import Argument, Call, MemoryObject
-from bmc.native import NoCompiler, OriginalCrashed, OriginalTimeout, compiled, find_compiler
+from bmc.native.original import NoCompiler, OriginalCrashed, OriginalTimeout, compiled, find_compiler
+from bmc.system.original import Argument, Call, MemoryObject
 
 pytestmark = needs_compiler
 

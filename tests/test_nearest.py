@@ -16,13 +16,13 @@ from benchmarks.generated.systems import generated_case
 from bmc.engines import choose as choose_engine
 from bmc.engines.protocol import Answer, Engine, Run, Session, Status
 from bmc.errors import LimitReached
-from bmc.simulate import Simulator
-from bmc.system import TransitionSystem
-from bmc.unroll import at
-from chaincover.any_order import AnyOrder
+from bmc.formulas.unroll import at
+from bmc.system.simulation import Simulator
+from bmc.system.transition import TransitionSystem
 from chaincover.budget import Budget
-from chaincover.concretize import Concretizer
-from chaincover.nearest import NearestFirst
+from chaincover.concretise.any_order import AnyOrder
+from chaincover.concretise.check_path import Concretizer
+from chaincover.runs.nearest import NearestFirst
 from properties.goal import Goal
 from properties.monitor import Monitor
 

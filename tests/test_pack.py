@@ -12,11 +12,11 @@ from pysmt.shortcuts import BV, Symbol
 from pysmt.typing import BVType
 from random_systems import random_case
 
-from bmc.pack import dumps, loads
+from bmc.formulas.pack import dumps, loads
 
 READS = """
 import sys
-from bmc.pack import dumps, loads
+from bmc.formulas.pack import dumps, loads
 system, goals, final = loads(sys.stdin.buffer.read())
 sys.stdout.buffer.write(dumps((system, goals, final)))
 """

@@ -14,14 +14,14 @@ from random_systems import random_case
 
 from bmc.engines.protocol import Status
 from bmc.errors import LimitReached, UsageError
-from bmc.unroll import at
+from bmc.formulas.unroll import at
 from chaincover.budget import Budget
-from chaincover.concretize import Concretizer, Plan
-from chaincover.graph import FINAL, INIT, ReachGraph
+from chaincover.concretise.check_path import Concretizer, Plan
+from chaincover.concretise.path_constraints import constrained_chain, distances, undecided_edges
+from chaincover.concretise.repair import concretise
+from chaincover.concretise.subpaths import Reach, SubPaths
 from chaincover.orderings import missing_library
-from chaincover.path_constraints import constrained_chain, distances, undecided_edges
-from chaincover.repair import concretise
-from chaincover.subpaths import Reach, SubPaths
+from chaincover.weights import FINAL, INIT, ReachGraph
 from properties.goal import Goal
 
 K = DETOUR + 2

@@ -12,16 +12,18 @@ from bmc.engines import choose
 from bmc.engines.cost import Cost
 from bmc.engines.protocol import Answer, Run, Status, check_in_turn
 from bmc.errors import CheckDisagreed, UsageError
-from bmc.simulate import Simulator
-from bmc.system import BOOLEAN, Condition, InputVariable, StateVariable, TransitionSystem, ValueType
-from bmc.unroll import at, framed
-from chaincover import explicit_inputs, first_chain, proof
-from chaincover.bounds import lower_bound
+from bmc.formulas.unroll import at, framed
+from bmc.system.simulation import Simulator
+from bmc.system.transition import BOOLEAN, Condition, InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover.chain import Chain, Violation
-from chaincover.concretize import Plan
-from chaincover.graph import ReachGraph
+from chaincover.concretise import enumerated_inputs as explicit_inputs
+from chaincover.concretise.check_path import Plan
+from chaincover.minimality import proof
+from chaincover.minimality.direct_bound import lower_bound
 from chaincover.pipeline import Options, generate
-from chaincover.recheck import Checker
+from chaincover.replay.simulated import Checker
+from chaincover.runs import first_chain
+from chaincover.weights import ReachGraph
 from properties.goal import Goal
 
 BYTE = ValueType("uint8", 8)

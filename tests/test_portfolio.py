@@ -33,11 +33,11 @@ from bmc.engines.hardness import hardness, varying_bits
 from bmc.engines.portfolio import PortfolioEngine
 from bmc.engines.protocol import Answer, Group, GroupSession, Placed, Session, Status
 from bmc.engines.sat import SatEngine
+from bmc.engines.sat_encoding import solver
 from bmc.engines.z3 import Z3Engine
 from bmc.errors import MemoryLimitReached
-from bmc.gates import solver
-from bmc.system import InputVariable, StateVariable, TransitionSystem, ValueType
-from bmc.unroll import at, framed, shift
+from bmc.formulas.unroll import at, framed, shift
+from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
 from properties.goal import Goal
 
 WIDE, WORD = ValueType("uint16", 16), ValueType("uint32", 32)

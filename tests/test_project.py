@@ -10,10 +10,10 @@ from command_line import chaincover, fresh_names, write_files
 from small_programs import COUNTER, GOOD, REACH, program, project
 
 from bmc.errors import InputRefused
-from bmc.simulate import Simulator
-from bmc.system import TransitionSystem
-from chaincover.load import Controller, load
-from chaincover.project import read_project
+from bmc.system.simulation import Simulator
+from bmc.system.transition import TransitionSystem
+from chaincover.project.load import Controller, load
+from chaincover.project.project_file import read_project
 
 
 @pytest.fixture(autouse=True)

@@ -9,9 +9,9 @@ import pytest
 from command_line import fresh_names, write_files
 from small_programs import GOOD, project
 
-from bmc.simulate import Simulator
-from chaincover.load import load
-from chaincover.project import read_project
+from bmc.system.simulation import Simulator
+from chaincover.project.load import load
+from chaincover.project.project_file import read_project
 
 
 @pytest.fixture(autouse=True)

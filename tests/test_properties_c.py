@@ -11,9 +11,9 @@ from small_programs import GOOD, program, project
 
 from bmc.engines.protocol import Run
 from bmc.errors import InputRefused
-from bmc.simulate import Simulator
-from chaincover.load import Controller, load
-from chaincover.project import read_project
+from bmc.system.simulation import Simulator
+from chaincover.project.load import Controller, load
+from chaincover.project.project_file import read_project
 from properties.goal import Goal
 from properties.monitor import Monitor
 

@@ -9,8 +9,8 @@ from command_line import fresh_names
 
 from bmc.engines.protocol import Run
 from bmc.errors import InputRefused, Location
-from chaincover.load import Controller, load
-from chaincover.project import read_project
+from chaincover.project.load import Controller, load
+from chaincover.project.project_file import read_project
 from properties.goal import Goal
 from properties.monitor import Monitor
 

@@ -14,10 +14,10 @@ from bmc.engines import choose
 from bmc.engines.protocol import Group, GroupSession, Placed, Status
 from bmc.engines.sat import SatEngine
 from bmc.engines.z3 import Z3Engine
-from bmc.unroll import at, shift
-from chaincover.graph import FINAL, INIT, Edge
-from chaincover.open_edges import OpenEdges, Row
-from chaincover.seen import Distances
+from bmc.formulas.unroll import at, shift
+from chaincover.graph.open_edges import OpenEdges, Row
+from chaincover.runs.observed import Distances
+from chaincover.weights import FINAL, INIT, Edge
 from properties.goal import Goal
 
 

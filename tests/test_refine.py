@@ -18,13 +18,13 @@ from paper_examples import DETOUR, WEIGHTS, endless, figure_5, three_to_four, tr
 from random_systems import random_case
 
 from bmc.engines.protocol import Status
-from chaincover.abstraction import covering_order, covering_walk, refined
-from chaincover.concretize import Plan
-from chaincover.graph import ReachGraph
+from chaincover.concretise.abstraction import covering_order, covering_walk, refined
+from chaincover.concretise.check_path import Plan
+from chaincover.concretise.path_constraints import constrained_chain
+from chaincover.concretise.refine import collapsed, goals_of, refined_chain
+from chaincover.concretise.repair import concretise
 from chaincover.orderings.exact import ExactOrdering
-from chaincover.path_constraints import constrained_chain
-from chaincover.refine import collapsed, goals_of, refined_chain
-from chaincover.repair import concretise
+from chaincover.weights import ReachGraph
 
 K = DETOUR + 2
 

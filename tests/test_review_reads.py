@@ -9,7 +9,7 @@ import pytest
 from c_support import own_environment, read, refusal  # noqa: F401
 
 from bmc.errors import InputRefused, Location
-from bmc.simulate import Simulator
+from bmc.system.simulation import Simulator
 from properties.text import PropertyText, read_property
 
 READ_FIRST = {

@@ -20,16 +20,16 @@ from test_guessing import QUESTIONS, STEPS, integrator, known, reached
 from bmc.engines import choose
 from bmc.engines.protocol import Session, Status
 from bmc.engines.sat import SatEngine
+from bmc.engines.sat_encoding import solver
+from bmc.engines.sat_encoding.moments import NONE, SEVERAL, Moments
 from bmc.engines.z3 import Z3Engine
 from bmc.errors import MemoryLimitReached
-from bmc.evaluate import compile_formulas
 from bmc.floats import compare
 from bmc.floats.format import FLOAT32
-from bmc.gates import solver
-from bmc.gates.moments import NONE, SEVERAL, Moments
-from bmc.simulate import Simulator
-from bmc.system import Condition, InputVariable, StateVariable, TransitionSystem, ValueType, conjunction
-from bmc.unroll import at, framed, shift
+from bmc.formulas.evaluate import compile_formulas
+from bmc.formulas.unroll import at, framed, shift
+from bmc.system.simulation import Simulator
+from bmc.system.transition import Condition, InputVariable, StateVariable, TransitionSystem, ValueType, conjunction
 from properties.goal import Goal
 
 BYTE = ValueType("uint8", 8)
@@ -237,6 +237,6 @@ def test_the_engine_has_a_name_and_a_version() -> None:
 
 
 def test_a_solver_that_lives_until_the_end_goes_quietly() -> None:
-    code = "import sys; from bmc.gates.solver import SatSolver; sys.kept = [SatSolver()]"
+    code = "import sys; from bmc.engines.sat_encoding.solver import SatSolver; sys.kept = [SatSolver()]"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stderr == ""

@@ -17,12 +17,12 @@ from random_systems import random_case
 from bmc.engines import choose as choose_engine
 from bmc.engines.protocol import Engine, Status
 from bmc.errors import LimitReached
-from bmc.simulate import Simulator
-from bmc.unroll import at
+from bmc.formulas.unroll import at
+from bmc.system.simulation import Simulator
 from chaincover.budget import Budget
-from chaincover.concretize import Concretizer
-from chaincover.graph import END, FINAL, INIT
-from chaincover.segments import Segment, SegmentSearch, Stretch, credit, windows
+from chaincover.concretise.check_path import Concretizer
+from chaincover.minimality.segments import Segment, SegmentSearch, Stretch, credit, windows
+from chaincover.weights import END, FINAL, INIT
 from properties.monitor import Monitor
 
 MOST = 3

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pysmt.shortcuts import BV, BVULE, Equals, Ite, Or
 
-from bmc.system import InputVariable, StateVariable, TransitionSystem, ValueType
-from bmc.unroll import at
+from bmc.formulas.unroll import at
+from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover.chain import COVERED
-from chaincover.conflicts import partition
+from chaincover.partition.conflicts import partition
+from chaincover.partition.several import generate_several
 from chaincover.pipeline import Options
-from chaincover.several import generate_several
 from properties.goal import Goal
 
 NIBBLE = ValueType("nibble", 4)

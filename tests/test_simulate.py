@@ -52,10 +52,10 @@ from pysmt.shortcuts import (
 from pysmt.typing import INT, BVType
 from random_systems import random_case
 
-from bmc.evaluate import compile_formulas
-from bmc.simulate import Simulator
-from bmc.system import BOOLEAN, Condition, StateVariable, TransitionSystem, ValueType, equal
-from bmc.unroll import framed
+from bmc.formulas.evaluate import compile_formulas
+from bmc.formulas.unroll import framed
+from bmc.system.simulation import Simulator
+from bmc.system.transition import BOOLEAN, Condition, StateVariable, TransitionSystem, ValueType, equal
 from properties.goal import Goal
 from properties.monitor import Monitor
 

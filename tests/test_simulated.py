@@ -11,17 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_systems import random_case
 
-from bmc.batch import Batch, Watch
 from bmc.errors import LimitReached
-from bmc.hold import hold
-from bmc.simulate import Simulator
-from bmc.unroll import at
+from bmc.explicit.batch import Batch, Watch
+from bmc.formulas.unroll import at
+from bmc.system.hold import hold
+from bmc.system.simulation import Simulator
 from chaincover.budget import Budget
-from chaincover.graph import FINAL, INIT
 from chaincover.pipeline import Options, generate
-from chaincover.recheck import Checker
-from chaincover.seen import seen_in
-from chaincover.simulated import Simulated
+from chaincover.replay.simulated import Checker
+from chaincover.runs.observed import seen_in
+from chaincover.runs.random import Simulated
+from chaincover.weights import FINAL, INIT
 from properties.goal import Goal
 from properties.monitor import Monitor
 

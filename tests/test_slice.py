@@ -11,17 +11,17 @@ from pysmt.shortcuts import BV, TRUE, Symbol
 from pysmt.typing import BVType
 from random_systems import random_case
 
+from bmc.analysis.slice import CONSTANTS, slice_system, spare_inputs
 from bmc.engines import choose
-from bmc.invariants import prove
-from bmc.simulate import Simulator
-from bmc.slice import CONSTANTS, slice_system, spare_inputs
-from bmc.system import Condition, StateVariable, TransitionSystem, ValueType
-from bmc.unroll import framed
-from chaincover.exhaustive import least_run
+from bmc.formulas.unroll import framed
+from bmc.invariants.inductive import prove
+from bmc.system.simulation import Simulator
+from bmc.system.transition import Condition, StateVariable, TransitionSystem, ValueType
+from chaincover.graph.exhaustive import least_run
 from chaincover.options import Options
+from chaincover.partition.several import generate_several
 from chaincover.pipeline import generate
-from chaincover.several import generate_several
-from chaincover.sliced import on_whole, plain_symbols, sliced
+from chaincover.reductions.sliced import on_whole, plain_symbols, sliced
 from properties.goal import Goal
 
 BYTE = ValueType("byte", 8)

@@ -13,18 +13,18 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, FALSE, TRUE, And, Implies, Not, Or
 from random_systems import random_case
 
+from bmc.analysis.idle import idle_inputs, inputs_read, without_inputs
+from bmc.analysis.slice import CONSTANTS
 from bmc.floats.format import FLOAT32
 from bmc.floats.ranges import every
-from bmc.hold import PHASE, PREFIX, boundary, hold
-from bmc.idle import idle_inputs, inputs_read, without_inputs
-from bmc.simulate import Simulator
-from bmc.slice import CONSTANTS
-from bmc.system import BOOLEAN, InputVariable, StateVariable, TransitionSystem, ValueType, conjunction, equal
-from chaincover.explored import Reachable
+from bmc.system.hold import PHASE, PREFIX, boundary, hold
+from bmc.system.simulation import Simulator
+from bmc.system.transition import BOOLEAN, InputVariable, StateVariable, TransitionSystem, ValueType, conjunction, equal
+from chaincover.graph.explored import Reachable
 from chaincover.options import Options
+from chaincover.partition.several import generate_several
 from chaincover.pipeline import generate
-from chaincover.several import generate_several
-from chaincover.sliced import sliced
+from chaincover.reductions.sliced import sliced
 
 FLOAT = ValueType("float", 32, floating=True)
 BYTE = ValueType("signed char", 8, signed=True)

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from command_line import ROOT, chaincover, write_files
 
-from bmc.c.preprocess import VENDOR_STAND_INS, preprocess, stand_in
-from bmc.c.program import parse_file
-from bmc.c.types import DATA_MODELS
-from bmc.native_build import find_compiler
+from bmc.c.source.preprocess import VENDOR_STAND_INS, preprocess, stand_in
+from bmc.c.source.program import parse_file
+from bmc.c.source.types import DATA_MODELS
+from bmc.native.build import find_compiler
 
 HEADERS = sorted(place.name for place in VENDOR_STAND_INS.glob("*.h"))
 PROJECT = '[sources]\nfiles = ["src/x.c"]\n{more}[functions]\nstep = "X_step"\ninit = []\n'

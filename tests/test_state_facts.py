@@ -9,10 +9,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pysmt.shortcuts import TRUE
 
-from bmc.evaluate import compile_formulas
 from bmc.floats.format import FLOAT32, canonical, number, pattern
-from bmc.state_facts import among, implied, is_value, no_more, patterns_of, same, spans_of, stated, values_told
-from bmc.system import BOOLEAN, StateVariable, ValueType
+from bmc.formulas.evaluate import compile_formulas
+from bmc.invariants.state_facts import (
+    among,
+    implied,
+    is_value,
+    no_more,
+    patterns_of,
+    same,
+    spans_of,
+    stated,
+    values_told,
+)
+from bmc.system.transition import BOOLEAN, StateVariable, ValueType
 
 SIGNED, UNSIGNED = ValueType("i4", 4, signed=True), ValueType("u4", 4)
 FLOAT = ValueType("float", 32, floating=True)

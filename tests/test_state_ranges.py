@@ -11,13 +11,13 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import And, BVConcat, BVExtract, BVSExt, BVZExt, Iff, Implies, Ite, Not, Or
 from random_systems import random_case
 
-from bmc.bounds_of_terms import EITHER, Bounds, anything, bounds, hull, point
-from bmc.evaluate import operation
-from bmc.explore import reachable_states
-from bmc.simulate import Simulator, compile_formulas
-from bmc.state_ranges import invariant, state_ranges, term_bounds
-from bmc.system import BOOLEAN, InputVariable, StateVariable, TransitionSystem, ValueType
-from bmc.unroll import at
+from bmc.analysis.state_ranges import invariant, state_ranges, term_bounds
+from bmc.explicit.explore import reachable_states
+from bmc.formulas.bounds import EITHER, Bounds, anything, bounds, hull, point
+from bmc.formulas.evaluate import operation
+from bmc.formulas.unroll import at
+from bmc.system.simulation import Simulator, compile_formulas
+from bmc.system.transition import BOOLEAN, InputVariable, StateVariable, TransitionSystem, ValueType
 
 BITS = 3
 a, b, flag, other = (

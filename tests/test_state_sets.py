@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 from machines import random_machine
 from random_systems import random_case
 
+from bmc.analysis.state_sets import state_sets, value_facts
 from bmc.engines import choose
 from bmc.errors import LimitReached
-from bmc.evaluate import compile_formulas
-from bmc.invariants import inductive
-from bmc.self_found import self_found
-from bmc.simulate import Simulator
-from bmc.state_facts import stated
-from bmc.state_sets import state_sets, value_facts
-from bmc.system import Condition, TransitionSystem
+from bmc.formulas.evaluate import compile_formulas
+from bmc.invariants.inductive import inductive
+from bmc.invariants.self_found import self_found
+from bmc.invariants.state_facts import stated
+from bmc.system.simulation import Simulator
+from bmc.system.transition import Condition, TransitionSystem
 from chaincover.pipeline import Options, generate
 
 SEEDS = st.integers(0, 10**9)

@@ -14,12 +14,12 @@ from random_systems import random_case
 from bmc.engines import choose
 from bmc.engines.protocol import Session
 from bmc.engines.z3 import Z3Engine
-from bmc.evaluate import compile_formulas
-from bmc.simulate import Simulator
-from bmc.system import Condition, TransitionSystem, Valuation
-from chaincover import suspects
+from bmc.formulas.evaluate import compile_formulas
+from bmc.system.simulation import Simulator
+from bmc.system.transition import Condition, TransitionSystem, Valuation
 from chaincover.budget import Budget
-from chaincover.suspects import SUSPECT_DEPTH, Suspect, SuspectSearch
+from chaincover.check import suspects
+from chaincover.check.suspects import SUSPECT_DEPTH, Suspect, SuspectSearch
 
 LAYERS = 60
 """More steps than a simulated run has."""

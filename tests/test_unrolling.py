@@ -13,8 +13,8 @@ from pysmt.typing import BOOL
 from bmc.engines import choose, deadline, reach
 from bmc.engines.protocol import Status
 from bmc.engines.reach import Reaches
-from bmc.system import BOOLEAN, InputVariable, StateVariable, TransitionSystem, ValueType, symbols_of
-from bmc.unroll import framed
+from bmc.formulas.unroll import framed
+from bmc.system.transition import BOOLEAN, InputVariable, StateVariable, TransitionSystem, ValueType, symbols_of
 
 NIBBLE = ValueType("nibble", 4)
 state, other, given = NIBBLE.symbol("ur_state"), BOOLEAN.symbol("ur_other"), BOOLEAN.symbol("ur_given")

@@ -7,10 +7,10 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, TRUE, Not
 
 from bmc.engines import choose
-from bmc.system import BOOLEAN, InputVariable, StateVariable, TransitionSystem, ValueType
-from bmc.unroll import framed
+from bmc.formulas.unroll import framed
+from bmc.system.transition import BOOLEAN, InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover.budget import Budget
-from chaincover.vacuity import VacuitySearch
+from chaincover.check.vacuity import VacuitySearch
 from properties.goal import Goal
 
 BYTE = ValueType("byte", 8)

@@ -10,13 +10,13 @@ from live_systems import padded_case
 from pysmt.shortcuts import BV, And, Ite, Not
 from random_systems import random_case
 
-from bmc.explore import state_graph
-from bmc.hold import hold
-from bmc.live import live_state
-from bmc.simulate import compile_formulas
-from bmc.system import BOOLEAN, InputVariable, StateVariable, TransitionSystem, ValueType, conjunction
-from bmc.unroll import at
-from bmc.validity import without_impossible
+from bmc.analysis.live import live_state
+from bmc.analysis.validity import without_impossible
+from bmc.explicit.explore import state_graph
+from bmc.formulas.unroll import at
+from bmc.system.hold import hold
+from bmc.system.simulation import compile_formulas
+from bmc.system.transition import BOOLEAN, InputVariable, StateVariable, TransitionSystem, ValueType, conjunction
 
 INT = ValueType("int", 32, signed=True)
 n, wild, push = INT.symbol("vd_n"), INT.symbol("vd_wild"), BOOLEAN.symbol("vd_push")

@@ -6,9 +6,9 @@ import pytest
 
 from bmc.engines.protocol import Status
 from chaincover.chain import EXCLUDED, NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNDECIDED
-from chaincover.concretize import Attempt
-from chaincover.graph import END, FINAL, Edge, ReachGraph
+from chaincover.concretise.check_path import Attempt
 from chaincover.verdicts import NoChain, judge
+from chaincover.weights import END, FINAL, Edge, ReachGraph
 
 
 def graph(*edges: Edge, goals: str = "ab", unsatisfiable: tuple[str, ...] = (), end: str = FINAL) -> ReachGraph:

@@ -26,11 +26,12 @@ from verify_documents import (
 )
 
 from bmc.engines import choose
-from chaincover import analysis, results
 from chaincover.certificate import as_data
-from chaincover.load import load
+from chaincover.check import analysis
 from chaincover.pipeline import Options, generate
-from chaincover.project import read_project
+from chaincover.project.load import load
+from chaincover.project.project_file import read_project
+from chaincover.report import documents as results
 
 needs_compiler = pytest.mark.needs_compiler
 

@@ -10,9 +10,9 @@ from pysmt.shortcuts import FALSE, TRUE
 from random_systems import random_case
 
 from bmc.engines import choose
-from bmc.hold import boundary, hold
-from bmc.self_found import self_found
-from bmc.system import conjunction
+from bmc.invariants.self_found import self_found
+from bmc.system.hold import boundary, hold
+from bmc.system.transition import conjunction
 from chaincover.verify.invariants import Assumed
 from chaincover.verify.limits import Clock, Limits
 from chaincover.verify.never import never

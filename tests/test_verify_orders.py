@@ -9,11 +9,11 @@ from itertools import permutations, product
 import pytest
 
 from chaincover.certificate import Certificate, EdgeFact, PathFact
-from chaincover.graph import INIT
 from chaincover.verify.limits import Clock, Limits
 from chaincover.verify.orders import needed_edges, order_bound
 from chaincover.verify.report import HOLDS, OPEN, WRONG
 from chaincover.verify.sharing import fits, least_total
+from chaincover.weights import INIT
 
 # the bound from orders
 

@@ -13,13 +13,12 @@ from explicit import Explicit, Input, State
 from pysmt.shortcuts import BV, BVULE, FALSE, TRUE, And, Not, Or
 from random_systems import RandomCase, random_case
 
-from bmc.system import Condition, InputVariable, StateVariable, TransitionSystem, ValueType
-from bmc.unroll import at, framed
+from bmc.formulas.unroll import at, framed
+from bmc.system.transition import Condition, InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover.certificate import PathFact
-from chaincover.chain_file import Stimulus
-from chaincover.graph import INIT
-from chaincover.load import load
-from chaincover.project import read_project
+from chaincover.formats.chain_file import Stimulus
+from chaincover.project.load import load
+from chaincover.project.project_file import read_project
 from chaincover.verify.facts import Prover
 from chaincover.verify.invariants import Assumed, assumed
 from chaincover.verify.lengths import lengths, overlap
@@ -29,6 +28,7 @@ from chaincover.verify.report import HOLDS, OPEN, UNCLAIMED, WRONG
 from chaincover.verify.search import Outcome, covers, search
 from chaincover.verify.setting import Setting
 from chaincover.verify.states import MODEL, Confirmation, Table, confirm, tabulate
+from chaincover.weights import INIT
 from properties.goal import Goal
 
 FREE = Assumed(TRUE(), TRUE(), True)

@@ -16,18 +16,18 @@ from random_systems import random_case
 from benchmarks.generated.systems import generated_case
 from bmc.engines import choose as choose_engine
 from bmc.engines.protocol import Run, Status
-from bmc.simulate import Simulator
-from bmc.system import TransitionSystem
-from bmc.unroll import at
+from bmc.formulas.unroll import at
+from bmc.system.simulation import Simulator
+from bmc.system.transition import TransitionSystem
 from chaincover.budget import Budget
-from chaincover.concretize import Concretizer
-from chaincover.explored import Reachable
-from chaincover.graph import END, FINAL, INIT
-from chaincover.learn import Learner
+from chaincover.concretise.check_path import Concretizer
+from chaincover.graph.explored import Reachable
+from chaincover.graph.reachability import GraphBuilder
+from chaincover.minimality.learn import Learner
+from chaincover.minimality.segments import Segment, SegmentSearch, Stretch
+from chaincover.minimality.walks import MOST_WORK, Walks, walks_in
 from chaincover.orderings.protocol import OrderingProblem, start_times
-from chaincover.reachability import GraphBuilder
-from chaincover.segments import Segment, SegmentSearch, Stretch
-from chaincover.walks import MOST_WORK, Walks, walks_in
+from chaincover.weights import END, FINAL, INIT
 from properties.goal import Goal
 from properties.monitor import Monitor
 

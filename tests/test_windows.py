@@ -16,13 +16,13 @@ from benchmarks.generated.systems import generated_case
 from bmc.engines import choose as choose_engine
 from bmc.engines.protocol import Engine, Run
 from bmc.errors import LimitReached
-from bmc.simulate import Simulator
-from bmc.system import StateVariable, Valuation, ValueType
-from bmc.unroll import at
-from chaincover.any_order import AnyOrder
+from bmc.formulas.unroll import at
+from bmc.system.simulation import Simulator
+from bmc.system.transition import StateVariable, Valuation, ValueType
 from chaincover.budget import Budget
-from chaincover.concretize import Concretizer
-from chaincover.windows import WindowShortener
+from chaincover.concretise.any_order import AnyOrder
+from chaincover.concretise.check_path import Concretizer
+from chaincover.minimality.windows import WindowShortener
 from properties.goal import Goal
 from properties.monitor import Monitor
 

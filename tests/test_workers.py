@@ -16,13 +16,13 @@ from random_systems import random_case
 
 from bmc.engines import choose
 from bmc.errors import LimitReached, UsageError
-from chaincover import remote
-from chaincover import workers as workers_module
 from chaincover.budget import Budget
-from chaincover.reachability import GraphBuilder
-from chaincover.remote import LEAST_SOURCES, Allowance, Engines, RemoteEdges
-from chaincover.workers import Cluster, Processes, Workers
-from chaincover.workers import choose as choose_workers
+from chaincover.graph.reachability import GraphBuilder
+from chaincover.work import remote
+from chaincover.work import workers as workers_module
+from chaincover.work.remote import LEAST_SOURCES, Allowance, Engines, RemoteEdges
+from chaincover.work.workers import Cluster, Processes, Workers
+from chaincover.work.workers import choose as choose_workers
 
 
 def square(number: int) -> int:

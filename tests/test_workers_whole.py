@@ -20,16 +20,16 @@ from worker_kills import killing
 
 from benchmarks.generated.systems import generated_case
 from bmc.engines import choose as choose_engine
-from bmc.system import StateVariable, TransitionSystem, ValueType
-from bmc.unroll import at
-from chaincover import workers as workers_module
-from chaincover.edges import Problem
+from bmc.formulas.unroll import at
+from bmc.system.transition import StateVariable, TransitionSystem, ValueType
+from chaincover.graph.edges import Problem
+from chaincover.graph.reachability import GraphBuilder
 from chaincover.options import Options
 from chaincover.pipeline import ChainResult, generate
-from chaincover.reachability import GraphBuilder
-from chaincover.remote import Engines, RemoteEdges, decide
-from chaincover.remote_proof import least_length, shortest_window
-from chaincover.workers import Cluster, Processes, Workers
+from chaincover.work import workers as workers_module
+from chaincover.work.remote import Engines, RemoteEdges, decide
+from chaincover.work.remote_proof import least_length, shortest_window
+from chaincover.work.workers import Cluster, Processes, Workers
 from properties.goal import Goal
 
 KINDS = (decide, shortest_window, least_length)
@@ -143,7 +143,7 @@ def test_check_asks_the_engine_that_is_named(engine: str, monkeypatch: pytest.Mo
         chosen.append(name)
         return choose_engine(name, memory)
 
-    monkeypatch.setattr("chaincover.cli.choose_engine", choose)
+    monkeypatch.setattr("chaincover.cli.main.choose_engine", choose)
     found = chaincover("check", MODELS / "latch", "--engine", engine, "--compare", 5, "--json")
     plain = chaincover("check", MODELS / "latch", "--compare", 5, "--json")
     assert chosen == [engine, "z3"]
@@ -177,7 +177,7 @@ def test_an_interrupt_of_the_proof_leaves_a_chain_and_no_process(tmp_path: Path)
 
 ENDLESS = """\
 import signal
-from chaincover.workers import Processes
+from chaincover.work.workers import Processes
 
 if __name__ == "__main__":
     workers = Processes(2)

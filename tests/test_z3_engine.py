@@ -33,10 +33,10 @@ from bmc.engines.encoding import Gates, Words
 from bmc.engines.protocol import Status
 from bmc.engines.z3 import Z3Engine
 from bmc.errors import UsageError
-from bmc.invariants import prove
-from bmc.simulate import Simulator
-from bmc.system import BOOLEAN, Condition, InputVariable, StateVariable, TransitionSystem, ValueType
-from bmc.unroll import at, framed
+from bmc.formulas.unroll import at, framed
+from bmc.invariants.inductive import prove
+from bmc.system.simulation import Simulator
+from bmc.system.transition import BOOLEAN, Condition, InputVariable, StateVariable, TransitionSystem, ValueType
 
 BYTE = ValueType("uint8", 8)
 count, other = BYTE.symbol("ze_count"), BYTE.symbol("ze_other")

@@ -17,13 +17,15 @@ from bmc.engines.cost import Cost
 from bmc.engines.guessing import GuessingSession
 from bmc.engines.protocol import Alternative, Answer, Engine, Run, Session, Status, check_in_turn
 from bmc.engines.sampling import Sampling
-from bmc.simulate import Simulator
-from bmc.system import TransitionSystem
-from chaincover import first_chain, graph_source, search
+from bmc.system.simulation import Simulator
+from bmc.system.transition import TransitionSystem
+from chaincover import search
 from chaincover.budget import Budget
-from chaincover.concretize import Concretizer
-from chaincover.first_chain import by_trials
-from chaincover.graph import Edge
+from chaincover.concretise.check_path import Concretizer
+from chaincover.graph import source as graph_source
+from chaincover.runs import first_chain
+from chaincover.runs.first_chain import by_trials
+from chaincover.weights import Edge
 
 LIMIT = 6
 """The most steps to a goal."""

@@ -13,8 +13,8 @@ from typing import Any
 from command_line import MODELS, Outcome, chaincover, write_files
 from small_programs import program, project
 
-from chaincover.cli import cli
-from chaincover.commands_verify import verify_command
+from chaincover.cli.main import cli
+from chaincover.cli.verify import verify_command
 
 CRUISE = MODELS / "cruise"
 

@@ -27,10 +27,10 @@ from bmc.engines.sat import SatEngine
 from bmc.engines.z3 import Z3Engine
 from bmc.errors import InputRefused, LimitReached
 from chaincover.budget import Budget
-from chaincover.load import load
-from chaincover.project import read_project
-from chaincover.reachability import GraphBuilder
-from chaincover.sliced import sliced
+from chaincover.graph.reachability import GraphBuilder
+from chaincover.project.load import load
+from chaincover.project.project_file import read_project
+from chaincover.reductions.sliced import sliced
 
 FOLDER = Path(__file__).parents[1]
 ENGINES: dict[str, Callable[[], Engine]] = {

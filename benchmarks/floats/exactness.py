@@ -13,8 +13,8 @@ from pysmt.typing import BVType
 
 from benchmarks.floats.hardware import Hardware, compared
 from benchmarks.floats.operations import Operation, operations
-from bmc.evaluate import post_order
-from bmc.native import find_compiler
+from bmc.formulas.evaluate import post_order
+from bmc.native.original import find_compiler
 
 CHUNK = 100_000
 """Operands compared at once."""

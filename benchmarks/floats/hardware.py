@@ -15,8 +15,8 @@ from pysmt.typing import BVType
 
 from benchmarks.floats.operations import CType, Operation
 from benchmarks.floats.patterns import Words, canonical, float_patterns, integer_patterns, related
-from bmc.evaluate import compile_formulas
-from bmc.terms import constant
+from bmc.formulas.evaluate import compile_formulas
+from bmc.formulas.terms import constant
 
 FLAGS = "-shared -fPIC -O1 -ffp-contract=off -w"
 HEAD = "#include <math.h>\n#include <stdint.h>\n"

@@ -12,7 +12,7 @@ from pysmt.typing import BOOL, BVType
 
 from bmc.floats import arithmetic, compare, convert
 from bmc.floats.format import FLOAT32, FLOAT64, Format, pattern
-from bmc.terms import choose, constant
+from bmc.formulas.terms import choose, constant
 
 
 class Language(Protocol):

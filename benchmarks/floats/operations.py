@@ -10,7 +10,7 @@ from pysmt.shortcuts import TRUE, Not
 
 from bmc.floats import arithmetic, compare, convert, integral
 from bmc.floats.format import FLOAT32, FLOAT64, Format, pattern
-from bmc.terms import constant
+from bmc.formulas.terms import constant
 
 
 @dataclass(frozen=True, slots=True)

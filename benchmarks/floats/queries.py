@@ -19,9 +19,9 @@ import click
 
 from bmc.engines.protocol import Status
 from bmc.engines.z3 import Z3Engine
-from bmc.unroll import at, shift
-from chaincover.load import load
-from chaincover.project import read_project
+from bmc.formulas.unroll import at, shift
+from chaincover.project.load import load
+from chaincover.project.project_file import read_project
 
 CONTROLLERS = Path(__file__).parent / "controllers"
 MODES = {"solver alone": False, "bounds, trial runs, solver": True}

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 
 from pysmt.environment import get_env, pop_env, push_env
 
-from bmc.c import intervals
-from bmc.c.model import CModel
-from bmc.differential import SHADOW, Difference, Sampler
-from bmc.evaluate import compile_formulas
-from bmc.native import CompiledOriginal, OriginalCrashed, compiled
-from bmc.system import Valuation
+from bmc.c.controller.model import CModel
+from bmc.c.execute import intervals
+from bmc.formulas.evaluate import compile_formulas
+from bmc.native.differential import SHADOW, Difference, Sampler
+from bmc.native.original import CompiledOriginal, OriginalCrashed, compiled
+from bmc.system.transition import Valuation
 
 TRAPPED = ("overflow", "division", "shift", "index")
 """Kinds of undefined behaviour that the compiler's checks see (unless they fold the operation away)."""

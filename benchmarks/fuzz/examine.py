@@ -15,8 +15,8 @@ from pysmt.environment import push_env
 from benchmarks.fuzz import csmith
 from benchmarks.fuzz.agreement import agreement, fresh_environment
 from benchmarks.fuzz.generator import Program
-from bmc.c.build import read_c
-from bmc.c.config import SourceConfig
+from bmc.c.controller.build import read_c
+from bmc.c.source.config import SourceConfig
 from bmc.errors import InputRefused
 
 SECONDS = 60

@@ -13,10 +13,10 @@ from itertools import pairwise, product
 
 from pysmt.fnode import FNode
 
-from bmc.evaluate import compile_formulas
-from bmc.simulate import Simulator
-from bmc.system import TransitionSystem, Valuation, symbols_of
-from bmc.unroll import unframed
+from bmc.formulas.evaluate import compile_formulas
+from bmc.formulas.unroll import unframed
+from bmc.system.simulation import Simulator
+from bmc.system.transition import TransitionSystem, Valuation, symbols_of
 from properties.goal import Goal
 
 COVERABLE = "coverable"

@@ -21,10 +21,10 @@ from pysmt.fnode import FNode
 from benchmarks.generated.reference import COVERABLE, NO_WAY_TO_FINAL, UNREACHABLE, Answer, Reference
 from benchmarks.generated.systems import Case, generated_case
 from bmc.engines.protocol import Run
-from bmc.system import TransitionSystem
+from bmc.system.transition import TransitionSystem
 from chaincover import chain as status
+from chaincover.partition.several import generate_several
 from chaincover.pipeline import Options
-from chaincover.several import generate_several
 from properties.goal import Goal
 
 SECONDS = 60.0

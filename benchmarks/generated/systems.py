@@ -14,9 +14,18 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, TRUE, And, BVExtract, Iff, Implies, Ite, Not, Or
 
 from benchmarks.generated.parts import parts_table
-from bmc.simulate import Simulator
-from bmc.system import BOOLEAN, InputVariable, StateVariable, TransitionSystem, Valuation, ValueType, conjunction, equal
-from bmc.unroll import at
+from bmc.formulas.unroll import at
+from bmc.system.simulation import Simulator
+from bmc.system.transition import (
+    BOOLEAN,
+    InputVariable,
+    StateVariable,
+    TransitionSystem,
+    Valuation,
+    ValueType,
+    conjunction,
+    equal,
+)
 from properties.goal import Goal, goal_length
 
 PLACE, MODE, COUNT, COMMAND = (ValueType(f"bits{n}", n) for n in (6, 2, 3, 2))

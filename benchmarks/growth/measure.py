@@ -15,20 +15,20 @@ from pysmt.fnode import FNode
 from benchmarks.engines.run import ProcessorCost
 from benchmarks.growth.points import Point
 from benchmarks.growth.units import program
-from bmc.c.build import read_c
-from bmc.c.config import SourceConfig
+from bmc.c.controller.build import read_c
+from bmc.c.source.config import SourceConfig
 from bmc.engines import choose
 from bmc.engines.protocol import Engine
 from bmc.errors import LimitReached
-from bmc.system import TransitionSystem, equal
-from bmc.unroll import at
+from bmc.formulas.unroll import at
+from bmc.system.transition import TransitionSystem, equal
 from chaincover.budget import Budget
-from chaincover.duplicates import distinct
-from chaincover.load import Controller, load
+from chaincover.graph.reachability import GraphBuilder
 from chaincover.pipeline import Options, generate
-from chaincover.project import read_project
-from chaincover.reachability import GraphBuilder
-from chaincover.sliced import sliced
+from chaincover.project.load import Controller, load
+from chaincover.project.project_file import read_project
+from chaincover.reductions.duplicates import distinct
+from chaincover.reductions.sliced import sliced
 from properties.goal import Goal
 
 MODELS = Path(__file__).parents[1] / "models"

@@ -14,13 +14,13 @@ from unittest.mock import patch
 from benchmarks.growth.measure import loaded
 from benchmarks.growth.points import Point
 from bmc.engines import choose
-from chaincover.duplicates import distinct
-from chaincover.edges import Problem
-from chaincover.graph_source import GROWTH
-from chaincover.reachability import GraphBuilder
-from chaincover.remote import Engines, RemoteEdges
-from chaincover.sliced import sliced
-from chaincover.workers import Processes, Workers
+from chaincover.graph.edges import Problem
+from chaincover.graph.reachability import GraphBuilder
+from chaincover.graph.source import GROWTH
+from chaincover.reductions.duplicates import distinct
+from chaincover.reductions.sliced import sliced
+from chaincover.work.remote import Engines, RemoteEdges
+from chaincover.work.workers import Processes, Workers
 
 PAPER = " on paper"
 """Ends the names of families that are reckoned, not measured."""
@@ -92,7 +92,7 @@ def paper(model: str, count: int, depth: int) -> Iterator[Point]:
     """
     problem = problem_of(model)
     acted = Paper(count)
-    with patch("chaincover.remote.KEPT", count), patch.dict("chaincover.remote._workshops", clear=True):
+    with patch("chaincover.work.remote.KEPT", count), patch.dict("chaincover.work.remote._workshops", clear=True):
         begun = time.process_time()
         built(problem, acted, depth)
         whole = time.process_time() - begun

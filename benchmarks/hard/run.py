@@ -32,12 +32,12 @@ from bmc.engines.protocol import Engine
 from bmc.engines.sat import SatEngine
 from bmc.engines.z3 import Z3Engine
 from bmc.errors import InputRefused
-from bmc.system import TransitionSystem
-from bmc.unroll import at, shift
-from chaincover.load import Controller, load
-from chaincover.project import read_project
-from chaincover.reachability import GraphBuilder
-from chaincover.sliced import sliced
+from bmc.formulas.unroll import at, shift
+from bmc.system.transition import TransitionSystem
+from chaincover.graph.reachability import GraphBuilder
+from chaincover.project.load import Controller, load
+from chaincover.project.project_file import read_project
+from chaincover.reductions.sliced import sliced
 
 CONTROLLERS = Path(__file__).parent / "controllers"
 ENGINES: dict[str, Callable[[], Engine]] = {

@@ -14,14 +14,14 @@ from pysmt.fnode import FNode
 
 from benchmarks.laziness.table import Outcome
 from bmc.engines.protocol import Alternative, Answer, Engine, Run, Session
-from bmc.system import TransitionSystem
-from chaincover import first_chain
-from chaincover.graph import Edge
-from chaincover.graph_source import GraphSource
-from chaincover.load import load
+from bmc.system.transition import TransitionSystem
+from chaincover.graph.reachability import GraphBuilder
+from chaincover.graph.source import GraphSource
 from chaincover.pipeline import ChainResult, Options, generate
-from chaincover.project import read_project
-from chaincover.reachability import GraphBuilder
+from chaincover.project.load import load
+from chaincover.project.project_file import read_project
+from chaincover.runs import first_chain
+from chaincover.weights import Edge
 
 
 @dataclass

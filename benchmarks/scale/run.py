@@ -23,12 +23,12 @@ import click
 from pysmt.fnode import FNode
 
 from benchmarks.scale.controllers import Controller
-from bmc.c import program
-from bmc.c.build import read_c
-from bmc.c.config import SourceConfig
-from bmc.c.preprocess import preprocess
-from bmc.c.types import DATA_MODELS
-from bmc.system import TransitionSystem
+from bmc.c.controller.build import read_c
+from bmc.c.source import program
+from bmc.c.source.config import SourceConfig
+from bmc.c.source.preprocess import preprocess
+from bmc.c.source.types import DATA_MODELS
+from bmc.system.transition import TransitionSystem
 
 SIZES = (1_250, 2_500, 5_000, 10_000, 20_000)
 COLUMNS = ("preprocess", "parse", "encode", "decisions", "read", "MiB", "terms")

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 
 from bmc.engines.protocol import Engine
 from bmc.errors import UsageError
-from bmc.system import TransitionSystem
+from bmc.system.transition import TransitionSystem
 
 AUTO = "auto"
 NAMES = (AUTO, "sat", "z3", "bitwuzla", "explicit", "portfolio")

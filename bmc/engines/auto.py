@@ -11,7 +11,7 @@ from bmc.engines.cost import Cost
 from bmc.engines.hardness import hardness
 from bmc.engines.portfolio import PortfolioEngine, first, others
 from bmc.engines.protocol import Engine, Session
-from bmc.system import TransitionSystem
+from bmc.system.transition import TransitionSystem
 
 PATIENCE = 24
 """The work for one question about hard arithmetic where the caller sets no limit (see ``PortfolioEngine``)."""

@@ -13,8 +13,8 @@ from pysmt.fnode import FNode
 
 from bmc.engines.deadline import Deadline
 from bmc.engines.protocol import Status
-from bmc.system import StateVariable, Valuation
-from bmc.unroll import shift
+from bmc.formulas.unroll import shift
+from bmc.system.transition import StateVariable, Valuation
 
 Step = TypeVar("Step")
 """One step of some state variables, translated for the solver."""

@@ -22,9 +22,9 @@ from bmc.engines.protocol import Session, Status
 from bmc.engines.term_step import StepFormulas, TermEngine
 from bmc.engines.unrolling import UnrollingSession
 from bmc.errors import MemoryLimitReached, UsageError
-from bmc.evaluate import post_order
-from bmc.system import StateVariable, TransitionSystem, Valuation
-from bmc.unroll import framed, shift
+from bmc.formulas.evaluate import post_order
+from bmc.formulas.unroll import framed, shift
+from bmc.system.transition import StateVariable, TransitionSystem, Valuation
 
 SEED = 1
 EFFORT_UNIT = 3_000

@@ -14,7 +14,7 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import get_env
 from pysmt.solvers.z3 import Z3Converter
 
-from bmc.system import symbols_of
+from bmc.system.transition import symbols_of
 
 _TACTICS = ("bit-blast", "simplify", "aig")
 _FIRST = "simplify"

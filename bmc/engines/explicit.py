@@ -18,13 +18,13 @@ from bmc.engines.protocol import Alternative, Answer, Run, Session, Status
 from bmc.engines.reach import Reaches
 from bmc.errors import InputRefused
 from bmc.explicit.every_run import EveryRun, Way
+from bmc.explicit.explore import affordable, state_graph
 from bmc.explicit.paths import Check
 from bmc.explicit.queries import TooManyFree
 from bmc.explicit.reached import Completions, Reached
 from bmc.explicit.satisfied import TooManyNodes, satisfied
-from bmc.explore import affordable, state_graph
-from bmc.system import TransitionSystem, conjunction
-from bmc.unroll import framed
+from bmc.formulas.unroll import framed
+from bmc.system.transition import TransitionSystem, conjunction
 
 STEPS = 1_000_000
 """Steps, as many as one by one, that listing the states may take; fewer in a large model."""

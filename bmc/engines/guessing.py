@@ -10,13 +10,13 @@ from collections.abc import Callable, Sequence
 
 from pysmt.fnode import FNode
 
-from bmc.engines.bounding import Bounding
+from bmc.analysis.bounding import Bounding
+from bmc.analysis.term_sets import Box
 from bmc.engines.protocol import Alternative, Answer, Run, Session, Status, check_in_turn
 from bmc.engines.sampling import Sampling
-from bmc.engines.term_sets import Box
 from bmc.floats.operations import beyond_solvers
-from bmc.system import TransitionSystem, symbols_of
-from bmc.unroll import unframed
+from bmc.formulas.unroll import unframed
+from bmc.system.transition import TransitionSystem, symbols_of
 
 EFFORT = 1
 """The solver's work for one query (see the protocol) where the caller sets no limit: floats can take for ever."""

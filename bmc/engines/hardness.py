@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import pysmt.operators as op
 from pysmt.fnode import FNode
 
-from bmc.evaluate import unseen
 from bmc.floats.operations import has_arithmetic
-from bmc.system import TransitionSystem
+from bmc.formulas.evaluate import unseen
+from bmc.system.transition import TransitionSystem
 
 CELLS = 100
 """A product or quotient of operands of m and n bits with at least so many cells, m * n, counts as hard."""

@@ -19,7 +19,7 @@ from bmc.engines.cost import Cost
 from bmc.engines.protocol import Alternative, Answer, Group, GroupSession, Run, Session, Status
 from bmc.engines.unrolling import UnrollingEngine
 from bmc.errors import MemoryLimitReached
-from bmc.system import TransitionSystem
+from bmc.system.transition import TransitionSystem
 
 ROUNDS = 24
 """After so many rounds (years) even a question without a limit is given up."""

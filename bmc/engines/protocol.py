@@ -11,7 +11,7 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import Or
 
 from bmc.engines.cost import Cost
-from bmc.system import TransitionSystem, Valuation
+from bmc.system.transition import TransitionSystem, Valuation
 
 
 class Status(enum.Enum):

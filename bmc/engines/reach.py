@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from pysmt.fnode import FNode
 
-from bmc.system import TransitionSystem, symbols_of
-from bmc.unroll import unframed
+from bmc.formulas.unroll import unframed
+from bmc.system.transition import TransitionSystem, symbols_of
 
 Reach = tuple[int, tuple[FNode, ...], tuple[FNode, ...]]
 """How many steps a framed formula needs; the plain symbols of its state variables, and of those at steps after 0."""

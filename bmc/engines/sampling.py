@@ -9,10 +9,9 @@ from collections.abc import Mapping, Sequence
 import pysmt.operators as op
 from pysmt.fnode import FNode
 
-from bmc.engines.bounding import name_at, raw_ranges
+from bmc.analysis.bounding import name_at, raw_ranges
+from bmc.analysis.term_sets import Box
 from bmc.engines.protocol import Run
-from bmc.engines.term_sets import Box
-from bmc.evaluate import compile_formulas
 from bmc.floats.format import FORMATS
 from bmc.floats.host import COMPARISONS
 from bmc.floats.operations import operation_of
@@ -20,9 +19,10 @@ from bmc.floats.program import Program, Values
 from bmc.floats.ranges import Ranges, contains, values_in
 from bmc.floats.samples import FloatSamples, constants_in
 from bmc.floats.sets import common, whole
-from bmc.simulate import Simulator
-from bmc.system import InputVariable, StateVariable, TransitionSystem, Valuation, conjunction
-from bmc.unroll import at
+from bmc.formulas.evaluate import compile_formulas
+from bmc.formulas.unroll import at
+from bmc.system.simulation import Simulator
+from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, Valuation, conjunction
 
 RANDOM, CHANGES = 60, 240
 """Runs that are drawn, and changes of the best that are tried, for one query."""

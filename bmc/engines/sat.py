@@ -14,13 +14,13 @@ from weakref import WeakValueDictionary
 from pysmt.fnode import FNode
 
 from bmc.engines.protocol import Placed, Session, Status
+from bmc.engines.sat_encoding.frames import Frames
+from bmc.engines.sat_encoding.moments import Moments
+from bmc.engines.sat_encoding.solver import VERSION, SatSolver
+from bmc.engines.sat_encoding.step import Step
 from bmc.engines.unrolling import UnrollingEngine, UnrollingSession
 from bmc.errors import MemoryLimitReached
-from bmc.gates.frames import Frames
-from bmc.gates.moments import Moments
-from bmc.gates.solver import VERSION, SatSolver
-from bmc.gates.step import Step
-from bmc.system import StateVariable, TransitionSystem, Valuation, symbols_of
+from bmc.system.transition import StateVariable, TransitionSystem, Valuation, symbols_of
 
 
 class Unrolled:

@@ -10,8 +10,8 @@ from typing import Generic, TypeVar
 from pysmt.fnode import FNode
 
 from bmc.engines.unrolling import UnrollingEngine, proved
-from bmc.system import StateVariable, TransitionSystem, conjunction, equal, symbols_of
-from bmc.unroll import at, at_each, framed
+from bmc.formulas.unroll import at, at_each, framed
+from bmc.system.transition import StateVariable, TransitionSystem, conjunction, equal, symbols_of
 
 Template = TypeVar("Template")
 """A step in a solver's terms."""

@@ -20,9 +20,9 @@ from bmc.engines.protocol import Alternative, Answer, Group, Placed, Run, Sessio
 from bmc.engines.reach import Reaches
 from bmc.engines.sampling import Sampling
 from bmc.floats.operations import has_arithmetic
-from bmc.simulate import Simulator
-from bmc.system import StateVariable, TransitionSystem, conjunction
-from bmc.unroll import at
+from bmc.formulas.unroll import at
+from bmc.system.simulation import Simulator
+from bmc.system.transition import StateVariable, TransitionSystem, conjunction
 
 
 def proved(system: TransitionSystem) -> FNode:

@@ -20,8 +20,8 @@ from bmc.engines.protocol import Session, Status
 from bmc.engines.term_step import StepFormulas, TermEngine
 from bmc.engines.unrolling import UnrollingSession
 from bmc.errors import MemoryLimitReached
-from bmc.system import StateVariable, TransitionSystem, Valuation
-from bmc.unroll import framed, unframed
+from bmc.formulas.unroll import framed, unframed
+from bmc.system.transition import StateVariable, TransitionSystem, Valuation
 
 SEED = 1
 NO_LIMIT = 4294967295

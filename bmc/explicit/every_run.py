@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 from pysmt.fnode import FNode
 
+from bmc.explicit.explore import StateGraph
 from bmc.explicit.paths import Arrows, Check
 from bmc.explicit.vectors import Column, compile_columns
-from bmc.explore import StateGraph
-from bmc.system import symbols_of
-from bmc.unroll import unframed
+from bmc.formulas.unroll import unframed
+from bmc.system.transition import symbols_of
 
 TOGETHER = 1 << 19
 """Runs that are evaluated together."""

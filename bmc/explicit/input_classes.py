@@ -20,7 +20,7 @@ from bmc.explicit.rows import Rows
 from bmc.explicit.vectors import Column, arguments_of, column, compile_columns, walk
 from bmc.floats.format import FORMATS
 from bmc.floats.operations import operation_of
-from bmc.system import InputVariable, StateVariable
+from bmc.system.transition import InputVariable, StateVariable
 
 MOST_VALUES = 1 << 16
 """Values of one input, or combinations of inputs, on which all terms are evaluated."""

@@ -16,8 +16,8 @@ from bmc.explicit.narrow import few_steps, step_formulas, walk_on
 from bmc.explicit.numbering import Numbering
 from bmc.explicit.rows import Layout, Rows, Steps
 from bmc.explicit.vectors import Column, Compiled, column, compile_columns
-from bmc.hold import PHASE, PREFIX
-from bmc.system import TransitionSystem
+from bmc.system.hold import PHASE, PREFIX
+from bmc.system.transition import TransitionSystem
 
 BLOCK = 1 << 15
 """Steps made at once: as many as keep the columns of a large step within a few megabytes."""

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pysmt.fnode import FNode
 from pysmt.shortcuts import And
 
-from bmc.evaluate import unseen
 from bmc.explicit.rows import Rows
 from bmc.explicit.vectors import node_count
-from bmc.hold import held_values
-from bmc.simulate import Simulator
-from bmc.system import TransitionSystem, Valuation
+from bmc.formulas.evaluate import unseen
+from bmc.system.hold import held_values
+from bmc.system.simulation import Simulator
+from bmc.system.transition import TransitionSystem, Valuation
 
 
 def step_formulas(system: TransitionSystem) -> list[FNode]:

@@ -12,12 +12,12 @@ from typing import Protocol
 
 import numpy as np
 
+from bmc.explicit.explore import StateGraph
 from bmc.explicit.numbering import Numbering
 from bmc.explicit.paths import Arrows, Check
 from bmc.explicit.rows import Layout, Rows
 from bmc.explicit.vectors import Column
-from bmc.explore import StateGraph
-from bmc.system import Valuation
+from bmc.system.transition import Valuation
 
 BLOCK = 1 << 18
 """Steps looked at together."""

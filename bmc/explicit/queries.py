@@ -13,14 +13,14 @@ import numpy as np
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, Bool, Symbol
 
-from bmc.evaluate import compile_formulas
+from bmc.explicit.explore import StateGraph
 from bmc.explicit.input_classes import largest_terms
 from bmc.explicit.product import Classes, Product
 from bmc.explicit.rows import Rows
 from bmc.explicit.vectors import Column, compile_columns, walk
-from bmc.explore import StateGraph
-from bmc.system import symbols_of
-from bmc.unroll import plain, unframed
+from bmc.formulas.evaluate import compile_formulas
+from bmc.formulas.unroll import plain, unframed
+from bmc.system.transition import symbols_of
 
 MOST_FREE_BITS = 16
 """Bits of symbols that are no variables, of which all values are tried."""

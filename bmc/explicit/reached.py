@@ -13,8 +13,8 @@ from bmc.explicit.every_run import EveryRun, Way
 from bmc.explicit.paths import Check
 from bmc.explicit.satisfied import Satisfied, satisfied
 from bmc.explicit.vectors import Column
-from bmc.system import symbols_of
-from bmc.unroll import shift, unframed
+from bmc.formulas.unroll import shift, unframed
+from bmc.system.transition import symbols_of
 
 KEPT_BYTES = 500_000_000
 """Memory for what is known of formulas asked about before."""

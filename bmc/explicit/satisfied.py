@@ -17,7 +17,7 @@ from bmc.explicit.paths import Check
 from bmc.explicit.product import Product, product
 from bmc.explicit.queries import Query, run_between
 from bmc.explicit.vectors import Column
-from bmc.system import conjunction
+from bmc.system.transition import conjunction
 
 MOST_ARROWS = 100_000_000
 """Steps between states with what is left of a formula that are kept."""

@@ -10,15 +10,16 @@ from collections.abc import Callable
 
 from pysmt.fnode import FNode
 
-from bmc.floats import digits, shifters, words
+from bmc.floats import digits, shifters
 from bmc.floats.choices import Compute, apply
 from bmc.floats.compare import is_infinite, is_nan, is_zero, magnitude
 from bmc.floats.format import Format, number, pattern
 from bmc.floats.modulo import modulo
 from bmc.floats.operations import Kind
 from bmc.floats.rounding import nearest_even, normal_form, parts, rounded
-from bmc.terms import both, choose, constant, either
-from bmc.terms import negate as no
+from bmc.formulas import words
+from bmc.formulas.terms import both, choose, constant, either
+from bmc.formulas.terms import negate as no
 
 
 def add(a: FNode, b: FNode, form: Format) -> FNode:

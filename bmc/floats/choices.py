@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pysmt.fnode import FNode
 
 from bmc.floats.operations import Kind, remember
-from bmc.terms import choose
+from bmc.formulas.terms import choose
 
 CONSTANTS = 16
 """A choice between more constants than this is an operand like any other."""

@@ -11,13 +11,13 @@ from collections.abc import Callable
 from pysmt.fnode import FNode
 from pysmt.shortcuts import FALSE, TRUE
 
-from bmc.floats import words
 from bmc.floats.choices import Compute, apply
 from bmc.floats.format import Format, canonical, number
 from bmc.floats.format import is_nan as is_nan_pattern
 from bmc.floats.operations import Kind
-from bmc.terms import both, choose, constant, either, equals
-from bmc.terms import negate as no
+from bmc.formulas import words
+from bmc.formulas.terms import both, choose, constant, either, equals
+from bmc.formulas.terms import negate as no
 
 Before = Callable[[FNode, FNode], FNode]
 

@@ -8,13 +8,14 @@ from fractions import Fraction
 from pysmt.fnode import FNode
 from pysmt.shortcuts import FALSE, TRUE, BVNeg
 
-from bmc.floats import shifters, words
+from bmc.floats import shifters
 from bmc.floats.choices import apply
 from bmc.floats.compare import is_nan, magnitude
 from bmc.floats.format import Format, exact, nearest, number, pattern
 from bmc.floats.operations import Kind
 from bmc.floats.rounding import normal_form, parts, rounded
-from bmc.terms import both, choose, constant, negate
+from bmc.formulas import words
+from bmc.formulas.terms import both, choose, constant, negate
 
 
 def from_int(term: FNode, signed: bool, form: Format) -> FNode:

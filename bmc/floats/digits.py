@@ -5,8 +5,8 @@ from __future__ import annotations
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BV
 
-from bmc.floats import words
-from bmc.terms import choose, constant, negate
+from bmc.formulas import words
+from bmc.formulas.terms import choose, constant, negate
 
 
 def long_division(dividend: FNode, divisor: FNode, places: int) -> tuple[FNode, FNode]:

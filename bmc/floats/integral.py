@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from pysmt.fnode import FNode
 from pysmt.shortcuts import FALSE
 
-from bmc.floats import words
 from bmc.floats.choices import apply
 from bmc.floats.compare import is_nan, is_negative, magnitude
 from bmc.floats.format import Format, number, pattern
 from bmc.floats.operations import Kind
-from bmc.terms import both, choose, constant, equals, negate
+from bmc.formulas import words
+from bmc.formulas.terms import both, choose, constant, equals, negate
 
 
 @dataclass(frozen=True, slots=True)

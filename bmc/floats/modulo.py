@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from pysmt.fnode import FNode
 
-from bmc.floats import digits, shifters, words
+from bmc.floats import digits, shifters
 from bmc.floats.compare import is_infinite, is_nan, is_zero, magnitude
 from bmc.floats.format import Format
 from bmc.floats.rounding import Parts, nearest_even, parts
-from bmc.terms import choose, constant, either
+from bmc.formulas import words
+from bmc.formulas.terms import choose, constant, either
 
 
 def modulo(a: FNode, b: FNode, form: Format) -> FNode:

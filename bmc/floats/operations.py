@@ -14,8 +14,8 @@ from pysmt.fnode import FNode
 from pysmt.formula import FormulaManager
 from pysmt.shortcuts import get_env
 
-from bmc.evaluate import unseen
 from bmc.floats.format import Format
+from bmc.formulas.evaluate import unseen
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 from pysmt.fnode import FNode
 
-from bmc.floats import shifters, words
+from bmc.floats import shifters
 from bmc.floats.format import Format
-from bmc.terms import both, choose, constant, either, negate
+from bmc.formulas import words
+from bmc.formulas.terms import both, choose, constant, either, negate
 
 
 @dataclass(frozen=True, slots=True)

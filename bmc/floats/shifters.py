@@ -5,8 +5,8 @@ from __future__ import annotations
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BV
 
-from bmc.floats import words
-from bmc.terms import both, choose, negate
+from bmc.formulas import words
+from bmc.formulas.terms import both, choose, negate
 
 
 def shift_right_sticky(word: FNode, amount: FNode) -> FNode:

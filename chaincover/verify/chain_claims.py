@@ -10,9 +10,9 @@ from pathlib import Path
 from bmc.errors import CheckDisagreed, LimitReached
 from chaincover.certificate import Certificate
 from chaincover.chain import COVERED, NO_WAY_TO_FINAL, UNREACHABLE
-from chaincover.chain_file import Stimulus, read_stimulus
-from chaincover.load import Controller
-from chaincover.replay import Replay, replay
+from chaincover.formats.chain_file import Stimulus, read_stimulus
+from chaincover.project.load import Controller
+from chaincover.replay.original import Replay, replay
 from chaincover.verify.document import Document, GoalClaim
 from chaincover.verify.lengths import overlap
 from chaincover.verify.report import HOLDS, NOTE, OPEN, WRONG, Line, limited

@@ -9,8 +9,8 @@ from typing import Any
 
 from bmc.errors import InputRefused, Location
 from chaincover.chain import COVERED
-from chaincover.commands_several import SCHEMA
-from chaincover.load import Controller
+from chaincover.cli.several import SCHEMA
+from chaincover.project.load import Controller
 from chaincover.verify import sharing
 from chaincover.verify.document import Document, GoalClaim, read_document, read_json, whole
 from chaincover.verify.limits import Clock, Limits

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from bmc.errors import InputRefused, Location
 from chaincover import certificate
 from chaincover.certificate import Certificate
-from chaincover.chain_file import SCHEMA, recorded_hold
+from chaincover.formats.chain_file import SCHEMA, recorded_hold
 
 T = TypeVar("T")
 

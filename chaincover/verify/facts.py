@@ -13,15 +13,15 @@ from pysmt.shortcuts import FALSE, TRUE, And, Or
 
 from bmc.engines.protocol import Run, Status
 from bmc.errors import CheckDisagreed
-from bmc.evaluate import compile_formulas
-from bmc.unroll import at, shift
+from bmc.formulas.evaluate import compile_formulas
+from bmc.formulas.unroll import at, shift
 from chaincover.certificate import PathFact
-from chaincover.graph import INIT
 from chaincover.verify.invariants import Assumed
 from chaincover.verify.limits import Clock
 from chaincover.verify.report import HOLDS, OPEN, WRONG, Line, limited, told
 from chaincover.verify.setting import Setting
 from chaincover.verify.unrolling import Unrolling
+from chaincover.weights import INIT
 
 FIRST_STEPS = 64
 """A claim of more steps is asked first for fewer."""

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE, And, Not, Or
 
+from bmc.analysis.slice import CONSTANTS
 from bmc.engines.protocol import Status
-from bmc.evaluate import compile_formulas
-from bmc.slice import CONSTANTS
-from bmc.state_facts import stated as suggestion
-from bmc.system import Condition, StateVariable, Valuation, conjunction, equal
-from bmc.unroll import at
+from bmc.formulas.evaluate import compile_formulas
+from bmc.formulas.unroll import at
+from bmc.invariants.state_facts import stated as suggestion
+from bmc.system.transition import Condition, StateVariable, Valuation, conjunction, equal
 from chaincover.verify.limits import Clock
 from chaincover.verify.report import HOLDS, OPEN, UNCLAIMED, WRONG, Line
 from chaincover.verify.setting import Setting

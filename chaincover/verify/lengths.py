@@ -10,7 +10,7 @@ from pysmt.shortcuts import TRUE, And, Implies, Not, Or, Symbol
 
 from bmc.engines.protocol import Run, Status
 from bmc.errors import CheckDisagreed
-from bmc.unroll import at, shift
+from bmc.formulas.unroll import at, shift
 from chaincover.verify.facts import MOST_STEPS
 from chaincover.verify.limits import Clock
 from chaincover.verify.report import HOLDS, OPEN, UNCLAIMED, WRONG, Line, told

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from bmc.errors import InputRefused, UsageError
-from chaincover.load import Controller, load
-from chaincover.project import Project, read_project
-from chaincover.recorded import RecordedGoal, missing_criteria, unreadable
+from chaincover.formats.recorded import RecordedGoal, missing_criteria, unreadable
+from chaincover.project.load import Controller, load
+from chaincover.project.project_file import Project, read_project
 from chaincover.verify.document import Document, GoalClaim
 
 

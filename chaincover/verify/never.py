@@ -6,7 +6,7 @@ from pysmt.shortcuts import TRUE, And, Not
 
 from bmc.engines.protocol import Run, Status
 from bmc.errors import CheckDisagreed
-from bmc.unroll import shift
+from bmc.formulas.unroll import shift
 from chaincover.verify.invariants import Assumed
 from chaincover.verify.limits import Clock
 from chaincover.verify.report import HOLDS, OPEN, WRONG, told_inputs

@@ -8,10 +8,10 @@ from pysmt.shortcuts import TRUE, And, Not
 
 from bmc.engines.protocol import Run, Status
 from bmc.errors import CheckDisagreed
-from bmc.system import equal
-from bmc.unroll import at, framed, shift
-from chaincover.chain_file import Stimulus
-from chaincover.values import shown
+from bmc.formulas.unroll import at, framed, shift
+from bmc.system.transition import equal
+from chaincover.formats.chain_file import Stimulus
+from chaincover.project.values import shown
 from chaincover.verify.limits import Clock
 from chaincover.verify.report import HOLDS, OPEN, UNCLAIMED, WRONG, Line
 from chaincover.verify.setting import Setting

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 
 from bmc.errors import UsageError
 from chaincover.certificate import Certificate
-from chaincover.graph import INIT
 from chaincover.orderings import missing_library
 from chaincover.orderings.asp import AspOrdering
 from chaincover.orderings.cpsat import CpsatOrdering
 from chaincover.orderings.protocol import Limit, Ordering, OrderingProblem
 from chaincover.verify.limits import Clock
 from chaincover.verify.report import HOLDS, OPEN, WRONG, Line, limited
+from chaincover.weights import INIT
 
 CHECK = "order bound"
 

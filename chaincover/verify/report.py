@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from bmc.engines.protocol import Run
-from bmc.system import TransitionSystem, Valuation
-from chaincover.values import shown
+from bmc.system.transition import TransitionSystem, Valuation
+from chaincover.project.values import shown
 
 HOLDS = "holds"
 WRONG = "WRONG"

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from pysmt.fnode import FNode
 
-from bmc.evaluate import compile_formulas
-from bmc.hold import held_values
-from bmc.system import Valuation, conjunction, symbols_of
-from bmc.unroll import plain, unframed
+from bmc.formulas.evaluate import compile_formulas
+from bmc.formulas.unroll import plain, unframed
+from bmc.system.hold import held_values
+from bmc.system.transition import Valuation, conjunction, symbols_of
 from chaincover.verify.limits import Clock
 from chaincover.verify.setting import Setting
 from chaincover.verify.states import Table

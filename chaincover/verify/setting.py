@@ -9,12 +9,12 @@ from functools import cached_property
 from pysmt.fnode import FNode
 
 from bmc.engines.protocol import Run
-from bmc.evaluate import compile_formulas
-from bmc.simulate import Simulator
-from bmc.system import StateVariable, TransitionSystem
-from bmc.unroll import at
-from chaincover.graph import END, FINAL, INIT
-from chaincover.sliced import plain_symbols, sliced
+from bmc.formulas.evaluate import compile_formulas
+from bmc.formulas.unroll import at
+from bmc.system.simulation import Simulator
+from bmc.system.transition import StateVariable, TransitionSystem
+from chaincover.reductions.sliced import plain_symbols, sliced
+from chaincover.weights import END, FINAL, INIT
 from properties.goal import Goal
 from properties.monitor import Monitor
 

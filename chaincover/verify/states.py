@@ -9,16 +9,16 @@ from math import prod
 
 from pysmt.fnode import FNode
 
+from bmc.analysis.idle import idle_inputs, without_inputs
+from bmc.analysis.validity import without_impossible
 from bmc.errors import CheckDisagreed, InputRefused, LimitReached
-from bmc.hold import held_values, hold, released
-from bmc.idle import idle_inputs, without_inputs
-from bmc.interface import NativeInterface
-from bmc.native import CompiledOriginal, NoCompiler, compiled
-from bmc.simulate import Simulator
-from bmc.system import InputVariable, StateVariable, TransitionSystem, Valuation, symbols_of
-from bmc.unroll import plain
-from bmc.validity import without_impossible
-from chaincover.values import Variable, show_value, shown
+from bmc.formulas.unroll import plain
+from bmc.native.original import CompiledOriginal, NoCompiler, compiled
+from bmc.system.hold import held_values, hold, released
+from bmc.system.original import NativeInterface
+from bmc.system.simulation import Simulator
+from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, Valuation, symbols_of
+from chaincover.project.values import Variable, show_value, shown
 from chaincover.verify.limits import Clock
 
 MODEL = "the model"

@@ -14,9 +14,9 @@ from pysmt.logics import QF_BV
 from pysmt.shortcuts import TRUE, And, Solver
 
 from bmc.engines.protocol import Run, Status
-from bmc.simulate import Simulator
-from bmc.system import TransitionSystem, equal, symbols_of
-from bmc.unroll import at, framed, unframed
+from bmc.formulas.unroll import at, framed, unframed
+from bmc.system.simulation import Simulator
+from bmc.system.transition import TransitionSystem, equal, symbols_of
 from chaincover.verify.limits import Clock
 
 

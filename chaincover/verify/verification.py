@@ -9,10 +9,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from bmc.unroll import at
+from bmc.formulas.unroll import at
 from chaincover.certificate import Certificate, PathFact
 from chaincover.chain import NO_WAY_TO_FINAL
-from chaincover.load import Controller
+from chaincover.project.load import Controller
 from chaincover.verify import chain_claims
 from chaincover.verify.document import Document, GoalClaim
 from chaincover.verify.facts import Prover

@@ -1,0 +1,176 @@
+"""State variables that never change, and terms with values put in for their symbols.
+
+Both passes are linear in the formulas' DAG: values are spread through it once, and taken back once where they fail.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import pysmt.operators as op
+from pysmt.fnode import FNode
+from pysmt.shortcuts import BV, Bool, get_env
+
+from bmc.formulas.evaluate import operation, post_order
+from bmc.formulas.terms import both, choose, either, equals, implies, negate
+from bmc.system.transition import InputVariable, TransitionSystem, Valuation
+
+
+def constant_state(system: TransitionSystem) -> Valuation:
+    """The state variables with one and the same value in every reachable state, by name, raw; in the system's order.
+
+    The largest set that is inductive as far as known values spread through the next-state functions: each variable has
+    its start value again after every step, the others of the set having theirs. Variables that init leaves open never
+    belong to it.
+    """
+    start = {var.name: raw_value(var.init) for var in system.state if var.init is not None}
+    spread = _Spread([var.next for var in system.state], {**start, **fixed_inputs(system)})
+    by_next: dict[FNode, list[tuple[str, FNode]]] = {}
+    for var in system.state:
+        if var.init is not None:
+            by_next.setdefault(var.next, []).append((var.name, var.symbol))
+    todo = list(by_next)
+    while todo:
+        term = todo.pop()
+        value = spread.known.get(term)
+        for name, symbol in by_next.get(term, ()):
+            if name in start and start[name] != value:
+                del start[name]
+                todo.extend(spread.forget(symbol))
+    return start
+
+
+def fixed_inputs(system: TransitionSystem) -> Valuation:
+    """The inputs of which one value only is allowed, by name, raw."""
+    return {var.name: value for var in system.inputs if (value := _only_value(var)) is not None}
+
+
+def _only_value(var: InputVariable) -> int | None:
+    if len(var.values) != 1 or var.values[0][0] != var.values[0][1]:
+        return None
+    return raw_value(var.type.constant(var.values[0][0]))
+
+
+def raw_value(constant: FNode) -> int:
+    """The raw pattern of a constant; Booleans 0/1."""
+    return int(constant.constant_value())
+
+
+class _Spread:
+    """``known`` holds the value of each node under ``formulas`` that follows from the values of some symbols."""
+
+    def __init__(self, formulas: Sequence[FNode], values: Valuation) -> None:
+        self.known: dict[FNode, int] = {}
+        self._values = values
+        self._users: dict[FNode, list[FNode]] = {}
+        for node in post_order(formulas):
+            for argument in node.args():
+                self._users.setdefault(argument, []).append(node)
+            value = self._value(node)
+            if value is not None:
+                self.known[node] = value
+
+    def forget(self, symbol: FNode) -> list[FNode]:
+        """The value of ``symbol`` is not known any more; all nodes whose value goes with it."""
+        gone = [symbol] if self.known.pop(symbol, None) is not None else []
+        for node in gone:
+            for user in self._users.get(node, ()):
+                if user in self.known and self._value(user) is None:
+                    del self.known[user]
+                    gone.append(user)
+        return gone
+
+    def _value(self, node: FNode) -> int | None:
+        if node.is_symbol():
+            return self._values.get(node.symbol_name())
+        if node.is_constant():
+            return raw_value(node)
+        return _known_value(node, [self.known.get(argument) for argument in node.args()])
+
+
+def _known_value(node: FNode, values: Sequence[int | None]) -> int | None:
+    """The value of ``node`` from those of its arguments, as far as they are known."""
+    kind = node.node_type()
+    if kind == op.ITE:
+        cond, then, other = values
+        if cond is not None:
+            return then if cond else other
+        return then if then == other else None
+    if None not in values:
+        return operation(node)([value for value in values if value is not None])
+    if kind in (op.AND, op.BV_AND, op.BV_MUL):
+        return 0 if 0 in values else None
+    if kind == op.OR:
+        return 1 if 1 in values else None
+    if kind == op.IMPLIES:
+        return 1 if values[0] == 0 or values[1] == 1 else None
+    if kind in (op.EQUALS, op.IFF):
+        return 1 if node.arg(0) is node.arg(1) else None
+    return None
+
+
+def put_in(formulas: Sequence[FNode], values: Valuation) -> list[FNode]:
+    """``formulas`` with the (raw) values of the symbols that ``values`` names, folded where that decides a term."""
+    made: dict[FNode, FNode] = {}
+    for node in post_order(formulas):
+        if node.is_symbol():
+            value = values.get(node.symbol_name())
+            made[node] = node if value is None else _constant_like(node, value)
+            continue
+        arguments = [made[argument] for argument in node.args()]
+        same = all(new is old for new, old in zip(arguments, node.args(), strict=True))
+        decided = arguments and all(argument.is_constant() for argument in arguments)
+        made[node] = _rebuilt(node, arguments) if decided or not same else node
+    return [made[formula] for formula in formulas]
+
+
+def _rebuilt(node: FNode, arguments: Sequence[FNode]) -> FNode:
+    """``node`` with other arguments, folded."""
+    if all(argument.is_constant() for argument in arguments):
+        return _constant_like(node, operation(node)([raw_value(argument) for argument in arguments]))
+    fold = _FOLDS.get(node.node_type())
+    if fold is not None:
+        return fold(arguments)
+    made: FNode = get_env().formula_manager.create_node(node.node_type(), tuple(arguments), node._content.payload)
+    return made
+
+
+def _constant_like(node: FNode, value: int) -> FNode:
+    """The constant of ``node``'s type."""
+    kind = node.get_type()
+    return Bool(bool(value)) if kind.is_bool_type() else BV(value, kind.width)
+
+
+def _fold_iff(left: FNode, right: FNode) -> FNode:
+    if left.is_constant():
+        left, right = right, left
+    if right.is_constant():
+        return left if right.is_true() else negate(left)
+    return left.Iff(right) if left is not right else Bool(True)
+
+
+def _folded_all(join: Callable[[FNode, FNode], FNode], nary: int, stop: bool) -> Callable[[Sequence[FNode]], FNode]:
+    """Folds And (``stop``: False) or Or (True) of any number of arguments."""
+
+    def fold(arguments: Sequence[FNode]) -> FNode:
+        kept = {argument: None for argument in arguments if not argument.is_constant()}
+        if any(a.is_constant() and a.is_true() == stop for a in arguments):
+            return Bool(stop)
+        if len(kept) <= 2:
+            items = [*kept, Bool(not stop), Bool(not stop)]
+            return join(items[0], items[1])
+        made: FNode = get_env().formula_manager.create_node(nary, tuple(kept))
+        return made
+
+    return fold
+
+
+_FOLDS: Mapping[int, Callable[[Sequence[FNode]], FNode]] = {
+    op.AND: _folded_all(both, op.AND, False),
+    op.OR: _folded_all(either, op.OR, True),
+    op.NOT: lambda a: negate(a[0]),
+    op.IMPLIES: lambda a: implies(a[0], a[1]),
+    op.IFF: lambda a: _fold_iff(a[0], a[1]),
+    op.EQUALS: lambda a: equals(a[0], a[1]),
+    op.ITE: lambda a: choose(a[0], a[1], a[2]),
+}

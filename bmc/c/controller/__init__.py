@@ -1,0 +1,1 @@
+"""From a C program to a transition system with an interface."""

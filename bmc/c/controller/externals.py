@@ -1,0 +1,271 @@
+"""Functions that a program calls and no source defines: the role of each one, and the objects that its calls move.
+
+Roles (docs/project-file.md): ``input`` (delivers values: its result, or what it fills through pointers), ``output``
+(takes values), ``shared`` (reads or writes a variable that several functions share), ``memory`` (its result points to
+memory that the program owns), ``constant`` (its result never changes), ``status`` (its result tells that all went
+well). A *slot* is one value that a call moves.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pycparser import c_ast
+
+from bmc.c.controller import autosar
+from bmc.c.controller.binding import reachable_functions
+from bmc.c.execute.access import refuse_opaque
+from bmc.c.execute.memory import MemObject
+from bmc.c.source.config import SourceConfig
+from bmc.c.source.program import Function, Program, where
+from bmc.c.source.types import (
+    ArrayType,
+    CType,
+    FunctionType,
+    IntType,
+    PointerType,
+    StructType,
+    VoidType,
+    same_type,
+    show_type,
+)
+from bmc.errors import InputRefused, Location
+
+RESULT = 0
+"""The place of a function's result; its parameters count from 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """``way``: ``gives`` (the program gets the object's value), ``takes`` (the object gets the program's value),
+    ``points`` (the program gets the object's address)."""
+
+    place: int
+    way: str
+    object: MemObject
+
+
+@dataclass(frozen=True, slots=True)
+class External:
+    """One undefined function with a role."""
+
+    function: Function
+    role: str
+    slots: tuple[Slot, ...]
+
+    @property
+    def result(self) -> Slot | None:
+        """What its result is; None for nothing that is known."""
+        return next((slot for slot in self.slots if slot.place == RESULT), None)
+
+
+@dataclass(frozen=True, slots=True)
+class UndefinedFunction:
+    """``role`` is the one that its name and type speak for ('' for none), ``why`` what speaks for or against one.
+
+    ``call`` is the first place that calls it.
+    """
+
+    name: str
+    role: str
+    why: str
+    call: Location
+
+
+def undefined_functions(program: Program, roots: Sequence[Function]) -> tuple[UndefinedFunction, ...]:
+    """What ``roots``, and all that they call, call and no source defines, in source order, with proposed roles.
+
+    Library functions that need no definition (``memcpy``, ``printf`` and the like) are among them, without a role.
+    """
+    return tuple(_proposed(function, node) for function, node in undefined_calls(program, roots))
+
+
+def undefined_calls(program: Program, roots: Sequence[Function]) -> Iterator[tuple[Function, Any]]:
+    """Each declared but undefined function that is called, with the first call."""
+    seen: set[Function] = set()
+    for caller in reachable_functions(program, list(roots)):
+        for call in _calls(caller.node):
+            found = caller.unit.scope.find(call.name.name)
+            if isinstance(found, Function) and found.node is None and found not in seen:
+                seen.add(found)
+                yield found, call
+
+
+def _calls(node: Any) -> list[Any]:
+    """All calls by name in a function's body, in source order."""
+    found, todo = [], [node]
+    while todo:
+        item = todo.pop()
+        if isinstance(item, c_ast.FuncCall) and isinstance(item.name, c_ast.ID):
+            found.append(item)
+        todo.extend(child for _, child in reversed(item.children()))
+    return found
+
+
+def _proposed(function: Function, node: Any) -> UndefinedFunction:
+    name, ctype = function.name, function.ctype
+    known = autosar.role(name)
+    if known or autosar.reason(name):
+        return UndefinedFunction(name, known, autosar.reason(name) or "a function of AUTOSAR's RTE", where(node))
+    pointers = [p for _, p in ctype.parameters if isinstance(p, PointerType)]
+    if not ctype.parameters:
+        role = "output" if isinstance(ctype.result, VoidType) else "input"
+        return UndefinedFunction(name, role, "it has no parameters", where(node))
+    if len(pointers) == len(ctype.parameters) and not any(p.const for p in pointers):
+        return UndefinedFunction(name, "input", "it can fill what its parameters point to", where(node))
+    if isinstance(ctype.result, VoidType) and all(p.const for p in pointers):
+        return UndefinedFunction(name, "output", "it has no result", where(node))
+    return UndefinedFunction(name, "", "it has parameters and a result", where(node))
+
+
+@dataclass(eq=False)
+class ExternalReader:
+    """Gives undefined functions their roles and objects; ``shared`` are the variables that functions share."""
+
+    config: SourceConfig
+    shared: dict[str, MemObject] = field(default_factory=dict)
+
+    def role(self, name: str) -> str:
+        """The role of an undefined function: as the project says, else by its AUTOSAR name; '' for none."""
+        config = self.config
+        if any(name in group for group in config.shared.values()):
+            return "shared"
+        if _fits(name, config.input_functions):
+            return "input"
+        if _fits(name, config.output_functions):
+            return "output"
+        known = autosar.role(name)
+        return known or ("constant" if self.has_value(name) else "")
+
+    def has_value(self, name: str) -> bool:
+        """Whether the project gives a value to the function's result, or to a part of it."""
+        return any(key == name or key.startswith((f"{name}->", f"{name}.")) for key in self.config.values)
+
+    def read(self, function: Function, node: Any) -> External | None:
+        """The role and slots of ``function``, None if it has no role. InputRefused where its type does not fit."""
+        role = self.role(function.name)
+        if not role:
+            return None
+        slots = {
+            "input": self._input,
+            "output": self._output,
+            "shared": self._shared,
+            "memory": self._from_result,
+            "constant": self._from_result,
+            "status": self._from_result,
+        }[role](function, role, node)
+        return External(function, role, tuple(slots))
+
+    def _input(self, function: Function, role: str, node: Any) -> Iterator[Slot]:
+        ctype = function.ctype
+        for number, parameter in _moving(function):
+            if not isinstance(parameter, PointerType) or parameter.const:
+                text = f"the input function '{function.name}' takes a value, on which its answer may depend"
+                raise InputRefused(text, where(node), "write a stand-in with one input function for each value")
+            yield self._slot(function, number, "gives", node)
+        if not isinstance(ctype.result, VoidType):
+            status = bool(_moving(function)) and autosar.is_standard(function.name)
+            yield from self._status(function, node) if status else [self._result(function, "local", node)]
+
+    def _output(self, function: Function, role: str, node: Any) -> Iterator[Slot]:
+        for number, _ in _moving(function):
+            yield self._slot(function, number, "takes", node)
+        if isinstance(function.ctype.result, PointerType):
+            yield self._result(function, "local", node)
+        elif not isinstance(function.ctype.result, VoidType):
+            yield from self._status(function, node)
+
+    def _from_result(self, function: Function, role: str, node: Any) -> Iterator[Slot]:
+        """A function whose result is all: memory, a constant, a status."""
+        if _moving(function):
+            raise InputRefused(f"'{function.name}' has parameters: what they do is unknown", where(node))
+        if role == "status":
+            yield from self._status(function, node)
+        elif role == "constant" and not self.has_value(function.name):
+            raise InputRefused(
+                f"the value of the parameter '{function.name}' is unknown",
+                where(node),
+                f'give it in [interface.values], or list "{function.name}" in functions.input',
+            )
+        else:
+            yield self._result(function, "constant" if role == "constant" else "local", node)
+
+    def _shared(self, function: Function, role: str, node: Any) -> Iterator[Slot]:
+        """A reader or writer of one variable."""
+        ctype, given, moving = function.ctype, self.config.shared.items(), _moving(function)
+        if len(moving) > 1 or ctype.variadic:
+            raise InputRefused(f"'{function.name}' has several parameters: it must move one value", where(node))
+        if moving:
+            number, parameter = moving[0]
+            way = "gives" if isinstance(parameter, PointerType) and not parameter.const else "takes"
+            slot = self._slot(function, number, way, node)
+        else:
+            slot = self._result(function, "local", node)
+        name = next((key for key, group in given if function.name in group), "")
+        name = name or autosar.shared_name(function.name)
+        kept = self.shared.setdefault(name, MemObject(name, slot.object.ctype, "local", f"chaincover_{name}"))
+        if not same_type(kept.ctype, slot.object.ctype):
+            text = f"'{function.name}' moves a {show_type(slot.object.ctype)}, others of '{name}' a "
+            raise InputRefused(text + show_type(kept.ctype), where(node))
+        yield Slot(slot.place, slot.way, kept)
+        if moving and not isinstance(ctype.result, VoidType):
+            yield from self._status(function, node)
+
+    def _status(self, function: Function, node: Any) -> Iterator[Slot]:
+        """A result that tells whether a call worked: an input if the project says so, else a constant."""
+        if not isinstance(function.ctype.result, IntType):
+            raise InputRefused(f"the result of '{function.name}' tells no status: it is no integer", where(node))
+        if _fits(function.name, self.config.status_functions):
+            yield self._result(function, "local", node)
+        elif autosar.is_standard(function.name) or self.has_value(function.name):
+            yield self._result(function, "constant", node)
+
+    def _result(self, function: Function, kind: str, node: Any) -> Slot:
+        ctype = function.ctype.result
+        way = "points" if isinstance(ctype, PointerType) else "gives"
+        target = ctype.target if isinstance(ctype, PointerType) else ctype
+        _check_movable(target, f"the result of '{function.name}'", node)
+        obj = MemObject(function.name, target, kind, function.name, function.name, "", kind == "constant")
+        return Slot(RESULT, way, obj)
+
+    @staticmethod
+    def _slot(function: Function, number: int, way: str, node: Any) -> Slot:
+        """What a parameter moves: its value, or what it points to."""
+        name, ctype = function.ctype.parameters[number - 1]
+        target: CType = ctype
+        if isinstance(ctype, PointerType):
+            target = ctype.target if ctype.length is None else ArrayType(ctype.target, ctype.length)
+        _check_movable(target, f"parameter {number} of '{function.name}'", node)
+        alone = len(_moving(function)) == 1 and isinstance(function.ctype.result, VoidType)
+        symbol = function.name if alone else name or f"parameter_{number}"
+        shown = function.name if alone else f"{function.name}::{name or number}"
+        return Slot(number, way, MemObject(shown, target, "local", symbol, function.name))
+
+
+def _moving(function: Function) -> list[tuple[int, CType]]:
+    """The parameters that move values, by number: all but the handle of a component's instance (``Rte_Instance``)."""
+    numbered = list(enumerate((ctype for _, ctype in function.ctype.parameters), 1))
+    first = numbered[0][1] if numbered else None
+    handle = isinstance(first, PointerType) and isinstance(first.target, VoidType)
+    return numbered[1:] if handle and autosar.is_standard(function.name) else numbered
+
+
+def _check_movable(ctype: CType, what: str, node: Any) -> None:
+    """Refuse a value without known cells, or one that holds addresses."""
+    inner = ctype
+    while isinstance(inner, ArrayType):
+        inner = inner.element
+    if isinstance(inner, VoidType | FunctionType | PointerType):
+        shown = "void" if isinstance(inner, VoidType) else "an address"
+        raise InputRefused(f"{what} is {shown}: what a call moves is unknown", where(node), "write a stand-in for it")
+    if isinstance(inner, StructType):
+        refuse_opaque(inner, node)
+        for member in inner.members():
+            _check_movable(member.type, f"{what}, member '{member.name}',", node)
+
+
+def _fits(name: str, patterns: Sequence[str]) -> bool:
+    return any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)

@@ -1,0 +1,267 @@
+"""Classifying the interface: which cells are inputs, state and outputs, with their allowed values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pysmt.fnode import FNode
+from pysmt.shortcuts import BVULE, FALSE, TRUE
+
+from bmc.c.controller.binding import as_scalar
+from bmc.c.controller.model import CModel
+from bmc.c.controller.outside import with_targets
+from bmc.c.controller.ranges import Ranges
+from bmc.c.execute.math_library import FUNCTIONS, UNKNOWN
+from bmc.c.execute.memory import Content, Key, MemObject
+from bmc.c.execute.reads import StepResult, is_written, read_names
+from bmc.c.source.layout import offset_of, size_of
+from bmc.c.source.program import Function
+from bmc.c.source.types import Arithmetic, FloatType, IntType, type_at
+from bmc.c.source.variables import DEFINED, CVariable, is_variable, matching, variable_name
+from bmc.errors import InputRefused
+from bmc.formulas.terms import constant
+from bmc.system.original import Argument, Call, Cell, Link, MemoryObject, NativeInterface, ZeroSum
+from bmc.system.transition import BOOLEAN, Condition, InputVariable, StateVariable, TransitionSystem
+
+if TYPE_CHECKING:
+    from bmc.c.controller.build import Builder
+
+
+def classify(builder: Builder, step: Function, result: StepResult) -> dict[Key, str]:
+    """The role of every variable, in the order in which variables are listed."""
+    keys = _variable_keys(builder, step, result)
+    return _roles(builder, keys, result)
+
+
+def assemble(builder: Builder, step: Function, result: StepResult, roles: dict[Key, str]) -> CModel:
+    """The model from the finished symbolic runs of init and step."""
+    keys = list(roles)
+    variables = tuple(CVariable(variable_name(*key), key, _scalar_type(key), roles[key]) for key in keys)
+    shadowed = frozenset(variable_name(*key) for key in result.shadowed if roles.get(key) not in (None, "input"))
+    base = {key: content for key, content in result.start.items() if key not in roles}
+    model = CModel(
+        program=builder.program,
+        executor=builder.executor,
+        parameters=builder.binding.names(),
+        variables=variables,
+        shadowed=shadowed,
+        base=base,
+        step_function=step.name,
+        system=TransitionSystem(builder.config.name, (), ()),
+        native=_native(builder, step, variables),
+        notes=tuple(_stand_in_notes(builder) + builder.notes + _notes(builder, variables, result)),
+        recorder=result.recorder,
+    )
+    model.system = _system(builder, model, result)
+    return model
+
+
+def _variable_keys(builder: Builder, step: Function, result: StepResult) -> list[Key]:
+    used = set(builder.used_names(step))
+    roots = [*builder.used, *(obj for obj, _ in result.start if obj.kind != "global")]
+    reached = set(with_targets(roots, result.start))
+    keys = [
+        k for k in result.start if is_variable(k) and (k[0].kind != "global" or k[0].symbol in used or k[0] in reached)
+    ]
+    order = {"argument": 0, "pointee": 0}
+    keys.sort(key=lambda k: order.get(k[0].kind, 1))
+    return [*keys, (builder.result, ())] if builder.result is not None else keys
+
+
+def _scalar_type(key: Key) -> Arithmetic:
+    ctype = type_at(key[0].ctype, key[1])
+    assert isinstance(ctype, IntType | FloatType)
+    return ctype
+
+
+# roles
+
+
+def _roles(builder: Builder, keys: Sequence[Key], result: StepResult) -> dict[Key, str]:
+    """Role of each variable: as the project says, else by the rules of docs/project-file.md."""
+    config = builder.config
+    names = {variable_name(*key): key for key in keys}
+    roles: dict[Key, str] = {}
+    for role, patterns in (
+        ("ignored", config.ignore),
+        ("input", config.input),
+        ("output", config.output),
+        ("state", config.state),
+    ):
+        for name in matching(patterns, list(names), config.where, what=f"{role} variable"):
+            roles.setdefault(names[name], role)
+    guess = _Guess(builder, keys, result)
+    return {key: roles.get(key) or builder.environment.role(key) or guess.role(key) for key in keys}
+
+
+class _Guess:
+    """Roles that the project leaves open."""
+
+    def __init__(self, builder: Builder, keys: Sequence[Key], result: StepResult) -> None:
+        self.builder = builder
+        self.result = result
+        self.written = {key for key in keys if key in result.final and is_written(key, result)}
+        self.written_objects = {key[0] for key in self.written}
+        functions = [builder.program.function(call.function) for call in builder.init_calls]
+        self.in_init = {
+            match
+            for f in functions
+            if f is not None
+            for name, ctype in f.ctype.parameters
+            if (match := builder.binding.bound.get((f.name, name)) or builder.binding.match(name, ctype)) is not None
+        }
+        self.read = read_names(result)
+
+    def role(self, key: Key) -> str:
+        obj = key[0]
+        if obj.kind == "argument":
+            return "input"
+        if obj.kind == "return":
+            return "output"
+        if obj.kind == "pointee" and obj not in self.written_objects:
+            if obj.name in self.builder.binding.const or obj.name not in self.in_init:
+                return "input"
+        elif key in self.written and variable_name(*key) not in self.read and obj.kind != "local":
+            return "output"
+        return "state"
+
+
+def _stand_in_notes(builder: Builder) -> list[str]:
+    return [f"{name}: bundled stand-in for a header that was not found" for name, _ in builder.program.stand_ins]
+
+
+def _notes(builder: Builder, variables: Sequence[CVariable], result: StepResult) -> list[str]:
+    """Remarks on what was guessed and may surprise."""
+    config, notes = builder.config, []
+    names = [variable.name for variable in variables if variable.role != "input"]
+    chosen = matching(config.chosen, names, config.where, "state variable")
+    for variable in variables:
+        if variable.role != "state" or variable.key not in result.final or is_written(variable.key, result):
+            continue
+        start = result.start.get(variable.key)
+        if (start is not None and start.defined.is_true()) or variable.name in chosen:
+            notes.append(
+                f"'{variable.name}' is never changed by the step; if the environment sets it, declare it as input"
+            )
+        else:
+            notes.append(
+                f"'{variable.name}' is set neither by init nor by the step, so that reading it is undefined behaviour; "
+                "if the environment sets it, declare it as input"
+            )
+    return notes
+
+
+# the transition system
+
+
+def _system(builder: Builder, model: CModel, result: StepResult) -> TransitionSystem:
+    config = builder.config
+    ranges = Ranges(model, config)
+    model.ranges = ranges.texts
+    state: list[StateVariable] = []
+    invariants: list[Condition] = []
+    for variable in model.variables:
+        if variable.role == "input":
+            continue
+        state.extend(_state_variables(variable, model, result, ranges))
+        if isinstance(variable.ctype, IntType) and variable.ctype.is_bool:
+            name = f"{variable.name} is 0 or 1"
+            content = model.content(variable, None)
+            assert isinstance(content.term, FNode)
+            invariants.append(Condition(name, BVULE(content.term, constant(1, 8))))
+    inputs = tuple(InputVariable(v.name, v.ctype.value_type(), ranges.allowed(v)) for v in model.inputs)
+    recorder = result.recorder
+    system = TransitionSystem(
+        name=config.name,
+        state=tuple(state),
+        inputs=inputs,
+        defined=recorder.defined,
+        asserts=tuple(recorder.asserts),
+        suspects=tuple(recorder.suspects),
+        invariants=tuple(invariants),
+        chosen=tuple(matching(config.chosen, [v.name for v in state], config.where, "state variable")),
+    )
+    model.system = system
+    return replace(system, input_constraint=ranges.constraint(inputs))
+
+
+def _state_variables(variable: CVariable, model: CModel, result: StepResult, ranges: Ranges) -> list[StateVariable]:
+    start = result.start.get(variable.key, Content((), FALSE()))
+    final = result.final[variable.key]
+    assert isinstance(final.term, FNode) or final.defined.is_false()
+    next_term = final.term if isinstance(final.term, FNode) else model.content(variable, None).term
+    assert isinstance(next_term, FNode)
+    is_open = not start.defined.is_true()
+    init = None if is_open or not isinstance(start.term, FNode) else start.term
+    low, high = ranges.bounds(variable)
+    made = [StateVariable(variable.name, variable.ctype.value_type(), init, next_term, variable.role, low, high)]
+    if variable.name in model.shadowed:
+        chosen = variable.name in ranges.chosen
+        first = TRUE() if chosen or not is_open else FALSE()
+        made.append(StateVariable(variable.name + DEFINED, BOOLEAN, first, final.defined, "internal"))
+    return made
+
+
+# the compiled original
+
+
+def _native(builder: Builder, step: Function, variables: Sequence[CVariable]) -> NativeInterface:
+    data = builder.program.model
+    config = builder.config
+    wanted: dict[MemObject, None] = dict.fromkeys(builder.binding.objects.values())
+    wanted.update({v.key[0]: None for v in variables})
+    objects = tuple(
+        MemoryObject(obj.name, obj.kind, _size(obj, builder), obj.symbol or obj.name, obj.function, obj.file)
+        for obj in wanted
+    )
+    cells = tuple(
+        Cell(
+            v.name,
+            v.key[0].name,
+            offset_of(v.key[0].ctype, v.key[1], data),
+            v.ctype.bits // 8,
+            v.ctype.value_type().floating,
+        )
+        for v in variables
+    )
+    arguments = tuple(_step_argument(builder, name) for name, _ in step.ctype.parameters)
+    call = Call(step.name, arguments, *_returns(builder.result))
+    return NativeInterface(
+        config.files,
+        config.include,
+        config.defines,
+        objects,
+        cells,
+        tuple(builder.init_calls),
+        call,
+        builder.program.stand_ins,
+        builder.environment.text(builder.outside),
+        tuple(
+            Link(obj.name, offset_of(obj.ctype, path, data), target.name)
+            for (obj, path), target in builder.binding.members.items()
+        ),
+        tuple(sorted({f.name for f in builder.program.defined_functions()} & (UNKNOWN | FUNCTIONS.keys()))),
+        tuple(ZeroSum(u.source.file, u.zero_sum, u.narrowed) for u in builder.program.units if u.zero_sum is not None),
+    )
+
+
+def _size(obj: MemObject, builder: Builder) -> int:
+    try:
+        return size_of(obj.ctype, builder.program.model)
+    except InputRefused:
+        return builder.program.model.pointer // 8
+
+
+def _returns(result: MemObject | None) -> tuple[str, bool]:
+    """The object that receives the step's result, and whether it is floating."""
+    return ("", False) if result is None else (result.name, isinstance(result.ctype, FloatType))
+
+
+def _step_argument(builder: Builder, name: str) -> Argument:
+    obj = builder.binding.objects[name]
+    if name in builder.binding.pointers:
+        return Argument("address", obj.name)
+    assert isinstance(obj.ctype, IntType | FloatType)
+    return as_scalar(obj.ctype, obj.name)

@@ -1,0 +1,270 @@
+"""Symbolic evaluation of C expressions (C11 6.5) over a State."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+from pycparser import c_ast
+from pysmt.fnode import FNode
+from pysmt.shortcuts import TRUE
+
+from bmc.c.execute import floating
+from bmc.c.execute.access import refuse_opaque
+from bmc.c.execute.arithmetic import from_condition
+from bmc.c.execute.conditions import Conditions
+from bmc.c.execute.lvalues import Result
+from bmc.c.execute.memory import (
+    Aggregate,
+    Place,
+    State,
+    Target,
+    Value,
+    address_of,
+    merge,
+    merge_contents,
+    merge_targets,
+)
+from bmc.c.execute.sequencing import STEPS, Operand
+from bmc.c.execute.zero_sums import note_zero_sum
+from bmc.c.source.layout import align_of, offset_of, size_of
+from bmc.c.source.literals import read_constant
+from bmc.c.source.program import EnumConstant, Function, Scope, unsupported, where
+from bmc.c.source.types import ArrayType, FloatType, IntType, PointerType, VoidType, same_type
+from bmc.errors import InputRefused
+from bmc.formulas.terms import both, choose, constant, either, negate
+
+_ASSIGN = {f"{op}=" for op in ("+", "-", "*", "/", "%", "<<", ">>", "&", "|", "^")}
+_NAMES = {
+    "Compound": "statement expression '({ })'",
+    "GenericSelection": "_Generic",
+    "InitList": "initialiser list as an expression",
+    "Typename": "type name as an expression",
+    "Typedef": "typedef as an expression",
+}
+"""Names of constructs that are no supported expression."""
+
+
+class Evaluator(Conditions):
+    """Expressions of a program. ``Executor`` adds calls and statements."""
+
+    @abstractmethod
+    def call(self, node: Any, scope: Scope, state: State) -> Result:
+        """A function call; provided by the executor."""
+
+    def evaluate(self, node: Any, scope: Scope, state: State) -> Result:
+        """Any expression; None for void."""
+        method = getattr(self, f"eval_{type(node).__name__.lower()}", None)
+        if method is None:
+            name = type(node).__name__
+            raise unsupported(_NAMES.get(name, f"expression {name}"), node)
+        result: Result = method(node, scope, state)
+        return result
+
+    # primary and postfix expressions
+
+    def eval_id(self, node: Any, scope: Scope, state: State) -> Result:
+        found = scope.find(node.name)
+        if isinstance(found, EnumConstant):
+            return Value(constant(found.value, self.model.int_type.bits), self.model.int_type)
+        if isinstance(found, Function) and (found.node is not None or self.unknown_name is None):
+            raise unsupported(f"function '{node.name}' used as a value (function pointer)", node)
+        return self.read(self.named_place(node, scope, state), state, node)
+
+    def eval_constant(self, node: Any, scope: Scope, state: State) -> Result:
+        if node.type == "string":
+            return self.read(self.place(node, scope, state), state, node)
+        return read_constant(node, self.model)
+
+    def eval_structref(self, node: Any, scope: Scope, state: State) -> Result:
+        return self.read(self.place(node, scope, state), state, node)
+
+    eval_arrayref = eval_structref
+    eval_compoundliteral = eval_structref
+
+    def eval_funccall(self, node: Any, scope: Scope, state: State) -> Result:
+        return self.call(node, scope, state)
+
+    def eval_exprlist(self, node: Any, scope: Scope, state: State) -> Result:
+        result: Result = None
+        for item in node.exprs:
+            result = self.evaluate(item, scope, state)
+        return result
+
+    def eval_cast(self, node: Any, scope: Scope, state: State) -> Result:
+        ctype = self.types.read(node.to_type, scope)
+        value = self.evaluate(node.expr, scope, state)
+        if isinstance(ctype, VoidType):
+            return None
+        if value is None:
+            raise InputRefused("a void value is cast", where(node))
+        return self.as_type(value, ctype, node, state)
+
+    # operators
+
+    def eval_unaryop(self, node: Any, scope: Scope, state: State) -> Result:
+        if node.op in ("sizeof", "_Alignof"):
+            return self._sizeof(node, scope, state)
+        if node.op == "&":
+            if isinstance(node.expr, c_ast.ID) and isinstance(scope.find(node.expr.name), Function):
+                raise unsupported("address of a function (function pointer)", node)
+            return address_of(self.place(node.expr, scope, state))
+        if node.op == "*":
+            return self.read(self.place(node, scope, state), state, node)
+        if node.op in STEPS:
+            return self._step(node, scope, state)
+        if node.op == "!":
+            self.asked = node.expr
+        value = self.value(node.expr, scope, state)
+        if node.op == "!":
+            return from_condition(negate(self.truth_of(value)), self.model.int_type)
+        if isinstance(value.ctype, PointerType):
+            raise unsupported(f"'{node.op}' on a pointer", node)
+        if node.op == "~":
+            _refuse_floating(node.op, value, node)
+        return floating.unary(node.op, value, self.model, self.suspecting(state, node))
+
+    def _sizeof(self, node: Any, scope: Scope, state: State) -> Value:
+        if isinstance(node.expr, c_ast.Typename):
+            ctype = self.types.read(node.expr, scope)
+        else:
+            ctype = self.type_of(node.expr, scope, state)
+        refuse_opaque(ctype, node)
+        size = self.model.size_t
+        number = size_of(ctype, self.model) if node.op == "sizeof" else align_of(ctype, self.model)
+        return Value(constant(number, size.bits), size)
+
+    def _step(self, node: Any, scope: Scope, state: State) -> Value:
+        place = self.place(node.expr, scope, state)
+        old = self.load(place, state, node)
+        if not isinstance(old, Value) or isinstance(old.ctype, PointerType):
+            raise unsupported("'++' or '--' on a pointer (pointer arithmetic)", node)
+        one = Value(constant(1, self.model.int_type.bits), self.model.int_type)
+        new = floating.binary(STEPS[node.op], old, one, self.model, self.suspecting(state, node))
+        stored = floating.exact(new, old.ctype)
+        self.store(place, stored, state, node)
+        return old if node.op.startswith("p") else stored
+
+    def eval_binaryop(self, node: Any, scope: Scope, state: State) -> Result:
+        if node.op in ("&&", "||"):
+            return self.short_circuit(node, scope, state)
+        self._ask(node)
+        left, right = self.unsequenced(
+            node,
+            Operand(node.left, lambda: self.value(node.left, scope, state)),
+            Operand(node.right, lambda: self.value(node.right, scope, state)),
+        )
+        if not isinstance(left.ctype, PointerType) and not isinstance(right.ctype, PointerType):
+            if node.op in ("+", "-"):
+                note_zero_sum(self.program, node, left, right, scope)
+            return self._operate(node.op, left, right, node, state)
+        if node.op in ("==", "!="):
+            same = self._same_pointer(left, right, node, state)
+            return from_condition(same if node.op == "==" else negate(same), self.model.int_type)
+        raise unsupported(f"'{node.op}' on a pointer (pointer arithmetic)", node)
+
+    def _ask(self, node: Any) -> None:
+        """``x == 0`` and ``x != 0`` want the truth of ``x``."""
+        if node.op in ("==", "!="):
+            for side, other in ((node.left, node.right), (node.right, node.left)):
+                if isinstance(other, c_ast.Constant) and other.value == "0":
+                    self.asked = side
+
+    def _operate(self, op: str, left: Value, right: Value, node: Any, state: State) -> Value:
+        """A binary operator on two arithmetic values."""
+        if op not in floating.OPERATORS:
+            _refuse_floating(op, left, node)
+            _refuse_floating(op, right, node)
+        return floating.binary(op, left, right, self.model, self.suspecting(state, node))
+
+    def _same_pointer(self, left: Value, right: Value, node: Any, state: State) -> FNode:
+        if self.unknown_name is not None:
+            raise InputRefused("a pointer is compared", where(node), "name the variable by its full name, such as s->s")
+        pointers = [self.as_type(v, PointerType(VoidType()), node, state) for v in (left, right)]
+        first, second = (p.targets for p in pointers if isinstance(p, Value))
+        same = negate(TRUE())
+        for a in first:
+            for b in second:
+                if a.object is b.object and self._offset(a) == self._offset(b):
+                    same = either(same, both(a.guard, b.guard))
+        return same
+
+    def _offset(self, target: Target) -> int:
+        return offset_of(target.object.ctype, target.path, self.model) if target.object else 0
+
+    def eval_ternaryop(self, node: Any, scope: Scope, state: State) -> Result:
+        cond = self.decide(node.cond, scope, state)
+        if not (self.has_effects(node.iftrue) or self.has_effects(node.iffalse)):
+            yes, no = node.iftrue, node.iffalse
+            then = self.under(cond, yes, scope, state, lambda s: self.evaluate(yes, scope, s))
+            other = self.under(negate(cond), no, scope, state, lambda s: self.evaluate(no, scope, s))
+            return self._choice(cond, then, other, node, scope, state)
+        forks = [state.fork(cond), state.fork(negate(cond))]
+        then = None if cond.is_false() else self.evaluate(node.iftrue, scope, forks[0])
+        other = None if cond.is_true() else self.evaluate(node.iffalse, scope, forks[1])
+        joined = merge(cond, *forks)
+        assert joined is not None
+        state.cells = joined.cells
+        return self._choice(cond, then, other, node, scope, state)
+
+    def _choice(self, cond: FNode, then: Result, other: Result, node: Any, scope: Scope, state: State) -> Result:
+        if then is None and other is None:
+            return None
+        if then is None:
+            then = self._unevaluated(node.iftrue, scope, state, other)
+        if other is None:
+            other = self._unevaluated(node.iffalse, scope, state, then)
+        assert then is not None
+        assert other is not None
+        if isinstance(then, Aggregate) and isinstance(other, Aggregate) and same_type(then.ctype, other.ctype):
+            right = dict(other.cells)
+            cells = tuple((path, merge_contents(cond, content, right[path])) for path, content in then.cells)
+            return Aggregate(cells, then.ctype)
+        if not isinstance(then, Value) or not isinstance(other, Value):
+            raise InputRefused("the two sides of '?:' have different types", where(node))
+        if not isinstance(then.ctype, PointerType) and not isinstance(other.ctype, PointerType):
+            ctype = floating.common_arithmetic_type(then.ctype, other.ctype, self.model)
+            a, b = floating.exact(then, ctype), floating.exact(other, ctype)
+            return Value(choose(cond, a.bits, b.bits), ctype)
+        pointer = then.ctype if isinstance(then.ctype, PointerType) else other.ctype
+        left, right_ = self.as_type(then, pointer, node, state), self.as_type(other, pointer, node, state)
+        assert isinstance(left, Value)
+        assert isinstance(right_, Value)
+        return Value(merge_targets([(cond, left.targets), (negate(cond), right_.targets)]), pointer)
+
+    def _unevaluated(self, node: Any, scope: Scope, state: State, sibling: Result) -> Result:
+        """A stand-in of the right type for the side of ``?:`` that is never taken."""
+        ctype = self.type_of(node, scope, state)
+        if isinstance(ctype, IntType | FloatType):
+            return Value(constant(0, ctype.bits), ctype)
+        return sibling
+
+    def eval_assignment(self, node: Any, scope: Scope, state: State) -> Result:
+        place, value = self.unsequenced(
+            node,
+            Operand(node.lvalue, lambda: self.place(node.lvalue, scope, state)),
+            Operand(node.rvalue, lambda: self.evaluate(node.rvalue, scope, state)),
+            assigns=node.op,
+        )
+        if value is None:
+            raise InputRefused("a void value is assigned", where(node))
+        if isinstance(place.ctype, ArrayType):
+            raise InputRefused("an array is assigned as a whole", where(node))
+        if node.op in _ASSIGN:
+            value = self._compound(node, place, value, state)
+        value = self.as_type(value, place.ctype, node, state)
+        self.store(place, value, state, node)
+        return value
+
+    def _compound(self, node: Any, place: Place, value: Value | Aggregate, state: State) -> Value:
+        old = self.load(place, state, node)
+        scalars = [v for v in (old, value) if isinstance(v, Value) and not isinstance(v.ctype, PointerType)]
+        if len(scalars) != 2:
+            raise unsupported(f"'{node.op}' on a pointer or struct", node)
+        return self._operate(node.op[:-1], scalars[0], scalars[1], node, state)
+
+
+def _refuse_floating(op: str, value: Value, node: Any) -> None:
+    """An operator for integers alone."""
+    if isinstance(value.ctype, FloatType):
+        raise InputRefused(f"'{op}' needs integers, not a {value.ctype.name}", where(node))

@@ -1,0 +1,108 @@
+"""Arithmetic of integers and floating-point numbers alike: conversions (C11 6.3.1), operators, truth.
+
+Two integers are left to ``bmc.c.execute.arithmetic``. A floating value is its IEEE-754 pattern, computed in its own type
+(FLT_EVAL_METHOD 0), rounded to nearest, ties to even. Division by zero and overflow are defined (C11 annex F);
+conversion to an integer type that cannot hold the truncated value is not, and is told to the callback.
+"""
+
+from __future__ import annotations
+
+from pysmt.fnode import FNode
+
+from bmc.c.execute import arithmetic
+from bmc.c.execute.arithmetic import COMPARISONS, Suspect, from_condition
+from bmc.c.execute.memory import Value
+from bmc.c.source.types import Arithmetic, DataModel, FloatType, IntType, common_type
+from bmc.floats import arithmetic as numbers
+from bmc.floats import compare as comparisons
+from bmc.floats import convert as conversions
+from bmc.floats.format import Format
+from bmc.formulas.terms import negate
+
+_OPERATORS = {
+    "+": numbers.add,
+    "-": numbers.subtract,
+    "*": numbers.multiply,
+    "/": numbers.divide,
+}
+OPERATORS = frozenset([*_OPERATORS, *COMPARISONS])
+"""The binary operators that floating operands may have."""
+
+
+def common_arithmetic_type(left: Arithmetic, right: Arithmetic, model: DataModel) -> Arithmetic:
+    """The usual arithmetic conversions (C11 6.3.1.8)."""
+    if isinstance(left, IntType) and isinstance(right, IntType):
+        return common_type(left, right, model)
+    if isinstance(left, FloatType) and isinstance(right, FloatType):
+        return left if left.bits >= right.bits else right
+    return left if isinstance(left, FloatType) else right
+
+
+def convert(value: Value, ctype: Arithmetic, suspect: Suspect) -> Value:
+    """Conversion between any two arithmetic types."""
+    old = value.ctype
+    if isinstance(old, FloatType):
+        if isinstance(ctype, IntType):
+            return _to_integer(value.bits, old, ctype, suspect)
+        if old.bits == ctype.bits:
+            return Value(value.bits, ctype)
+        return Value(conversions.resize(value.bits, old.format, ctype.format), ctype)
+    assert isinstance(old, IntType)
+    if isinstance(ctype, IntType):
+        return arithmetic.convert(value, ctype)
+    return Value(conversions.from_int(value.bits, old.signed, ctype.format), ctype)
+
+
+def _to_integer(term: FNode, old: FloatType, ctype: IntType, suspect: Suspect) -> Value:
+    if ctype.is_bool:
+        return from_condition(negate(comparisons.is_zero(term, old.format)), ctype)
+    found, in_range = conversions.to_int(term, old.format, ctype.bits, ctype.signed)
+    suspect(f"{old.name} out of the range of {ctype.name} in a conversion", negate(in_range))
+    return Value(found, ctype)
+
+
+def exact(value: Value, ctype: Arithmetic) -> Value:
+    """A conversion that cannot be undefined, as to a common type."""
+    return convert(value, ctype, _impossible)
+
+
+def _impossible(kind: str, when: FNode) -> None:
+    if not when.is_false():
+        raise AssertionError(f"{kind} where there is nothing undefined")
+
+
+def truth(value: Value) -> FNode:
+    """When an arithmetic value compares unequal to 0 (a NaN does)."""
+    if isinstance(value.ctype, FloatType):
+        return negate(comparisons.is_zero(value.bits, value.ctype.format))
+    return arithmetic.truth(value)
+
+
+def unary(op: str, value: Value, model: DataModel, suspect: Suspect) -> Value:
+    """``+`` and ``-`` of any arithmetic value, ``~`` of an integer."""
+    if not isinstance(value.ctype, FloatType):
+        return arithmetic.unary(op, value, model, suspect)
+    return Value(comparisons.negate(value.bits, value.ctype.format), value.ctype) if op == "-" else value
+
+
+def binary(op: str, left: Value, right: Value, model: DataModel, suspect: Suspect) -> Value:
+    """Any binary operator on two arithmetic values except ``&& || ,``; one of ``OPERATORS`` if one is floating."""
+    assert isinstance(left.ctype, IntType | FloatType)
+    assert isinstance(right.ctype, IntType | FloatType)
+    ctype = common_arithmetic_type(left.ctype, right.ctype, model)
+    if isinstance(ctype, IntType):
+        return arithmetic.binary(op, left, right, model, suspect)
+    a, b = exact(left, ctype).bits, exact(right, ctype).bits
+    if op in COMPARISONS:
+        return from_condition(compare(op, a, b, ctype.format), model.int_type)
+    return Value(_OPERATORS[op](a, b, ctype.format), ctype)
+
+
+def compare(op: str, a: FNode, b: FNode, form: Format) -> FNode:
+    """A comparison of two patterns of one format; with a NaN only ``!=`` holds."""
+    if op in ("==", "!="):
+        same = comparisons.equal(a, b, form)
+        return same if op == "==" else negate(same)
+    if op in (">", ">="):
+        a, b = b, a
+    return (comparisons.less if op in ("<", ">") else comparisons.less_equal)(a, b, form)

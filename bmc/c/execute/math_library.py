@@ -1,0 +1,217 @@
+"""The functions and macros of <math.h> whose results IEEE-754 fixes bit by bit.
+
+Functions whose results differ between libraries (sin, exp, pow and the like) are not known here. The numbers that the
+classification macros yield are gcc's on x86-64.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pysmt.fnode import FNode
+
+from bmc.c.execute import floating
+from bmc.c.execute.arithmetic import Suspect, from_condition
+from bmc.c.execute.memory import Value
+from bmc.c.source.types import Arithmetic, CType, DataModel, FloatType, FunctionType, IntType, same_type
+from bmc.floats import arithmetic, compare, integral
+from bmc.floats.format import Format
+from bmc.formulas.terms import both, choose, constant, either, negate
+
+_REFUSED = """
+    sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh exp exp2 exp10 expm1 log log2 log10 log1p pow
+    cbrt hypot erf erfc tgamma lgamma fma frexp ldexp modf scalbn scalbln logb ilogb nextafter nexttoward remainder
+    remquo fpclassify
+"""
+UNKNOWN = frozenset(name + suffix for name in _REFUSED.split() for suffix in ("", "f"))
+"""Functions that are refused."""
+ONLY_TRUTH = frozenset({"__builtin_signbit"})
+"""Functions that may stand only where nothing but whether they yield 0 matters."""
+OBSERVED = "the sign of a NaN is observed"
+
+_FLOAT, _DOUBLE = FloatType("float", 32), FloatType("double", 64)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call: its arguments as patterns of one type."""
+
+    terms: tuple[FNode, ...]
+    ctype: FloatType
+    model: DataModel
+    suspect: Suspect
+
+    @property
+    def form(self) -> Format:
+        return self.ctype.format
+
+
+@dataclass(frozen=True, slots=True)
+class MathFunction:
+    """A function of ``arity`` arguments of type ``ctype`` (None: a macro for any floating type)."""
+
+    arity: int
+    ctype: FloatType | None
+    work: Callable[[Call], Value]
+    result: str = ""
+    """The result's type, where it is an integer; else it is ``ctype``."""
+
+    def agrees(self, declared: FunctionType, model: DataModel) -> bool:
+        """Whether the program declares the function as <math.h> does."""
+        if self.ctype is None or not self.arity:
+            return True
+        result: CType = model.basic[self.result] if self.result else self.ctype
+        types = [ctype for _, ctype in declared.parameters]
+        alike = len(types) == self.arity and all(same_type(ctype, self.ctype) for ctype in types)
+        return same_type(declared.result, result) and (alike or not types)
+
+    def call(self, values: list[Value], model: DataModel, suspect: Suspect) -> Value | None:
+        """The result for ``arity`` arithmetic arguments; None if a macro has no floating argument."""
+        ctype: Arithmetic | None = self.ctype
+        if ctype is None:
+            ctype = model.int_type
+            for value in values:
+                assert isinstance(value.ctype, IntType | FloatType)
+                ctype = floating.common_arithmetic_type(ctype, value.ctype, model)
+        if not isinstance(ctype, FloatType):
+            return None
+        terms = tuple(floating.exact(value, ctype).bits for value in values)
+        return self.work(Call(terms, ctype, model, suspect))
+
+
+def _computed(operation: Callable[..., FNode]) -> Callable[[Call], Value]:
+    return lambda call: Value(operation(*call.terms, call.form), call.ctype)
+
+
+def _tested(test: Callable[..., FNode]) -> Callable[[Call], Value]:
+    return lambda call: from_condition(test(*call.terms, call.form), call.model.int_type)
+
+
+def _compared(*operators: str) -> Callable[[Call], Value]:
+    def test(a: FNode, b: FNode, form: Format) -> FNode:
+        found = [floating.compare(op, a, b, form) for op in operators]
+        return either(found[0], found[-1])
+
+    return _tested(test)
+
+
+def _to_integer(rounded: Callable[[FNode, Format], FNode], result: str) -> Callable[[Call], Value]:
+    def work(call: Call) -> Value:
+        value = Value(rounded(call.terms[0], call.form), call.ctype)
+        return floating.convert(value, call.model.basic[result], call.suspect)
+
+    return work
+
+
+def _selected(operation: Callable[..., FNode]) -> Callable[[Call], Value]:
+    """``fmin`` and ``fmax``: which of 0.0 and -0.0 they yield is not fixed."""
+
+    def work(call: Call) -> Value:
+        a, b = call.terms
+        call.suspect("fmin or fmax of 0.0 and -0.0", compare.zeros_differ(a, b, call.form))
+        return Value(operation(a, b, call.form), call.ctype)
+
+    return work
+
+
+def _copysign(call: Call) -> Value:
+    a, b = call.terms
+    call.suspect(OBSERVED, both(compare.is_nan(b, call.form), negate(compare.is_nan(a, call.form))))
+    return Value(compare.copysign(a, b, call.form), call.ctype)
+
+
+def _signbit(call: Call) -> Value:
+    """Of its number only the truth is defined: compilers yield 1, or the bit where it stands."""
+    call.suspect(OBSERVED, compare.is_nan(call.terms[0], call.form))
+    return from_condition(compare.is_negative(call.terms[0], call.form), call.model.int_type)
+
+
+def _signed_infinity(call: Call) -> Value:
+    term, ctype = call.terms[0], call.model.int_type
+    sign = choose(compare.is_negative(term, call.form), constant(-1, ctype.bits), constant(1, ctype.bits))
+    return Value(choose(compare.is_infinite(term, call.form), sign, constant(0, ctype.bits)), ctype)
+
+
+def _is_finite(a: FNode, form: Format) -> FNode:
+    return negate(either(compare.is_nan(a, form), compare.is_infinite(a, form)))
+
+
+def _is_normal(a: FNode, form: Format) -> FNode:
+    least = constant(1 << form.fraction, form.bits)
+    return both(_is_finite(a, form), compare.less_equal(least, compare.absolute(a, form), form))
+
+
+def _positive_difference(a: FNode, b: FNode, form: Format) -> FNode:
+    return choose(compare.less_equal(a, b, form), constant(0, form.bits), arithmetic.subtract(a, b, form))
+
+
+def _number(raw: Callable[[Format], int]) -> Callable[[Call], Value]:
+    return lambda call: Value(constant(raw(call.form), call.ctype.bits), call.ctype)
+
+
+def infinity(ctype: FloatType, minus: bool = False) -> MathFunction:
+    """A function without arguments that yields an infinity."""
+    return MathFunction(0, ctype, _number(lambda form: form.infinity | (form.sign if minus else 0)))
+
+
+def _typed() -> dict[str, MathFunction]:
+    """The functions that there are for double and, with the suffix f, for float."""
+    unary: dict[str, Callable[..., FNode]] = {
+        "fabs": compare.absolute,
+        "floor": integral.floor,
+        "ceil": integral.ceiling,
+        "trunc": integral.truncate,
+        "round": integral.round_half_away,
+        "rint": integral.round_half_even,
+        "nearbyint": integral.round_half_even,
+        "sqrt": arithmetic.square_root,
+    }
+    binary: dict[str, Callable[..., FNode]] = {
+        "fmod": arithmetic.remainder,
+        "fdim": _positive_difference,
+    }
+    roundings = {"round": integral.round_half_away, "rint": integral.round_half_even}
+    found: dict[str, MathFunction] = {}
+    for suffix, ctype in (("", _DOUBLE), ("f", _FLOAT)):
+        for name, operation in unary.items():
+            found[name + suffix] = MathFunction(1, ctype, _computed(operation))
+        for name, operation in binary.items():
+            found[name + suffix] = MathFunction(2, ctype, _computed(operation))
+        for name, operation in {"fmin": compare.fmin, "fmax": compare.fmax}.items():
+            found[name + suffix] = MathFunction(2, ctype, _selected(operation))
+        found[f"copysign{suffix}"] = MathFunction(2, ctype, _copysign)
+        for name, rounded in roundings.items():
+            for letter, result in (("l", "long"), ("ll", "long long")):
+                work = _to_integer(rounded, result)
+                found[f"{letter}{name}{suffix}"] = MathFunction(1, ctype, work, result)
+    return found
+
+
+def _macros() -> dict[str, MathFunction]:
+    """What the macros of our <math.h> (and of gcc's) expand to."""
+    found = {
+        "isnan": MathFunction(1, None, _tested(compare.is_nan)),
+        "isinf": MathFunction(1, None, _tested(compare.is_infinite)),
+        "isfinite": MathFunction(1, None, _tested(_is_finite)),
+        "isnormal": MathFunction(1, None, _tested(_is_normal)),
+        "isinf_sign": MathFunction(1, None, _signed_infinity),
+        "signbit": MathFunction(1, None, _signbit),
+        "isunordered": MathFunction(2, None, _tested(compare.unordered)),
+        "isgreater": MathFunction(2, None, _compared(">")),
+        "isgreaterequal": MathFunction(2, None, _compared(">=")),
+        "isless": MathFunction(2, None, _compared("<")),
+        "islessequal": MathFunction(2, None, _compared("<=")),
+        "islessgreater": MathFunction(2, None, _compared("<", ">")),
+    }
+    for suffix, ctype in (("", _DOUBLE), ("f", _FLOAT)):
+        for name in ("inf", "huge_val"):
+            found[name + suffix] = infinity(ctype)
+        found[f"nan{suffix}"] = MathFunction(0, ctype, _number(lambda form: form.nan))
+    return found
+
+
+FUNCTIONS = _typed()
+FUNCTIONS.update({f"__builtin_{name}": function for name, function in {**FUNCTIONS, **_macros()}.items()})
+FUNCTIONS.update({name: FUNCTIONS[f"__builtin_{name}"] for name in ("nan", "nanf")})
+"""All that is known, by name. The argument of ``nan`` says nothing: all NaNs count as one."""

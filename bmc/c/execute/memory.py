@@ -1,0 +1,244 @@
+"""Symbolic memory: objects flattened into scalar cells, guarded pointers, and states merged at joins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from pysmt.fnode import FNode
+from pysmt.shortcuts import FALSE, TRUE
+
+from bmc.c.execute.cells import Cells, Fork, last_common
+from bmc.c.source.types import Arithmetic, ArrayType, CType, Path, PointerType, scalars
+from bmc.errors import InputRefused, Location
+from bmc.formulas.terms import both, choose, either, negate
+
+
+@dataclass(eq=False, slots=True)
+class MemObject:
+    """One C object. ``kind``: pointee, argument, global, local (static), return, automatic, constant.
+
+    ``refusal``: why its initialiser cannot be read, raised on access. ``ended``: its lifetime is over. ``volatile``: as
+    a whole (members may be by themselves).
+    """
+
+    name: str
+    ctype: CType
+    kind: str
+    symbol: str = ""
+    function: str = ""
+    file: str = ""
+    const: bool = False
+    declared: Location | None = None
+    refusal: InputRefused | None = None
+    ended: bool = False
+    volatile: bool = False
+
+    @property
+    def persistent(self) -> bool:
+        return self.kind in ("pointee", "argument", "global", "local", "return")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where a pointer may point: to the sub-object at ``path`` of ``object`` if ``guard`` holds; None is NULL."""
+
+    guard: FNode
+    object: MemObject | None
+    path: Path = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An lvalue: its possible targets (their guards exclude each other) and its type."""
+
+    targets: tuple[Target, ...]
+    ctype: CType
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A scalar rvalue. ``term`` is a bit-vector of the type's width (a floating value's pattern), or a pointer's."""
+
+    term: FNode | tuple[Target, ...]
+    ctype: Arithmetic | PointerType
+
+    @property
+    def bits(self) -> FNode:
+        assert isinstance(self.term, FNode)
+        return self.term
+
+    @property
+    def targets(self) -> tuple[Target, ...]:
+        assert isinstance(self.term, tuple)
+        return self.term
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """A struct rvalue: the contents of its cells by path."""
+
+    cells: tuple[tuple[Path, Content], ...]
+    ctype: CType
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What a cell holds: a bit-vector or pointer targets, and when it is defined."""
+
+    term: FNode | tuple[Target, ...]
+    defined: FNode
+
+
+UNDEFINED = Content((), FALSE())
+Key = tuple[MemObject, Path]
+
+
+class State:
+    """Cells of memory on one path through a function; ``pc`` is the path condition since the function was entered."""
+
+    __slots__ = ("cells", "pc")
+
+    def __init__(self, cells: Mapping[Key, Content] | None = None, pc: FNode | None = None) -> None:
+        self.cells: Cells[Key, Content] = cells if isinstance(cells, Cells) else Cells(cells)
+        self.pc: FNode = pc if pc is not None else TRUE()
+
+    def fork(self, condition: FNode) -> State:
+        """A copy on which ``condition`` holds as well."""
+        return State(self.cells.copied(), both(self.pc, condition))
+
+    def drop(self, objects: Iterable[MemObject]) -> None:
+        """Forget the cells of objects whose lifetime has ended."""
+        for obj in objects:
+            for path, _ in scalars(obj.ctype):
+                self.cells.pop((obj, path), None)
+
+
+def merge(condition: FNode, then: State | None, other: State | None) -> State | None:
+    """Join two paths that exclude each other, and use them up; None is a dead path.
+
+    Where ``condition`` holds the first was taken. What both wrote becomes a choice by ``condition``; what only one of
+    them wrote a choice by that path's whole condition, so that no further join has to touch it (``Cells``: *kept*).
+    """
+    if then is None or then.pc.is_false():
+        return other
+    if other is None or other.pc.is_false():
+        return then
+    fork = last_common(then.cells, other.cells)
+    if len(then.cells.kept) < len(other.cells.kept):
+        _merge_into(other, then, negate(condition), fork)
+        other.pc = either(then.pc, other.pc)
+        return other
+    _merge_into(then, other, condition, fork)
+    then.pc = either(then.pc, other.pc)
+    return then
+
+
+def _merge_into(large: State, small: State, condition: FNode, fork: Fork) -> None:
+    """Give ``large`` the contents of two paths after their join; ``condition`` tells it from ``small``."""
+    opened, kept = large.cells.written_since(fork)
+    s_opened, s_kept = small.cells.written_since(fork)
+    still: dict[Key, None] = {}
+    for key in {**opened, **s_opened, **s_kept}:
+        x, y = large.cells.get(key), small.cells.get(key)
+        if x is None or y is None:
+            joined = x or y  # one of them dropped it, or never had it
+        elif (key in opened or key in kept) and (key in s_opened or key in s_kept):
+            joined = merge_contents(condition, x, y)
+        else:
+            if key in opened:
+                joined = merge_contents(large.pc, x, y)
+            else:
+                joined = merge_contents(small.pc, y, x) if key in s_opened else y
+            large.cells.put(key, joined)
+            kept[key] = None
+            continue
+        if joined is not None:
+            large.cells.put(key, joined)
+            still[key] = None
+        kept.pop(key, None)
+    large.cells.rebase(fork, still, kept)
+
+
+def join(paths: list[State]) -> State | None:
+    """All paths merged; the last first, so that complementary path conditions cancel."""
+    joined: State | None = None
+    for path in reversed(paths):
+        joined = merge(path.pc, path, joined)
+    return joined
+
+
+def merge_contents(condition: FNode, then: Content, other: Content) -> Content:
+    """The content that is ``then`` where ``condition`` holds, else ``other``."""
+    if condition.is_true() or then == other:
+        return then
+    if condition.is_false():
+        return other
+    if then.defined.is_false():
+        return Content(other.term, both(negate(condition), other.defined))
+    if other.defined.is_false():
+        return Content(then.term, both(condition, then.defined))
+    defined = choose(condition, then.defined, other.defined)
+    return Content(merge_terms(condition, then.term, other.term), defined)
+
+
+def merge_terms(
+    condition: FNode, then: FNode | tuple[Target, ...], other: FNode | tuple[Target, ...]
+) -> FNode | tuple[Target, ...]:
+    """The bit-vector or pointer that is ``then`` where ``condition`` holds, else ``other``."""
+    if isinstance(then, tuple) or isinstance(other, tuple):
+        assert isinstance(then, tuple)
+        assert isinstance(other, tuple)
+        return merge_targets([(condition, then), (negate(condition), other)])
+    return choose(condition, then, other)
+
+
+def merge_targets(choices: Iterable[tuple[FNode, tuple[Target, ...]]]) -> tuple[Target, ...]:
+    """The union of guarded target lists; equal targets are joined."""
+    found: dict[tuple[MemObject | None, Path], FNode] = {}
+    for condition, targets in choices:
+        for target in targets:
+            guard = both(condition, target.guard)
+            if not guard.is_false():
+                key = (target.object, target.path)
+                found[key] = either(found[key], guard) if key in found else guard
+    return tuple(Target(guard, obj, path) for (obj, path), guard in found.items())
+
+
+def address_of(place: Place) -> Value:
+    """The pointer to an lvalue."""
+    return Value(place.targets, PointerType(place.ctype))
+
+
+def is_null(targets: tuple[Target, ...]) -> FNode:
+    """When a pointer is NULL."""
+    result = FALSE()
+    for target in targets:
+        if target.object is None:
+            result = either(result, target.guard)
+    return result
+
+
+def member_path(place: Place, names: Iterable[str], ctype: CType) -> Place:
+    """The member at the end of a way through nested structs."""
+    path = tuple(names)
+    return Place(tuple(Target(t.guard, t.object, (*t.path, *path)) for t in place.targets if t.object), ctype)
+
+
+def element_places(place: Place, guards: Iterable[tuple[int, FNode]]) -> Place:
+    """The element of an array lvalue whose index is given as guarded constants."""
+    assert isinstance(place.ctype, ArrayType)
+    targets = [
+        Target(both(t.guard, guard), t.object, (*t.path, index))
+        for index, guard in guards
+        for t in place.targets
+        if t.object is not None
+    ]
+    return Place(tuple(t for t in targets if not t.guard.is_false()), place.ctype.element)
+
+
+def live(targets: Iterable[Target]) -> Iterator[tuple[FNode, MemObject, Path]]:
+    """The targets that are objects."""
+    for target in targets:
+        if target.object is not None:
+            yield target.guard, target.object, target.path

@@ -1,0 +1,1 @@
+"""Preprocessed text, types and declarations of C programs."""

@@ -1,0 +1,250 @@
+"""A whole C program: its files parsed, its types, functions and file-scope objects by name."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pycparser import c_ast, c_parser
+
+from bmc.c.source.depth import DEEPEST, check_brackets, check_tree, too_deep
+from bmc.c.source.extensions import keyword_hint
+from bmc.c.source.preprocess import PreprocessedUnit, preprocess
+from bmc.c.source.types import CType, DataModel, FunctionType
+from bmc.errors import InputRefused, Location, UnsupportedConstruct
+
+Node = c_ast.Node
+T = TypeVar("T")
+
+
+def where(node: Any) -> Location:
+    """The place of a syntax node."""
+    coord = getattr(node, "coord", None)
+    return Location(coord.file or "", coord.line or 0, coord.column or 0) if coord else Location("")
+
+
+def unsupported(construct: str, node: Any, hint: str = "") -> UnsupportedConstruct:
+    """The refusal of a construct outside the supported subset, with its place."""
+    return UnsupportedConstruct(f"unsupported C construct: {construct}", where(node), hint)
+
+
+@dataclass(eq=False, slots=True)
+class Scope:
+    """Names (typedefs, enum constants, objects, functions) and struct, union and enum tags, with an enclosing scope."""
+
+    parent: Scope | None = None
+    names: dict[str, Any] = field(default_factory=dict)
+    tags: dict[str, CType] = field(default_factory=dict)
+
+    def inner(self) -> Scope:
+        """A new scope inside of this one; while it is in use, nothing may be entered into this one."""
+        return Scope(self if self.names or self.tags or self.parent is None else self.parent)
+
+    def find(self, name: str) -> Any:
+        """What a name stands for, None if it is unknown; raises the refusal of a declaration that cannot be read."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.names:
+                found = scope.names[name]
+                if isinstance(found, Unreadable):
+                    raise found.error
+                return found
+            scope = scope.parent
+        return None
+
+    def find_tag(self, tag: str) -> CType | None:
+        scope: Scope | None = self
+        while scope is not None:
+            if tag in scope.tags:
+                return scope.tags[tag]
+            scope = scope.parent
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A declaration outside the subset: its refusal is raised where the name is used."""
+
+    error: InputRefused
+
+
+@dataclass(frozen=True, slots=True)
+class Typedef:
+    """A type name; ``const`` and ``volatile`` if objects of the type are."""
+
+    ctype: CType
+    const: bool = False
+    volatile: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class EnumConstant:
+    """An enumeration constant; its type is int."""
+
+    value: int
+
+
+@dataclass(eq=False, slots=True)
+class Function:
+    """A function; ``node`` is its definition, None where it is only declared."""
+
+    name: str
+    ctype: FunctionType
+    unit: Unit
+    node: Any = None
+    static: bool = False
+
+
+@dataclass(eq=False, slots=True)
+class Unit:
+    """One parsed source file."""
+
+    source: PreprocessedUnit
+    tree: Any
+    scope: Scope = field(default_factory=Scope)
+    zero_sum: Location | None = None
+    """The first floating-point sum or difference of what may be a constant zero (bmc.c.execute.zero_sums)."""
+    narrowed: Location | None = None
+    """The first double constant that loses digits where it initialises a float of an automatic aggregate."""
+
+
+@dataclass(eq=False, slots=True)
+class Program:
+    """All units, and the functions with external linkage by name."""
+
+    units: list[Unit]
+    model: DataModel
+    functions: dict[str, Function] = field(default_factory=dict)
+
+    @property
+    def stand_ins(self) -> tuple[tuple[str, str], ...]:
+        """Bundled stand-ins that were read for vendor headers: (name, path), in the order of their first use."""
+        return tuple(dict.fromkeys(pair for unit in self.units for pair in unit.source.stand_ins))
+
+    def function(self, name: str) -> Function | None:
+        """A defined function, wherever it stands (static ones too, where only one has the name)."""
+        for unit in self.units:
+            if isinstance(unit.scope.names.get(name), Unreadable):
+                unit.scope.find(name)
+        found = self.functions.get(name)
+        if found is not None and found.node is not None:
+            return found
+        local = [f for u in self.units if isinstance(f := u.scope.names.get(name), Function) and f.node is not None]
+        return local[0] if len(local) == 1 else None
+
+    def defined_functions(self) -> list[Function]:
+        """Every function with a body, in source order."""
+        found = [f for unit in self.units for f in unit.scope.names.values() if isinstance(f, Function)]
+        return list(dict.fromkeys(f for f in found if f.node is not None))
+
+
+def parse_file(
+    file: str,
+    include: Sequence[str],
+    defines: Sequence[tuple[str, str]],
+    model: DataModel,
+    pass_errors: bool = False,
+) -> tuple[PreprocessedUnit, Any]:
+    """Preprocess and parse one file. InputRefused with the place of the first syntax error."""
+    source = preprocess(file, include, defines, model, pass_errors)
+    return source, parse_text(source.text, file)
+
+
+def parse_text(text: str, file: str) -> Any:
+    """Parse preprocessed C. InputRefused for a syntax error and for what is nested too deep, each with its place."""
+    check_brackets(text, file)
+    parser = c_parser.CParser()
+    try:
+        tree = parser.parse(text, file)
+    except c_parser.ParseError as error:
+        message, place, hint = syntax_error(str(error), file)
+        hint = keyword_hint(_source_line(place)) or hint
+        raise InputRefused(message, place if place.line else _next_token(parser, text, place), hint) from None
+    except RecursionError:
+        raise too_deep("syntax", DEEPEST, _next_token(parser, text, Location(file))) from None
+    check_tree(tree)
+    return tree
+
+
+def _source_line(place: Location) -> str:
+    """The text of a line of a source file, '' where there is none."""
+    try:
+        lines = Path(place.file).read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return ""
+    return lines[place.line - 1] if 0 < place.line <= len(lines) else ""
+
+
+def _next_token(parser: Any, text: str, place: Location) -> Location:
+    """Where the parser stands; some of its errors name no line. At the end: the last line with text."""
+    try:
+        token = parser._tokens.peek()
+        return Location(token.filename, token.lineno, token.column)
+    except AttributeError:
+        return last_line(text, place)
+
+
+def last_line(text: str, place: Location) -> Location:
+    """The last line of preprocessed ``text`` that is not blank, by its line markers."""
+    text = text.rstrip()
+    markers = list(re.finditer(r'^#line (\d+)(?: "([^"\n]*)")?[^\n]*\n', text, re.M))
+    if not markers:
+        return Location(place.file, text.count("\n") + 1)
+    last = markers[-1]
+    return Location(last[2] or place.file, int(last[1]) + text.count("\n", last.end()))
+
+
+def syntax_error(message: str, file: str) -> tuple[str, Location, str]:
+    """pycparser's message as (text, place, next step)."""
+    match = re.match(r"(.*?):(\d+)(?::(\d+))?: (.*)", message, re.S)
+    hint = "only standard C11 is read; put a stand-in header with macros for compiler extensions on the include path"
+    if message.endswith("At end of input"):
+        text = "C syntax error: the file ends inside of a declaration, function or other block"
+        return text, Location(file), "close what is open there: a brace, a parenthesis, or a semicolon is missing"
+    if match and match[4].startswith("Comments are not supported"):
+        message = f"{message[: match.start(4)]}a comment that does not end"
+        match, hint = re.match(r"(.*?):(\d+)(?::(\d+))?: (.*)", message, re.S), "close it with */"
+    if not match:
+        return f"C syntax error: {message.removeprefix(f'{file}: ')}", Location(file), hint
+    place = Location(match[1] or file, int(match[2]), int(match[3] or 0))
+    return f"C syntax error: {match[4].strip()}", place, hint
+
+
+@contextlib.contextmanager
+def _deep_recursion() -> Iterator[None]:
+    old = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(old, 200_000))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(old)
+
+
+def with_deep_stack(work: Callable[[], T]) -> T:
+    """Run ``work`` with a large stack: the parser and the executor recurse along the nesting of the code."""
+    result: list[T] = []
+    failure: list[BaseException] = []
+
+    def body() -> None:
+        try:
+            with _deep_recursion():
+                result.append(work())
+        except BaseException as error:  # handed on to the caller's thread
+            failure.append(error)
+
+    old = threading.stack_size(512 * 1024 * 1024)
+    try:
+        thread = threading.Thread(target=body, daemon=True)
+        thread.start()
+    finally:
+        threading.stack_size(old)
+    thread.join()
+    if failure:
+        raise failure[0]
+    return result[0]

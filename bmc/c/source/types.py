@@ -1,0 +1,287 @@
+"""C types, the target's word sizes, and object layout (size, alignment, offsets in bytes)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from bmc.errors import InputRefused
+from bmc.floats.format import FORMATS, Format
+from bmc.system.transition import ValueType
+
+
+@dataclass(frozen=True, slots=True)
+class IntType:
+    """An integer type: ``bits`` of storage, conversion ``rank`` (C11 6.3.1.1), enumeration ``labels``."""
+
+    name: str
+    bits: int
+    signed: bool
+    rank: int
+    is_bool: bool = False
+    labels: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def least(self) -> int:
+        return -(1 << (self.bits - 1)) if self.signed else 0
+
+    @property
+    def greatest(self) -> int:
+        if self.is_bool:
+            return 1
+        return (1 << (self.bits - 1)) - 1 if self.signed else (1 << self.bits) - 1
+
+    def value_type(self) -> ValueType:
+        """How the transition system shows values of this type."""
+        return ValueType(self.name, self.bits, self.signed, self.labels)
+
+
+@dataclass(frozen=True, slots=True)
+class FloatType:
+    """``float`` or ``double``; ``long double`` (128 bits) may be declared and cleared, but not computed with."""
+
+    name: str
+    bits: int
+
+    @property
+    def readable(self) -> bool:
+        """Whether values of this type can be computed with."""
+        return self.bits in FORMATS
+
+    @property
+    def format(self) -> Format:
+        """The IEEE-754 format; only of a readable type."""
+        return FORMATS[self.bits]
+
+    def value_type(self) -> ValueType:
+        """How the transition system shows values of this type."""
+        return ValueType(self.name, self.bits, floating=True)
+
+
+@dataclass(frozen=True, slots=True)
+class VoidType:
+    """``void``."""
+
+
+@dataclass(frozen=True, slots=True)
+class PointerType:
+    """A pointer, ``const`` or ``volatile``: to such; ``length``: of the array that a parameter was declared as."""
+
+    target: CType
+    const: bool = False
+    length: int | None = None
+    volatile: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayType:
+    """An array of ``length`` elements (None: incomplete)."""
+
+    element: CType
+    length: int | None
+
+
+@dataclass(eq=False, slots=True)
+class StructType:
+    """A struct (or a union, which can be declared but not accessed), identified by its declaration."""
+
+    tag: str
+    is_union: bool = False
+    fields: list[Member] | None = None
+    pack: int = 0
+    """Greatest alignment of a member in bytes (``packed``, ``#pragma pack``); 0 for no limit."""
+    refusal: InputRefused | None = None
+    """Why the members cannot be read; raised where they are needed."""
+    depth: int = 1
+    """Structs one within the other, counting this one."""
+    _by_name: dict[str, Member] = field(default_factory=dict)
+
+    def member(self, name: str) -> Member | None:
+        """The direct member called ``name``."""
+        members = self.members()
+        if len(self._by_name) != len(members):
+            self._by_name = {m.name: m for m in reversed(members)}
+        return self._by_name.get(name)
+
+    def find(self, name: str) -> tuple[Member, ...]:
+        """The way to the member ``name``, through unnamed structs and unions; empty if there is none."""
+        direct = self.member(name)
+        if direct is not None:
+            return (direct,)
+        for member in self.members():
+            if member.name.startswith(UNNAMED) and isinstance(member.type, StructType):
+                inner = member.type.find(name)
+                if inner:
+                    return (member, *inner)
+        return ()
+
+    def members(self) -> list[Member]:
+        """The members; InputRefused for an incomplete type or one that cannot be read."""
+        if self.refusal is not None:
+            raise self.refusal
+        if self.fields is None:
+            raise InputRefused(f"{show_type(self)} is declared but never defined")
+        return self.fields
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionType:
+    """A function; ``parameters`` are (name, type) pairs."""
+
+    result: CType
+    parameters: tuple[tuple[str, CType], ...]
+    variadic: bool = False
+
+
+UNNAMED = "(unnamed "
+"""Start of the made-up names of unnamed members."""
+
+Arithmetic: TypeAlias = IntType | FloatType
+CType: TypeAlias = IntType | FloatType | VoidType | PointerType | ArrayType | StructType | FunctionType
+Step: TypeAlias = str | int
+Path: TypeAlias = tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One member of a struct."""
+
+    name: str
+    type: CType
+    bit_field: bool = False
+    volatile: bool = False
+
+
+@dataclass(frozen=True)
+class DataModel:
+    """The target's word sizes in bits. ``lp64`` is that of gcc on x86-64 Linux."""
+
+    name: str
+    short: int = 16
+    int_: int = 32
+    long: int = 64
+    long_long: int = 64
+    pointer: int = 64
+    char_signed: bool = True
+    long_long_align: int = 8
+    basic: dict[str, IntType] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        sizes = {"char": 8, "short": self.short, "int": self.int_, "long": self.long, "long long": self.long_long}
+        for rank, (name, bits) in enumerate(sizes.items(), start=1):
+            signed = self.char_signed if name == "char" else True
+            self.basic[name] = IntType(name, bits, signed, rank)
+            self.basic[f"signed {name}"] = IntType(f"signed {name}" if name == "char" else name, bits, True, rank)
+            self.basic[f"unsigned {name}"] = IntType(f"unsigned {name}", bits, False, rank)
+        self.basic["_Bool"] = IntType("_Bool", 8, False, 0, is_bool=True)
+
+    @property
+    def int_type(self) -> IntType:
+        return self.basic["int"]
+
+    @property
+    def size_t(self) -> IntType:
+        return next(t for t in self.basic.values() if t.bits == self.pointer and not t.signed)
+
+    @property
+    def ptrdiff_t(self) -> IntType:
+        return replace(self.basic["long"] if self.long == self.pointer else self.basic["long long"], signed=True)
+
+
+DATA_MODELS = {
+    "lp64": DataModel("lp64"),
+    "ilp32": DataModel("ilp32", long=32, pointer=32, long_long_align=4),
+    "llp64": DataModel("llp64", long=32),
+    "ip16": DataModel("ip16", int_=16, long=32, pointer=16, long_long_align=2),
+}
+
+
+def promote(ctype: IntType, model: DataModel) -> IntType:
+    """Integer promotion (C11 6.3.1.1p2)."""
+    if ctype.rank > model.int_type.rank or (ctype.rank == model.int_type.rank and not ctype.labels):
+        return ctype
+    if ctype.is_bool or ctype.bits < model.int_ or ctype.signed:
+        return model.int_type
+    return model.basic["unsigned int"]
+
+
+def common_type(left: IntType, right: IntType, model: DataModel) -> IntType:
+    """The usual arithmetic conversions (C11 6.3.1.8) for two integer types."""
+    left, right = promote(left, model), promote(right, model)
+    if left.signed == right.signed:
+        return left if left.rank >= right.rank else right
+    unsigned, signed = (right, left) if left.signed else (left, right)
+    if unsigned.rank >= signed.rank:
+        return unsigned
+    if signed.bits > unsigned.bits:
+        return signed
+    return next(t for t in model.basic.values() if t.rank == signed.rank and not t.signed)
+
+
+def type_at(ctype: CType, path: Path) -> CType:
+    """The type of the sub-object at ``path``."""
+    for part in path:
+        if isinstance(ctype, ArrayType):
+            ctype = ctype.element
+        elif isinstance(ctype, StructType):
+            member = ctype.member(str(part))
+            assert member is not None
+            ctype = member.type
+    return ctype
+
+
+def scalars(ctype: CType, path: Path = ()) -> Iterator[tuple[Path, CType]]:
+    """All scalar sub-objects (integers, floats, pointers) as (path, type); union and bit-field members are left out."""
+    if isinstance(ctype, ArrayType):
+        for index in range(ctype.length or 0):
+            yield from scalars(ctype.element, (*path, index))
+    elif isinstance(ctype, StructType):
+        for member in [] if ctype.is_union else ctype.fields or []:
+            if not member.bit_field:
+                yield from scalars(member.type, (*path, member.name))
+    elif isinstance(ctype, IntType | FloatType | PointerType):
+        yield path, ctype
+
+
+def same_type(left: CType, right: CType) -> bool:
+    """Whether two types are the same for assignment of whole objects and for matching parameters."""
+    if isinstance(left, IntType) and isinstance(right, IntType):
+        return (left.bits, left.signed, left.is_bool) == (right.bits, right.signed, right.is_bool)
+    if isinstance(left, FloatType) and isinstance(right, FloatType):
+        return left.bits == right.bits
+    if isinstance(left, PointerType) and isinstance(right, PointerType):
+        return same_type(left.target, right.target)
+    if isinstance(left, ArrayType) and isinstance(right, ArrayType):
+        return left.length == right.length and same_type(left.element, right.element)
+    if isinstance(left, StructType) and isinstance(right, StructType):
+        return left is right or (left.tag == right.tag and _same_members(left, right))
+    return left == right
+
+
+def _same_members(left: StructType, right: StructType) -> bool:
+    """Whether two struct types (of two units) with one tag agree; an incomplete one agrees with any."""
+    if left.fields is None or right.fields is None:
+        return True
+    if len(left.fields) != len(right.fields) or (left.is_union, left.pack) != (right.is_union, right.pack):
+        return False
+    pairs = zip(left.fields, right.fields, strict=True)
+    return all(
+        (a.name, a.bit_field) == (b.name, b.bit_field)
+        and (isinstance(a.type, PointerType) == isinstance(b.type, PointerType))
+        and (isinstance(a.type, PointerType) or same_type(a.type, b.type))
+        for a, b in pairs
+    )
+
+
+def show_type(ctype: CType) -> str:
+    """The type as a C programmer would name it."""
+    if isinstance(ctype, IntType | FloatType):
+        return ctype.name
+    if isinstance(ctype, PointerType):
+        return f"{'const ' if ctype.const else ''}{show_type(ctype.target)} *"
+    if isinstance(ctype, ArrayType):
+        return f"{show_type(ctype.element)}[{'' if ctype.length is None else ctype.length}]"
+    if isinstance(ctype, StructType):
+        return f"{'union' if ctype.is_union else 'struct'} {ctype.tag or '(unnamed)'}"
+    return "void" if isinstance(ctype, VoidType) else "function"

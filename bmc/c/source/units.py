@@ -1,0 +1,142 @@
+"""File scope: the external declarations of each unit, entered into its scope and into the program."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from pycparser import c_ast
+
+from bmc.c.execute.initialise import Initialiser
+from bmc.c.execute.memory import MemObject
+from bmc.c.source.declarations import TypeReader, is_const, is_volatile, refuse_thread_local
+from bmc.c.source.program import Function, Program, Typedef, Unit, Unreadable, where
+from bmc.c.source.types import ArrayType, CType, FunctionType, StructType, same_type, show_type
+from bmc.errors import InputRefused, UnsupportedConstruct
+
+
+class UnitReader:
+    """Enters the file-scope declarations of a unit into its scope and into the program."""
+
+    def __init__(self, program: Program, types: TypeReader, initialiser: Initialiser) -> None:
+        self.program = program
+        self.types = types
+        self.initialiser = initialiser
+        self.objects: dict[str, MemObject] = {}
+        self.initialisers: dict[MemObject, tuple[Any, Unit]] = {}
+
+    def read(self, unit: Unit) -> None:
+        """Enter every external declaration of ``unit``; what cannot be read is refused where it is used."""
+        self.types.pack = 0
+        packs: list[int] = []
+        for node in unit.tree.ext:
+            if isinstance(node, c_ast.Pragma):
+                self.types.pack = _pack(node, self.types.pack, packs)
+                continue
+            name = node.decl.name if isinstance(node, c_ast.FuncDef) else getattr(node, "name", None)
+            try:
+                self._external(node, unit)
+            except InputRefused as error:
+                error.where = error.where or where(node)
+                if name is None or not isinstance(error, UnsupportedConstruct):
+                    raise
+                unit.scope.names[name] = Unreadable(error)
+
+    def _external(self, node: Any, unit: Unit) -> None:
+        if isinstance(node, c_ast.FuncDef):
+            self._function(node.decl, unit, node)
+        elif isinstance(node, c_ast.Typedef):
+            ctype = self._named(node, unit)
+            unit.scope.names[node.name] = Typedef(ctype, is_const(node, unit.scope), is_volatile(node, unit.scope))
+        elif isinstance(node, c_ast.StaticAssert):
+            self.types.check_static_assert(node, unit.scope)
+        elif isinstance(node, c_ast.Decl):
+            self._declaration(node, unit)
+
+    def _named(self, node: Any, unit: Unit) -> CType:
+        ctype = self.types.read(node, unit.scope)
+        if isinstance(ctype, StructType) and not ctype.tag:
+            ctype.tag = node.name
+        return ctype
+
+    def _declaration(self, node: Any, unit: Unit) -> None:
+        ctype = self.types.read(node, unit.scope)
+        if node.name is None:
+            return
+        if isinstance(ctype, FunctionType):
+            self._function(node, unit, None)
+        else:
+            self._variable(node, ctype, unit)
+
+    def _function(self, decl: Any, unit: Unit, definition: Any) -> None:
+        ctype = self.types.read(decl, unit.scope)
+        assert isinstance(ctype, FunctionType)
+        static = "static" in decl.storage
+        known = unit.scope.names.get(decl.name)
+        if not static and not (isinstance(known, Function) and known.static):
+            known = self.program.functions.get(decl.name)
+        if not isinstance(known, Function):
+            known = Function(decl.name, ctype, unit, None, static)
+            if not static:
+                self.program.functions[decl.name] = known
+        unit.scope.names[decl.name] = known
+        if definition is not None:
+            if known.node is not None:
+                raise InputRefused(f"function '{decl.name}' is defined twice", where(definition))
+            known.node, known.unit, known.ctype = definition, unit, ctype
+
+    def _variable(self, node: Any, ctype: CType, unit: Unit) -> None:
+        refuse_thread_local(node)
+        if isinstance(ctype, ArrayType) and ctype.length is None and node.init is not None:
+            ctype = self.initialiser.completed(ctype, node.init, unit.scope)
+        static = "static" in node.storage
+        const = is_const(node, unit.scope)
+        known = unit.scope.names.get(node.name)
+        if not isinstance(known, MemObject):
+            known = None if static else self.objects.get(node.name)
+        if known is None:
+            known = MemObject(node.name, ctype, "constant" if const else "global", node.name, "", "", const)
+            known.declared = where(node)
+            if not static:
+                self.objects[node.name] = known
+        else:
+            self._redeclare(known, ctype, node)
+        known.volatile = known.volatile or is_volatile(node, unit.scope)
+        unit.scope.names[node.name] = known
+        if node.init is not None:
+            if known in self.initialisers:
+                raise InputRefused(f"'{node.name}' is initialised twice", where(node))
+            self.initialisers[known] = (node.init, unit)
+        if node.init is not None or "extern" not in node.storage:
+            known.file = known.file or unit.source.file
+
+    @staticmethod
+    def _redeclare(known: MemObject, ctype: CType, node: Any) -> None:
+        """A further declaration of an object: it must agree, and may complete an array's length."""
+        old = known.ctype
+        if isinstance(old, ArrayType) and isinstance(ctype, ArrayType) and None in (old.length, ctype.length):
+            agree = same_type(old.element, ctype.element)
+            known.ctype = ctype if old.length is None else old
+        else:
+            agree = same_type(old, ctype)
+            if isinstance(old, StructType) and old.fields is None:
+                known.ctype = ctype
+        if not agree:
+            text = f"'{node.name}' is declared as {show_type(ctype)} here and as {show_type(old)} elsewhere"
+            raise InputRefused(text, where(node), f"the other declaration: {known.declared}")
+
+
+def _pack(node: Any, current: int, saved: list[int]) -> int:
+    """The packing after a ``#pragma pack``; 0 for none."""
+    text = node.string if isinstance(node.string, str) else node.string.value
+    words = re.findall(r"\w+", text)
+    if words[:1] != ["pack"]:
+        return current
+    if "push" in words:
+        saved.append(current)
+    numbers = [int(word) for word in words if word.isdigit()]
+    if numbers:
+        return numbers[-1]
+    if "pop" in words:
+        return saved.pop() if saved else 0
+    return current if "push" in words else 0

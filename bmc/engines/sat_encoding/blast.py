@@ -1,0 +1,131 @@
+"""From pysmt formulas (Booleans and bit-vectors, QF_BV) to gates, without recursion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import pysmt.operators as op
+from pysmt.fnode import FNode
+
+from bmc.engines.sat_encoding import circuits
+from bmc.engines.sat_encoding.aig import FALSE, Graph
+from bmc.engines.sat_encoding.choices import Tree, tree_of
+from bmc.engines.sat_encoding.circuits import Word
+
+Maker = Callable[[Graph, FNode, Sequence[Word]], Word]
+Leaves = Callable[[FNode], Word | None]
+"""The word of a formula that is given, None of one to be translated; a symbol is always given."""
+
+
+class Blaster:
+    """Translates formulas into ``graph``, each once; a Boolean is a word of one bit.
+
+    ``leaves`` is asked before a formula is translated.
+    """
+
+    def __init__(self, graph: Graph, leaves: Leaves) -> None:
+        self._graph = graph
+        self._leaves = leaves
+        self._words: dict[FNode, Word] = {}
+        self._trees: dict[FNode, Tree | None] = {}
+        self._divided: dict[tuple[FNode, FNode], tuple[Word, Word]] = {}
+
+    def literal(self, formula: FNode) -> int:
+        """The literal of a Boolean formula."""
+        return self.word(formula)[0]
+
+    def word(self, formula: FNode) -> Word:
+        """The word of a formula, the lowest bit first; ValueError for an operator outside QF_BV."""
+        stack = [formula]
+        while stack:
+            node = stack[-1]
+            if node in self._words:
+                stack.pop()
+                continue
+            given = self._leaves(node)
+            if given is not None:
+                self._words[node] = given
+                continue
+            tree = self._tree(node)
+            needed = node.args() if tree is None else tree.needed
+            missing = [arg for arg in needed if arg not in self._words]
+            if missing:
+                stack.extend(missing)
+            else:
+                self._words[node] = self._made(node) if tree is None else tree.made(self._graph, self._words)
+        return self._words[formula]
+
+    def _tree(self, node: FNode) -> Tree | None:
+        if node.node_type() != op.ITE or node.get_type().is_bool_type():
+            return None
+        if node not in self._trees:
+            self._trees[node] = tree_of(node, self._words, node.bv_width())
+        return self._trees[node]
+
+    def _made(self, node: FNode) -> Word:
+        kind = node.node_type()
+        words = [self._words[arg] for arg in node.args()]
+        if kind in (op.BV_UDIV, op.BV_UREM):
+            pair = (node.arg(0), node.arg(1))
+            if pair not in self._divided:
+                self._divided[pair] = circuits.divided(self._graph, *words)
+            return self._divided[pair][kind == op.BV_UREM]
+        maker = _MAKERS.get(kind)
+        if maker is None:
+            raise ValueError(f"cannot translate operator {op.op_to_str(kind)}: not Boolean nor bit-vector")
+        return maker(self._graph, node, words)
+
+
+def _bitwise(operation: Callable[[Graph, int, int], int]) -> Maker:
+    return lambda g, n, w: [operation(g, x, y) for x, y in zip(w[0], w[1], strict=True)]
+
+
+def _comparison(compare: Callable[[Graph, Word, Word, bool], int], or_equal: bool) -> Maker:
+    return lambda g, n, w: [compare(g, w[0], w[1], or_equal)]
+
+
+def _turned(word: Word, places: int) -> Word:
+    """``word`` rotated to higher places."""
+    places %= len(word)
+    return [*word[len(word) - places :], *word[: len(word) - places]]
+
+
+def _extracted(g: Graph, node: FNode, words: Sequence[Word]) -> Word:
+    return words[0][node.bv_extract_start() : node.bv_extract_end() + 1]
+
+
+_MAKERS: dict[int, Maker] = {
+    op.BOOL_CONSTANT: lambda g, n, w: [int(n.constant_value())],
+    op.BV_CONSTANT: lambda g, n, w: circuits.constant(n.constant_value(), n.bv_width()),
+    op.AND: lambda g, n, w: [g.all(word[0] for word in w)],
+    op.OR: lambda g, n, w: [g.any(word[0] for word in w)],
+    op.NOT: lambda g, n, w: [w[0][0] ^ 1],
+    op.IMPLIES: lambda g, n, w: [g.disjunction(w[0][0] ^ 1, w[1][0])],
+    op.IFF: lambda g, n, w: [g.exclusive(w[0][0], w[1][0]) ^ 1],
+    op.EQUALS: lambda g, n, w: [circuits.equal(g, w[0], w[1])],
+    op.ITE: lambda g, n, w: circuits.chosen(g, w[0][0], w[1], w[2]),
+    op.BV_NOT: lambda g, n, w: circuits.inverted(w[0]),
+    op.BV_AND: _bitwise(Graph.conjunction),
+    op.BV_OR: _bitwise(Graph.disjunction),
+    op.BV_XOR: _bitwise(Graph.exclusive),
+    op.BV_CONCAT: lambda g, n, w: [*w[1], *w[0]],
+    op.BV_EXTRACT: _extracted,
+    op.BV_ULT: _comparison(circuits.below, False),
+    op.BV_ULE: _comparison(circuits.below, True),
+    op.BV_SLT: _comparison(circuits.signed_below, False),
+    op.BV_SLE: _comparison(circuits.signed_below, True),
+    op.BV_COMP: lambda g, n, w: [circuits.equal(g, w[0], w[1])],
+    op.BV_NEG: lambda g, n, w: circuits.negated(g, w[0]),
+    op.BV_ADD: lambda g, n, w: circuits.sum_of(g, w[0], w[1]),
+    op.BV_SUB: lambda g, n, w: circuits.difference(g, w[0], w[1]),
+    op.BV_MUL: lambda g, n, w: circuits.product(g, w[0], w[1]),
+    op.BV_SDIV: lambda g, n, w: circuits.signed_quotient(g, w[0], w[1]),
+    op.BV_SREM: lambda g, n, w: circuits.signed_remainder(g, w[0], w[1]),
+    op.BV_LSHL: lambda g, n, w: circuits.shifted(g, w[0], w[1], True),
+    op.BV_LSHR: lambda g, n, w: circuits.shifted(g, w[0], w[1], False),
+    op.BV_ASHR: lambda g, n, w: circuits.shifted(g, w[0], w[1], False, w[0][-1]),
+    op.BV_ROL: lambda g, n, w: _turned(w[0], n.bv_rotation_step()),
+    op.BV_ROR: lambda g, n, w: _turned(w[0], -n.bv_rotation_step()),
+    op.BV_ZEXT: lambda g, n, w: [*w[0], *[FALSE] * n.bv_extend_step()],
+    op.BV_SEXT: lambda g, n, w: [*w[0], *[w[0][-1]] * n.bv_extend_step()],
+}

@@ -1,0 +1,112 @@
+"""One step of a transition system as a stencil of clauses, and framed formulas likewise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
+from typing import TypeVar
+
+from pysmt.fnode import FNode
+
+from bmc.engines.sat_encoding.aig import Graph
+from bmc.engines.sat_encoding.blast import Blaster
+from bmc.engines.sat_encoding.circuits import Word
+from bmc.engines.sat_encoding.cnf import EQUIVALENT, IMPLIES
+from bmc.engines.sat_encoding.moments import Moments
+from bmc.engines.sat_encoding.solver import Aside
+from bmc.engines.sat_encoding.stencil import Stencil
+from bmc.system.transition import StateVariable, TransitionSystem, conjunction, symbols_of
+
+STATE, STEP = 0, 1
+"""The layers of a step: what is a matter of the state alone, and the rest."""
+
+
+def width(formula: FNode) -> int:
+    """The number of bits of a Boolean (1) or bit-vector."""
+    kind = formula.get_type()
+    return 1 if kind.is_bool_type() else int(kind.width)
+
+
+Key = TypeVar("Key")
+
+
+def _inputs(graph: Graph, made: dict[Key, Word], key: Key, bits: int) -> Word:
+    """The word of inputs for ``key``, made when it is first asked for."""
+    if key not in made:
+        made[key] = [graph.fresh() for _ in range(bits)]
+    return made[key]
+
+
+def _gates(words: Mapping[Key, Word]) -> list[int]:
+    return [bit >> 1 for word in words.values() for bit in word]
+
+
+class Step:
+    """The clauses of one step of some state variables.
+
+    ``symbols`` (plain) give the leaves, each with all its bits. ``after`` has the local variables of each variable's
+    bits in the next state, ``parts`` those of the formulas that were asked for; ``valid`` implies that the step is
+    valid, ``proved`` that the invariants hold before it. ``layers`` tells the layer of each part.
+    """
+
+    def __init__(
+        self,
+        system: TransitionSystem,
+        variables: Sequence[StateVariable],
+        conditions: bool,
+        parts: Iterable[FNode],
+        aside: Aside = nullcontext,
+    ) -> None:
+        """``conditions``: with validity and invariants. ``parts``: formulas over plain symbols of state and inputs.
+
+        ``aside`` surrounds preprocessing.
+        """
+        graph = Graph()
+        symbols: dict[FNode, Word] = {}
+
+        def leaf(node: FNode) -> Word | None:
+            return _inputs(graph, symbols, node, width(node)) if node.is_symbol() else None
+
+        blaster = Blaster(graph, leaf)
+        states = {var.symbol for var in system.state}
+        self.layers = {part: STATE if states.issuperset(symbols_of(part)) else STEP for part in parts}
+        found = {part: blaster.word(part) for part in self.layers}
+        after = {var.symbol: blaster.word(var.next) for var in variables}
+        invariants = [inv.formula for inv in system.invariants if inv.proved] if conditions else []
+        restrictions = [system.input_constraint, system.defined] if conditions else []
+        proved = blaster.literal(conjunction(invariants))
+        valid = blaster.literal(conjunction(restrictions))
+        state = {bit: EQUIVALENT for part, word in found.items() if self.layers[part] == STATE for bit in word}
+        step = {bit: EQUIVALENT for part, word in found.items() if self.layers[part] == STEP for bit in word}
+        step.update((bit, EQUIVALENT) for word in after.values() for bit in word)
+        state.setdefault(proved, IMPLIES)
+        step.setdefault(valid, IMPLIES)
+        self.symbols = tuple(symbols)
+        self.stencil = Stencil(graph, _gates(symbols), [state, step], preprocess=True, aside=aside)
+        local = self.stencil.local
+        self.after = {symbol: [local(bit) for bit in word] for symbol, word in after.items()}
+        self.parts = {part: [local(bit) for bit in word] for part, word in found.items()}
+        self.valid, self.proved = local(valid), local(proved)
+        self.gates = len(graph.kinds)
+
+
+class Placeable:
+    """A framed formula as clauses over the words of ``leaves``: plain formulas, each with a step.
+
+    ``root`` is the local variable that implies the formula.
+    """
+
+    def __init__(self, formula: FNode, moments: Moments, given: Callable[[FNode], bool]) -> None:
+        """``given`` tells of which plain formulas the words are at hand; they are of symbols."""
+        graph = Graph()
+        words: dict[tuple[FNode, int], Word] = {}
+
+        def leaf(node: FNode) -> Word | None:
+            step, told = moments.of(node)
+            known = step >= 0 and (told.is_symbol() or given(told))
+            return _inputs(graph, words, (told, step), width(told)) if known else None
+
+        root = Blaster(graph, leaf).literal(formula)
+        self.leaves = tuple(words)
+        self.stencil = Stencil(graph, _gates(words), [{root: IMPLIES}], preprocess=False)
+        self.root = self.stencil.local(root)

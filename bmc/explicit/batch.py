@@ -1,0 +1,236 @@
+"""Many runs of a system side by side: random inputs, arrays over all runs ("lanes") at once.
+
+For upper bounds and first chains: what a run shows is certain, what no run shows says nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from pysmt.fnode import FNode
+
+from bmc.engines.protocol import Run
+from bmc.explicit.vectors import Column, column, compile_columns, node_count, word
+from bmc.floats.format import FORMATS
+from bmc.floats.samples import constants_in
+from bmc.formulas.evaluate import unseen
+from bmc.system.hold import PHASE, PREFIX
+from bmc.system.simulation import Simulator
+from bmc.system.transition import InputVariable, TransitionSystem, Valuation, conjunction
+
+ATTEMPTS = 6
+"""Draws of a step's inputs before a lane counts as ended."""
+
+RATES = (1.0, 0.5, 0.15, 0.03)
+"""How often an input changes, by lane: code that waits needs inputs that stay."""
+
+FEW = 256
+"""An input of up to so many values takes each as often; of others mostly values that the code compares with."""
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """``states`` and ``inputs`` by variable name: arrays of (step, lane) over ``steps`` steps, states one more.
+
+    ``valid[lane]`` is the number of steps until the first one that is not allowed.
+    """
+
+    states: Mapping[str, Column]
+    inputs: Mapping[str, Column]
+    steps: int
+    valid: Column
+
+    def run_inputs(self, lane: int, steps: int) -> list[dict[str, int]]:
+        """The inputs of the first ``steps`` steps of a lane."""
+        return [{name: int(values[step, lane]) for name, values in self.inputs.items()} for step in range(steps)]
+
+
+class Batch:
+    """Makes lanes of ``system``. Repeatable: ``seed`` decides all draws, in the order of the calls."""
+
+    def __init__(self, system: TransitionSystem, formulas: Iterable[FNode] = (), seed: int = 1) -> None:
+        """``formulas`` (framed or not) are what will be looked for: their constants are values worth trying."""
+        self.system = system
+        self._simulator = Simulator(system)
+        nexts = [var.next for var in system.state]
+        self._valid = conjunction([system.input_constraint, system.defined])
+        self._step = compile_columns([*nexts, self._valid])
+        self._allowed = compile_columns([self._valid])
+        self._random = np.random.RandomState(seed)
+        asked = [*nexts, self._valid, *formulas]
+        self._drawers = [_Drawer(var, asked, self._random) for var in system.inputs]
+        self.nodes = node_count([*nexts, self._valid])
+
+    def initial(self) -> Valuation:
+        """The start state; variables that init leaves open are 0."""
+        return self._simulator.initial()
+
+    def lanes(self, start: Valuation, count: int, steps: int, check: Callable[[], None] = lambda: None) -> Lanes:
+        """``count`` runs of ``steps`` steps from one state.
+
+        ``check`` is called before each evaluation of the step over all runs; what it raises ends them.
+        """
+        names = [(var.name, var.type.bits) for var in self.system.state]
+        states = {name: np.empty((steps + 1, count), word(bits)) for name, bits in names}
+        inputs = {var.name: np.empty((steps, count), word(var.type.bits)) for var in self.system.inputs}
+        for name, bits in names:
+            states[name][0] = column([start[name]], bits)[0]
+        valid = np.full(count, steps, np.int64)
+        rates = np.array([RATES[lane % len(RATES)] for lane in range(count)])
+        last: dict[str, Column] = {}
+        for step in range(steps):
+            now = {name: values[step] for name, values in states.items()}
+            last, after, allowed = self._one_step(now, last, rates, count, check)
+            for (name, _), values in zip(names, after, strict=True):
+                states[name][step + 1] = values
+            for name, values in last.items():
+                inputs[name][step] = values
+            np.minimum(valid, np.where(allowed, steps, step), out=valid)
+        return Lanes(states, inputs, steps, valid)
+
+    def run(self, start: Valuation, inputs: Sequence[Valuation]) -> Run:
+        """The run from ``start`` under ``inputs``, with all variables, simulated one step after the other."""
+        return self._simulator.run(start, inputs)
+
+    def _one_step(
+        self,
+        now: Mapping[str, Column],
+        last: Mapping[str, Column],
+        rates: Column,
+        count: int,
+        check: Callable[[], None],
+    ) -> tuple[dict[str, Column], Sequence[Column], Column]:
+        """The inputs drawn, the state after, and in which lanes that is an allowed step."""
+        check()
+        chosen = self._inputs(now, last, rates, count)
+        *after, allowed = self._step({**now, **chosen})
+        for _ in range(ATTEMPTS):
+            if allowed.all():
+                break
+            check()
+            others = self._inputs(now, {}, rates, count)
+            chosen = {name: np.where(allowed, values, others[name]) for name, values in chosen.items()}
+            *after, allowed = self._step({**now, **chosen})
+        return chosen, after, np.broadcast_to(allowed, (count,))
+
+    def _inputs(
+        self, now: Mapping[str, Column], last: Mapping[str, Column], rates: Column, count: int
+    ) -> dict[str, Column]:
+        chosen = {}
+        for drawer in self._drawers:
+            values, name = drawer.draw(count), drawer.name
+            if last:
+                values = np.where(self._random.random_sample(count) < rates, values, last[name])
+            if f"{PREFIX}{name}" in now:
+                values = np.where(now[PHASE] == 0, values, now[f"{PREFIX}{name}"])
+            chosen[name] = values
+        return chosen
+
+
+_NEVER = 1 << 30
+
+
+class _Drawer:
+    """Draws values of one input."""
+
+    def __init__(self, var: InputVariable, formulas: Sequence[FNode], random: np.random.RandomState) -> None:
+        self.name, self._bits, self._random = var.name, var.type.bits, random
+        wrap = 1 << max(var.type.bits, 1)
+        spans = var.values or ((var.type.least, var.type.greatest),)
+        if sum(high - low + 1 for low, high in spans) <= FEW:
+            values = [value % wrap for low, high in spans for value in range(low, high + 1)]
+            self._spans: list[tuple[int, int]] = []
+        else:
+            values = _telling(var, spans, formulas, wrap)
+            self._spans = [(low, high) for low, high in spans]
+        self._values = column(values, self._bits)
+        self._wrap = wrap
+
+    def draw(self, count: int) -> Column:
+        """``count`` values."""
+        values: Column = self._values[self._random.randint(0, len(self._values), count)]
+        if self._spans:
+            low, high = self._spans[self._random.randint(0, len(self._spans))]
+            spread = [low + int(part * (high - low)) for part in self._random.random_sample(count)]
+            anything = column([value % self._wrap for value in spread], self._bits)
+            values = np.where(self._random.random_sample(count) < 0.7, values, anything)
+        return values
+
+
+def _telling(var: InputVariable, spans: Sequence[tuple[int, int]], formulas: Sequence[FNode], wrap: int) -> list[int]:
+    """Values, raw, at which the code may change its mind: constants of ``formulas``, what lies beside them, bounds."""
+    near: set[int] = {0, 1}
+    if var.type.floating:
+        near |= set(constants_in(formulas, FORMATS[var.type.bits]))
+    else:
+        constants = (node for node in unseen(formulas, set()) if node.is_bv_constant())
+        near |= {var.type.value(int(node.constant_value()) % wrap) for node in constants}
+    near |= {bound for span in spans for bound in span}
+    near = {value + by for value in near for by in (-1, 0, 1)}
+    return sorted({value % wrap for value in near if any(low <= value <= high for low, high in spans)})
+
+
+class Watch:
+    """Finds where formulas hold in lanes. ``formulas``: (framed formula, its length in steps) by name."""
+
+    def __init__(self, formulas: Mapping[str, tuple[FNode, int]]) -> None:
+        self._lengths = {name: length for name, (_, length) in formulas.items()}
+        self._tests: list[tuple[int, list[str], Any, list[tuple[str, str, int]]]] = []
+        for length in sorted(set(self._lengths.values())):
+            names = [name for name, own in self._lengths.items() if own == length]
+            parts = [formulas[name][0] for name in names]
+            symbols = sorted({s.symbol_name() for s in unseen(parts, set()) if s.is_symbol()})
+            places = [(symbol, *_parted(symbol)) for symbol in symbols]
+            self._tests.append((length, names, compile_columns(parts), places))
+
+    def hits(self, lanes: Lanes) -> dict[str, Column]:
+        """For each name where (step, lane) the formula holds from that step on, within the allowed steps."""
+        found: dict[str, Column] = {}
+        count = len(lanes.valid)
+        for length, names, test, places in self._tests:
+            starts = lanes.steps - length + 1
+            if starts <= 0:
+                found.update((name, np.zeros((0, count), bool)) for name in names)
+                continue
+            columns = {
+                symbol: (lanes.states if name in lanes.states else lanes.inputs)[name][step : step + starts]
+                for symbol, name, step in places
+            }
+            ends = np.arange(length, length + starts)[:, None] <= lanes.valid[None, :]
+            for name, holds in zip(names, test(columns), strict=True):
+                found[name] = np.broadcast_to(holds, (starts, count)) & ends
+        return found
+
+
+def _parted(symbol: str) -> tuple[str, int]:
+    name, _, step = symbol.rpartition("@")
+    return name, int(step)
+
+
+def gaps(hits: Mapping[str, Column], least: Mapping[str, int], targets: Iterable[str]) -> dict[tuple[str, str], int]:
+    """The least number of steps seen from the start of each name in ``least`` to the start of each of ``targets``.
+
+    ``least[a]`` is what must lie between a and another one. Pairs never seen are left out.
+    """
+    wanted = [name for name in targets if hits[name].any()]
+    steps = max((len(rows) for rows in hits.values()), default=0)
+    if not wanted:
+        return {}
+    to_next = np.full((len(wanted), steps + 1, hits[wanted[0]].shape[1]), _NEVER, np.int32)
+    for place, name in enumerate(wanted):
+        rows = hits[name]
+        for step in range(len(rows) - 1, -1, -1):
+            to_next[place, step] = np.where(rows[step], 0, to_next[place, step + 1] + 1)
+    found: dict[tuple[str, str], int] = {}
+    for a, apart in least.items():
+        at, lane = np.nonzero(hits[a])
+        if not len(at):
+            continue
+        nearest = to_next[:, np.minimum(at + apart, steps), lane].min(axis=1)
+        for b, distance in zip(wanted, nearest.tolist(), strict=True):
+            if a != b and distance < steps:
+                found[a, b] = distance + apart
+    return found

@@ -1,0 +1,1 @@
+"""Terms, words, evaluation, unrolling and packing of formulas."""

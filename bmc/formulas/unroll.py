@@ -1,0 +1,62 @@
+"""Placing formulas at steps: symbol ``x`` at step k is the symbol ``x@k``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from pysmt.fnode import FNode
+from pysmt.shortcuts import Symbol, get_env
+
+from bmc.formulas.evaluate import post_order
+
+
+def framed(symbol: FNode, step: int) -> FNode:
+    """``symbol`` at ``step``: the same type, the name ``name@step``."""
+    return Symbol(f"{symbol.symbol_name()}@{step}", symbol.get_type())
+
+
+def unframed(symbol: FNode) -> tuple[str, int]:
+    """The plain name and the step of a framed symbol."""
+    name, _, step = symbol.symbol_name().rpartition("@")
+    return name, int(step)
+
+
+def plain(symbol: FNode) -> FNode:
+    """The plain symbol of a framed one."""
+    return Symbol(unframed(symbol)[0], symbol.get_type())
+
+
+def at(formula: FNode, step: int) -> FNode:
+    """A formula over plain symbols, placed at ``step``."""
+    return at_each([formula], step)[0]
+
+
+def at_each(formulas: Sequence[FNode], step: int) -> list[FNode]:
+    """Formulas over plain symbols, placed at ``step``; what they share is placed once."""
+    return _renamed(formulas, lambda symbol: framed(symbol, step))
+
+
+def shift(formula: FNode, steps: int) -> FNode:
+    """A formula over framed symbols, moved ``steps`` later."""
+    if steps == 0:
+        return formula
+    return _renamed([formula], lambda symbol: _moved(symbol, steps))[0]
+
+
+def _moved(symbol: FNode, steps: int) -> FNode:
+    name, step = unframed(symbol)
+    return Symbol(f"{name}@{step + steps}", symbol.get_type())
+
+
+def _renamed(formulas: Sequence[FNode], rename: Callable[[FNode], FNode]) -> list[FNode]:
+    """``formulas`` with other symbols of the same types, in one walk through their DAG."""
+    create = get_env().formula_manager.create_node
+    made: dict[FNode, FNode] = {}
+    for node in post_order(formulas):
+        if node.is_symbol():
+            made[node] = rename(node)
+        elif node.args():
+            made[node] = create(node.node_type(), tuple(made[a] for a in node.args()), node._content.payload)
+        else:
+            made[node] = node
+    return [made[formula] for formula in formulas]

@@ -1,0 +1,1 @@
+"""Invariants: candidates from runs, proofs by induction."""

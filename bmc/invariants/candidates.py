@@ -1,0 +1,202 @@
+"""Facts about states that random runs suggest: what no run has contradicted may be an invariant.
+
+Constants, few values, what one variable says of another one, equalities, orders, intervals. Nothing here is proved:
+``bmc.invariants.inductive`` keeps those that are inductive together.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from itertools import combinations
+
+import numpy as np
+from pysmt.fnode import FNode
+
+from bmc.engines.protocol import Engine
+from bmc.explicit.batch import Batch
+from bmc.explicit.vectors import Column
+from bmc.formulas.evaluate import unseen
+from bmc.invariants.inductive import inductive
+from bmc.invariants.state_facts import among, implied, is_value, no_more, same, spans_of
+from bmc.system.transition import Condition, StateVariable, TransitionSystem
+
+LANES, STEPS, ROUNDS = 64, 48, 4
+"""Runs at once, their steps, and how often they go on from states reached."""
+
+FEW = 6
+"""A variable of up to so many values seen says something about others by each of them."""
+
+TRIED = 3
+"""Ends of a range tried on each side."""
+
+MOST = 300
+"""Candidates made at most, the plainest first."""
+
+
+def candidates(
+    system: TransitionSystem,
+    formulas: Sequence[FNode] = (),
+    work: int = 50_000_000,
+    check: Callable[[], None] = lambda: None,
+) -> list[Condition]:
+    """Conditions on ``system``'s states that hold in every state seen; ``formulas`` tell which values matter.
+
+    ``work`` limits the runs, in operations on single values; ``check`` is called now and then, what it raises ends
+    them. Repeatable.
+    """
+    seen = _seen(system, formulas, work, check)
+    return [] if seen is None else facts_of([v for v in system.state if v.role != "internal"], seen, _ends(system))
+
+
+def suggested(
+    system: TransitionSystem,
+    formulas: Sequence[FNode],
+    engine: Engine,
+    seconds: Callable[[], float | None] = lambda: None,
+    effort: int | None = None,
+) -> tuple[Condition, ...]:
+    """The candidates that are inductive together, as proved; ``seconds`` and ``effort`` are limits per query.
+
+    The proved invariants of ``system`` are taken as given.
+    """
+
+    def check() -> None:
+        seconds()
+
+    kept = inductive(system, candidates(system, formulas, check=check), engine, seconds, effort)
+    return tightest(kept, {var.name for var in system.state})
+
+
+def tightest(facts: Sequence[Condition], names: Collection[str]) -> tuple[Condition, ...]:
+    """``facts`` without those that bound a variable (of ``names``) on a side where one before does so."""
+    found: dict[str, Condition] = {}
+    for fact in facts:
+        bounded, sign, end = fact.name.rpartition("= ")
+        one_sided = bounded.endswith((" <", " >")) and bounded[:-2] in names and end not in names
+        found.setdefault(f"{bounded}{sign}" if one_sided else fact.name, fact)
+    return tuple(found.values())
+
+
+def facts_of(
+    variables: Sequence[StateVariable], seen: Mapping[str, Column], ends: Sequence[int] | None = None
+) -> list[Condition]:
+    """What holds in all states of ``seen``, a column for each of ``variables``: ``MOST`` facts, the plainest first.
+
+    With ``ends``, values at which a range may end, ranges reach from the values seen to one of the next of them.
+    """
+    found: dict[FNode, Condition] = {}
+    for fact in _facts(variables, seen, ends):
+        if not fact.formula.is_true() and fact.formula not in found:
+            found[fact.formula] = fact
+        if len(found) >= MOST:
+            break
+    return list(found.values())
+
+
+def _ends(system: TransitionSystem) -> list[int]:
+    """Whole numbers at which ranges of ``system``'s state are likely to end: the program's, and those beside them."""
+    constants = (node for node in unseen([var.next for var in system.state], set()) if node.is_bv_constant())
+    raw = [(int(node.constant_value()), int(node.bv_width())) for node in constants]
+    numbers = {n for value, bits in raw for n in (value, value - (1 << bits) if value >> (bits - 1) else value)}
+    return sorted({n + by for n in numbers for by in (-1, 0, 1)})
+
+
+def _seen(
+    system: TransitionSystem, formulas: Sequence[FNode], work: int, check: Callable[[], None]
+) -> dict[str, Column] | None:
+    """The states met, a column per variable; None if not even one round of runs is affordable."""
+    batch = Batch(system, formulas)
+    rounds = min(ROUNDS, work // (LANES * STEPS * max(batch.nodes, 1)))
+    if rounds < 1 or not system.state:
+        return None
+    state, parts = batch.initial(), []
+    for _ in range(rounds):
+        lanes = batch.lanes(state, LANES, STEPS, check)
+        valid = np.arange(STEPS + 1)[:, None] <= lanes.valid[None, :]
+        parts.append({name: rows[valid] for name, rows in lanes.states.items()})
+        lane = int(np.argmax(lanes.valid))
+        state = {name: int(rows[lanes.valid[lane], lane]) for name, rows in lanes.states.items()}
+    columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    _, places = np.unique(
+        np.stack([column.astype(np.uint64) for column in columns.values()]), axis=1, return_index=True
+    )
+    return {name: column[np.sort(places)] for name, column in columns.items()}
+
+
+def _facts(
+    variables: Sequence[StateVariable], seen: Mapping[str, Column], ends: Sequence[int] | None
+) -> Iterator[Condition]:
+    values = {var.name: [int(value) for value in np.unique(seen[var.name])] for var in variables}
+    for var in variables:
+        if len(values[var.name]) == 1:
+            yield is_value(var, values[var.name][0])
+    varying = [var for var in variables if len(values[var.name]) > 1]
+    for var in varying:
+        if var.type.bits and len(values[var.name]) <= FEW:
+            yield _each(var, values[var.name])
+        elif var.type.bits and not var.type.floating:
+            yield from _ranges(var, values[var.name], ends)
+    apart = []
+    for one, other in combinations(varying, 2):
+        fact = same(one, other)
+        if fact is not None and (seen[one.name] == seen[other.name]).all():
+            yield fact
+        elif fact is not None:
+            apart.append((one, other))
+    for var in varying:
+        if len(values[var.name]) <= FEW:
+            for value in values[var.name]:
+                yield from _said_by(var, value, [v for v in varying if v is not var], seen)
+    for one, other in apart:
+        yield from _ordered(one, other, seen)
+
+
+def _each(var: StateVariable, raws: Sequence[int]) -> Condition:
+    return among(var, spans_of(var, [(raw, raw) for raw in raws]))
+
+
+def _ranges(var: StateVariable, raws: Sequence[int], ends: Sequence[int] | None) -> Iterator[Condition]:
+    """From the least to the greatest of ``raws``; with ``ends`` one side at a time, to one of the next of these."""
+    numbers = [var.type.value(raw) for raw in raws]
+    low, high = min(numbers), max(numbers)
+    if ends is None:
+        yield among(var, [(low, high)])
+        return
+    before, after = bisect_right(ends, low), bisect_left(ends, high)
+    for end in ends[after : after + TRIED]:
+        if end < var.type.greatest:
+            yield among(var, [(var.type.least, end)])
+    for end in reversed(ends[max(before - TRIED, 0) : before]):
+        if end > var.type.least:
+            yield among(var, [(end, var.type.greatest)])
+
+
+def _said_by(
+    var: StateVariable, value: int, others: Sequence[StateVariable], seen: Mapping[str, Column]
+) -> Iterator[Condition]:
+    """What ``var`` having ``value`` says about the others."""
+    rows = seen[var.name] == value
+    for other in others:
+        left = np.unique(seen[other.name][rows])
+        if len(left) == 1 and len(np.unique(seen[other.name])) > 1:
+            yield implied(is_value(var, value), is_value(other, int(left[0])))
+
+
+def _ordered(one: StateVariable, other: StateVariable, seen: Mapping[str, Column]) -> Iterator[Condition]:
+    """Which of the two is never more than the other."""
+    for low, high in ((one, other), (other, one)):
+        fact = no_more(low, high)
+        if fact is None:
+            continue
+        a, b = (_numbers(var, seen[var.name]) for var in (low, high))
+        if (a <= b).all():
+            yield fact
+
+
+def _numbers(var: StateVariable, raws: Column) -> Column:
+    """The numbers that compare as the patterns ``raws`` of an integer type do."""
+    wide = raws.astype(np.uint64)
+    half = np.uint64(1 << (var.type.bits - 1)) if var.type.signed else np.uint64(0)
+    moved: Column = wide ^ half
+    return moved

@@ -1,0 +1,1 @@
+"""The compiled original, and its comparison with the model."""

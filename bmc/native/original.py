@@ -1,0 +1,271 @@
+"""The user's original C program, compiled untouched by the system's C compiler and run in a process of its own.
+
+``bmc.native.build`` compiles, ``bmc.native.symbols`` finds the variables in the library, ``bmc.native.plan`` turns the
+interface and values into what ``bmc.native.worker``, the process that calls the program, needs. Here: runs and
+their errors.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from bmc.errors import CheckDisagreed, InputRefused, LimitReached
+from bmc.native.build import Builder, NoCompiler, compiler_words, find_compiler
+from bmc.native.plan import Encoder, Plan, Records
+from bmc.native.worker import Job, Patch
+from bmc.system.original import NativeInterface
+from bmc.system.transition import Valuation
+
+__all__ = ["CompiledOriginal", "NoCompiler", "OriginalCrashed", "OriginalTimeout", "compiled", "find_compiler"]
+
+PACKAGE_ROOT = Path(__file__).resolve().parents[2]
+TAIL = 4000
+"""Bytes of the program's standard error that are kept."""
+
+MEANINGS = {
+    "SIGSEGV": "an access outside its memory",
+    "SIGBUS": "an access outside its memory",
+    "SIGFPE": "a division by zero or an overflowing division",
+    "SIGABRT": "it called abort()",
+    "SIGILL": "an instruction that is none",
+}
+
+
+class OriginalCrashed(CheckDisagreed):
+    """The original ended (a signal, abort, exit) in ``step`` (from 0; None: in init) or could not be loaded.
+
+    ``states`` are the results up to there, as ``run`` or ``steps`` would have returned them.
+    """
+
+    step: int | None = None
+    states: tuple[Valuation, ...] = ()
+
+
+class OriginalTimeout(LimitReached):
+    """The time limit came in ``step`` (from 0; None: in init); ``states`` as with ``OriginalCrashed``."""
+
+    step: int | None = None
+    states: tuple[Valuation, ...] = ()
+
+
+@contextlib.contextmanager
+def compiled(interface: NativeInterface) -> Iterator[CompiledOriginal]:
+    """Build the program in a temporary directory, which is removed afterwards.
+
+    NoCompiler without a C compiler; InputRefused, with the compiler's first error and its place, where the program
+    does not compile or link, or where its sizes in memory are not those of ``interface``.
+    """
+    words = compiler_words()
+    with tempfile.TemporaryDirectory(prefix="chaincover-", ignore_cleanup_errors=True) as name:
+        builder = Builder(words, interface, Path(name))
+        library = builder.library()
+        yield CompiledOriginal(interface, library, builder.version())
+
+
+class CompiledOriginal:
+    """A built program. Every call of ``run`` or ``steps`` loads it afresh in a process of its own.
+
+    ``compiler``: first line of its ``--version``. ``unreadable``: variables whose memory could not be located; they are
+    in no result and are not written, so a difference found while there are some need not be an error.
+    Values are raw unsigned patterns; variables that the program does not have (the tool's own) are ignored in states.
+    """
+
+    def __init__(self, interface: NativeInterface, library: Path, compiler: str) -> None:
+        self.compiler = compiler
+        self._library = library
+        self._plan = Plan.of(interface, library)
+        self._cells = {cell.variable: cell for cell in interface.cells if cell.object in self._plan.index}
+        self._arguments = {obj.name for obj in interface.objects if obj.kind == "argument"}
+        self.unreadable = tuple(cell.variable for cell in interface.cells if cell.variable not in self._cells)
+
+    def run(
+        self, inputs: Sequence[Valuation], initial: Valuation | None = None, time_limit: float = 60
+    ) -> list[Valuation]:
+        """Zeroed memory, init, ``initial`` over what init left (where given), then one step per element of ``inputs``.
+
+        Returns ``len(inputs) + 1`` valuations: after init and after each step, of all variables but the inputs
+        (all that occur in ``inputs``), arguments by value and ``unreadable``. An input that an element leaves out keeps
+        what its memory holds. ``time_limit`` in seconds for the whole run. OriginalCrashed or OriginalTimeout where the
+        program does not come to its end; InputRefused for an input that has no place in the program, or where the
+        program cannot be loaded; ValueError for a value that is no raw pattern.
+        """
+        encoder = Encoder(self._plan, self._cells)
+        start = encoder.patches(initial or {})
+        work = tuple(encoder.patches(values, every=True) for values in inputs)
+        return self._execute(encoder, _names(inputs), start, work, False, time_limit)
+
+    def steps(self, pairs: Sequence[tuple[Valuation, Valuation]], time_limit: float = 60) -> list[Valuation]:
+        """One step from each (state, inputs), independent of each other: the state after it, as in ``run``.
+
+        Each step starts from the image of memory right after init, with the values of the state written over it.
+        Errors as in ``run``; ``step`` of an error is the index of the pair.
+        """
+        encoder = Encoder(self._plan, self._cells)
+        work = tuple(encoder.patches(state) + encoder.patches(values, every=True) for state, values in pairs)
+        return self._execute(encoder, _names(values for _, values in pairs), (), work, True, time_limit)
+
+    def _execute(
+        self,
+        encoder: Encoder,
+        inputs: set[str],
+        start: tuple[Patch, ...],
+        work: tuple[tuple[Patch, ...], ...],
+        restore: bool,
+        time_limit: float,
+    ) -> list[Valuation]:
+        """Run the worker; its records as valuations (without the first, if ``restore``), or the error."""
+        skipped = (c for c in self._cells.values() if c.variable not in inputs and c.object not in self._arguments)
+        records = Records(self._plan, skipped)
+        layouts = tuple(each.layout for each in encoder.layouts)
+        job = Job(
+            library=str(self._library),
+            reads=records.layout,
+            layouts=layouts,
+            start=start,
+            work=work,
+            restore=restore,
+            time_limit=time_limit,
+            anchor=self._plan.anchor,
+            objects=self._plan.storage,
+            writable=self._plan.writable,
+            init=self._plan.init,
+            step=self._plan.step,
+            links=self._plan.links,
+        )
+        outcome = _work(job, time_limit, self._library.parent)
+        return self._results(records, outcome, restore, len(work), time_limit)
+
+    def _results(
+        self, records: Records, outcome: Outcome, restore: bool, count: int, time_limit: float
+    ) -> list[Valuation]:
+        """The worker's records as valuations, or the error that says how far it came."""
+        if not outcome.output.startswith(b"R"):
+            raise _not_started(outcome, time_limit)
+        size = records.format.size
+        rows = [outcome.output[at : at + size] for at in range(1, len(outcome.output) - size, size + 1)]
+        states: list[Valuation] = [records.decode(row) for row in (rows[1:] if restore else rows)]
+        if len(rows) == count + 1:
+            return states
+        step = len(rows) - 1 if rows else None
+        where = "init" if step is None else f"step {step} (of {count}, counted from 0)"
+        error = _timeout(where, time_limit) if outcome.timed_out else _crash(where, outcome)
+        error.step, error.states = step, tuple(states)
+        raise error
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How the worker ended: its records, exit code (negative: a signal), the end of its standard error."""
+
+    output: bytes
+    code: int
+    errors: str
+    timed_out: bool
+
+
+def _names(valuations: Iterable[Valuation]) -> set[str]:
+    return {name for values in valuations for name in values}
+
+
+def _work(job: Job, time_limit: float, folder: Path) -> Outcome:
+    """Run the worker in a process group of its own, in ``folder``; kill it all when the time is over."""
+    path = os.pathsep.join(part for part in (str(PACKAGE_ROOT), os.environ.get("PYTHONPATH", "")) if part)
+    with tempfile.TemporaryFile(dir=folder) as order, tempfile.TemporaryFile(dir=folder) as output:
+        pickle.dump(job, order)
+        order.seek(0)
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "bmc.native.worker"],
+            stdin=order,
+            stdout=output,
+            stderr=subprocess.PIPE,
+            cwd=folder,
+            env={**os.environ, "PYTHONPATH": path},
+            start_new_session=True,
+        )
+        assert process.stderr is not None
+        tail: list[bytes] = [b""]
+        reader = threading.Thread(target=_read_tail, args=(process.stderr, tail), daemon=True)
+        reader.start()
+        timed_out = False
+        try:
+            process.wait(time_limit)
+        except subprocess.TimeoutExpired:
+            timed_out = True
+        finally:
+            _kill(process)
+        reader.join(1)
+        process.stderr.close()
+        output.seek(0)
+        return Outcome(output.read(), process.returncode, tail[0].decode(errors="replace").strip(), timed_out)
+
+
+def _read_tail(stream: IO[bytes], tail: list[bytes]) -> None:
+    """Read a stream to its end, however long; keep its last bytes."""
+    while chunk := os.read(stream.fileno(), 65536):
+        tail[0] = (tail[0] + chunk)[-TAIL:]
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """End the worker, and whatever the program has started, if it still runs."""
+    if process.poll() is not None:
+        return
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        if sys.platform == "win32":
+            process.kill()
+        else:
+            os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def _not_started(outcome: Outcome, time_limit: float) -> OriginalTimeout | InputRefused:
+    """The program could not be loaded (or not in time)."""
+    if outcome.timed_out:
+        return _timeout("loading", time_limit)
+    reason = outcome.errors.splitlines()[-1] if outcome.errors else _ending(outcome.code)
+    return InputRefused(
+        f"the compiled original cannot be loaded: {reason}", hint="set CC to a compiler for the machine that runs this"
+    )
+
+
+def _timeout(where: str, time_limit: float) -> OriginalTimeout:
+    return OriginalTimeout(
+        f"the compiled original was stopped in {where}: the time limit of {time_limit:g} s is over",
+        hint="look for an endless loop there, or allow more time",
+    )
+
+
+def _crash(where: str, outcome: Outcome) -> OriginalCrashed:
+    found = re.search(r"undefined function '(\w+)' called", outcome.errors)
+    if found:
+        return OriginalCrashed(
+            f"the compiled original called '{found[1]}' in {where}, which no source file defines",
+            hint="add the file that defines it (for a C99 inline function: one with an extern declaration)",
+        )
+    said = f"; its last output: {outcome.errors.splitlines()[-1]}" if outcome.errors else ""
+    return OriginalCrashed(
+        f"the compiled original ended in {where}: {_ending(outcome.code)}{said}",
+        hint="run that step under a debugger or with -fsanitize=address,undefined; the code may be undefined there",
+    )
+
+
+def _ending(code: int) -> str:
+    """What an exit code stands for."""
+    if code >= 0:
+        return f"it left the process with exit code {code}"
+    try:
+        name = signal.Signals(-code).name
+    except ValueError:
+        name = f"signal {-code}"
+    return f"{name} ({MEANINGS[name]})" if name in MEANINGS else name

@@ -1,0 +1,1 @@
+"""Transition systems, their runs, simulation and held inputs."""

@@ -1,0 +1,127 @@
+"""Where each variable of a transition system lives in the compiled original C program: plain data.
+
+The C front end fills it in; ``bmc.native.original`` uses it to call the program and to read and write its memory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bmc.errors import Location
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryObject:
+    """One C object that outlives a step, or one scalar argument.
+
+    ``kind``: ``pointee`` (the caller allocates ``size`` zeroed bytes and passes its address), ``argument`` (a scalar
+    passed by value), ``global`` (file scope, static or not), ``local`` (a static local of ``function``),
+    ``return`` (the step's scalar result). ``name`` is unique; ``symbol`` is the C identifier; ``file`` is the
+    defining source file (for ``global`` and ``local``).
+    """
+
+    name: str
+    kind: str
+    size: int
+    symbol: str = ""
+    function: str = ""
+    file: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One scalar variable: ``size`` bytes, little-endian, at ``offset`` in the object called ``object``.
+
+    A ``floating`` one holds an IEEE-754 pattern of 4 or 8 bytes; whatever NaN the program leaves there is read as the
+    canonical one.
+    """
+
+    variable: str
+    object: str
+    offset: int
+    size: int
+    floating: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One actual argument: the address of (or the value stored in) an object, or a constant.
+
+    ``kind``: ``address`` (of ``object`` plus ``offset`` bytes), ``value`` (the scalar of ``size`` bytes in ``object``),
+    ``constant`` (``number``, in ``size`` bytes). ``signed`` tells how a scalar is widened; a ``floating`` one is passed
+    as float or double, its constant given by its bit pattern.
+    """
+
+    kind: str
+    object: str = ""
+    offset: int = 0
+    size: int = 0
+    signed: bool = False
+    number: int = 0
+    floating: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call: ``returns`` is the object of kind ``return`` that receives the scalar result, or ''.
+
+    ``floating``: the result is a float or double.
+    """
+
+    function: str
+    arguments: tuple[Argument, ...] = ()
+    returns: str = ""
+    floating: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """Before init the pointer at ``offset`` in the object called ``object`` is set to the object called ``target``."""
+
+    object: str
+    offset: int
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class ZeroSum:
+    """A source file in which gcc would get the sign of a zero wrong (``zero_sums``): it needs -frounding-math.
+
+    ``place`` is that of the sum. ``narrowed`` is the place of an initialiser that gcc gets wrong with that option, None
+    if the file has none.
+    """
+
+    source: str
+    place: Location
+    narrowed: Location | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NativeInterface:
+    """All that is needed to build and run the compiled original.
+
+    ``sources`` and ``include_dirs`` are paths; ``defines`` are (name, value) pairs for -D. ``init`` runs once on zeroed
+    memory, ``step`` once per step. ``cells`` covers every state variable and input (an input by value has a cell in
+    its ``argument`` object). ``stand_ins`` are (name, path) pairs of headers to be used where none of that name is
+    found. ``environment`` is C text that defines what no source defines; ``links`` connect objects that the caller
+    allocates.
+    ``redefined`` names the functions of <math.h> that the sources define themselves. ``zero_sums`` are the sources that
+    not every compiler gets right with the usual options, once each. ``pass_errors``: ``#error``
+    directives are passed over (they check for word sizes, and others do as well). ``refusal`` tells why the program
+    must not be run here, '' if it may.
+    """
+
+    sources: tuple[str, ...]
+    include_dirs: tuple[str, ...]
+    defines: tuple[tuple[str, str], ...]
+    objects: tuple[MemoryObject, ...]
+    cells: tuple[Cell, ...]
+    init: tuple[Call, ...]
+    step: Call
+    stand_ins: tuple[tuple[str, str], ...] = ()
+    environment: str = ""
+    links: tuple[Link, ...] = ()
+    redefined: tuple[str, ...] = ()
+    zero_sums: tuple[ZeroSum, ...] = ()
+    pass_errors: bool = False
+    refusal: str = ""

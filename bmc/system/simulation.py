@@ -1,0 +1,92 @@
+"""Concrete simulation of a transition system: its formulas compiled to Python functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from pysmt.fnode import FNode
+
+from bmc.engines.protocol import Run
+from bmc.formulas.evaluate import compile_formulas, define, translate
+from bmc.system.transition import Condition, TransitionSystem, Valuation, conjunction
+
+__all__ = ["Simulator", "compile_formulas"]
+
+
+class Simulator:
+    """Runs one system step by step. Values are raw unsigned patterns by variable name, Booleans 0/1."""
+
+    def __init__(self, system: TransitionSystem) -> None:
+        self.system = system
+        self._state_names = frozenset(var.name for var in system.state)
+
+    def step(self, state: Valuation, inputs: Valuation) -> Valuation:
+        """The next state. KeyError if a value that it depends on is missing."""
+        after: Valuation = self._step(state, inputs)
+        return after
+
+    def allowed(self, state: Valuation, inputs: Valuation) -> bool:
+        """Whether the step keeps the input constraint and is defined."""
+        return bool(self._allowed(state, inputs)[0])
+
+    def violated(self, state: Valuation, inputs: Valuation) -> tuple[Condition, ...]:
+        """The asserts that the step from ``state`` under ``inputs`` violates."""
+        held = self._asserts(state, inputs)
+        return tuple(c for c, holds in zip(self.system.asserts, held, strict=True) if not holds)
+
+    def initial(self, overrides: Mapping[str, int] | None = None) -> Valuation:
+        """The start state; variables that init leaves open are 0 unless ``overrides`` (raw values) names them."""
+        return {**self._initial, **(overrides or {})}
+
+    def run(self, initial_state: Valuation, inputs: Sequence[Valuation]) -> Run:
+        """The run from ``initial_state`` under ``inputs``, one step each (allowed or not)."""
+        states = [initial_state]
+        for values in inputs:
+            states.append(self._step(states[-1], values))
+        return Run(tuple(states), tuple(inputs))
+
+    def valid_part(self, run: Run) -> Run:
+        """``run`` up to its first step that is not allowed, or that leads where a proved invariant does not hold.
+
+        The start is taken for a state in which they all do.
+        """
+        for step, inputs in enumerate(run.inputs):
+            if not self.allowed(run.states[step], inputs) or not self._proved(run.states[step + 1])[0]:
+                return Run(run.states[: step + 1], run.inputs[:step])
+        return run
+
+    @cached_property
+    def _proved(self) -> Callable[[Valuation], tuple[int, ...]]:
+        return compile_formulas([conjunction(c.formula for c in self.system.invariants if c.proved)])
+
+    @cached_property
+    def _initial(self) -> dict[str, int]:
+        values = dict.fromkeys((var.name for var in self.system.state), 0)
+        fixed = [(var.name, var.init) for var in self.system.state if var.init is not None]
+        results = compile_formulas([init for _, init in fixed])({})
+        return values | dict(zip((name for name, _ in fixed), results, strict=True))
+
+    @cached_property
+    def _step(self) -> Callable[[Valuation, Valuation], Valuation]:
+        done = translate([var.next for var in self.system.state], self._read)
+        named = zip((var.name for var in self.system.state), done.results, strict=True)
+        result = ", ".join(f"{name!r}: {text}" for name, text in named)
+        return define("s, i", [*done.statements, f"return {{{result}}}"])
+
+    @cached_property
+    def _allowed(self) -> Callable[[Valuation, Valuation], tuple[int, ...]]:
+        return self._compiled([self.system.input_constraint.And(self.system.defined)])
+
+    @cached_property
+    def _asserts(self) -> Callable[[Valuation, Valuation], tuple[int, ...]]:
+        return self._compiled([condition.formula for condition in self.system.asserts])
+
+    def _compiled(self, formulas: Sequence[FNode]) -> Callable[..., Any]:
+        done = translate(formulas, self._read)
+        return define("s, i", [*done.statements, f"return ({''.join(f'{r}, ' for r in done.results)})"])
+
+    def _read(self, symbol: FNode) -> str:
+        name = symbol.symbol_name()
+        return f"{'s' if name in self._state_names else 'i'}[{name!r}]"

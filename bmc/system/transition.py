@@ -1,0 +1,188 @@
+"""Transition systems as pysmt formulas: state, inputs, next-state functions, constraints.
+
+A system is deterministic once its inputs are fixed: every state variable has a total next-state
+function over the current state and inputs. All formulas here are over the plain (unframed) symbols
+of the variables; ``bmc.formulas.unroll`` places them at steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from pysmt.fnode import FNode
+from pysmt.shortcuts import BV, FALSE, TRUE, And, Bool, Symbol
+from pysmt.typing import BOOL, BVType
+
+from bmc.errors import Location
+from bmc.floats.format import FORMATS, show
+from bmc.formulas.evaluate import unseen
+from bmc.formulas.terms import is_false, is_true
+
+
+@dataclass(frozen=True, slots=True)
+class ValueType:
+    """How a value of ``bits`` bits is shown: signed or not, Boolean, enumeration labels, floating point.
+
+    ``bits`` is 0 for a pysmt Boolean. ``labels`` are (name, value) pairs of an enumeration. The value of a
+    ``floating`` type is its IEEE-754 bit pattern (unsigned); ``bmc.floats.format`` turns it into a number.
+    """
+
+    name: str
+    bits: int
+    signed: bool = False
+    labels: tuple[tuple[str, int], ...] = ()
+    floating: bool = False
+
+    def symbol(self, name: str) -> FNode:
+        return Symbol(name, BVType(self.bits) if self.bits else BOOL)
+
+    def constant(self, value: int) -> FNode:
+        """The formula of a value, wrapped to the type's width."""
+        return BV(value % (1 << self.bits), self.bits) if self.bits else Bool(bool(value))
+
+    def value(self, raw: int) -> int:
+        """The number that the raw (unsigned) pattern ``raw`` stands for."""
+        if self.signed and self.bits and raw >> (self.bits - 1):
+            return raw - (1 << self.bits)
+        return int(raw)
+
+    def show(self, value: int) -> str:
+        """``value`` as text: its enumeration label where it has one."""
+        for label, number in self.labels:
+            if number == value:
+                return label
+        return show(value, FORMATS[self.bits]) if self.floating else str(value)
+
+    @property
+    def least(self) -> int:
+        return -(1 << (self.bits - 1)) if self.signed else 0
+
+    @property
+    def greatest(self) -> int:
+        return (1 << (self.bits - 1)) - 1 if self.signed else (1 << max(self.bits, 1)) - 1
+
+
+BOOLEAN = ValueType("bool", 0)
+
+
+@dataclass(frozen=True, slots=True)
+class StateVariable:
+    """One scalar of state: ``init`` is its start value (a constant), None where init leaves it open.
+
+    ``role`` is ``state``, ``output`` (written for the outside; still state where it is read back),
+    ``ignored`` (kept exact, but not reported nor compared with init) or ``internal`` (made by the tool).
+    """
+
+    name: str
+    type: ValueType
+    init: FNode | None
+    next: FNode
+    role: str = "state"
+    low: int | None = None
+    high: int | None = None
+
+    @property
+    def symbol(self) -> FNode:
+        return self.type.symbol(self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class InputVariable:
+    """One scalar input; ``values`` lists its allowed values as inclusive ranges, in rising order."""
+
+    name: str
+    type: ValueType
+    values: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def symbol(self) -> FNode:
+        return self.type.symbol(self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A named formula with its place in the source: an assertion, a suspect, an invariant, an assumption."""
+
+    name: str
+    formula: FNode
+    where: Location | None = None
+    proved: bool = False
+
+
+@dataclass(frozen=True)
+class TransitionSystem:
+    """A whole controller.
+
+    ``input_constraint`` (allowed values, exclusion, assumptions; over state and inputs) and ``defined`` (no
+    undefined behaviour, assumptions in the code) restrict every step. ``asserts`` never restrict: a step that
+    violates one is a finding. ``suspects`` name where undefined behaviour can happen: each formula is true of the
+    (state, input) pairs that meet it. ``invariants`` hold in every reachable state; only those with ``proved``
+    may strengthen a claim. ``chosen`` names the state variables whose start value the tester may choose. ``hold``:
+    inputs change only every so many steps, which ``bmc.system.hold`` made the constraint say.
+    """
+
+    name: str
+    state: tuple[StateVariable, ...]
+    inputs: tuple[InputVariable, ...]
+    input_constraint: FNode = field(default_factory=TRUE)
+    defined: FNode = field(default_factory=TRUE)
+    asserts: tuple[Condition, ...] = ()
+    suspects: tuple[Condition, ...] = ()
+    invariants: tuple[Condition, ...] = ()
+    chosen: tuple[str, ...] = ()
+    hold: int = 1
+
+    def variable(self, name: str) -> StateVariable | InputVariable:
+        """The variable called ``name``; KeyError if there is none."""
+        variables: list[StateVariable | InputVariable] = [*self.state, *self.inputs]
+        for var in variables:
+            if var.name == name:
+                return var
+        raise KeyError(name)
+
+    @property
+    def init_formula(self) -> FNode:
+        """The start states: every variable with a start value has it."""
+        return conjunction(equal(var.symbol, var.init) for var in self.state if var.init is not None)
+
+    def cone(self, formulas: Iterable[FNode]) -> tuple[StateVariable, ...]:
+        """The state variables on which ``formulas`` and every step's constraint depend, over any number of steps."""
+        following = {var.name: var.next for var in self.state}
+        roots = [*formulas, self.input_constraint, self.defined, *(inv.formula for inv in self.invariants)]
+        seen: set[FNode] = set()
+        wanted: set[str] = set()
+        while roots:
+            names = {node.symbol_name() for node in unseen(roots, seen) if node.is_symbol()}
+            fresh = (names & following.keys()) - wanted
+            wanted |= fresh
+            roots = [following[name] for name in fresh]
+        return tuple(var for var in self.state if var.name in wanted)
+
+
+def symbols_of(formula: FNode) -> list[FNode]:
+    """The symbols of a formula in a repeatable order (by name)."""
+    return sorted((node for node in unseen([formula], set()) if node.is_symbol()), key=lambda s: s.symbol_name())
+
+
+def conjunction(parts: Iterable[FNode]) -> FNode:
+    """And of any number of formulas, without the constants true; false as soon as one part is false."""
+    kept: dict[FNode, None] = {}
+    for part in parts:
+        if is_false(part):
+            return FALSE()
+        if not is_true(part):
+            kept[part] = None
+    items = list(kept)
+    if not items:
+        return TRUE()
+    return items[0] if len(items) == 1 else And(items)
+
+
+def equal(symbol: FNode, value: FNode) -> FNode:
+    """Equality of two formulas of one type, Boolean or bit-vector."""
+    return symbol.Iff(value) if symbol.get_type().is_bool_type() else symbol.Equals(value)
+
+
+Valuation = Mapping[str, int]
+"""Values of variables by name, as raw unsigned patterns (Booleans 0/1)."""

@@ -1,0 +1,1 @@
+"""What is told about a controller before any chain is searched."""

@@ -1,0 +1,200 @@
+"""Invariants that ``check`` finds by itself, proved and in the words of C, without those that others of them tell.
+
+Where all reachable states are listed, what holds in all of them; else values from interval analysis, and what random
+runs suggest and (k-)induction proves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+from bmc.analysis.idle import names_in
+from bmc.analysis.state_sets import value_facts
+from bmc.engines.protocol import Engine
+from bmc.errors import LimitReached
+from bmc.explicit.explore import StateGraph
+from bmc.explicit.rows import Rows
+from bmc.floats.ranges import Ranges
+from bmc.floats.sets import common, united
+from bmc.invariants.candidates import candidates, facts_of, tightest
+from bmc.invariants.inductive import inductive
+from bmc.invariants.state_facts import IMPLIES, Span, patterns_of, values_told
+from bmc.system.transition import Condition, StateVariable, TransitionSystem
+from chaincover.budget import Budget
+from properties.goal import Goal
+
+WORK = 20_000_000
+"""Operations on single values in the random runs that suggest invariants."""
+EFFORT = 1
+"""The solver's work for one query; see the engines' protocol."""
+INDUCTION = 2
+"""The largest k of a proof by k-induction."""
+
+VALUES, EQUAL, IMPLICATION, ORDER = "values", "equal", "implication", "order"
+LISTED, INTERVALS, INDUCTIVE = "listing", "intervals", "induction"
+
+
+@dataclass(frozen=True, slots=True)
+class FoundInvariant:
+    """``text`` holds in every reachable state; it is of ``kind`` and names ``variables``.
+
+    ``method`` proved it: the ``listing`` of so many reachable ``states``, ``intervals``, or ``induction`` over ``k``
+    steps.
+    """
+
+    text: str
+    kind: str
+    variables: tuple[str, ...]
+    method: str
+    states: int | None = None
+    k: int | None = None
+
+    @property
+    def how(self) -> str:
+        """How it was proved, for people."""
+        told = {LISTED: f"all {self.states} reachable states listed", INTERVALS: "interval analysis"}
+        return told.get(self.method) or ("inductive" if self.k == 1 else f"k-inductive, k = {self.k}")
+
+
+def find_invariants(
+    system: TransitionSystem,
+    part: TransitionSystem,
+    goals: Sequence[Goal],
+    graph: StateGraph | None,
+    engine: Engine,
+    budget: Budget,
+) -> tuple[FoundInvariant, ...]:
+    """What holds in every reachable state of ``system``, the plainest first; no constants.
+
+    ``graph`` has the reachable states of ``part``, what the goals depend on, where they could be listed. What
+    ``budget`` does not suffice for is left out.
+    """
+    found: dict[str, FoundInvariant] = {}
+    variables = {var.name: var for var in system.state}
+    shown = [var for var in system.state if var.role != "internal"]
+
+    def note(facts: Sequence[Condition], method: str, states: int | None = None, k: int | None = None) -> None:
+        for fact in facts:
+            names = tuple(sorted(names_in([fact.formula])))
+            if all(name in variables and variables[name].role != "internal" for name in names):
+                kind = _kind(fact.name, variables)
+                found.setdefault(fact.name, FoundInvariant(fact.name, kind, names, method, states, k))
+
+    listed: set[str] = set()
+    if graph is not None and isinstance(graph.states, Rows):
+        columns = graph.states.columns
+        listed = set(columns)
+        note(facts_of([var for var in shown if var.name in columns], columns), LISTED, states=len(graph.states))
+    known = value_facts(system, lambda: not budget.left())
+    note([fact for fact in known if not names_in([fact.formula]) <= listed], INTERVALS)
+    if graph is None:
+        with suppress(LimitReached):
+            for k, facts in _by_induction(part, goals, engine, budget).items():
+                note(facts, INDUCTIVE, k=k)
+    return _telling(list(found.values()), variables)
+
+
+def _by_induction(
+    part: TransitionSystem, goals: Sequence[Goal], engine: Engine, budget: Budget
+) -> Mapping[int, Sequence[Condition]]:
+    """What random runs suggest and induction proves, by the k that it takes. LimitReached when time is over."""
+    known = value_facts(part, lambda: not budget.left())
+    guesses = candidates(part, [goal.antecedent for goal in goals], WORK, budget.check)
+    given, names = replace(part, invariants=(*part.invariants, *known)), {var.name for var in part.state}
+    found: dict[int, Sequence[Condition]] = {}
+    proved: set[str] = set()
+    for k in range(1, INDUCTION + 1):
+        if len(proved) == len(guesses):
+            break
+        kept = inductive(given, guesses, engine, budget.for_query, EFFORT, k)
+        found[k] = tightest([fact for fact in kept if fact.name not in proved], names)
+        proved |= {fact.name for fact in kept}
+    return found
+
+
+def _kind(name: str, variables: Mapping[str, StateVariable]) -> str:
+    if IMPLIES in name:
+        return IMPLICATION
+    if values_told(name, variables):
+        return VALUES
+    return EQUAL if " == " in name else ORDER
+
+
+def _telling(found: Sequence[FoundInvariant], variables: Mapping[str, StateVariable]) -> tuple[FoundInvariant, ...]:
+    """``found`` by kind, without constants and without what others tell."""
+    found = _narrowest(found, variables)
+    values = {fact.variables[0]: _values(fact, variables) for fact in found if fact.kind == VALUES}
+    constant = {name for name, spans in values.items() if len(spans) == 1 and spans[0][0] == spans[0][1]}
+    twin = _twins([fact for fact in found if fact.kind == EQUAL and not constant & {*fact.variables}])
+    kept: dict[object, FoundInvariant] = {}
+    for fact in found:
+        key = _told(fact, variables, values)
+        if key is not None and not constant & {*fact.variables} and _of_the_first(fact, twin):
+            kept.setdefault(key, fact)
+    order = (VALUES, EQUAL, IMPLICATION, ORDER)
+    return tuple(sorted(kept.values(), key=lambda fact: order.index(fact.kind)))
+
+
+def _values(fact: FoundInvariant, variables: Mapping[str, StateVariable]) -> tuple[Span, ...]:
+    told = values_told(fact.text, variables)
+    return told[1] if told else ()
+
+
+def _narrowest(found: Sequence[FoundInvariant], variables: Mapping[str, StateVariable]) -> list[FoundInvariant]:
+    """``found`` without the values of a variable that has fewer by another of them."""
+    sets: dict[str, list[tuple[FoundInvariant, Ranges]]] = {}
+    for fact in found:
+        if fact.kind == VALUES:
+            var = variables[fact.variables[0]]
+            sets.setdefault(var.name, []).append((fact, united(patterns_of(var, _values(fact, variables)))))
+    wider = {
+        fact.text
+        for facts in sets.values()
+        for fact, ranges in facts
+        if any(other != ranges and common(other, ranges) == other for _, other in facts)
+    }
+    return [fact for fact in found if fact.text not in wider]
+
+
+def _twins(equalities: Sequence[FoundInvariant]) -> dict[str, str]:
+    """For each variable that is equal to others the first of them."""
+    first: dict[str, str] = {}
+    for fact in equalities:
+        one, other = fact.text.split(" == ")
+        first[other] = first.get(one, one)
+        first.setdefault(one, one)
+    return {name: first.get(one, one) for name, one in first.items()}
+
+
+def _of_the_first(fact: FoundInvariant, twin: Mapping[str, str]) -> bool:
+    """Whether ``fact`` is not told by the same of variables that are equal to those in it."""
+    if fact.kind == EQUAL:
+        one, _ = fact.text.split(" == ")
+        return twin.get(one, one) == one
+    return fact.kind == VALUES or all(twin.get(name, name) == name for name in fact.variables)
+
+
+def _told(fact: FoundInvariant, variables: Mapping[str, StateVariable], values: Mapping[str, Sequence[Span]]) -> object:
+    """What ``fact`` tells: the same for an implication and its reverse; None if the values of its variables tell it."""
+    if fact.kind == ORDER:
+        low, high = (values.get(name, ()) for name in fact.text.split(" <= "))
+        told = (low and high and low[-1][1] <= high[0][0]) or (_two(low) and _two(low) == _two(high))
+        return None if told else fact.text
+    if fact.kind != IMPLICATION:
+        return fact.text
+    before, after = (values_told(part, variables) for part in fact.text.split(IMPLIES))
+    if before is None or after is None:
+        return fact.text
+    name, value = before[0].name, before[1][0][0]
+    both = _two(values.get(name, ()))
+    other = next((v for v in both if v != value), None)
+    negated = (name, "is", other) if other is not None else (name, "is not", value)
+    return frozenset([negated, (after[0].name, "is", after[1][0][0])])
+
+
+def _two(spans: Sequence[Span]) -> tuple[int, ...]:
+    """The two values in ``spans``, if there are just two."""
+    found = tuple(value for low, high in spans for value in range(low, min(high, low + 2) + 1))
+    return found if len(found) == 2 else ()

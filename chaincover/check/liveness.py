@@ -1,0 +1,142 @@
+"""Which state can still make a difference: for a final condition ``init``, and for what ``check`` tells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pysmt.fnode import FNode
+from pysmt.shortcuts import TRUE
+
+from bmc.analysis.constants import constant_state
+from bmc.analysis.idle import inputs_read, names_in
+from bmc.analysis.live import live_state
+from bmc.analysis.validity import without_impossible
+from bmc.c.source.variables import DEFINED
+from bmc.formulas.unroll import unframed
+from bmc.system.transition import StateVariable, TransitionSystem, symbols_of
+from chaincover.project.values import show_value
+from chaincover.reductions.final_latches import lost_values
+from chaincover.reductions.sliced import plain_symbols, sliced
+from properties.goal import Goal
+
+
+@dataclass(frozen=True, slots=True)
+class Observers:
+    """For whom a difference counts: ``goals``, and the outside, which sees the ``outputs`` after each step."""
+
+    goals: tuple[Goal, ...]
+    outputs: frozenset[str]
+
+
+NOBODY = Observers((), frozenset())
+
+
+@dataclass(frozen=True)
+class Liveness:
+    """State variables and inputs by name, in the system's order, without those that the tool made.
+
+    ``live``: their value at the start of a step can make a difference to outputs, goals, asserts or to whether a step
+    is valid, now or later (``for_validity``: only to whether it is defined); ``dead``: it cannot (``self_read``: though
+    it is read, for its own next value or those of other dead ones); outputs that each step writes are in neither.
+    ``lost``: those of which the final condition asks for the value after init, which they never have again once they
+    have left it. ``observed``: whether there are outputs, goals or asserts. ``constant``: with their
+    value as text. ``compared``: those that a state like the one after init has as then. ``needed`` and
+    ``needed_inputs``: what the goals and the final condition depend on; ``unread_inputs``: nothing at all does.
+    ``variables`` counts all that are no inputs.
+    """
+
+    observed: bool
+    live: tuple[str, ...]
+    for_validity: tuple[str, ...]
+    dead: tuple[str, ...]
+    self_read: tuple[str, ...]
+    constant: tuple[tuple[str, str], ...]
+    compared: tuple[str, ...]
+    lost: tuple[str, ...]
+    needed: tuple[str, ...]
+    needed_inputs: tuple[str, ...]
+    unread_inputs: tuple[str, ...]
+    variables: int
+
+    def as_data(self) -> dict[str, Any]:
+        """The facts as plain data."""
+        return {
+            "observed": self.observed,
+            "live": list(self.live),
+            "live_only_for_validity": list(self.for_validity),
+            "dead": list(self.dead),
+            "dead_read_by_dead": list(self.self_read),
+            "constant": dict(self.constant),
+            "compared_with_init": list(self.compared),
+            "never_as_after_init_again": list(self.lost),
+            "goals_depend_on": {"state": list(self.needed), "inputs": list(self.needed_inputs)},
+            "unread_inputs": list(self.unread_inputs),
+        }
+
+
+def find_liveness(
+    system: TransitionSystem, observers: Observers, goals: Sequence[Goal], final: FNode | None
+) -> Liveness:
+    """What is live for asserts and ``observers``, and what ``goals`` and ``final`` depend on."""
+    observed = observations(system, observers)
+    live = live_state(without_impossible(system, observed), observed)
+    seen_later = live if system.defined.is_true() else live_state(replace(system, defined=TRUE()), observed)
+    constant = constant_state(system)
+    part = sliced(system, goals, final)
+    seen = [v for v in system.state if v.role != "internal"]
+    kept = {v.name for v in part.state}
+    asked = plain_symbols(_formulas(goals))
+    everything = [*(v.next for v in system.state), system.defined, *(a.formula for a in system.asserts), *asked]
+    read = inputs_read(system, everything)
+    names, seen_names = ({v.name for v in seen if {v.name, v.name + DEFINED} & found} for found in (live, seen_later))
+    dead = [v for v in seen if v.name not in names and v.name not in {*constant, *observers.outputs}]
+    read_by_dead = names_in([v.next for v in dead])
+    return Liveness(
+        observed=bool(observers.goals or observers.outputs or system.asserts),
+        live=tuple(v.name for v in seen if v.name in names),
+        for_validity=tuple(v.name for v in seen if v.name in names and v.name not in seen_names),
+        dead=tuple(v.name for v in dead),
+        self_read=tuple(v.name for v in dead if v.name in read_by_dead),
+        constant=tuple((v.name, str(show_value(v.type, constant[v.name]))) for v in seen if v.name in constant),
+        compared=tuple(v.name for v in _like_init(system, live) if v.role != "internal"),
+        lost=tuple(lost_values(part, final)),
+        needed=tuple(v.name for v in seen if v.name in kept and v.name not in constant),
+        needed_inputs=tuple(v.name for v in part.inputs),
+        unread_inputs=tuple(v.name for v in system.inputs if v.name not in read),
+        variables=len(seen),
+    )
+
+
+def observations(system: TransitionSystem, observers: Observers) -> list[FNode]:
+    """What is seen of a step: outputs after it, asserts, and what goals name, at its start or after it."""
+    following = {var.name: var.next for var in system.state}
+    outputs = [following[name] for name in following if name in observers.outputs]
+    framed = [unframed(s) for f in _formulas(observers.goals) for s in symbols_of(f)]
+    later = dict.fromkeys(name for name, step in framed if step > 0 and name in following)
+    first = dict.fromkeys(name for name, step in framed if step == 0 and name in following)
+    named = [*(following[name] for name in later), *(system.variable(name).symbol for name in first)]
+    return [*outputs, *(condition.formula for condition in system.asserts), *named]
+
+
+def _formulas(goals: Iterable[Goal]) -> list[FNode]:
+    """Antecedents and consequents."""
+    return [f for goal in goals for f in (goal.antecedent, goal.consequent) if f is not None]
+
+
+def like_init(system: TransitionSystem, observers: Observers) -> list[StateVariable]:
+    """The variables that a state like the one after init has as then.
+
+    From such a state every run gives the same outputs, meets the same goals and asserts and is as valid as from init:
+    compared is all that is live for these, but for what never changes, what the project ignores, and what init leaves
+    open. An output is live if it is read back, or if some step keeps it as it is.
+    """
+    observed = observations(system, observers)
+    return _like_init(system, live_state(without_impossible(system, observed), observed))
+
+
+def _like_init(system: TransitionSystem, live: frozenset[str]) -> list[StateVariable]:
+    ours = {var.name for var in system.state if var.role in ("state", "output") and var.init is not None}
+    set_ones = {name + DEFINED for name in ours}
+    return [var for var in system.state if var.name in live and (var.name in ours or var.name in set_ones)]

@@ -1,0 +1,223 @@
+"""Undefined behaviour that can happen: found by simulation where that is enough, else by the solver."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from pysmt.fnode import FNode
+from pysmt.shortcuts import FALSE, TRUE, Or
+
+from bmc.analysis.constants import constant_state, fixed_inputs, put_in
+from bmc.analysis.slice import slice_system
+from bmc.analysis.state_ranges import invariant, state_ranges, term_bounds
+from bmc.engines.anywhere import Anywhere
+from bmc.engines.protocol import Engine, Session, Status
+from bmc.errors import LimitReached, Location
+from bmc.explicit.explore import affordable, reachability_invariant
+from bmc.formulas.evaluate import compile_formulas
+from bmc.formulas.unroll import at
+from bmc.native.differential import RUN_LENGTH, Sampler
+from bmc.system.transition import Condition, TransitionSystem, Valuation, conjunction
+from chaincover.budget import Budget
+
+SUSPECT_DEPTH = 8
+"""Steps from init within which undefined behaviour is sought step by step."""
+EXPLORED_STEPS = 20_000
+"""Simulated steps, fewer in a large model, within which all reachable states are listed: only those count."""
+SIMULATED_STEPS = 1500
+"""Random steps from init that are looked at."""
+STUCK = 5
+"""What a run counts beyond its steps, so that runs which get stuck at once come to an end too."""
+ATTEMPTS = 20
+"""Inputs that are tried to go on where the first ones would be undefined."""
+RANDOM_STATES = 300
+"""Random states that are looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """Undefined behaviour that is not proved impossible at one place.
+
+    ``steps``: a number of steps from init after which a step can meet it (the least one if it is at most
+    ``SUSPECT_DEPTH`` and time sufficed), else None. ``undecided``: nothing was found, and nothing was proved.
+    ``searched``: whether all numbers of steps below ``steps``, or up to ``SUSPECT_DEPTH``, were decided.
+    """
+
+    kind: str
+    where: Location | None
+    steps: int | None
+    undecided: bool = False
+    searched: bool = True
+
+
+@dataclass(slots=True)
+class _Place:
+    """What is known of one place: ``possible`` in some state that is not ruled out; ``steps`` from init meet it.
+
+    ``decided``: so many first numbers of steps were proved not to meet it.
+    """
+
+    kind: str
+    where: Location | None
+    formula: FNode
+    possible: Status = Status.UNKNOWN
+    steps: int | None = None
+    decided: int = 0
+
+    @property
+    def to_decide(self) -> int:
+        """Below this number of steps from init all are to be decided."""
+        return SUSPECT_DEPTH + 1 if self.steps is None else min(self.steps, SUSPECT_DEPTH + 1)
+
+
+class SuspectSearch:
+    """Which suspects of ``system`` can happen: from a state that the invariants allow, and, where found, from init.
+
+    Where all reachable states can be listed, only those count. Invariants hold before a step; after an undefined one
+    they need not. What ``run`` has found until it is over, or interrupted, ``found`` tells.
+    """
+
+    def __init__(self, system: TransitionSystem, engine: Engine) -> None:
+        self._engine = engine
+        joined: dict[tuple[str, Location | None], FNode] = {}
+        for condition in system.suspects:
+            key = (condition.name, condition.where)
+            joined[key] = Or(joined.get(key, FALSE()), condition.formula)
+        self._system = system
+        self._places = [_Place(kind, where, formula) for (kind, where), formula in joined.items()]
+
+    def run(self, budget: Budget, progress: Callable[[str], None] = lambda text: None) -> None:
+        """Decide as much as ``budget`` allows, what is cheap first."""
+        if not self._places or not budget.left():
+            return
+        part = self._without_constants()
+        found = [self._ranges(part, budget.share(0.2)), self._explored(part)]
+        known = [c.formula for c in (*part.invariants, *found) if c is not None and c.proved]
+        if budget.left():
+            self._simulate(part, known, budget.share(0.25))
+        if budget.left():
+            self._ask_anywhere(Anywhere(part, self._engine, known), budget.share(0.7), progress)
+        self._ask_from_init(part, budget, progress)
+
+    def found(self) -> list[Suspect]:
+        """All that is not proved impossible, by place."""
+        open_ones = [place for place in self._places if place.possible is not Status.UNSAT]
+        told = [
+            Suspect(p.kind, p.where, p.steps, p.possible is Status.UNKNOWN, p.decided >= p.to_decide) for p in open_ones
+        ]
+        return sorted(told, key=lambda s: (s.where or Location(""), s.kind))
+
+    def _without_constants(self) -> TransitionSystem:
+        """The part of the system that the suspects depend on; the values of what never changes are put in."""
+        system = self._system
+        values = {**constant_state(system), **fixed_inputs(system)}
+        formulas = put_in([place.formula for place in self._places], values)
+        for place, formula in zip(self._places, formulas, strict=True):
+            place.formula = formula
+            if formula.is_false():
+                place.possible = Status.UNSAT
+        return slice_system(system, formulas)
+
+    def _open(self) -> list[_Place]:
+        return [place for place in self._places if place.possible is Status.UNKNOWN]
+
+    def _ranges(self, part: TransitionSystem, budget: Budget) -> Condition | None:
+        """The ranges that the state never leaves, as an invariant; places that they rule out are done with."""
+        ranges = state_ranges(part, lambda: not budget.left())
+        if ranges is None:
+            return None
+        places = self._open()
+        for place, here in zip(places, term_bounds([p.formula for p in places], part, ranges), strict=True):
+            if not here.high:
+                place.possible = Status.UNSAT
+        return invariant(part, ranges)
+
+    def _explored(self, part: TransitionSystem) -> Condition | None:
+        asked = [at(place.formula, 0) for place in self._open()]
+        if not asked:
+            return None
+        return reachability_invariant(part, asked, affordable(part, EXPLORED_STEPS))
+
+    def _simulate(self, part: TransitionSystem, known: Sequence[FNode], budget: Budget) -> None:
+        """Look at random runs from init, long and short, and at random states."""
+        places = self._open()
+        if not places:
+            return
+        sampler = Sampler(part, seed=0)
+        met = compile_formulas([place.formula for place in places])
+        left = SIMULATED_STEPS
+        while left > 0 and budget.left() and any(place.steps != 0 for place in places):
+            left -= STUCK + self._look_along(sampler, places, met, RUN_LENGTH if left % 2 else SUSPECT_DEPTH + 1)
+        holds = compile_formulas([conjunction(known)])
+        for _ in range(RANDOM_STATES):
+            if not budget.left():
+                return
+            state = sampler.random_state()
+            values = sampler.constrained_inputs(state) if holds(state)[0] else None
+            if values is not None:
+                _note(places, met({**state, **values}))
+
+    def _look_along(
+        self, sampler: Sampler, places: Sequence[_Place], met: Callable[[Valuation], tuple[int, ...]], length: int
+    ) -> int:
+        """Look at one random run; its number of steps."""
+        open_ones = {var.name: sampler.state_value(var) for var in sampler.system.state if var.init is None}
+        state = sampler.simulator.initial(open_ones if length == RUN_LENGTH else None)
+        for step in range(length):
+            values = sampler.constrained_inputs(state)
+            if values is None:
+                return step
+            _note(places, met({**state, **values}), step)
+            if not sampler.simulator.allowed(state, values):
+                values = sampler.allowed_inputs(state, ATTEMPTS)
+            if values is None:
+                return step
+            state = sampler.simulator.step(state, values)
+        return length
+
+    def _ask_anywhere(self, anywhere: Anywhere, budget: Budget, progress: Callable[[str], None]) -> None:
+        """Decide whether some state and inputs meet each place; those that take long wait until the others are done."""
+        for seconds in (1.0, None):
+            places = self._open()
+            for number, place in enumerate(places):
+                progress(f"check: undefined behaviour, {len(places) - number} places left")
+                try:
+                    limit = budget.for_query()
+                except LimitReached:
+                    return
+                place.possible = anywhere.status([place.formula], _least(seconds, limit))
+
+    def _ask_from_init(self, part: TransitionSystem, budget: Budget, progress: Callable[[str], None]) -> None:
+        """Find the least number of steps after which a place can be met, one more step at a time."""
+        free = replace(part, defined=TRUE(), invariants=())
+        session: Session | None = None
+        for steps in range(SUSPECT_DEPTH + 1):
+            places = [p for p in self._places if p.possible is not Status.UNSAT and p.decided == steps < p.to_decide]
+            before = [at(part.defined, step) for step in range(steps)] if places else []
+            for number, place in enumerate(places):
+                progress(f"check: undefined behaviour after {steps} steps, {len(places) - number} places left")
+                session = session or self._engine.session(free, at(part.init_formula, 0))
+                try:
+                    limit = budget.for_query()
+                except LimitReached:
+                    return
+                status = session.check([*before, at(place.formula, steps)], steps + 1, limit).status
+                if status is Status.SAT:
+                    place.possible, place.steps = Status.SAT, steps
+                elif status is Status.UNSAT:
+                    place.decided = steps + 1
+
+
+def _note(places: Sequence[_Place], met: Sequence[int], steps: int | None = None) -> None:
+    """Note which places are met, after ``steps`` from init or (None) in some state."""
+    for place, here in zip(places, met, strict=True):
+        if here:
+            place.possible = Status.SAT
+            if steps is not None and (place.steps is None or steps < place.steps):
+                place.steps = steps
+
+
+def _least(first: float | None, second: float | None) -> float | None:
+    given = [limit for limit in (first, second) if limit is not None]
+    return min(given) if given else None

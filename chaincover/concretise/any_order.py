@@ -1,0 +1,108 @@
+"""Goals at any steps in any order: the formulas of a run of given length that covers them, and where it does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pysmt.fnode import FNode
+from pysmt.shortcuts import And, Not, Or, Symbol
+from pysmt.typing import BOOL
+
+from bmc.engines.protocol import Run
+from bmc.formulas.unroll import shift
+from bmc.system.transition import conjunction
+from properties.goal import Goal
+from properties.monitor import Monitor
+
+
+class AnyOrder:
+    """With ``overlap`` ``allow`` goals may share steps. With ``forbid`` each goal is credited at steps of its own.
+
+    Then a free Boolean per goal and step says where it is credited, and those that would meet exclude each other.
+    """
+
+    def __init__(self, goals: Mapping[str, Goal], overlap: str) -> None:
+        self._goals = goals
+        self._apart = overlap == "forbid"
+        self._monitor = Monitor(list(goals.values()))
+        self._placed: dict[tuple[str, int], FNode] = {}
+        self._disjoint: dict[tuple[tuple[str, ...], int], FNode] = {}
+
+    def formulas(self, names: Sequence[str], length: int) -> list[FNode]:
+        """What a run of ``length`` steps that covers the goals ``names`` satisfies; false where it is too short."""
+        places = [Or([self._at(name, step) for step in self._steps(name, length)]) for name in names]
+        if not self._apart:
+            return places
+        return places + [self._apart_at(tuple(names), step) for step in range(length + 1)]
+
+    def credited(self, run: Run, names: Sequence[str]) -> dict[str, int]:
+        """The step at which ``run`` is credited with each goal of ``names``, in the order of these steps.
+
+        The first one with ``allow``; with ``forbid`` such that the goals' steps are disjoint. KeyError with a goal that
+        is not covered; ValueError if all are, but not disjointly.
+        """
+        covered = {name: steps for name, steps in self._monitor.covered(run).items() if name in names}
+        for name in names:
+            if not covered[name]:
+                raise KeyError(name)
+        if not self._apart:
+            return dict(sorted(((name, covered[name][0]) for name in names), key=lambda item: item[1]))
+        return self._disjoint_steps(covered)
+
+    def _steps(self, name: str, length: int) -> range:
+        return range(length - self._goals[name].length + 1)
+
+    def _at(self, name: str, step: int) -> FNode:
+        key = (name, step)
+        if key not in self._placed:
+            here = shift(self._goals[name].antecedent, step)
+            self._placed[key] = And(_pick(name, step), here) if self._apart else here
+        return self._placed[key]
+
+    def _apart_at(self, names: tuple[str, ...], step: int) -> FNode:
+        """No goal credited at ``step`` meets one credited at or before it."""
+        key = (names, step)
+        if key not in self._disjoint:
+            pairs = [
+                Not(And(_pick(later, step), _pick(earlier, before)))
+                for later in names
+                for earlier in names
+                if earlier != later
+                for before in range(max(0, step - self._goals[earlier].length + 1), step + 1)
+                if before < step or self._both_long(earlier, later)
+            ]
+            self._disjoint[key] = conjunction(pairs)
+        return self._disjoint[key]
+
+    def _both_long(self, a: str, b: str) -> bool:
+        return self._goals[a].length > 0 and self._goals[b].length > 0
+
+    def _disjoint_steps(self, covered: Mapping[str, Sequence[int]]) -> dict[str, int]:
+        """Goals one after the other, the earliest first, and back where one of those left has no step any more."""
+        failed: dict[frozenset[str], int] = {}
+
+        def place(left: frozenset[str], free: int) -> tuple[tuple[str, int], ...] | None:
+            """Steps for the goals ``left`` from ``free`` on; where there are none, none are from a later step on."""
+            if not left:
+                return ()
+            if failed.get(left, free + 1) <= free:
+                return None
+            steps = {name: next((k for k in covered[name] if k >= free), None) for name in left}
+            first = {name: step for name, step in steps.items() if step is not None}
+            if len(first) == len(left):
+                for name in sorted(left, key=lambda name: (first[name], self._goals[name].length, name)):
+                    after = place(left - {name}, first[name] + self._goals[name].length)
+                    if after is not None:
+                        return ((name, first[name]), *after)
+            failed[left] = free
+            return None
+
+        found = place(frozenset(covered), 0)
+        if found is None:
+            raise ValueError("the run covers all goals, but not at disjoint steps")
+        return dict(found)
+
+
+def _pick(name: str, step: int) -> FNode:
+    """Whether the goal is credited at ``step``."""
+    return Symbol(f"pick:{name}:{step}@0", BOOL)

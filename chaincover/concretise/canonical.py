@@ -1,0 +1,209 @@
+"""The least inputs for a plan, so that results do not depend on which model a solver happens to find.
+
+Open start values first, then step by step and input by input, each gets the least value that still lets the rest of the
+plan be run. The least values are those from 0 up, then the negative ones; of floating ones the plainest
+(``bmc.floats.plain``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+
+from pysmt.fnode import FNode
+from pysmt.shortcuts import BV, FALSE, And, Or
+
+from bmc.engines.protocol import Run, Status
+from bmc.floats.format import FORMATS
+from bmc.floats.plain import plainest_first
+from bmc.floats.ranges import every
+from bmc.formulas.unroll import framed
+from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType, equal
+from chaincover.concretise.check_path import Concretizer, Plan
+from chaincover.concretise.value_trials import Trials
+
+SIMULATED = 1000
+"""Values of one floating variable that are tried by simulation before the solver is asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Slot:
+    """One value to choose: a variable at a step; an open start value is at step 0.
+
+    ``pieces`` are the allowed values, the least piece first. A value that lies in several is taken for one of the first
+    of them.
+    """
+
+    name: str
+    type: ValueType
+    symbol: FNode
+    step: int
+    start: bool
+    pieces: tuple[range, ...]
+
+    def rank(self, run: Run) -> int:
+        """The place of the run's value among the allowed ones, from 0."""
+        values = run.states[0] if self.start else run.inputs[self.step]
+        value = self.type.value(values[self.name])
+        before = 0
+        for piece in self.pieces:
+            if value in piece:
+                return before + (value - piece.start) // piece.step
+            before += _size(piece)
+        return before
+
+    def at(self, rank: int) -> int | None:
+        """The value at place ``rank``; None beyond the last one."""
+        for piece in self.pieces:
+            if rank < _size(piece):
+                return piece[rank]
+            rank -= _size(piece)
+        return None
+
+    def value(self, rank: int) -> FNode:
+        """The formula: this slot has the value at place ``rank``."""
+        value = self.at(rank)
+        return FALSE() if value is None else equal(self.symbol, self.type.constant(value))
+
+    def below(self, rank: int) -> FNode:
+        """The formula: this slot has a value before place ``rank``."""
+        parts = []
+        for piece in self.pieces:
+            if rank > 0:
+                parts.append(self._among(piece[: min(rank, _size(piece))]))
+            rank -= _size(piece)
+        return Or(parts)
+
+    def middle(self, impossible: int, possible: int) -> int:
+        """A place to ask below, from ``impossible`` + 2 to ``possible``: where a piece begins, else half way."""
+        borders = [place for place in accumulate(map(_size, self.pieces)) if impossible + 2 <= place <= possible]
+        return borders[len(borders) // 2] if borders else (possible + impossible) // 2 + 1
+
+    def _among(self, piece: range) -> FNode:
+        if _size(piece) == 1:
+            return equal(self.symbol, self.type.constant(piece[0]))
+        least, greatest = self.type.constant(piece[0]), self.type.constant(piece[-1])
+        if self.type.signed:
+            return And(least.BVSLE(self.symbol), self.symbol.BVSLE(greatest))
+        parts = [least.BVULE(self.symbol), self.symbol.BVULE(greatest)]
+        if piece.step > 1:
+            low_bits = piece.step.bit_length() - 1
+            parts.append(self.symbol.BVExtract(0, low_bits - 1).Equals(BV(0, low_bits)))
+        return And(parts)
+
+
+def canonicalise(tools: Concretizer, plan: Plan, run: Run) -> Run:
+    """The least run of ``plan``, given one. Where the solver gives up, the value found last stays.
+
+    LimitReached when time is over.
+    """
+    search = _Search(tools, plan, run)
+    slots = _slots(tools.system, run.length)
+    done = 0
+    while done < len(slots):
+        done = search.settle(slots, done)
+    return search.run
+
+
+class _Search:
+    """Narrows the runs of one plan: ``run`` is a current model of ``fixed``."""
+
+    def __init__(self, tools: Concretizer, plan: Plan, run: Run) -> None:
+        self._tools = tools
+        self._fixed, self._steps = tools.all_formulas(plan)
+        self._wanted = tuple(self._fixed)
+        self.run = run
+
+    @cached_property
+    def _trials(self) -> Trials:
+        return Trials(self._tools.system, self._wanted)
+
+    def settle(self, slots: Sequence[_Slot], first: int) -> int:
+        """Fix as many slots from ``first`` as can be least together and the one after them; the next open one."""
+        stop = self._most_at_least(slots, first)
+        self._fixed += [slot.value(0) for slot in slots[first:stop]]
+        if stop == len(slots):
+            return stop
+        self._fixed.append(slots[stop].value(self._least_rank(slots[stop])))
+        return stop + 1
+
+    def _least_from(self, slots: Sequence[_Slot], first: int) -> int:
+        """The first slot from ``first`` on that is not least in the current run."""
+        return next((i for i in range(first, len(slots)) if slots[i].rank(self.run) > 0), len(slots))
+
+    def _most_at_least(self, slots: Sequence[_Slot], first: int) -> int:
+        """The largest n such that the slots from ``first`` up to n can all be least; the run then shows it."""
+        possible, ask, impossible = self._least_from(slots, first), len(slots), len(slots) + 1
+        while possible < impossible - 1:
+            wanted = [slot.value(0) for slot in slots[first:ask]]
+            core = self._ask(wanted)
+            if core is None:
+                possible = max(ask, self._least_from(slots, ask))
+            else:
+                guilty = [i for i, formula in enumerate(wanted, first) if formula in core]
+                impossible = min(ask, max(guilty, default=ask - 1) + 1)
+            ask = (possible + impossible) // 2
+        return possible
+
+    def _least_rank(self, slot: _Slot) -> int:
+        """The least place that ``slot`` can have, which is known not to be the first; the run then shows it."""
+        if slot.type.floating:
+            self._simulate_lower(slot)
+            if self._ask([slot.below(slot.rank(self.run))]) is not None:
+                return slot.rank(self.run)  # often only one value will do: not to be found among 2 ** 64 by halves
+        impossible, possible = 0, slot.rank(self.run)
+        while possible > impossible + 1:
+            middle = slot.middle(impossible, possible)
+            if self._ask([slot.below(middle)]) is None:
+                possible = slot.rank(self.run)
+            else:
+                impossible = middle - 1
+        return possible
+
+    def _simulate_lower(self, slot: _Slot) -> None:
+        """Take the first of the lower values with which the run, otherwise unchanged, still follows the plan."""
+        for rank in range(1, min(slot.rank(self.run), SIMULATED)):
+            value = slot.at(rank)
+            assert value is not None
+            found = self._trials.run(self.run, slot.name, None if slot.start else slot.step, value)
+            if found is not None:
+                self.run = found
+                return
+
+    def _ask(self, wanted: Sequence[FNode]) -> tuple[FNode, ...] | None:
+        """None if ``wanted`` is possible besides what is fixed (the run then shows it), else an unsat core."""
+        session = self._tools.session
+        answer = session.check([*self._fixed, *wanted], self._steps, self._tools.budget.for_query())
+        if answer.status is Status.SAT:
+            self.run = session.run()
+            return None
+        self._tools.budget.check()
+        return answer.core
+
+
+def _slots(system: TransitionSystem, steps: int) -> list[_Slot]:
+    starts = [_slot(var, 0, True) for var in system.state if var.init is None]
+    return starts + [_slot(var, step, False) for step in range(0, steps, system.hold) for var in system.inputs]
+
+
+def _slot(var: StateVariable | InputVariable, step: int, start: bool) -> _Slot:
+    declared = var.values if isinstance(var, InputVariable) else ()
+    if var.type.floating:
+        form = FORMATS[var.type.bits]
+        pieces = plainest_first(declared or every(form), form)
+    else:
+        pieces = _from_zero(declared or ((var.type.least, var.type.greatest),))
+    return _Slot(var.name, var.type, framed(var.symbol, step), step, start, pieces)
+
+
+def _from_zero(ranges: Sequence[tuple[int, int]]) -> tuple[range, ...]:
+    """The values from 0 up, then the negative ones."""
+    up = tuple(range(max(low, 0), high + 1) for low, high in ranges if high >= 0)
+    return up + tuple(range(low, min(high, -1) + 1) for low, high in ranges if low < 0)
+
+
+def _size(piece: range) -> int:
+    """How many values a piece has, which may be too many for len()."""
+    return (piece.stop - piece.start - 1) // piece.step + 1

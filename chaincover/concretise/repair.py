@@ -1,0 +1,162 @@
+"""Algorithm 4 (GetChain with chain repair), by Algorithms 11 (RepairPath by concrete chaining) and 12 (RepairPath')."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from pysmt.fnode import FNode
+from pysmt.shortcuts import BV, Bool
+
+from bmc.engines.protocol import Run, Session, Status
+from bmc.errors import CheckDisagreed
+from bmc.formulas.unroll import at, shift, unframed
+from bmc.system.transition import Valuation, conjunction, equal, symbols_of
+from chaincover.concretise.check_path import Attempt, Concretizer, Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """``plan`` with SAT: its first part is feasible again; with UNSAT ``failed``: the nodes that cannot be joined."""
+
+    status: Status
+    plan: Plan
+    failed: tuple[str, ...] = ()
+
+
+def concretise(tools: Concretizer, plan: Plan, limit: int, progress: Callable[[str], None]) -> tuple[Plan, Attempt]:
+    """Algorithm 4 for one path: ``plan`` with its edges as long as they had to become, and the last check of it.
+
+    No edge grows above ``limit`` steps. LimitReached when time is over, CheckDisagreed if a repair does not hold.
+    """
+    attempt = tools.check_path(plan)
+    nodes = 1
+    while attempt.status is Status.UNSAT:
+        nodes = max(len(attempt.failed), nodes + 1)
+        if nodes > len(plan.path):
+            raise CheckDisagreed("a repaired path turned out to be infeasible again")
+        progress(f"repair: {' -> '.join(plan.path[:nodes])}")
+        repaired = repair_path(tools, plan, nodes, limit)
+        if repaired.status is not Status.SAT:
+            return plan, Attempt(repaired.status, failed=repaired.failed)
+        plan = repaired.plan
+        attempt = tools.check_path(plan)
+    return plan, attempt
+
+
+def repair_path(tools: Concretizer, plan: Plan, nodes: int, limit: int) -> Repair:
+    """Lengthen edges among the first ``nodes`` nodes of ``plan``, each up to ``limit`` steps, until they can be run.
+
+    Algorithm 11 first; where it fails, Algorithm 12. UNKNOWN where the solver gave up. LimitReached when time is over.
+    """
+    repaired = repair_by_chaining(tools, plan, nodes, limit)
+    if repaired.status is Status.SAT:
+        return repaired
+    return repair_by_prefixes(tools, plan, nodes, limit)
+
+
+def repair_by_chaining(tools: Concretizer, plan: Plan, nodes: int, limit: int) -> Repair:
+    """Algorithm 11: find each edge's least feasible length from the concrete state that the last edge led to.
+
+    Quick, but incomplete: the state taken may have no way on where another one of the same trigger has.
+    """
+    place = _Place(at(tools.system.init_formula, 0))
+    for edge in range(nodes - 1):
+        target = plan.path[edge + 1]
+        found = _least_gap(tools, place, target, plan.gaps[edge], limit)
+        if found.status is not Status.SAT:
+            return Repair(found.status, plan, plan.path[max(edge - 1, 0) : edge + 2])
+        assert found.run is not None
+        plan = plan.stretched(edge, found.gap)
+        place = place.after(tools, target, found.run, found.gap)
+    return Repair(Status.SAT, plan)
+
+
+def repair_by_prefixes(tools: Concretizer, plan: Plan, nodes: int, limit: int) -> Repair:
+    """Algorithm 12: check ever longer first parts of the path as a whole, lengthening the last edge of each."""
+    for edge in range(nodes - 1):
+        attempt = Attempt(Status.UNSAT)
+        for gap in range(plan.gaps[edge], max(limit, plan.gaps[edge]) + 1):
+            plan = plan.stretched(edge, gap)
+            attempt = tools.check_path(plan, edge + 2)
+            if attempt.status is not Status.UNSAT:
+                break
+        if attempt.status is not Status.SAT:
+            return Repair(attempt.status, plan, plan.path[max(edge - 1, 0) : edge + 2])
+    return Repair(Status.SAT, plan)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where chaining stands: ``source`` fixes the state, ``active`` is what is left of goals that still run.
+
+    Each of ``active`` is a formula framed from here and the number of steps that it still needs.
+    """
+
+    source: FNode
+    active: tuple[tuple[FNode, int], ...] = ()
+
+    @property
+    def span(self) -> int:
+        """Steps that the active goals still need."""
+        return max((steps for _, steps in self.active), default=0)
+
+    def after(self, tools: Concretizer, target: str, run: Run, gap: int) -> _Place:
+        """The place ``gap`` steps on along ``run``, where ``target`` starts (if it is a goal)."""
+        state = run.states[gap]
+        fixed = conjunction(equal(v.symbol, v.type.constant(state[v.name])) for v in tools.system.state)
+        active = [(_rest(formula, run, gap), steps - gap) for formula, steps in self.active if steps > gap]
+        goal = tools.goals.get(target)
+        if goal is not None and goal.length > 0:
+            active.append((goal.antecedent, goal.length))
+        return _Place(at(fixed, 0), tuple(active))
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    status: Status
+    gap: int = 0
+    run: Run | None = None
+
+
+def _least_gap(tools: Concretizer, place: _Place, target: str, gap: int, limit: int) -> _Found:
+    """The least distance from ``gap`` to ``limit`` at which ``target`` can start from ``place``."""
+    session = tools.new_session(conjunction([place.source, *(formula for formula, _ in place.active)]))
+    if target not in tools.goals:
+        gap = max(gap, place.span)
+    for distance in range(gap, max(gap, limit) + 1):
+        status = _check_target(tools, session, place, target, distance)
+        if status is Status.SAT:
+            return _Found(status, distance, session.run())
+        if status is Status.UNKNOWN:
+            tools.budget.check()
+            return _Found(status)
+    return _Found(Status.UNSAT)
+
+
+def _check_target(tools: Concretizer, session: Session, place: _Place, target: str, distance: int) -> Status:
+    goal = tools.goals.get(target)
+    formulas = tools.end_formulas(distance) if goal is None else [shift(goal.antecedent, distance)]
+    steps = max(place.span, distance + (goal.length if goal else 0))
+    return session.check(formulas, steps, tools.budget.for_query()).status
+
+
+def _rest(formula: FNode, run: Run, elapsed: int) -> FNode:
+    """What ``formula`` still demands ``elapsed`` steps later, its earlier symbols replaced by the run's values."""
+    values = {s: _value(s, run) for s in _earlier(symbols_of(formula), elapsed)}
+    return shift(formula.substitute(values).simplify(), -elapsed)
+
+
+def _earlier(symbols: Sequence[FNode], step: int) -> list[FNode]:
+    return [s for s in symbols if unframed(s)[1] < step]
+
+
+def _value(symbol: FNode, run: Run) -> FNode:
+    name, step = unframed(symbol)
+    here: Valuation = {**run.states[step], **(run.inputs[step] if step < run.length else {})}
+    return _constant(symbol, here[name])
+
+
+def _constant(symbol: FNode, raw: int) -> FNode:
+    """The constant of ``symbol``'s type with the raw value ``raw``."""
+    return Bool(bool(raw)) if symbol.get_type().is_bool_type() else BV(raw, symbol.bv_width())

@@ -1,0 +1,214 @@
+"""Sub-paths that no run follows: every edge within limits, positions otherwise free.
+
+Where Algorithms 9 and 12 fix or grow one distance after the other, these queries leave all of them open, so that UNSAT
+speaks of every run. One query per sub-path suffices: each goal brings along that the steps until its end are valid, so
+that runs into dead ends count as far as they are needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
+
+from pysmt.fnode import FNode
+from pysmt.shortcuts import TRUE, And, Or
+
+from bmc.engines.protocol import Run, Session, Status
+from bmc.errors import CheckDisagreed
+from bmc.formulas.unroll import at, shift
+from bmc.system.transition import conjunction
+from chaincover.concretise.check_path import Concretizer, Plan
+from chaincover.orderings.protocol import Path
+from chaincover.weights import END, FINAL, INIT, Edge
+from properties.goal import Goal
+from properties.monitor import Monitor
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """The least and the most steps that an edge may take; ``known``: a run over it alone was found already."""
+
+    least: int
+    most: int
+    known: bool = False
+
+
+class SubPaths:
+    """Asks for contiguous parts of paths: node names, the first one init or a goal, the last one a goal or the end.
+
+    ``reaches`` limits every edge that is asked for. ``overlap`` is ``allow`` or ``forbid``. An edge to the final
+    condition may also take as many steps as the longest goal. ``effort`` is the work per query, see the protocol.
+    """
+
+    def __init__(
+        self, tools: Concretizer, overlap: str, reaches: Mapping[Edge, Reach], effort: int | None = None
+    ) -> None:
+        self._tools = tools
+        self._apart = overlap == "forbid"
+        self._reaches = reaches
+        self._effort = effort
+        self._longest = max((goal.length for goal in tools.goals.values()), default=0)
+        self._system = replace(tools.system, input_constraint=TRUE(), defined=TRUE(), invariants=())
+        self._step_ok = conjunction([tools.system.input_constraint, tools.system.defined])
+        self._state_ok = conjunction(inv.formula for inv in tools.system.invariants if inv.proved)
+        self._valid = [at(self._state_ok, 0)]
+        self._sessions: dict[str, Session] = {}
+        self._placed: dict[tuple[str, int], FNode] = {}
+        self._tables: dict[tuple[Path, int | None], dict[int, FNode]] = {}
+        self._known: dict[Path, Status] = {}
+
+    def feasible(self, path: Path) -> Status:
+        """Whether some run follows ``path``, from any state of its first node. LimitReached when time is over."""
+        path = path[:-1] if path[-1] == END else path
+        if len(path) == 2 and self._reaches[path[0], path[1]].known:
+            return Status.SAT
+        if path not in self._known:
+            self._known[path] = self._ask(path, None)
+        return self._known[path]
+
+    def reachable(self, goal: str, most: int) -> Status:
+        """Whether some run from init starts ``goal`` within ``most`` steps. LimitReached when time is over."""
+        return self._check(INIT, {step: self._at(self._tools.goals[goal], step) for step in range(most + 1)})
+
+    def least_run(self, path: Path) -> tuple[Plan, Run] | None:
+        """A run from init along the feasible ``path`` to the end, no shorter one among those asked for (bisection).
+
+        None where the solver gives up at once. LimitReached when time is over.
+        """
+        if self._ask(path, None) is not Status.SAT:
+            return None
+        plan, run = self._trimmed(path)
+        low = sum(self._reaches[edge].least for edge in pairwise(path))
+        while low < run.length:
+            middle = (low + run.length) // 2
+            status = self._ask(path, middle)
+            if status is Status.UNKNOWN:
+                break
+            if status is Status.UNSAT:
+                low = middle + 1
+            else:
+                plan, run = self._trimmed(path)
+        return plan, run
+
+    def _ask(self, path: Path, longest: int | None) -> Status:
+        """Whether a run follows ``path``; over at most ``longest`` steps, ends of goals included (None: no limit)."""
+        if path[-1] == FINAL:
+            places = self._final_places(path, longest)
+        else:
+            places = self._places(path[:-1] if path[-1] == END else path, longest)
+        return self._check(path[0], places)
+
+    def _check(self, source: str, places: Mapping[int, FNode]) -> Status:
+        """Whether a run from ``source`` satisfies one of ``places``."""
+        if not places:
+            return Status.UNSAT
+        budget, formula = self._tools.budget, _one_of(list(places.values()))
+        steps = max(places) + self._longest
+        status = self._session(source).check([formula], steps, budget.for_query(), self._effort).status
+        if status is Status.UNKNOWN:
+            budget.check()
+        return status
+
+    def _places(self, path: Path, longest: int | None) -> dict[int, FNode]:
+        """For each step at which the last node of ``path`` can start: that the path is run until there."""
+        key = (path, longest)
+        if key not in self._tables:
+            self._tables[key] = self._first(path[0], longest) if len(path) == 1 else self._next(path, longest)
+        return self._tables[key]
+
+    def _first(self, node: str, longest: int | None) -> dict[int, FNode]:
+        return {} if longest is not None and self._length(node) > longest else {0: TRUE()}
+
+    def _next(self, path: Path, longest: int | None) -> dict[int, FNode]:
+        goal, reach = self._tools.goals[path[-1]], self._reaches[path[-2], path[-1]]
+        before = self._places(path[:-1], longest)
+        found = {}
+        for step in _steps(before, reach):
+            self._tools.budget.check()
+            if longest is None or step + goal.length <= longest:
+                found[step] = And(self._at(goal, step), _one_of(_before(before, step, reach)))
+        return found
+
+    def _final_places(self, path: Path, longest: int | None) -> dict[int, FNode]:
+        """As ``_places`` for a path to the final condition, which lies no earlier than the end of any goal."""
+        reach = self._reaches[path[-2], path[-1]]
+        reach = replace(reach, most=max(reach.most, self._longest))
+        cut = self._sticks_out(path)
+        found = {}
+        for step in _steps(self._places(path[:-1], longest), reach):
+            self._tools.budget.check()
+            before = self._places(path[:-1], step if cut else longest)
+            earlier = _before(before, step, reach)
+            if earlier and (longest is None or step <= longest):
+                ending = conjunction([*self._tools.end_formulas(step), self._valid_until(step)])
+                found[step] = And(ending, _one_of(earlier))
+        return found
+
+    def _sticks_out(self, path: Path) -> bool:
+        """Whether a goal of ``path`` may still run where the last node is reached."""
+        starts = [0, *accumulate(self._reaches[edge].least for edge in pairwise(path))]
+        return any(start + self._length(node) > starts[-1] for node, start in zip(path, starts, strict=True))
+
+    def _length(self, node: str) -> int:
+        return self._tools.goals[node].length if node in self._tools.goals else 0
+
+    def _at(self, goal: Goal, step: int) -> FNode:
+        key = (goal.name, step)
+        if key not in self._placed:
+            self._tools.budget.check()
+            valid = self._valid_until(step + goal.length)
+            self._placed[key] = conjunction([shift(goal.antecedent, step), valid])
+        return self._placed[key]
+
+    def _valid_until(self, steps: int) -> FNode:
+        while len(self._valid) <= steps:
+            last = len(self._valid)
+            now = [self._valid[-1], at(self._step_ok, last - 1), at(self._state_ok, last)]
+            self._valid.append(conjunction(now))
+        return self._valid[steps]
+
+    def _session(self, node: str) -> Session:
+        if node not in self._sessions:
+            tools = self._tools
+            source = at(tools.system.init_formula, 0) if node == INIT else tools.goals[node].antecedent
+            asked = [goal.antecedent for goal in tools.goals.values()]
+            asked += [*tools.end_formulas(0), at(self._step_ok, 0), at(self._state_ok, 0)]
+            valid = conjunction([source, self._valid_until(self._length(node))])
+            self._sessions[node] = tools.engine.session(self._system, valid, asked)
+        return self._sessions[node]
+
+    def _trimmed(self, path: Path) -> tuple[Plan, Run]:
+        """The run found last, each node of ``path`` as early as the run allows it, and cut at its end."""
+        run = self._session(INIT).run()
+        ending = [Goal(FINAL, formula, None, 0) for formula in self._tools.end_formulas(0)]
+        covered = Monitor([*self._tools.goals.values(), *ending]).covered(run)
+        starts, free, end = [0], 0, 0
+        for node in path[1:-1]:
+            starts.append(_first_from(free, covered[node], node))
+            end = max(end, starts[-1] + self._length(node))
+            free = starts[-1] + (self._length(node) if self._apart else 0)
+        if path[-1] == FINAL:
+            end = _first_from(end, covered[FINAL], FINAL)
+        plan = Plan(path, tuple(b - a for a, b in pairwise([*starts, end])))
+        return plan, Run(run.states[: end + 1], run.inputs[:end])
+
+
+def _steps(before: Mapping[int, FNode], reach: Reach) -> list[int]:
+    """The steps that can be reached from the steps of ``before``."""
+    return sorted({step + gap for step in before for gap in range(reach.least, reach.most + 1)})
+
+
+def _before(before: Mapping[int, FNode], step: int, reach: Reach) -> list[FNode]:
+    return [before[k] for k in range(step - reach.most, step - reach.least + 1) if k in before]
+
+
+def _one_of(formulas: list[FNode]) -> FNode:
+    return formulas[0] if len(formulas) == 1 else Or(formulas)
+
+
+def _first_from(step: int, steps: list[int], node: str) -> int:
+    found = next((k for k in steps if k >= step), None)
+    if found is None:
+        raise CheckDisagreed(f"the engine's run does not meet {node} from step {step} on")
+    return found

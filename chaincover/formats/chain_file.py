@@ -1,0 +1,229 @@
+"""Chains in files: ``chain.json`` and ``chain.csv`` written, ``chain.json`` and hand-written ``inputs.csv`` read."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bmc.c.source.variables import find_variable
+from bmc.errors import InputRefused, Location
+from bmc.system.hold import MOST_TICKS
+from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, Valuation
+from chaincover.chain import Chain
+from chaincover.project.values import parse_value, shown
+
+SCHEMA = "chaincover/chain/1"
+START_ROW = "init"
+"""In the column ``step`` of a CSV file: the row holds start values that the tester chooses."""
+
+
+@dataclass(frozen=True)
+class Stimulus:
+    """Inputs to be replayed: raw values per step, start values that the tester chose, and the states that are claimed.
+
+    ``claimed`` maps goals to the step at which the file says they are covered; ``states`` are the claimed states after
+    each step (raw values of the variables that the file holds), empty for hand-written inputs. ``asked`` are the goals
+    that the chain was made for, None for hand-written inputs: all. ``to_final``: whether it has to end in the final
+    condition.
+    """
+
+    source: str
+    inputs: tuple[Valuation, ...]
+    initial: Valuation
+    claimed: dict[str, int]
+    states: tuple[Valuation, ...]
+    asked: frozenset[str] | None = None
+    to_final: bool = True
+
+
+def recorded_hold(settings: dict[str, Any]) -> int:
+    """For how many steps a chain of these settings holds its inputs. ValueError if they say none that there can be."""
+    found = settings.get("hold", 1)
+    if not isinstance(found, int) or isinstance(found, bool) or not 1 <= found <= MOST_TICKS:
+        raise ValueError(f"inputs held for {found!r} steps")
+    return found
+
+
+def reported(system: TransitionSystem, role: str) -> list[StateVariable]:
+    """The state variables of a role, in order."""
+    return [var for var in system.state if var.role == role]
+
+
+def chain_rows(system: TransitionSystem, chain: Chain) -> list[dict[str, Any]]:
+    """One record per step: inputs, and state and outputs after it, and the goals covered from it on."""
+    rows = []
+    for step, inputs in enumerate(chain.run.inputs):
+        after = chain.run.states[step + 1]
+        rows.append(
+            {
+                "step": step,
+                "inputs": shown(system.inputs, inputs),
+                "state": shown(_set(reported(system, "state"), after), after),
+                "outputs": shown(_set(reported(system, "output"), after), after),
+                "goals": [hit.goal for hit in chain.hits if hit.step == step],
+            }
+        )
+    return rows
+
+
+def _set(variables: Sequence[StateVariable], values: Valuation) -> list[StateVariable]:
+    """The variables that hold a defined value."""
+    return [var for var in variables if values.get(f"{var.name}#defined", 1)]
+
+
+def start_record(system: TransitionSystem, chain: Chain) -> dict[str, Any]:
+    """State and outputs before the first step, and the goals covered there."""
+    first = chain.run.states[0]
+    return {
+        "state": shown(_set(reported(system, "state"), first), first),
+        "outputs": shown(_set(reported(system, "output"), first), first),
+        "chosen": shown([v for v in system.state if v.name in system.chosen], first),
+    }
+
+
+def chain_csv(system: TransitionSystem, chain: Chain, period: float | None) -> str:
+    """The chain as a table: step, time in seconds, inputs, state and outputs after the step, goals.
+
+    Where the tester chooses start values, a first row ``init`` holds the start state.
+    """
+    out = io.StringIO()
+    state, outputs = reported(system, "state"), reported(system, "output")
+    names = [*(v.name for v in system.inputs), *(v.name for v in state), *(v.name for v in outputs)]
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["step", *(["time"] if period else []), *names, "goals"])
+    if system.chosen:
+        start = start_record(system, chain)
+        values = {**start["state"], **start["outputs"], **start["chosen"]}
+        writer.writerow([START_ROW, *([""] if period else []), *(values.get(name, "") for name in names), ""])
+    for row in chain_rows(system, chain):
+        values = {**row["inputs"], **row["state"], **row["outputs"]}
+        time = [f"{row['step'] * period:.9g}"] if period else []
+        writer.writerow([row["step"], *time, *(values.get(name, "") for name in names), " ".join(row["goals"])])
+    return out.getvalue()
+
+
+def stimulus_of(system: TransitionSystem, chain: Chain) -> Stimulus:
+    """A generated chain as something to be replayed."""
+    chosen = {name: chain.run.states[0][name] for name in system.chosen}
+    claimed = {hit.goal: hit.step for hit in chain.hits}
+    return Stimulus("generated chain", tuple(chain.run.inputs), chosen, claimed, ())
+
+
+def read_stimulus(path: str, system: TransitionSystem) -> Stimulus:
+    """Inputs from a ``chain.json`` (or a folder that holds one) or a CSV file with one column per input.
+
+    InputRefused, with its place, for anything that cannot be read.
+    """
+    place = Path(path)
+    if place.is_dir():
+        place = place / "chain.json"
+    try:
+        text = place.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "not UTF-8 text"
+        raise InputRefused(
+            f"cannot read the chain: {reason}", Location(str(place)), "name chain.json or inputs.csv"
+        ) from None
+    return _from_csv(place, text, system) if place.suffix == ".csv" else _from_json(place, text, system)
+
+
+def _from_json(place: Path, text: str, system: TransitionSystem) -> Stimulus:
+    where = Location(str(place))
+    try:
+        data = json.loads(text)
+    except json.JSONDecodeError as error:
+        here = Location(str(place), error.lineno, error.colno)
+        raise InputRefused(f"not JSON: {error.msg}", here, "generate it again") from None
+    if not isinstance(data, dict) or data.get("schema") != SCHEMA:
+        raise InputRefused(f"this is no chain of the schema '{SCHEMA}'", where, "write it with 'chaincover generate'")
+    chain = data.get("chain")
+    if chain is None:
+        raise InputRefused("this result holds no chain", where, "generate one first")
+    try:
+        inputs = tuple(_valuation(system, step["inputs"], system.inputs, where) for step in chain["steps"])
+        both = [{**step["state"], **step["outputs"]} for step in chain["steps"]]
+        states = tuple(_valuation(system, values, system.state, where, partial=True) for values in both)
+        chosen = _valuation(system, chain["initial"]["chosen"], system.state, where, partial=True)
+        claimed = {hit["goal"]: int(hit["step"]) for hit in chain["hits"]}
+        asked = frozenset(goal["name"] for goal in data["goals"])
+        to_final = data["settings"]["final"] is not None
+        recorded_hold(data["settings"])
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise InputRefused(f"the chain is damaged: {error!r}", where, "generate it again") from None
+    return Stimulus(str(place), inputs, chosen, claimed, states, asked, to_final)
+
+
+def _valuation(
+    system: TransitionSystem,
+    values: dict[str, Any],
+    variables: Sequence[InputVariable | StateVariable],
+    where: Location,
+    partial: bool = False,
+) -> Valuation:
+    known: dict[str, InputVariable | StateVariable] = {var.name: var for var in variables}
+    for name in values:
+        if name not in known:
+            raise InputRefused(f"the chain names '{name}', which the program does not have", where, "generate it again")
+    missing = [name for name in known if name not in values]
+    if missing and not partial:
+        raise InputRefused(f"the chain gives no value for the input '{missing[0]}'", where, "generate it again")
+    return {name: parse_value(str(value), known[name].type, where) for name, value in values.items()}
+
+
+def _passed_over(title: str, system: TransitionSystem) -> bool:
+    """Whether a column of a hand-written table is no input but one that ``chain.csv`` has too."""
+    if title in ("step", "time", "goals", ""):
+        return True
+    for variables in (system.inputs, system.state):
+        with contextlib.suppress(InputRefused):
+            find_variable(title, [variable.name for variable in variables], None)
+            return variables is system.state
+    return False
+
+
+def _from_csv(place: Path, text: str, system: TransitionSystem) -> Stimulus:
+    rows = list(csv.reader(io.StringIO(text)))
+    if not rows:
+        raise InputRefused("the file is empty", Location(str(place)), "write a header with the inputs' names first")
+    names = [var.name for var in system.inputs]
+    columns: dict[int, InputVariable] = {}
+    for index, title in enumerate(cell.strip() for cell in rows[0]):
+        here = Location(str(place), 1, index + 1)
+        if title not in names and _passed_over(title, system):
+            continue
+        name = find_variable(title, names, here, what="input")
+        if name in (variable.name for variable in columns.values()):
+            raise InputRefused(f"a second column for the input '{name}'", here, "leave one of them out")
+        columns[index] = next(v for v in system.inputs if v.name == name)
+    missing = [v.name for v in system.inputs if v not in columns.values()]
+    if missing:
+        raise InputRefused(f"there is no column for the input '{missing[0]}'", Location(str(place), 1), "add it")
+    inputs = []
+    initial: Valuation = {}
+    titles = [cell.strip() for cell in rows[0]]
+    for line, row in enumerate(rows[1:], 2):
+        if not any(cell.strip() for cell in row):
+            continue
+        if "step" in titles and row[titles.index("step")].strip() == START_ROW:
+            initial = _start_values(system, titles, row, Location(str(place), line))
+            continue
+        if len(row) < len(rows[0]) or any(cell.strip() for cell in row[len(rows[0]) :]):
+            text = f"{len(row)} values for {len(rows[0])} columns"
+            raise InputRefused(text, Location(str(place), line), "write one value under each title of the first line")
+        inputs.append(
+            {v.name: parse_value(row[i], v.type, Location(str(place), line, i + 1)) for i, v in columns.items()}
+        )
+    return Stimulus(str(place), tuple(inputs), initial, {}, ())
+
+
+def _start_values(system: TransitionSystem, titles: Sequence[str], row: Sequence[str], where: Location) -> Valuation:
+    """The values that a row gives the variables whose start value the tester chooses."""
+    given = dict(zip(titles, row, strict=False))
+    chosen = [var for var in system.state if var.name in system.chosen and given.get(var.name, "").strip()]
+    return {var.name: parse_value(given[var.name], var.type, where) for var in chosen}

@@ -1,0 +1,262 @@
+"""Algorithm 10 (GetKreachEdges): edges between goals, decided in incremental sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+
+from pysmt.fnode import FNode
+from pysmt.shortcuts import TRUE
+
+from bmc.engines.protocol import Answer, Engine, Group, GroupSession, Placed, Run, Session, Status
+from bmc.errors import CheckDisagreed
+from bmc.formulas.unroll import at, shift
+from bmc.system.simulation import Simulator
+from bmc.system.transition import TransitionSystem
+from chaincover.budget import Budget
+from chaincover.graph.open_edges import OpenEdges, Question, Row, Upper
+from chaincover.runs.observed import Distances
+from chaincover.weights import FINAL, INIT, Edge
+from properties.goal import Goal
+from properties.monitor import Monitor
+
+__all__ = ["EdgeSearch", "Problem", "Question", "Row", "Upper", "enter"]
+
+Ask = Callable[[float | None], Answer]
+"""Puts a question with a time limit in seconds."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Between which goals edges are sought. ``final`` is over plain state symbols, None: there is no such end."""
+
+    system: TransitionSystem
+    goals: tuple[Goal, ...]
+    final: FNode | None
+    overlap: str
+
+    @property
+    def start(self) -> Goal:
+        """Init as a node."""
+        return Goal(INIT, at(self.system.init_formula, 0), None, 0)
+
+    @property
+    def targets(self) -> tuple[Goal, ...]:
+        """The goals, and the final condition as a node."""
+        return (*self.goals, *([] if self.final is None else [Goal(FINAL, at(self.final, 0), None, 0)]))
+
+
+class EdgeSearch:
+    """Decides the edges of ``problem``. One query asks for all open edges of a source at all their distances, or for
+    those of all sources."""
+
+    def __init__(self, problem: Problem, engine: Engine) -> None:
+        self._problem, self.engine = problem, engine
+        self._sources = {goal.name: goal for goal in (problem.start, *problem.goals)}
+        self._targets = {goal.name: goal for goal in problem.targets}
+        self._monitor = Monitor([problem.start, *problem.targets])
+        lengths = {goal.name: goal.length for goal in problem.goals}
+        self._distances = Distances(lengths, problem.overlap == "forbid")
+        self._simulator = Simulator(problem.system)
+        self._sessions: dict[str, Session] = {}
+        self._moved: dict[tuple[FNode, int], FNode] = {}
+        self._places: dict[int, dict[tuple[str, int], Placed]] = {}
+        self.queries = 0
+
+    def unsatisfiable(self, names: Sequence[str], budget: Budget) -> list[str]:
+        """Those of the goals ``names`` that no run satisfies at all, from whatever state."""
+        left, anywhere = list(names), self._anywhere
+        while left and isinstance(anywhere, GroupSession):
+            groups = [
+                Group(self._sources[name].antecedent, (Placed(TRUE(), 0, self._sources[name].length),)) for name in left
+            ]
+            status = self._counted(budget, partial(anywhere.check_groups, groups))
+            if status is Status.UNSAT:
+                return left
+            if status is Status.UNKNOWN:
+                break
+            covered = self._monitor.covered(self._simulator.valid_part(anywhere.run()))
+            if not any(covered[name] for name in left):
+                raise CheckDisagreed(f"the engine's run satisfies none of {', '.join(left)}")
+            left = [name for name in left if not covered[name]]
+        return [name for name in left if not self._satisfiable(name, budget)]
+
+    def _satisfiable(self, source: str, budget: Budget) -> bool:
+        session, length = self._session(source), self._sources[source].length
+        return self._counted(budget, lambda limit: session.check([], length, limit)) is not Status.UNSAT
+
+    def ask_all(self, rows: Sequence[Row], upper: Upper, to: int, budget: Budget) -> None:
+        """As ``ask`` for each of ``rows``; where the session can, one question is about all of them."""
+        together = self._anywhere
+        if isinstance(together, GroupSession) and self._ask_together(together, rows, upper, to, budget):
+            return
+        for row in rows:
+            self.ask(row, upper, to, budget)
+
+    def _ask_together(self, session: GroupSession, rows: Sequence[Row], upper: Upper, to: int, budget: Budget) -> bool:
+        """Decide the open edges of ``rows`` up to ``to``; False if the solver gave up before all were."""
+        nearest = to
+        left = {row.source: found for row in rows if (found := OpenEdges(row, upper, to)).ranges}
+        while left:
+            least = min([found.least for found in left.values()])
+            nearest = max(nearest, least)
+            groups = self._groups(left.values(), nearest)
+            status = self._counted(budget, partial(session.check_groups, groups))
+            if status is Status.UNKNOWN:
+                return False
+            if status is Status.SAT:
+                if not self._take_all(self._enter(session.run(), upper), left, upper, nearest):
+                    raise CheckDisagreed("the engine's run reaches none of the goals that were asked for")
+                nearest = (least + nearest) // 2
+            else:
+                for source, found in list(left.items()):
+                    found.rule_out(upper, nearest)
+                    if not found.ranges:
+                        del left[source]
+                nearest = to
+        return True
+
+    def _take_all(
+        self, seen: Mapping[str, Mapping[str, int]], left: dict[str, OpenEdges], upper: Upper, nearest: int
+    ) -> bool:
+        """Note new distances ``seen``; whether they answer the question about ``left`` up to ``nearest``."""
+        hit = False
+        for source, distances in seen.items():
+            if source in left:
+                hit = left[source].take_hits(distances, upper, nearest) or hit
+                if not left[source].ranges:
+                    del left[source]
+        return hit
+
+    def _groups(self, asked: Iterable[OpenEdges], nearest: int) -> list[Group]:
+        """The question about distances up to ``nearest``; of what did not change, with the same groups as before."""
+        groups = []
+        for found in asked:
+            kept = found.asked
+            if kept is None or kept[0] != nearest:
+                source = self._sources[found.row.source]
+                placed = self._placed(source.name, found.up_to(nearest))
+                kept = found.asked = nearest, Group(source.antecedent, placed)
+            if kept[1].alternatives:
+                groups.append(kept[1])
+        return groups
+
+    def _placed(self, source: str, asked: Question) -> tuple[Placed, ...]:
+        """Targets at distances from ``source``, with the steps that must be valid for both."""
+        least = self._sources[source].length
+        places = self._places.setdefault(least, {})
+        for name, distance in asked:
+            if (name, distance) not in places:
+                target = self._targets[name]
+                steps = max(least, distance + target.length)
+                places[name, distance] = Placed(target.antecedent, distance, steps)
+        return tuple([places[each] for each in asked])
+
+    @cached_property
+    def _anywhere(self) -> Session:
+        """The session over runs from all states."""
+        formulas = [target.antecedent for target in self._targets.values()]
+        return self.engine.session(self._problem.system, TRUE(), formulas)
+
+    def ask(self, row: Row, upper: Upper, to: int, budget: Budget) -> None:
+        """Decide the open edges of ``row`` at distances up to ``to``; what runs show is entered into ``upper``.
+
+        Distances in ``upper`` are not asked for again, only whether there are shorter ones. LimitReached when time is
+        over: what was found until then stays in ``row``.
+        """
+        nearest = to
+        while open_ones := OpenEdges(row, upper, to).up_to(to):
+            nearest = max(nearest, min(d for _, d in open_ones))
+            asked = [(target, d) for target, d in open_ones if d <= nearest]
+            if self._ask(row, upper, asked, budget, set()) is Status.SAT:
+                nearest = (min(d for _, d in open_ones) + max(d for _, d in asked)) // 2
+            else:
+                nearest = to
+
+    def _ask(self, row: Row, upper: Upper, asked: Question, budget: Budget, given_up: set[str]) -> Status:
+        """Put one question. UNKNOWN where the solver gave up; then its parts have been asked for one by one.
+
+        The nearest distance that stays open puts its target into ``given_up``: farther ones, which are mostly no
+        easier, are then open too.
+        """
+        status = self._counted(budget, self._question(self._session(row.source), self._placed(row.source, asked)))
+        if status is Status.SAT:
+            self._take_hits(row.source, upper, asked)
+        elif status is Status.UNSAT or len(asked) == 1:
+            for target, distance in asked:
+                row.rule_out(target, distance, proved=status is Status.UNSAT)
+                if status is Status.UNKNOWN:
+                    given_up.add(target)
+        else:
+            for part in _parts(asked):
+                while part := [(t, d) for t, d in _shorter(row.source, upper, part) if row.pending[t] <= d]:
+                    if part[0][0] in given_up:
+                        row.rule_out(*part[-1], proved=False)
+                    elif self._ask(row, upper, part, budget, given_up) is not Status.SAT:
+                        break
+        return status
+
+    def _question(self, session: Session, placed: tuple[Placed, ...]) -> Ask:
+        """Whether a run of ``session`` meets one of ``placed``."""
+        if isinstance(session, GroupSession):
+            return partial(session.check_groups, [Group(TRUE(), placed)])
+        return partial(session.check_any, [(self._shifted(each), each.steps) for each in placed])
+
+    def _take_hits(self, source: str, upper: Upper, asked: Question) -> None:
+        """Note the distances that the session's run shows; CheckDisagreed if it shows none that was asked for."""
+        self._enter(self._sessions[source].run(), upper)
+        if _shorter(source, upper, asked) == asked:
+            names = ", ".join(dict.fromkeys(target for target, _ in asked))
+            raise CheckDisagreed(f"the engine's run from {source} reaches none of {names}")
+
+    def _enter(self, run: Run, upper: Upper) -> dict[str, dict[str, int]]:
+        """Enter into ``upper`` what a session's ``run`` shows; what is new of it, by source and target."""
+        valid = self._simulator.valid_part(run)
+        found = self._distances.shorter(self._monitor.covered(valid), valid.length)
+        enter(upper, found)
+        new: dict[str, dict[str, int]] = {}
+        for (source, target), steps in found.items():
+            new.setdefault(source, {})[target] = steps
+        return new
+
+    def _session(self, source: str) -> Session:
+        if source not in self._sessions:
+            formulas = [target.antecedent for target in self._targets.values()]
+            antecedent = self._sources[source].antecedent
+            self._sessions[source] = self.engine.session(self._problem.system, antecedent, formulas)
+        return self._sessions[source]
+
+    def _shifted(self, placed: Placed) -> FNode:
+        key = (placed.formula, placed.later)
+        if key not in self._moved:
+            self._moved[key] = shift(*key)
+        return self._moved[key]
+
+    def _counted(self, budget: Budget, ask: Ask) -> Status:
+        limit = budget.for_query()
+        self.queries += 1
+        status = ask(limit).status
+        if status is Status.UNKNOWN:
+            budget.check()
+        return status
+
+
+def enter(upper: Upper, seen: Mapping[Edge, int]) -> None:
+    """Enter into ``upper`` the distances ``seen`` that are shorter."""
+    for edge, steps in seen.items():
+        if steps < upper.get(edge, steps + 1):
+            upper[edge] = steps
+
+
+def _shorter(source: str, upper: Upper, asked: Question) -> Question:
+    """The part of ``asked`` that no run has shown yet."""
+    return [(target, d) for target, d in asked if d < upper.get((source, target), d + 1)]
+
+
+def _parts(asked: Question) -> list[Question]:
+    """``asked`` by target, that of one target in halves, nearer distances first."""
+    targets = list(dict.fromkeys(target for target, _ in asked))
+    if len(targets) > 1:
+        return [[(t, d) for t, d in asked if t == target] for target in targets]
+    return [asked[: len(asked) // 2], asked[len(asked) // 2 :]]

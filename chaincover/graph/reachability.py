@@ -1,0 +1,244 @@
+"""The loop body of Algorithm 2 (BuildPropKReachGraph): the graph of bounded distances for growing K."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, ItemsView, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+from pysmt.fnode import FNode
+
+from bmc.engines.protocol import Engine
+from bmc.errors import InputRefused
+from bmc.system.transition import TransitionSystem
+from chaincover.budget import Budget
+from chaincover.graph.edges import EdgeSearch, Problem, Row, enter
+from chaincover.weights import END, FINAL, INIT, RESERVED, Edge, ReachGraph
+from chaincover.work.remote import RemoteEdges
+from properties.goal import Goal
+
+Remote = Callable[[Problem], RemoteEdges]
+
+
+@dataclass(frozen=True)
+class Level:
+    """What is known when K is ``depth``: ``pending`` has each edge's next distance to ask, ``upper`` what is seen."""
+
+    depth: int
+    weights: Mapping[Edge, int]
+    lower: Mapping[Edge, int]
+    pending: Mapping[Edge, int]
+    upper: Mapping[Edge, int]
+    unknown: tuple[Edge, ...]
+    unsatisfiable: tuple[str, ...]
+
+
+class Builder(Protocol):
+    """Builds a K-reachability graph for growing K. ``levels`` has what is known at each K that was asked for."""
+
+    levels: list[Level]
+    depth: int
+
+    @property
+    def complete(self) -> bool:
+        """Whether no edge is left to ask for, at whatever distance."""
+
+    def observe(self, upper: Mapping[Edge, int]) -> None:
+        """Take note of distances that runs make: no edge is longer than that."""
+
+    def extend(self, to: int | None = None) -> None:
+        """Decide all edges up to ``to`` (None: one more than before), which ``depth`` then is, or more."""
+
+    def graph(self) -> ReachGraph:
+        """What is known so far."""
+
+
+class GraphBuilder:
+    """Builds the K-reachability graph for growing K: call ``extend`` until ``graph`` shows what is wanted.
+
+    ``final`` is the condition (over plain state symbols) in which a chain must end, or None. ``overlap`` is ``allow``
+    or ``forbid``. ``limit`` is the largest weight ever asked (None: no limit). ``levels`` are those that an earlier
+    builder of the same graph went through: they are taken over without a query, for as long as the same K are asked
+    for. ``remote`` makes what lets workers decide the edges, a source each; the answers are the same. InputRefused if
+    two goals have one name, or a goal has the name of an end node.
+    """
+
+    def __init__(
+        self,
+        system: TransitionSystem,
+        goals: Sequence[Goal],
+        final: FNode | None,
+        engine: Engine,
+        overlap: str = "allow",
+        budget: Budget | None = None,
+        limit: int | None = None,
+        levels: Sequence[Level] = (),
+        remote: Remote | None = None,
+    ) -> None:
+        _check_names(goals)
+        self.levels = list(levels)
+        self._budget = budget or Budget()
+        self._limit = limit
+        self._problem = Problem(system, tuple(goals), final, overlap)
+        self._search = EdgeSearch(self._problem, engine)
+        self._remote = None if remote is None else remote(self._problem)
+        self._remote_queries = 0
+        self._upper: dict[Edge, int] = {}
+        self._rows: list[Row] | None = None
+        self._unsatisfiable: dict[str, None] = {}
+        self.depth = -1
+        self._seconds = 0.0
+
+    @property
+    def complete(self) -> bool:
+        """Whether no edge is left to ask for, at whatever distance."""
+        return self._rows is not None and not any(row.pending for row in self._rows)
+
+    def observe(self, upper: Mapping[Edge, int]) -> None:
+        """Take note of distances that runs make: no edge is longer than that."""
+        enter(self._upper, upper)
+
+    def extend(self, to: int | None = None) -> None:
+        """Ask for every open edge at all distances up to ``to`` (None: one more than before), which ``depth`` then is.
+
+        LimitReached when the time is over: what was found until then stays, and the call can be repeated.
+        """
+        begun = time.monotonic()
+        to = self.depth + 1 if to is None else max(to, self.depth + 1)
+        try:
+            before = [level for level in self.levels if level.depth <= self.depth]
+            kept = self.levels[len(before)] if len(before) < len(self.levels) else None
+            if kept is not None and kept.depth == to:
+                self._take_over(kept)
+                self.depth = to
+            else:
+                if self._rows is None:
+                    self._rows = self._first_rows()
+                self._ask(self._rows, to if self._limit is None else min(to, self._limit))
+                self.depth = to
+                self.levels = [*before, self._level()]
+        finally:
+            self._seconds += time.monotonic() - begun
+
+    def _ask(self, rows: list[Row], to: int) -> None:
+        """Decide the open edges up to ``to``, here or by workers."""
+        if self._remote is None:
+            self._search.ask_all(rows, self._upper, to, self._budget)
+            return
+        limit = None
+        for place, result in enumerate(self._remote.ask(rows, self._upper, to, self._budget)):
+            rows[place] = result.row
+            enter(self._upper, result.upper)
+            self._remote_queries += result.queries
+            self._search.engine.cost.add(result.cost)
+            limit = limit or result.limit
+        if limit is not None:
+            raise limit
+
+    def graph(self) -> ReachGraph:
+        """What is known so far."""
+        rows = self._rows or ()
+        return ReachGraph(
+            goals=tuple(goal.name for goal in self._problem.goals),
+            end=self._end,
+            weights={(row.source, target): steps for row in rows for target, steps in row.weights.items()},
+            lower={(row.source, target): steps for row in rows for target, steps in row.lower.items()},
+            unknown=tuple((row.source, target) for row in rows for target in row.unknown),
+            unsatisfiable=tuple(self._unsatisfiable),
+            depth=self.depth,
+            queries=self._search.queries + self._remote_queries,
+            seconds=self._seconds,
+            upper=dict(self._upper),
+        )
+
+    @property
+    def _end(self) -> str:
+        return END if self._problem.final is None else FINAL
+
+    def _level(self) -> Level:
+        rows = self._rows or ()
+        return Level(
+            depth=self.depth,
+            weights=_BySource({row.source: dict(row.weights) for row in rows}),
+            lower=_BySource({row.source: dict(row.lower) for row in rows}),
+            pending=_BySource({row.source: dict(row.pending) for row in rows}),
+            upper=dict(self._upper),
+            unknown=tuple((row.source, target) for row in rows for target in row.unknown),
+            unsatisfiable=tuple(self._unsatisfiable),
+        )
+
+    def _take_over(self, level: Level) -> None:
+        """Go on from ``level``, as if everything up to it had been asked."""
+        self._unsatisfiable = dict.fromkeys(level.unsatisfiable)
+        self.observe(level.upper)
+        names = [INIT, *(g.name for g in self._problem.goals if g.name not in self._unsatisfiable)]
+        self._rows = [
+            Row(
+                name,
+                pending=_of(name, level.pending),
+                lower=_of(name, level.lower),
+                weights=_of(name, level.weights),
+                unknown={b: None for a, b in level.unknown if a == name},
+            )
+            for name in names
+        ]
+
+    def _first_rows(self) -> list[Row]:
+        """A row per source. Goals that nothing satisfies are dropped, as sources and as targets."""
+        met = {b for _, b in self._upper}
+        open_ones = [goal.name for goal in self._problem.goals if goal.name not in met]
+        self._unsatisfiable = dict.fromkeys(self._search.unsatisfiable(open_ones, self._budget))
+        left = [goal for goal in self._problem.goals if goal.name not in self._unsatisfiable]
+        return [self._row(goal, left) for goal in (self._problem.start, *left)]
+
+    def _row(self, source: Goal, left: Sequence[Goal]) -> Row:
+        """E_target of ``source``: the other goals, and the end unless other goals must come between."""
+        apart = source.length if self._problem.overlap == "forbid" else 0
+        pending = {goal.name: apart for goal in left if goal.name != source.name}
+        ends = source.name != INIT or not self._problem.goals
+        if ends and self._end == FINAL:
+            pending[FINAL] = source.length
+        row = Row(source.name, pending, dict(pending))
+        if ends and self._end == END:
+            row.weights[END] = row.lower[END] = source.length
+        return row
+
+
+class _BySource(Mapping[Edge, int]):
+    """Numbers of edges, given by source and target; few levels are ever looked at."""
+
+    def __init__(self, rows: Mapping[str, Mapping[str, int]]) -> None:
+        self._rows = rows
+
+    @cached_property
+    def _edges(self) -> dict[Edge, int]:
+        return {(source, target): steps for source, row in self._rows.items() for target, steps in row.items()}
+
+    def __getitem__(self, edge: Edge) -> int:
+        return self._edges[edge]
+
+    def __iter__(self) -> Iterator[Edge]:
+        return iter(self._edges)
+
+    def __len__(self) -> int:
+        return len(self._edges)
+
+    def items(self) -> ItemsView[Edge, int]:
+        return self._edges.items()
+
+
+def _of(source: str, edges: Mapping[Edge, int]) -> dict[str, int]:
+    """The edges from ``source``, by target."""
+    return {b: steps for (a, b), steps in edges.items() if a == source}
+
+
+def _check_names(goals: Sequence[Goal]) -> None:
+    seen: set[str] = set()
+    for goal in goals:
+        if goal.name in RESERVED:
+            raise InputRefused(f"a goal may not be called {goal.name!r}", goal.where, "give it another name")
+        if goal.name in seen:
+            raise InputRefused(f"two goals are called {goal.name!r}", goal.where, "give one another name")
+        seen.add(goal.name)

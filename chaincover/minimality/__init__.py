@@ -1,0 +1,1 @@
+"""From a first chain to a minimal one: path weights, refuted lengths, windows."""

@@ -1,0 +1,258 @@
+"""Sub-paths with free positions: the least number of steps in which goals can be covered in a given order.
+
+Where Algorithm 9 (BuildPath) puts each goal of a path at a fixed step, these queries leave the steps between the first
+and the last node open, so that an impossible one says something about every run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from pysmt.fnode import FNode
+from pysmt.shortcuts import FALSE, TRUE, And, Or
+
+from bmc.engines.protocol import Run, Session, Status
+from bmc.formulas.unroll import at, shift
+from chaincover.concretise.check_path import Concretizer
+from chaincover.weights import END, FINAL, INIT
+
+Path = tuple[str, ...]
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """What is known of a sub-path: it takes ``at_least`` steps, which is the least if ``exact``.
+
+    ``gave_up``: the solver did at ``at_least``.
+    """
+
+    at_least: int
+    exact: bool
+    gave_up: bool = False
+
+    @property
+    def settled(self) -> bool:
+        """Whether asking on is of no use."""
+        return self.exact or self.gave_up
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A question: how long is ``path``, as far as that is at most ``most``? ``at_least`` was proved by the caller."""
+
+    path: Path
+    at_least: int
+    most: int
+
+    @property
+    def whole(self) -> bool:
+        """Whether it is a whole chain."""
+        return self.path[0] == INIT and self.path[-1] in (FINAL, END)
+
+
+class LeastLengths(Protocol):
+    """Finds the least lengths of sub-paths. ``cheap``: in a moment, so that more may be asked than is needed."""
+
+    cheap: bool
+
+    def least_all(self, stretches: Sequence[Stretch]) -> list[Segment]:
+        """What is known of each of ``stretches``, raised until it is exact or above its ``most``.
+
+        The answers do not depend on each other. LimitReached when time is over; what was proved until then stays known.
+        """
+
+    def ask(self, path: Path, steps: int) -> tuple[Status, Run | None]:
+        """Is there a run whose last node starts exactly ``steps`` after the first? The run with SAT.
+
+        ``steps`` is known to be a lower bound. LimitReached when time is over.
+        """
+
+
+class SegmentSearch:
+    """Asks for sub-paths of node names that begin in init or a goal and finish in a goal or the end.
+
+    With ``overlap`` ``forbid`` a goal starts no earlier than the one before it ends. ``effort`` is the work per query,
+    see the protocol. Whole chains are asked of the session of ``tools``, of which their runs come; shorter stretches,
+    of which only the answer counts, of ``parts`` where these are given: so the runs are the same whoever answers them.
+    """
+
+    cheap = False
+
+    def __init__(
+        self,
+        tools: Concretizer,
+        overlap: str,
+        effort: int | None,
+        parts: Concretizer | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        self._tools, self._parts = tools, parts or tools
+        self._goals = tools.goals
+        self._apart = overlap == "forbid"
+        self._progress = progress
+        self._sessions: dict[str, Session] = {}
+        self._effort = effort
+        self._known: dict[Path, Segment] = {}
+        self._placed: dict[tuple[str, int], FNode] = {}
+        self._built: dict[tuple[Path, int, int, bool], FNode] = {}
+        self.queries = 0
+
+    def known(self, path: Path) -> Segment | None:
+        """What has been found out about ``path``."""
+        return self._known.get(path)
+
+    def enter(self, path: Path, found: Segment) -> None:
+        """Take note of what was found out about ``path`` elsewhere."""
+        self._known[path] = found
+
+    def so_far(self, stretch: Stretch) -> Segment:
+        """What is known of ``stretch`` without a question."""
+        found = self._known.get(stretch.path)
+        return found if found and found.at_least >= stretch.at_least else Segment(stretch.at_least, False)
+
+    def open_ones(self, stretches: Sequence[Stretch]) -> list[Stretch]:
+        """Those of which more is to be found out, with what is known of them."""
+        known = [(stretch, self.so_far(stretch)) for stretch in stretches]
+        return [replace(s, at_least=k.at_least) for s, k in known if not k.settled and k.at_least <= s.most]
+
+    def least_all(self, stretches: Sequence[Stretch]) -> list[Segment]:
+        """See the protocol."""
+        asked = self.open_ones(stretches)
+        for done, stretch in enumerate(asked, 1):
+            self.least(stretch)
+            if self._progress is not None:
+                self._progress(told(done, len(asked)))
+        return [self.so_far(stretch) for stretch in stretches]
+
+    def least(self, stretch: Stretch) -> Segment:
+        """As ``least_all`` for one."""
+        found = self.so_far(stretch)
+        while not found.settled and found.at_least <= stretch.most:
+            status, _ = self.ask(stretch.path, found.at_least)
+            if status is Status.UNSAT:
+                found = Segment(found.at_least + 1, False)
+            else:
+                found = Segment(found.at_least, status is Status.SAT, status is Status.UNKNOWN)
+            self._known[stretch.path] = found
+        return found
+
+    def ask(self, path: Path, steps: int) -> tuple[Status, Run | None]:
+        """Is there a run whose last node starts exactly ``steps`` after the first? UNSAT only if no horizon has one.
+
+        The run with SAT. LimitReached when time is over.
+        """
+        whole = Stretch(path, steps, steps).whole
+        session, budget = self._tools.session if whole else self._session(path[0]), self._tools.budget
+        gave_up = False
+        for horizon in self._horizons(path, steps):
+            formula = self._formula(path, steps, horizon)
+            if formula.is_false():
+                continue
+            self.queries += 1
+            formulas = [formula, *(self._tools.end_formulas(steps) if path[-1] == FINAL else [])]
+            status = session.check(formulas, horizon, budget.for_query(), self._effort).status
+            if status is Status.SAT:
+                return status, session.run()
+            if status is Status.UNKNOWN:
+                budget.check()
+                gave_up = True
+        return (Status.UNKNOWN if gave_up else Status.UNSAT), None
+
+    def _session(self, node: str) -> Session:
+        """The session of the sub-paths that begin in init, or in the goal ``node``: short ones, unlike whole chains."""
+        if node not in self._sessions:
+            source = at(self._tools.system.init_formula, 0) if node == INIT else self._goals[node].antecedent
+            self._sessions[node] = self._parts.new_session(source)
+        return self._sessions[node]
+
+    def _length(self, node: str) -> int:
+        return self._goals[node].length if node in self._goals else 0
+
+    def _horizons(self, path: Path, steps: int) -> range:
+        """The numbers of steps that runs for ``path`` can need: longer ones only where a goal in between needs them."""
+        least = max(self._length(path[0]), steps + self._length(path[-1]))
+        if path[-1] in (FINAL, END):
+            return range(steps, steps + 1) if least == steps else range(0)
+        longest = max((self._length(node) for node in path[1:-1]), default=0)
+        return range(least, max(least, steps + longest) + 1)
+
+    def _formula(self, path: Path, steps: int, horizon: int) -> FNode:
+        """The nodes after the first in order, the last at ``steps``, all ended by ``horizon``."""
+        if path[-1] in (FINAL, END):
+            gap = self._length(path[-2]) if self._apart else 0
+            return self._until(path[:-1], steps - gap, horizon)
+        return self._exactly(path, steps, horizon)
+
+    def _until(self, path: Path, steps: int, horizon: int) -> FNode:
+        """The last node of ``path`` starts at ``steps`` or before."""
+        if steps < 0:
+            return FALSE()
+        if len(path) == 1:
+            return TRUE()
+        built, found = -1, FALSE()
+        for step in range(steps, -1, -1):
+            known = self._built.get((path, step, self._cut(step, horizon), False))
+            if known is not None:
+                built, found = step, known
+                break
+        for step in range(built + 1, steps + 1):
+            found = _either(found, self._exactly(path, step, horizon))
+            self._built[path, step, self._cut(step, horizon), False] = found
+        return found
+
+    def _exactly(self, path: Path, steps: int, horizon: int) -> FNode:
+        """The last node of ``path``, which is a goal, starts at ``steps``, the ones between in order before it."""
+        if steps + self._length(path[-1]) > horizon:
+            return FALSE()
+        key = (path, steps, self._cut(steps, horizon), True)
+        if key not in self._built:
+            gap = self._length(path[-2]) if self._apart else 0
+            before = self._until(path[:-1], steps - gap, horizon)
+            self._built[key] = FALSE() if before.is_false() else And(self._at(path[-1], steps), before)
+        return self._built[key]
+
+    def _cut(self, steps: int, horizon: int) -> int:
+        """Formulas up to ``steps`` are the same for all horizons that no goal placed there can exceed."""
+        longest = max((goal.length for goal in self._goals.values()), default=0)
+        return horizon if steps + longest > horizon else -1
+
+    def _at(self, goal: str, step: int) -> FNode:
+        key = (goal, step)
+        if key not in self._placed:
+            self._placed[key] = shift(self._goals[goal].antecedent, step)
+        return self._placed[key]
+
+
+def _either(a: FNode, b: FNode) -> FNode:
+    if a.is_false():
+        return b
+    return a if b.is_false() else Or(a, b)
+
+
+def credit(path: Sequence[str], covered: Mapping[str, Sequence[int]], gaps: Mapping[str, int]) -> list[int]:
+    """The earliest steps at which a run covers the goals of ``path`` in this order; ``covered`` as ``Monitor`` says.
+
+    ``gaps``: how many steps after a goal's start the next may start at the earliest. ValueError if it does not.
+    """
+    steps: list[int] = []
+    free = 0
+    for goal in path:
+        step = next((k for k in covered[goal] if k >= free), None)
+        if step is None:
+            raise ValueError(f"the run does not cover {goal} from step {free} on")
+        steps.append(step)
+        free = step + gaps[goal]
+    return steps
+
+
+def told(done: int, asked: int) -> str:
+    """The message about the progress of ``least_all``."""
+    return f"bound: {done} of {asked} stretches"
+
+
+def windows(path: Path, size: int) -> list[Path]:
+    """The contiguous sub-paths of ``size`` nodes, in order."""
+    return [path[i : i + size] for i in range(len(path) - size + 1)]

@@ -1,0 +1,1 @@
+"""Several chains (Algorithms 6 and 7), conflicts, most goals."""

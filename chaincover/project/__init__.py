@@ -1,0 +1,1 @@
+"""The project file and how it is loaded."""

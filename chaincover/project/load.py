@@ -1,0 +1,195 @@
+"""From a project to what the pipeline works on: the model, its transition system, the goals, the final condition."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from pysmt.fnode import FNode
+
+from bmc.c.controller.build import read_c
+from bmc.c.controller.model import CModel
+from bmc.c.source.variables import matching, suggestion
+from bmc.errors import InputRefused, Location, UsageError
+from bmc.system.hold import boundary, hold
+from bmc.system.original import NativeInterface
+from bmc.system.transition import Condition, TransitionSystem, conjunction, equal, symbols_of
+from chaincover.check.liveness import NOBODY, Observers, like_init
+from chaincover.project.project_file import Project
+from properties.c_functions import read_condition_function, read_property_function
+from properties.coverage.goals import CoverageCriterion, generate_goals
+from properties.goal import Goal
+from properties.text import PropertyText, read_condition, read_property
+
+_RESERVED = ("init", "final", "end")
+_FROM_OPTION = "--property"
+RESULT = "return"
+
+
+@dataclass(frozen=True)
+class Controller:
+    """A project that has been read.
+
+    ``final`` is over plain state symbols: where a chain may end, None for anywhere; ``final_text`` says what the final
+    condition is, '' without one. ``model`` is kept for reading further expressions. Where inputs are held, ``system``
+    holds them, and ``final`` has the end of a held step in it, even without a final condition. ``observers``
+    say for whom a state is like the one after init: the goals of the project and of this run, and the outside.
+    """
+
+    project: Project
+    model: CModel
+    system: TransitionSystem
+    goals: tuple[Goal, ...]
+    final: FNode | None
+    final_text: str
+    native: NativeInterface
+    observers: Observers = NOBODY
+
+
+def load(
+    project: Project,
+    properties: Sequence[str] = (),
+    final: str | None = None,
+    select: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+    criteria: Sequence[str] = (),
+) -> Controller:
+    """Read all that a project names.
+
+    ``properties`` are further text properties, ``final`` replaces the project's final condition (``none``: there is
+    none), ``select`` and ``exclude`` are shell patterns of goals, ``criteria`` further coverage criteria. InputRefused
+    or UsageError with the place of what is wrong.
+    """
+    more = tuple(CoverageCriterion(text, Location(f"--cover {n}")) for n, text in enumerate(criteria, 1))
+    project = replace(project, criteria=(*project.criteria, *more))
+    try:
+        return _load(project, properties, final, select, exclude)
+    except InputRefused as error:
+        error.where = project.place_of(error)
+        raise
+
+
+def _load(
+    project: Project, properties: Sequence[str], final: str | None, select: Sequence[str], exclude: Sequence[str]
+) -> Controller:
+    config = project.config
+    roots = [*project.property_functions, project.final_function, config.assumption, *config.invariant]
+    model = read_c(config, [r for r in roots if r])
+    everything = _goals(project, model, properties)
+    goals = _selected(everything, select, exclude)
+    names = {goal.name for goal in goals}
+    kept = tuple(g for g in everything if g.name in names or not str(g.where).startswith(_FROM_OPTION))
+    observers = Observers(kept, _seen_outputs(project, model))
+    system = _with_conditions(project, model)
+    formula, text = _final(project, model, system, final, observers)
+    held = hold(system, project.hold)
+    return Controller(project, model, held, tuple(goals), boundary(held, formula), text, model.native, observers)
+
+
+def _goals(project: Project, model: CModel, extra: Sequence[str]) -> list[Goal]:
+    patterns = [p for p in project.property_functions if p]
+    names = model.functions_matching(patterns)
+    for pattern in patterns:
+        if not any(c in pattern for c in "*?[") and pattern not in names:
+            known = [f.name for f in model.program.defined_functions()]
+            raise InputRefused(f"no property function '{pattern}'", project.where, suggestion(pattern, known))
+    goals = [read_property_function(model, name) for name in names if name != model.step_function]
+    texts = [*project.properties]
+    texts += [PropertyText(text, Location(f"{_FROM_OPTION} {n}")) for n, text in enumerate(extra, 1)]
+    for number, text in enumerate(texts, len(goals) + 1):
+        goals.append(read_property(model, text, f"p{number}"))
+    _check_names(goals)
+    return [*goals, *generate_goals(model, project.criteria)]
+
+
+def _check_names(goals: Sequence[Goal]) -> None:
+    seen: dict[str, Goal] = {}
+    for goal in goals:
+        if goal.name in _RESERVED or not re.fullmatch(r"[A-Za-z_][\w.\-]*", goal.name):
+            raise InputRefused(
+                f"'{goal.name}' cannot be a goal's name", goal.where, "use letters, digits, '_', '-', '.'"
+            )
+        if goal.name in seen:
+            raise InputRefused(f"two goals are called '{goal.name}'", goal.where, f"the other: {seen[goal.name].where}")
+        seen[goal.name] = goal
+
+
+def _selected(goals: Sequence[Goal], select: Sequence[str], exclude: Sequence[str]) -> list[Goal]:
+    for option, pattern in [*(("--goal", p) for p in select), *(("--exclude", p) for p in exclude)]:
+        if not any(_matches(g, [pattern]) for g in goals):
+            hint = suggestion(pattern, [g.name for g in goals])
+            raise UsageError(f"no goal is called '{pattern}'", Location(option), hint)
+    chosen = [g for g in goals if not select or _matches(g, select)]
+    return [g for g in chosen if not _matches(g, exclude)]
+
+
+def _matches(goal: Goal, patterns: Sequence[str]) -> bool:
+    """Whether a goal's name is one of ``patterns`` or fits one; a name may hold brackets itself."""
+    return any(goal.name == p or fnmatch.fnmatchcase(goal.name, p) for p in patterns)
+
+
+def _with_conditions(project: Project, model: CModel) -> TransitionSystem:
+    """The system with the project's assumptions, and the invariants that C functions state."""
+    assumed = [read_condition(model, text, project.where) for text in project.config.assume]
+    system = replace(model.system, input_constraint=conjunction([model.system.input_constraint, *assumed]))
+    name = project.config.assumption
+    if name and (not project.by_convention or model.program.function(name) is not None):
+        assumption = _stated(project, model, name)
+        system = replace(system, input_constraint=conjunction([system.input_constraint, assumption.formula]))
+    extra = tuple(_stated(project, model, name) for name in project.config.invariant)
+    inputs = {v.name for v in system.inputs}
+    for condition in extra:
+        used = [s.symbol_name() for s in symbols_of(condition.formula) if s.symbol_name() in inputs]
+        if used:
+            raise InputRefused(f"the invariant '{condition.name}' reads the input '{used[0]}'", condition.where)
+    return replace(system, invariants=(*system.invariants, *extra))
+
+
+def _stated(project: Project, model: CModel, name: str) -> Condition:
+    """What the C function that the project names states."""
+    if model.program.function(name) is None:
+        names = [function.name for function in model.program.defined_functions()]
+        raise InputRefused(f"no function '{name}' is defined", project.where, suggestion(name, names))
+    return read_condition_function(model, name)
+
+
+def _final(
+    project: Project, model: CModel, system: TransitionSystem, override: str | None, observers: Observers
+) -> tuple[FNode | None, str]:
+    text = override if override is not None else project.final
+    where = Location("--final") if override is not None else project.where
+    if text == "none":
+        return None, ""
+    if text == "init":
+        return init_formula(system, observers), "init"
+    if text:
+        formula = read_condition(model, text, where)
+    elif project.final_function and (
+        not project.by_convention or model.program.function(project.final_function) is not None
+    ):
+        formula = _stated(project, model, project.final_function).formula
+        text = f"{project.final_function}()"
+    else:
+        return None, ""
+    inputs = {v.name for v in system.inputs}
+    used = [s.symbol_name() for s in symbols_of(formula) if s.symbol_name() in inputs]
+    if used:
+        raise InputRefused(f"the final condition reads the input '{used[0]}'", where, "name state variables only")
+    return formula, text
+
+
+def init_formula(system: TransitionSystem, observers: Observers) -> FNode:
+    """A state like the one after init: see ``like_init``."""
+    return conjunction(equal(var.symbol, var.init) for var in like_init(system, observers) if var.init is not None)
+
+
+def _seen_outputs(project: Project, model: CModel) -> frozenset[str]:
+    """The outputs that the project names, and the step's result; where it names none, those found."""
+    config = project.config
+    found = [var.name for var in model.system.state if var.role == "output"]
+    if not config.output:
+        return frozenset(found)
+    named = matching(config.output, model.names, config.where, "output variable")
+    return frozenset(name for name in found if name in named or name == RESULT)

@@ -1,0 +1,264 @@
+"""The project file ``chaincover.toml`` (docs/project-file.md), and the paper's convention where there is none."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bmc.c.source.config import SourceConfig
+from bmc.c.source.variables import suggestion
+from bmc.errors import InputRefused, Location
+from bmc.system.hold import MOST_TICKS
+from chaincover.orderings import NAMES as ORDERINGS
+from chaincover.project.keys import Keys
+from properties.coverage.goals import CoverageCriterion
+from properties.text import PropertyText
+
+PROJECT_FILE = "chaincover.toml"
+
+_KEYS: dict[str, tuple[str, ...]] = {
+    "": (
+        "name",
+        "period",
+        "sources",
+        "functions",
+        "interface",
+        "ranges",
+        "constraints",
+        "final",
+        "search",
+        "coverage",
+        "property",
+    ),
+    "sources": ("files", "include", "defines", "target"),
+    "functions": (
+        "init",
+        "step",
+        "properties",
+        "final",
+        "assumption",
+        "invariant",
+        "input",
+        "output",
+        "status",
+        "shared",
+    ),
+    "interface": ("input", "state", "output", "ignore", "chosen", "values", "hold"),
+    "constraints": ("at_most_one", "exactly_one", "assume"),
+    "final": ("condition",),
+    "search": ("bound", "overlap", "ordering"),
+    "coverage": ("criteria",),
+    "property": ("id", "text", "requirement", "description"),
+}
+
+
+@dataclass(frozen=True)
+class Project:
+    """Everything that a project says.
+
+    ``final`` is a C expression, ``"init"`` or ''; ``final_function`` a C function's name or ''. ``period`` is the step
+    period in seconds. ``by_convention``: there was no project file, so that optional functions may be missing.
+    ``text`` is the content of the project file. ``criteria`` generate goals. ``hold``: inputs change only every so many
+    steps.
+    """
+
+    config: SourceConfig
+    property_functions: tuple[str, ...] = ("p_*",)
+    properties: tuple[PropertyText, ...] = ()
+    final: str = ""
+    final_function: str = ""
+    period: float | None = None
+    bound: int | None = None
+    overlap: str = "allow"
+    ordering: str = "auto"
+    by_convention: bool = False
+    sources: tuple[str, ...] = ()
+    text: str = ""
+    criteria: tuple[CoverageCriterion, ...] = ()
+    hold: int = 1
+
+    @property
+    def where(self) -> Location:
+        """The project file, or the first source file."""
+        return self.config.where or Location(self.config.files[0])
+
+    def place_of(self, error: InputRefused) -> Location | None:
+        """Where the error is: if it names the project file alone, the line that holds a name quoted in its message.
+
+        Only a name that stands in one place of the file tells a line.
+        """
+        if not self.text or error.where != self.config.where:
+            return error.where
+        for name in re.findall(r"'([^']+)'", error.message):
+            places = [
+                Location(self.where.file, line, match.start() + 1)
+                for line, row in enumerate(self.text.splitlines(), 1)
+                for match in re.finditer(rf"(?<![\w>])(?<![^.]\.){re.escape(name)}(?![\w.]|->)", row.partition("#")[0])
+            ]
+            if len(places) == 1:
+                return places[0]
+        return error.where
+
+
+def read_project(path: str) -> Project:
+    """Read a project: a folder with a ``chaincover.toml``, a project file, or a C file by the paper's convention.
+
+    InputRefused, with its place, if it cannot be read.
+    """
+    place = Path(path)
+    if place.is_dir():
+        place = place / PROJECT_FILE
+        if not place.exists():
+            hint = f"name a C file, or write one with 'chaincover init {path}/FILE.c'"
+            raise InputRefused(f"there is no {PROJECT_FILE} in this folder", Location(path), hint)
+    if not place.exists():
+        raise InputRefused("no such file", Location(path), "name a C file, a project file or a folder with one")
+    if place.suffix == ".toml":
+        return _from_toml(place)
+    if place.suffix != ".c":
+        raise InputRefused(
+            "this is neither a C file nor a project file", Location(path), "its name must end in .c or .toml"
+        )
+    config = SourceConfig(place.stem, (str(place),), include=(str(place.parent),), assumption="assumption")
+    return Project(config, final_function="final", by_convention=True, sources=(place.name,))
+
+
+def _from_toml(place: Path) -> Project:
+    try:
+        text = place.read_text(encoding="utf-8")
+        data = tomllib.loads(text)
+    except OSError as error:
+        raise InputRefused(f"cannot read the project file: {error.strerror}", Location(str(place))) from None
+    except UnicodeDecodeError:
+        raise InputRefused("the project file is not UTF-8 text", Location(str(place))) from None
+    except tomllib.TOMLDecodeError as error:
+        match = re.search(r"\(at line (\d+), column (\d+)\)", str(error))
+        where = Location(str(place), *(int(n) for n in match.groups())) if match else Location(str(place))
+        message = re.sub(r" \(at .*\)", "", str(error))
+        raise InputRefused(f"the project file is not TOML: {message}", where) from None
+    return _Reader(place, text, data).project()
+
+
+class _Reader(Keys):
+    """Reads the tables of one project file; every refusal names the line of its key."""
+
+    def project(self) -> Project:
+        """The whole project."""
+        self._check_keys("", self.data)
+        base = self.place.parent
+        files = self.strings("sources", "files")
+        if not files:
+            raise InputRefused(
+                "no source file is named", Location(str(self.place)), 'write [sources] files = ["FILE.c"]'
+            )
+        final = self.string("final", "condition")
+        final_function = self.string("functions", "final")
+        if final and final_function:
+            raise InputRefused("both final.condition and functions.final are set", self.where("condition"))
+        return Project(
+            config=self._config(base, files),
+            property_functions=self.strings("functions", "properties", ("p_*",)),
+            properties=tuple(self._properties()),
+            final=final,
+            final_function=final_function,
+            period=self.number("", "period"),
+            bound=self.whole("search", "bound"),
+            overlap=self.choice("search", "overlap", ("allow", "forbid"), "allow"),
+            ordering=self.choice("search", "ordering", ORDERINGS, "auto"),
+            sources=files,
+            text=self.text,
+            hold=self._hold(),
+            criteria=tuple(
+                CoverageCriterion(c, self.where_is("criteria", c)) for c in self.strings("coverage", "criteria")
+            ),
+        )
+
+    def _hold(self) -> int:
+        found = self.whole("interface", "hold")
+        if found is not None and not 1 <= found <= MOST_TICKS:
+            raise self.wrong("hold", f"a number of steps from 1 to {MOST_TICKS}")
+        return 1 if found is None else found
+
+    def _config(self, base: Path, files: tuple[str, ...]) -> SourceConfig:
+        defines = self.table("sources").get("defines", {})
+        if not isinstance(defines, dict):
+            raise self.wrong("defines", 'a table such as { TIMEOUT = "4" }')
+        init = self.table("functions").get("init")
+        return SourceConfig(
+            name=self.string("", "name") or self.place.resolve().parent.name,
+            files=tuple(str(base / f) for f in files),
+            include=(str(base), *(str(base / f) for f in self.strings("sources", "include"))),
+            defines=tuple((name, str(value)) for name, value in defines.items()),
+            target=self.string("sources", "target") or "lp64",
+            init=None if init is None else self.strings("functions", "init"),
+            step=self.string("functions", "step"),
+            input=self.strings("interface", "input"),
+            state=self.strings("interface", "state"),
+            output=self.strings("interface", "output"),
+            ignore=self.strings("interface", "ignore"),
+            chosen=self.strings("interface", "chosen"),
+            ranges={name: self.range(name, value) for name, value in self.table("ranges").items()},
+            at_most_one=self.groups("at_most_one"),
+            exactly_one=self.groups("exactly_one"),
+            assume=self.strings("constraints", "assume"),
+            assumption=self.string("functions", "assumption"),
+            invariant=self.strings("functions", "invariant"),
+            input_functions=self.strings("functions", "input"),
+            output_functions=self.strings("functions", "output"),
+            status_functions=self.strings("functions", "status"),
+            shared=self.named_groups("functions", "shared"),
+            values=self.named_numbers("interface", "values"),
+            where=Location(str(self.place)),
+        )
+
+    def _criteria(self) -> tuple[CoverageCriterion, ...]:
+        texts = self.strings("coverage", "criteria")
+        return tuple(CoverageCriterion(text, self.where_is("criteria", text)) for text in texts)
+
+    def _properties(self) -> list[PropertyText]:
+        found = self.data.get("property", [])
+        if not isinstance(found, list) or not all(isinstance(item, dict) for item in found):
+            raise self.wrong("property", "tables headed [[property]]")
+        lines = self._property_lines()
+        properties = []
+        for index, item in enumerate(found):
+            where = Location(str(self.place), lines[index] if len(lines) == len(found) else 0)
+            self._check_keys("property", item)
+            for key, value in item.items():
+                if not isinstance(value, str):
+                    raise InputRefused(f"'{key}' of a property must be a text in quotes", where)
+            if "text" not in item:
+                raise InputRefused("a [[property]] has no text", where, 'write text = "G(antecedent -> consequent)"')
+            properties.append(
+                PropertyText(
+                    item["text"], where, item.get("id", ""), item.get("requirement", ""), item.get("description", "")
+                )
+            )
+        return properties
+
+    def _property_lines(self) -> list[int]:
+        """For each [[property]] the line of its text, or of its heading if it has none."""
+        lines: list[int] = []
+        has_text = True
+        for number, row in enumerate(self.text.splitlines(), 1):
+            if re.match(r"\s*\[\[\s*property\s*\]\]", row):
+                lines.append(number)
+                has_text = False
+            elif not has_text and re.match(r"\s*text\s*=", row):
+                lines[-1] = number
+                has_text = True
+        return lines
+
+    def _check_keys(self, table: str, found: Mapping[str, Any]) -> None:
+        for key, value in found.items():
+            if key not in _KEYS[table]:
+                shown = f"{table}.{key}" if table else key
+                raise InputRefused(f"unknown key '{shown}'", self.where(key), suggestion(key, _KEYS[table]))
+            if not table and key in _KEYS and key != "property":
+                if not isinstance(value, dict):
+                    raise self.wrong(key, f"a table headed [{key}]")
+                self._check_keys(key, value)

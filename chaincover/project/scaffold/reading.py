@@ -1,0 +1,213 @@
+"""Trying a proposal: the files that it needs, the model that reading them gives, and what its variables speak for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from bmc.c.controller.autosar import is_standard
+from bmc.c.controller.build import read_c, read_program
+from bmc.c.controller.externals import undefined_functions
+from bmc.c.controller.model import CModel
+from bmc.c.source.config import SourceConfig
+from bmc.c.source.program import with_deep_stack
+from bmc.c.source.variables import CVariable, matching
+from bmc.errors import ChainCoverError, InputRefused
+from bmc.system.transition import symbols_of
+from chaincover.project.scaffold.facts import Facts, FunctionFacts, ObjectFacts
+from chaincover.project.scaffold.sources import Sources
+from chaincover.project.scaffold.styles import Proposal, init_functions
+
+ROLES = ("input", "state", "output", "ignore")
+
+
+@dataclass(frozen=True)
+class OpenFunction:
+    """A function that is called and nowhere defined: the role to give it ('' for none), and why."""
+
+    name: str
+    role: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A proposal as it was tried.
+
+    ``files`` belong to it, ``left_out`` do not, each with the reason. ``init`` are (function, reason) pairs. ``roles``
+    are the patterns that were given, ``inputs`` further inputs by name with the reason; ``shared`` are groups of
+    functions that move one variable. ``model`` is None where ``problem`` tells what stopped reading.
+    """
+
+    proposal: Proposal
+    files: tuple[str, ...]
+    left_out: tuple[tuple[str, str], ...]
+    init: tuple[tuple[FunctionFacts, str], ...]
+    functions: tuple[OpenFunction, ...] = ()
+    shared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    roles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    model: CModel | None = None
+    problem: str = ""
+
+
+def try_proposal(sources: Sources, proposal: Proposal, base: Path) -> Reading:
+    """Read what a proposal needs; ``base`` is the project file's folder."""
+    facts = sources.facts
+    init = tuple(init_functions(facts, proposal.step))
+    files, left_out = _files(sources, [proposal.step, *(function for function, _ in init)])
+    imported = _imported(facts, [proposal.step, *(function for function, _ in init)], files)
+    roles = {role: proposal.roles.get(role, ()) for role in ROLES}
+    roles["input"] += tuple(p for p in imported if p not in roles["input"])
+    shared = shared_variables(facts, [proposal.step, *(function for function, _ in init)])
+    reading = Reading(proposal, files, left_out, init, shared=shared, roles=roles, inputs=imported)
+    try:
+        config = _config(sources, reading, base)
+        reading = replace(reading, functions=_open_functions(config, facts, reading))
+        config = _with_functions(config, reading)
+        model, roles = _read_fitting(config, roles)
+        more = _unset_inputs(model, facts, reading)
+        if more:
+            roles = {**roles, "input": (*roles["input"], *more)}
+            model = _read(config, roles)
+        return replace(reading, roles=roles, inputs={**reading.inputs, **more}, model=model)
+    except ChainCoverError as error:
+        return replace(reading, problem=str(error))
+
+
+def _config(sources: Sources, reading: Reading, base: Path) -> SourceConfig:
+    init = tuple(function.name for function, _ in reading.init)
+    return sources.config(base.resolve().name, reading.files, str(base), init=init, step=reading.proposal.step.name)
+
+
+def _with_functions(config: SourceConfig, reading: Reading) -> SourceConfig:
+    listed = {role: tuple(f.name for f in reading.functions if f.role == role) for role in ("input", "output")}
+    return replace(config, input_functions=listed["input"], output_functions=listed["output"], shared=reading.shared)
+
+
+def _read(config: SourceConfig, roles: Mapping[str, tuple[str, ...]]) -> CModel:
+    given = replace(config, input=roles["input"], state=roles["state"], output=roles["output"], ignore=roles["ignore"])
+    return read_c(given)
+
+
+def _read_fitting(
+    config: SourceConfig, roles: Mapping[str, tuple[str, ...]]
+) -> tuple[CModel, dict[str, tuple[str, ...]]]:
+    """The model with these roles; a pattern that fits no variable is left out."""
+    try:
+        return _read(config, roles), dict(roles)
+    except InputRefused:  # most often a name that is no variable: find out which are
+        bare = read_c(config)
+    kept = {role: tuple(p for p in patterns if _fits(p, bare.names)) for role, patterns in roles.items()}
+    return _read(config, kept), kept
+
+
+def _fits(pattern: str, names: Sequence[str]) -> bool:
+    try:
+        return bool(matching([pattern], names, None, "variable"))
+    except InputRefused:
+        return False
+
+
+def _files(sources: Sources, roots: Sequence[FunctionFacts]) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+    """The files that ``roots`` need; named ones all belong to it."""
+    facts = sources.facts
+    read = [file.file for file in facts.files]
+    if sources.chosen:
+        return tuple(read), tuple(sources.unreadable.items())
+    reached = facts.reached(roots)
+    needed = dict.fromkeys(function.file for function in reached)
+    for function in reached:
+        for name in sorted(function.names):
+            obj = facts.object(name, function.file)
+            if obj is not None and not obj.extern:
+                needed[obj.file] = None
+    stating = [file.file for file in facts.files if _states_properties(file.functions)]
+    needed.update(dict.fromkeys(stating))
+    left = [(file, _why_left_out(sources, file)) for file in read if file not in needed]
+    return tuple(file for file in read if file in needed), (*left, *sources.unreadable.items())
+
+
+def _states_properties(functions: Sequence[FunctionFacts]) -> bool:
+    return any(function.name.startswith("p_") and "__CPROVER_assume" in function.called for function in functions)
+
+
+def _why_left_out(sources: Sources, file: str) -> str:
+    functions = next(f.functions for f in sources.facts.files if f.file == file)
+    if any(function.name == "main" for function in functions):
+        return "it has a main()"
+    return "neither step nor init needs it"
+
+
+def _imported(facts: Facts, roots: Sequence[FunctionFacts], files: Sequence[str]) -> dict[str, str]:
+    """Objects that reached code uses and no file defines: patterns, with the reason why they are inputs."""
+    found = {}
+    for function in facts.reached(roots):
+        for name in sorted(function.names):
+            obj = facts.object(name, function.file)
+            if obj is not None and obj.extern and not obj.what.pointers:
+                pattern = f"{name}.*" if facts.members(obj.what.type) else f"{name}[*" if obj.what.array else name
+                found[pattern] = "declared extern, and no file defines it"
+    return found
+
+
+def _open_functions(config: SourceConfig, facts: Facts, reading: Reading) -> tuple[OpenFunction, ...]:
+    """Undefined functions and their roles; those of the library and of known run-time environments need none."""
+    roots = [reading.proposal.step, *(function for function, _ in reading.init)]
+    called = {call.function for f in facts.reached(roots) for call in f.calls}
+    if all(facts.function(name) is not None for name in called):
+        return ()
+    program, executor, _ = with_deep_stack(lambda: read_program(config))
+    known = [f for f in (program.function(root.name) for root in roots) if f is not None]
+    found = []
+    for each in with_deep_stack(lambda: undefined_functions(program, known)):
+        place = f"called in {Path(each.call.file).name}:{each.call.line}"
+        if each.role == "constant":
+            found.append(
+                OpenFunction(each.name, "input", f"a parameter of unknown value (or [interface.values]); {place}")
+            )
+        elif not executor.library.knows(each.name) and not (is_standard(each.name) and each.role):
+            found.append(OpenFunction(each.name, each.role, f"{each.why}; {place}"))
+    return tuple(found)
+
+
+def shared_variables(facts: Facts, roots: Sequence[FunctionFacts]) -> dict[str, tuple[str, ...]]:
+    """Inter-runnable variables that several runnables use: the functions that move each one, by its name.
+
+    The functions are called ``Rte_IrvIRead_<runnable>_<variable>`` and alike.
+    """
+    runnables = sorted((function.name for function in facts.functions), key=len, reverse=True)
+    groups: dict[str, dict[str, str]] = {}
+    for name in (call.function for function in facts.reached(roots) for call in function.calls):
+        match = re.fullmatch(r"Rte_IrvI?(?:Read|Write)_(\w+)", name)
+        if match and facts.function(name) is None:
+            runnable = next((r for r in runnables if match[1].startswith(f"{r}_")), match[1].rpartition("_")[0])
+            groups.setdefault(match[1].removeprefix(f"{runnable}_"), {})[name] = runnable
+    return {variable: tuple(uses) for variable, uses in groups.items() if len(set(uses.values())) > 1}
+
+
+def _unset_inputs(model: CModel, facts: Facts, reading: Reading) -> dict[str, str]:
+    """State that the step reads and never writes, and that nothing in the program gives a value: with the reason."""
+    terms = [var.next for var in model.system.state if var.next is not var.symbol]
+    terms += [model.system.defined, *(each.formula for each in model.system.asserts)]
+    read = {symbol.symbol_name() for term in terms for symbol in symbols_of(term)}
+    written = {w.root for function, _ in reading.init for f in facts.reached([function]) for w in f.writes}
+    found = {}
+    for variable in model.variables:
+        state = next((var for var in model.system.state if var.name == variable.name), None)
+        if variable.role != "state" or state is None or state.next is not state.symbol or variable.name not in read:
+            continue
+        if state.init is None:
+            found[variable.name] = "the step reads it, init leaves it open and the step never writes it"
+        elif _is_free_global(variable, facts, written):
+            found[variable.name] = "a global variable that nothing in the program writes"
+    return found
+
+
+def _is_free_global(variable: CVariable, facts: Facts, written: set[str]) -> bool:
+    obj: ObjectFacts | None = facts.object(variable.key[0].symbol)
+    if variable.key[0].kind != "global" or obj is None:
+        return False
+    return not (obj.static or obj.initialised or obj.what.name in written)

@@ -1,0 +1,1 @@
+"""Smaller problems with the same answers, and the way back."""

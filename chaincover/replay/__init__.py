@@ -1,0 +1,1 @@
+"""A chain on the compiled original or on the model, judged."""

@@ -1,0 +1,177 @@
+"""Replaying inputs on the compiled original (or, without a compiler, on the model) and judging goals on it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from bmc.engines.protocol import Run
+from bmc.formulas.evaluate import compile_formulas
+from bmc.native.original import CompiledOriginal, NoCompiler, compiled
+from bmc.system.simulation import Simulator
+from bmc.system.transition import TransitionSystem, Valuation
+from chaincover.formats.chain_file import Stimulus
+from chaincover.project.load import Controller
+from chaincover.project.values import show_value
+from properties.goal import Goal
+from properties.monitor import Monitor
+
+FALLBACK = "no C compiler was found: replay fell back to the model"
+
+
+@dataclass(frozen=True, slots=True)
+class GoalReplay:
+    """Where the run covers a goal (first step, None if nowhere), how often, and whether its consequent held there.
+
+    ``failed_at``: the first step from which the antecedent held and the consequent did not. ``asked``: whether the
+    chain was made for this goal; one that it was not made for need not be covered. ``infeasible``: whether it is a
+    generated goal of which the chain says that no run covers it.
+    """
+
+    goal: str
+    step: int | None
+    times: int
+    consequent_held: bool | None
+    failed_at: int | None
+    claimed: int | None = None
+    claim_holds: bool = True
+    asked: bool = True
+    infeasible: bool = False
+
+
+@dataclass(frozen=True)
+class Replay:
+    """One replay. ``on`` is the compiler's name, or ``model``; ``remarks`` say what could not be checked.
+
+    ``disagreements`` tell where model, original and file differ; ``refused`` which steps break the input constraint
+    or rely on undefined behaviour; ``violations`` are the program's own assertions that failed; ``lost`` are the goals
+    that the chain was made for and the program does not have.
+    """
+
+    on: str
+    run: Run
+    goals: tuple[GoalReplay, ...]
+    final: bool | None
+    disagreements: tuple[str, ...]
+    refused: tuple[str, ...]
+    violations: tuple[str, ...]
+    remarks: tuple[str, ...]
+    lost: tuple[str, ...] = ()
+
+    @property
+    def exit_code(self) -> int:
+        """1 if something failed or disagreed, 4 if a goal is not covered or lost, or final not reached, else 0."""
+        failed = any(g.failed_at is not None or not g.claim_holds for g in self.goals)
+        if failed or self.disagreements or self.refused or self.violations:
+            return 1
+        missed = any(g.step is None for g in self.goals if g.asked)
+        return 4 if missed or self.lost or self.final is False else 0
+
+
+def replay(controller: Controller, stimulus: Stimulus, infeasible: Collection[str] = ()) -> Replay:
+    """Run ``stimulus`` on the compiled original and judge every goal of ``controller`` on what it did.
+
+    Goals said to be ``infeasible`` need not be covered, and must not. OriginalCrashed or OriginalTimeout if the program
+    does not survive the run.
+    """
+    system = controller.system
+    simulator = Simulator(system)
+    expected = simulator.run(simulator.initial(stimulus.initial), stimulus.inputs)
+    try:
+        with compiled(controller.native) as original:
+            run, different = _on_original(system, original, stimulus, expected)
+            on, remarks = original.compiler, _unreadable(original.unreadable)
+    except NoCompiler:
+        run, different, on, remarks = expected, [], "model", (FALLBACK,)
+    different += _against_file(system, stimulus, run)
+    refused = tuple(_refused(simulator, expected))
+    violations = tuple(
+        f"{condition.where}: assertion fails in step {step}"
+        for step, inputs in enumerate(run.inputs)
+        for condition in simulator.violated(run.states[step], inputs)
+    )
+    judged = tuple(_judge(controller.goals, run, stimulus, infeasible))
+    different += [
+        f"{g.goal} is covered at step {g.step}, though it is said to be unreachable"
+        for g in judged
+        if g.infeasible and g.step is not None
+    ]
+    final = None
+    if controller.final is not None and controller.final_text and stimulus.to_final:
+        final = bool(compile_formulas([controller.final])(run.states[-1])[0])
+    return Replay(on, run, judged, final, tuple(different), refused, violations, remarks)
+
+
+def _on_original(
+    system: TransitionSystem, original: CompiledOriginal, stimulus: Stimulus, expected: Run
+) -> tuple[Run, list[str]]:
+    initial = dict(stimulus.initial) or None
+    states = original.run(stimulus.inputs, initial)
+    merged = tuple({**model, **_state_part(system, own)} for model, own in zip(expected.states, states, strict=True))
+    different = []
+    for step, (model, own) in enumerate(zip(expected.states, merged, strict=True)):
+        for var in system.state:
+            if model.get(f"{var.name}#defined", 1) and model[var.name] != own[var.name]:
+                ours, theirs = show_value(var.type, model[var.name]), show_value(var.type, own[var.name])
+                different.append(
+                    f"after {step} step(s) '{var.name}' is {theirs} in the compiled original, {ours} in the model"
+                )
+    return Run(merged, stimulus.inputs), different
+
+
+def _state_part(system: TransitionSystem, values: Valuation) -> Valuation:
+    return {var.name: values[var.name] for var in system.state if var.name in values}
+
+
+def _unreadable(names: Sequence[str]) -> tuple[str, ...]:
+    return tuple(f"'{name}' cannot be read in the compiled original; the model's value is used" for name in names)
+
+
+def _against_file(system: TransitionSystem, stimulus: Stimulus, run: Run) -> list[str]:
+    different = []
+    for step, claimed in enumerate(stimulus.states):
+        for name, value in claimed.items():
+            if run.states[step + 1][name] != value:
+                vtype = system.variable(name).type
+                found = show_value(vtype, run.states[step + 1][name])
+                text = f"{found}, not {show_value(vtype, value)} as the chain says"
+                different.append(f"after step {step} '{name}' is {text}")
+    return different
+
+
+def _refused(simulator: Simulator, run: Run) -> list[str]:
+    hold = simulator.system.hold
+    ended = [f"the run ends within a held step of {hold} steps"] if run.length % hold else []
+    return ended + [
+        f"step {step} changes the inputs within a held step of {hold} steps"
+        if step % hold and inputs != run.inputs[step - 1]
+        else f"step {step} breaks the input constraint, an assumption in the code or relies on undefined behaviour"
+        for step, inputs in enumerate(run.inputs)
+        if not simulator.allowed(run.states[step], inputs)
+    ]
+
+
+def _judge(goals: Sequence[Goal], run: Run, stimulus: Stimulus, infeasible: Collection[str]) -> list[GoalReplay]:
+    monitor = Monitor(goals)
+    covered = monitor.covered(run)
+    judged = []
+    for goal in goals:
+        steps = covered[goal.name]
+        held = {step: monitor.judge(run, goal.name, step) for step in steps}
+        failed = next((step for step in steps if held[step] is False), None)
+        claimed = stimulus.claimed.get(goal.name)
+        first = claimed if claimed in steps else steps[0] if steps else None
+        judged.append(
+            GoalReplay(
+                goal.name,
+                first,
+                len(steps),
+                held[first] if first is not None else None,
+                failed,
+                claimed,
+                claimed is None or claimed in steps,
+                (stimulus.asked is None or goal.name in stimulus.asked) and goal.name not in infeasible,
+                goal.name in infeasible,
+            )
+        )
+    return judged

@@ -1,0 +1,295 @@
+"""Results as plain data: the document behind ``chain.json`` (repeatable) and ``run.json`` (timings, host)."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import platform
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from chaincover import certificate
+from chaincover.chain import COVERED
+from chaincover.formats.chain_file import SCHEMA, chain_rows, reported, start_record
+from chaincover.options import HERE
+from chaincover.pipeline import ChainResult, Options
+from chaincover.profile import StageCost
+from chaincover.project.load import Controller
+from chaincover.project.values import show_ranges
+from chaincover.reductions.duplicates import distinct
+from chaincover.replay.original import Replay
+from chaincover.verdicts import infeasible
+from chaincover.weights import ReachGraph, exists_path, transitive_closure
+
+RUN_SCHEMA = "chaincover/run/1"
+GOALS_NOT_COVERED = 4
+"""The exit code that says so."""
+
+_LIBRARIES = (
+    "pysmt",
+    "z3-solver",
+    "python-sat",
+    "bitwuzla",
+    "elkai",
+    "clingo",
+    "ortools",
+    "numpy",
+    "pycparser",
+    "pcpp",
+)
+
+
+def tool_version() -> str:
+    """ChainCover's version."""
+    return importlib.metadata.version("chaincover")
+
+
+def versions() -> dict[str, str]:
+    """Versions of Python and of the libraries that results depend on; those not installed are left out."""
+    found = {"python": platform.python_version()}
+    for name in _LIBRARIES:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def chain_document(controller: Controller, result: ChainResult) -> dict[str, Any]:
+    """Everything that a run found; the same input and settings give the same document."""
+    return {
+        "schema": SCHEMA,
+        "tool": {"name": "chaincover", "version": tool_version()},
+        "controller": _controller(controller),
+        "settings": settings(controller, result.options),
+        "versions": versions(),
+        "goals": _goals(controller, result),
+        "bounds": _bounds(result),
+        "stopped_by": result.stopped_by,
+        "claims": claims(controller, result),
+        "certificate": None if result.certificate is None else certificate.as_data(result.certificate),
+        "chain": _chain(controller, result),
+        "graph": graph_data(result.graph),
+    }
+
+
+def run_document(
+    controller: Controller, result: ChainResult, replay: Replay | None, seconds: dict[str, float]
+) -> dict[str, Any]:
+    """What differs from run to run: seconds by stage, the host, the replay."""
+    return {
+        "schema": RUN_SCHEMA,
+        "controller": controller.system.name,
+        "seconds": {stage: round(value, 3) for stage, value in seconds.items()},
+        "profile": [profile_row(cost) for cost in result.profile],
+        "engine": engine_row(result),
+        "jobs": result.options.jobs,
+        "scheduler": result.options.scheduler,
+        "queries": result.graph.queries,
+        "levels_from_cache": result.cached,
+        "stopped_by": result.stopped_by,
+        "replay": None if replay is None else replay_data(replay),
+        "host": {"system": platform.platform(), "machine": platform.machine(), "python": sys.version.split()[0]},
+    }
+
+
+def engine_row(result: ChainResult) -> dict[str, Any]:
+    """The engine that was used, and why where it was not asked for by name."""
+    return {"name": result.engine, "version": result.engine_version, "why": result.engine_why}
+
+
+def profile_row(cost: StageCost) -> dict[str, Any]:
+    """A stage's share of the time: seconds in all, in the solver, for making its formulas, and the tool's own."""
+    seconds = {"seconds": cost.seconds, "solving": cost.solving, "encoding": cost.encoding, "own": cost.own}
+    return {"stage": cost.stage, "queries": cost.queries, **{name: round(value, 3) for name, value in seconds.items()}}
+
+
+def _controller(controller: Controller) -> dict[str, Any]:
+    config = controller.project.config
+    sources = zip(controller.project.sources, config.files, controller.model.program.units, strict=True)
+    return {
+        "name": controller.system.name,
+        "sources": [
+            {"file": name, "sha256": _digest(Path(path).read_bytes()), "preprocessed_sha256": _code_digest(unit)}
+            for name, path, unit in sources
+        ],
+        "defines": dict(config.defines),
+        "target": config.target,
+        "init": [call.function for call in controller.native.init],
+        "step": controller.native.step.function,
+        "period": controller.project.period,
+        "inputs": [
+            {"name": v.name, "type": v.type.name, "values": show_ranges(v.values, v.type)}
+            for v in controller.system.inputs
+        ],
+        "state": [{"name": v.name, "type": v.type.name} for v in reported(controller.system, "state")],
+        "outputs": [{"name": v.name, "type": v.type.name} for v in reported(controller.system, "output")],
+    }
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _code_digest(unit: Any) -> str:
+    """Of the preprocessed code, headers and macros included, without line markers."""
+    rows = (row for row in unit.source.text.splitlines() if row.strip() and not row.startswith("#line"))
+    return _digest("\n".join(rows).encode())
+
+
+def settings(controller: Controller, options: Options) -> dict[str, Any]:
+    """What was asked for: the goals, the criteria that generated goals, the end, and the settings of the search."""
+    return {
+        "goals": [goal.name for goal in controller.goals],
+        "coverage": list(dict.fromkeys(criterion.text for criterion in controller.project.criteria)),
+        "final": controller.final_text or None,
+        **({"hold": controller.system.hold} if controller.system.hold > 1 else {}),
+        **{name: value for name, value in asdict(options).items() if name not in HERE},
+    }
+
+
+def _goals(controller: Controller, result: ChainResult) -> list[dict[str, Any]]:
+    hits = {hit.goal: hit for hit in result.chain.hits} if result.chain else {}
+    _, same_as = distinct(controller.goals, result.options.overlap)
+    goals = []
+    for goal, verdict in zip(controller.goals, result.verdicts, strict=True):
+        hit = hits.get(goal.name)
+        goals.append(
+            {
+                "name": goal.name,
+                "property": goal.text,
+                "requirement": goal.requirement,
+                "description": goal.description,
+                "generated": goal.generated or None,
+                "same_as": same_as.get(goal.name),
+                "length": goal.length,
+                "verdict": verdict.status,
+                "step": verdict.step,
+                "consequent_held": hit.consequent_held if hit else None,
+                "detail": verdict.detail,
+            }
+        )
+    return goals
+
+
+def _bounds(result: ChainResult) -> dict[str, Any]:
+    bounds = result.bounds
+    return {
+        "length": bounds.length,
+        "lower": bounds.lower,
+        "gap": None if bounds.gap is None else round(bounds.gap, 6),
+        "minimal": bounds.minimal,
+        "basis": bounds.basis,
+        "k_reached": result.depth,
+    }
+
+
+def claims(controller: Controller, result: ChainResult) -> list[str]:
+    """What the result rests on, a sentence each."""
+    found = []
+    config = controller.project.config
+    if config.assume or config.at_most_one or config.exactly_one or config.ranges:
+        found.append("input assumptions of the project")
+    if config.assumption and controller.model.program.function(config.assumption) is not None:
+        found.append(f"input assumption {config.assumption}()")
+    found += [f"invariant proved inductive: {c.name}" for c in controller.system.invariants if c.proved]
+    found += [f"invariant not proved, not used: {c.name}" for c in controller.system.invariants if not c.proved]
+    if controller.system.chosen:
+        found.append(f"start values chosen by the tester: {', '.join(controller.system.chosen)}")
+    if result.chain is not None and result.chain.relies_on:
+        found.append(f"start values left open by init: {', '.join(result.chain.relies_on)}")
+    if controller.system.hold > 1:
+        found.append(f"bounds and proofs speak of runs that hold inputs for {controller.system.hold} ticks")
+    found.append(f"overlap {result.options.overlap}")
+    return found
+
+
+def _chain(controller: Controller, result: ChainResult) -> dict[str, Any] | None:
+    chain = result.chain
+    if chain is None:
+        return None
+    return {
+        "length": chain.length,
+        "order": list(chain.order),
+        "hits": [{"goal": h.goal, "step": h.step, "consequent_held": h.consequent_held} for h in chain.hits],
+        "failures": [{"goal": h.goal, "step": h.step} for h in chain.failures],
+        "violations": [{"assertion": v.name, "step": v.step} for v in chain.violations],
+        "initial": start_record(controller.system, chain),
+        "steps": chain_rows(controller.system, chain),
+    }
+
+
+def graph_data(graph: ReachGraph) -> dict[str, Any]:
+    """The K-reachability graph: exact weights, and for edges not found the least distance not proved impossible."""
+    return {
+        "nodes": list(graph.nodes),
+        "edges": [{"from": a, "to": b, "weight": w} for (a, b), w in sorted(graph.weights.items())],
+        "open": [
+            {"from": a, "to": b, "at_least": w}
+            for (a, b), w in sorted(graph.lower.items())
+            if (a, b) not in graph.weights
+        ],
+        "unknown": [{"from": a, "to": b} for a, b in graph.unknown],
+        "k": graph.depth,
+    }
+
+
+def replay_data(replay: Replay) -> dict[str, Any]:
+    """A replay's findings."""
+    return {
+        "on": replay.on,
+        "steps": replay.run.length,
+        "goals": [
+            {
+                "name": g.goal,
+                "asked": g.asked,
+                "infeasible": g.infeasible,
+                "covered_at": g.step,
+                "times": g.times,
+                "consequent_held": g.consequent_held,
+                "failed_at": g.failed_at,
+                "claimed_at": g.claimed,
+            }
+            for g in replay.goals
+        ],
+        "goals_not_known": list(replay.lost),
+        "final": replay.final,
+        "disagreements": list(replay.disagreements),
+        "refused_steps": list(replay.refused),
+        "assertions_failed": list(replay.violations),
+        "remarks": list(replay.remarks),
+        "exit_code": replay.exit_code,
+    }
+
+
+def exit_code(controller: Controller, result: ChainResult, replay: Replay | None) -> int:
+    """130 interrupted, 1 a finding or disagreement, 5 where a limit left something open, 4 goals not covered, else 0.
+
+    Generated goals that are proved unreachable need not be covered.
+    """
+    if result.stopped_by == "interrupt":
+        return 130
+    if result.chain is not None and (result.chain.failures or result.chain.violations):
+        return 1
+    if replay is not None and replay.exit_code not in (0, GOALS_NOT_COVERED):
+        return replay.exit_code
+    if result.stopped_by:
+        return 5
+    aside = infeasible(controller.goals, result.verdicts)
+    if result.chain is None or any(v.status != COVERED and v.goal not in aside for v in result.verdicts):
+        return 5 if any(v.status == "undecided" for v in result.verdicts) else GOALS_NOT_COVERED
+    return 0 if replay is None else replay.exit_code
+
+
+def graph_exit_code(graph: ReachGraph, stopped_by: str) -> int:
+    """130 interrupted, 5 stopped by a limit, 4 where no covering path was found, else 0.
+
+    Without a path, and with edges on which the solver gave up, it was a limit too.
+    """
+    if stopped_by:
+        return 130 if stopped_by == "interrupt" else 5
+    if exists_path(graph, transitive_closure(graph)):
+        return 0
+    return 5 if graph.unknown else GOALS_NOT_COVERED

@@ -1,0 +1,1 @@
+"""Finding runs without proof: simulation, nearest goal first."""

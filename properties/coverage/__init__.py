@@ -1,0 +1,1 @@
+"""Goals generated from the code."""
