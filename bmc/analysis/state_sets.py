@@ -1,6 +1,6 @@
 """Sets of values that the state of a system never leaves, found without a solver, as facts in the words of C.
 
-With floating-point state, where ``bmc.analysis.state_ranges`` has one range of patterns for each variable, each has a few here,
+With floating-point state, where ``state_ranges`` has one range of patterns for each variable, each has a few here,
 and floating-point operations work on intervals of numbers: a mode kept in a double is 0.0, 1.0 or 2.0, a limited sum
 lies in its limits.
 """

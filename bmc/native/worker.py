@@ -1,6 +1,6 @@
 """The process that loads and calls the user's compiled program, so that its crashes and endless loops end only itself.
 
-Started by ``bmc.native.original`` as ``python -m bmc.native.worker`` with a pickled ``Job`` on standard input. It writes to its
+Started by ``original`` as ``python -m bmc.native.worker`` with a pickled ``Job`` on standard input. It writes to its
 standard output one byte ``R`` once the program is loaded, one record (the bytes of ``Job.reads`` and a full stop) after
 init, and one record after each step; records are written one by one, so that they outlive a crash. What the user's
 program itself prints never gets there.
@@ -54,7 +54,7 @@ class Storage:
 
 @dataclass(frozen=True, slots=True)
 class ActualArgument:
-    """``kind`` as in ``bmc.system.original.Argument``; ``code`` is its type's code in ``CTYPES`` ('' for an address)."""
+    """``kind`` as in ``original.Argument``; ``code`` is its type's code in ``CTYPES`` ('' for an address)."""
 
     kind: str
     code: str = ""

@@ -1,6 +1,6 @@
 """The environment of a program: functions and objects that it uses and no source defines, as the project describes.
 
-Every call of an input function in one step gives the same value: one sample per step. ``bmc.c.controller.environment_text`` writes
+Every call of an input function in one step gives the same value: one sample per step. ``environment_text`` writes
 the same environment as C for the compiled original.
 """
 

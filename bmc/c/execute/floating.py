@@ -1,6 +1,6 @@
 """Arithmetic of integers and floating-point numbers alike: conversions (C11 6.3.1), operators, truth.
 
-Two integers are left to ``bmc.c.execute.arithmetic``. A floating value is its IEEE-754 pattern, computed in its own type
+Two integers are left to ``arithmetic``. A floating value is its IEEE-754 pattern, computed in its own type
 (FLT_EVAL_METHOD 0), rounded to nearest, ties to even. Division by zero and overflow are defined (C11 annex F);
 conversion to an integer type that cannot hold the truncated value is not, and is told to the callback.
 """

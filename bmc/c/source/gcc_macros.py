@@ -1,7 +1,7 @@
 """The macros that gcc predefines, as ``NAME value`` between bars and line ends.
 
 Generated from ``gcc -dM -E`` (12.2, x86-64 Linux, with the options of the compiled original) without those that follow
-from the word sizes (``bmc.c.source.predefined``); double constants are written as such, not as a long double and a cast.
+from the word sizes (``predefined``); double constants are written as such, not as a long double and a cast.
 """
 
 COMPILER = """\

@@ -46,7 +46,7 @@ class Stencil:
     """The clauses of the gates under some literals of a graph.
 
     Local variable 1 is true, then come the ``leaves`` (gates) in their order, then each layer's own. ``layers`` are the
-    roots of each with what their variables must say (see ``bmc.engines.sat_encoding.cnf``); roots and leaves keep their variables.
+    roots of each with what their variables must say (see ``cnf``); roots and leaves keep their variables.
     """
 
     def __init__(

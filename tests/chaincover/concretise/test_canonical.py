@@ -92,12 +92,12 @@ def test_results_are_the_same_in_every_process() -> None:
         "from cruise import *; from chaincover.pipeline import generate;"
         "r = generate(cruise(), PROPERTIES, INIT); print(r.chain, r.verdicts, r.bounds, r.graph.weights)"
     )
-    here = Path(__file__).parent
+    root = Path(__file__).parents[3]
     runs = {
         subprocess.run(
             [sys.executable, "-c", code],
-            cwd=here,
-            env={"PYTHONHASHSEED": seed, "PYTHONPATH": f"{here.parent}:{here}"},
+            cwd=root,
+            env={"PYTHONHASHSEED": seed, "PYTHONPATH": f"{root}:{root}/tests/support"},
             capture_output=True,
             check=True,
         ).stdout

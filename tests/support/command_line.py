@@ -18,7 +18,7 @@ from pysmt.environment import get_env, pop_env, push_env
 
 from chaincover.cli.main import main
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 MODELS = ROOT / "benchmarks" / "models"
 MODEL_NAMES = sorted(place.parent.name for place in MODELS.glob("*/expected.toml"))
 
