@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bmc.engines.protocol import Run
+from bmc.system.run import Run
 
 COVERED = "covered"
 UNREACHABLE = "unreachable"

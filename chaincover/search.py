@@ -8,8 +8,8 @@ from dataclasses import replace
 from pysmt.fnode import FNode
 
 from bmc.engines import choose as choose_engine
-from bmc.engines.protocol import Run
 from bmc.errors import LimitReached
+from bmc.system.run import Run
 from chaincover.budget import Budget
 from chaincover.chain import Chain
 from chaincover.concretise.check_path import Attempt, Concretizer, Plan

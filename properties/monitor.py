@@ -8,9 +8,9 @@ from typing import Any
 
 from pysmt.fnode import FNode
 
-from bmc.engines.protocol import Run
 from bmc.formulas.evaluate import define, translate
 from bmc.formulas.unroll import unframed
+from bmc.system.run import Run
 from properties.goal import Goal
 
 Frames = Sequence[Mapping[str, int]]

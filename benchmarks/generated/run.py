@@ -20,7 +20,7 @@ from pysmt.fnode import FNode
 
 from benchmarks.generated.reference import COVERABLE, NO_WAY_TO_FINAL, UNREACHABLE, Answer, Reference
 from benchmarks.generated.systems import Case, generated_case
-from bmc.engines.protocol import Run
+from bmc.system.run import Run
 from bmc.system.transition import TransitionSystem
 from chaincover import chain as status
 from chaincover.partition.several import generate_several

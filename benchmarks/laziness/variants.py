@@ -13,7 +13,8 @@ from unittest.mock import patch
 from pysmt.fnode import FNode
 
 from benchmarks.laziness.table import Outcome
-from bmc.engines.protocol import Alternative, Answer, Engine, Run, Session
+from bmc.engines.protocol import Alternative, Answer, Engine, Session
+from bmc.system.run import Run
 from bmc.system.transition import TransitionSystem
 from chaincover.graph.reachability import GraphBuilder
 from chaincover.graph.source import GraphSource

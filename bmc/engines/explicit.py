@@ -14,7 +14,7 @@ from pysmt.fnode import FNode
 
 from bmc.engines.cost import Cost
 from bmc.engines.deadline import Deadline, OutOfTime
-from bmc.engines.protocol import Alternative, Answer, Run, Session, Status
+from bmc.engines.protocol import Alternative, Answer, Session, Status
 from bmc.engines.reach import Reaches
 from bmc.errors import InputRefused
 from bmc.explicit.every_run import EveryRun, Way
@@ -24,6 +24,7 @@ from bmc.explicit.queries import TooManyFree
 from bmc.explicit.reached import Completions, Reached
 from bmc.explicit.satisfied import TooManyNodes, satisfied
 from bmc.formulas.unroll import framed
+from bmc.system.run import Run
 from bmc.system.transition import TransitionSystem, conjunction
 
 STEPS = 1_000_000

@@ -12,10 +12,11 @@ from pysmt.fnode import FNode
 
 from bmc.analysis.bounding import Bounding
 from bmc.analysis.term_sets import Box
-from bmc.engines.protocol import Alternative, Answer, Run, Session, Status, check_in_turn
+from bmc.engines.protocol import Alternative, Answer, Session, Status, check_in_turn
 from bmc.engines.sampling import Sampling
 from bmc.floats.operations import beyond_solvers
 from bmc.formulas.unroll import unframed
+from bmc.system.run import Run
 from bmc.system.transition import TransitionSystem, symbols_of
 
 EFFORT = 1

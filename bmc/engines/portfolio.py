@@ -16,9 +16,10 @@ from importlib.util import find_spec
 from pysmt.fnode import FNode
 
 from bmc.engines.cost import Cost
-from bmc.engines.protocol import Alternative, Answer, Group, GroupSession, Run, Session, Status
+from bmc.engines.protocol import Alternative, Answer, Group, GroupSession, Session, Status
 from bmc.engines.unrolling import UnrollingEngine
 from bmc.errors import MemoryLimitReached
+from bmc.system.run import Run
 from bmc.system.transition import TransitionSystem
 
 ROUNDS = 24

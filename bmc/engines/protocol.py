@@ -11,7 +11,8 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import Or
 
 from bmc.engines.cost import Cost
-from bmc.system.transition import TransitionSystem, Valuation
+from bmc.system.run import Run
+from bmc.system.transition import TransitionSystem
 
 
 class Status(enum.Enum):
@@ -28,19 +29,6 @@ class Answer:
 
     status: Status
     core: tuple[FNode, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """A concrete run: ``states`` has one valuation more than ``inputs``; values are raw patterns by variable name."""
-
-    states: tuple[Valuation, ...]
-    inputs: tuple[Valuation, ...]
-
-    @property
-    def length(self) -> int:
-        """Number of steps."""
-        return len(self.inputs)
 
 
 Alternative = tuple[FNode, int]

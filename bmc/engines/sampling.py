@@ -11,7 +11,6 @@ from pysmt.fnode import FNode
 
 from bmc.analysis.bounding import name_at, raw_ranges
 from bmc.analysis.term_sets import Box
-from bmc.engines.protocol import Run
 from bmc.floats.format import FORMATS
 from bmc.floats.host import COMPARISONS
 from bmc.floats.operations import operation_of
@@ -21,6 +20,7 @@ from bmc.floats.samples import FloatSamples, constants_in
 from bmc.floats.sets import common, whole
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at
+from bmc.system.run import Run
 from bmc.system.simulation import Simulator
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, Valuation, conjunction
 

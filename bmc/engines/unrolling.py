@@ -16,11 +16,12 @@ from bmc.engines.backend import Backend, Literal, Step
 from bmc.engines.cost import Cost
 from bmc.engines.deadline import Deadline, OutOfTime
 from bmc.engines.guessing import GuessingSession
-from bmc.engines.protocol import Alternative, Answer, Group, Placed, Run, Session, Status
+from bmc.engines.protocol import Alternative, Answer, Group, Placed, Session, Status
 from bmc.engines.reach import Reaches
 from bmc.engines.sampling import Sampling
 from bmc.floats.operations import has_arithmetic
 from bmc.formulas.unroll import at
+from bmc.system.run import Run
 from bmc.system.simulation import Simulator
 from bmc.system.transition import StateVariable, TransitionSystem, conjunction
 

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from pysmt.fnode import FNode
 
-from bmc.engines.protocol import Run
 from bmc.explicit.vectors import Column, column, compile_columns, node_count, word
 from bmc.floats.format import FORMATS
 from bmc.floats.samples import constants_in
 from bmc.formulas.evaluate import unseen
 from bmc.system.hold import PHASE, PREFIX
+from bmc.system.run import Run
 from bmc.system.simulation import Simulator
 from bmc.system.transition import InputVariable, TransitionSystem, Valuation, conjunction
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from bmc.engines.anywhere import Anywhere
-from bmc.engines.protocol import Engine, Run, Status
+from bmc.engines.protocol import Engine, Status
 from bmc.errors import LimitReached
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import plain, unframed
 from bmc.native.differential import Sampler
+from bmc.system.run import Run
 from bmc.system.simulation import Simulator
 from bmc.system.transition import TransitionSystem, symbols_of
 from chaincover.budget import Budget

@@ -8,8 +8,8 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import And, Not, Or, Symbol
 from pysmt.typing import BOOL
 
-from bmc.engines.protocol import Run
 from bmc.formulas.unroll import shift
+from bmc.system.run import Run
 from bmc.system.transition import conjunction
 from properties.goal import Goal
 from properties.monitor import Monitor

@@ -15,11 +15,12 @@ from itertools import accumulate
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, FALSE, And, Or
 
-from bmc.engines.protocol import Run, Status
+from bmc.engines.protocol import Status
 from bmc.floats.format import FORMATS
 from bmc.floats.plain import plainest_first
 from bmc.floats.ranges import every
 from bmc.formulas.unroll import framed
+from bmc.system.run import Run
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType, equal
 from chaincover.concretise.check_path import Concretizer, Plan
 from chaincover.concretise.value_trials import Trials

@@ -9,8 +9,9 @@ from itertools import accumulate
 
 from pysmt.fnode import FNode
 
-from bmc.engines.protocol import Engine, Run, Session, Status
+from bmc.engines.protocol import Engine, Session, Status
 from bmc.formulas.unroll import at, shift
+from bmc.system.run import Run
 from bmc.system.transition import TransitionSystem
 from chaincover.budget import Budget
 from properties.goal import Goal

@@ -13,10 +13,10 @@ from itertools import pairwise
 import numpy as np
 from pysmt.fnode import FNode
 
-from bmc.engines.protocol import Run
 from bmc.explicit.explore import StateGraph
 from bmc.explicit.product import Product, product
 from bmc.explicit.vectors import Column
+from bmc.system.run import Run
 from bmc.system.transition import TransitionSystem
 from chaincover.concretise.canonical import canonicalise
 from chaincover.concretise.check_path import Concretizer, Plan

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bmc.engines.protocol import Run
+from bmc.system.run import Run
 from chaincover.concretise.any_order import AnyOrder
 from chaincover.concretise.check_path import Concretizer
 from chaincover.concretise.path_constraints import constrained_chain

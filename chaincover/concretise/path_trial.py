@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from bmc.engines.protocol import Run, Status
+from bmc.engines.protocol import Status
+from bmc.system.run import Run
 from chaincover.concretise.check_path import Concretizer, Plan
 from chaincover.concretise.repair import concretise
 from chaincover.concretise.subpaths import SubPaths

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, Bool
 
-from bmc.engines.protocol import Run, Session, Status
+from bmc.engines.protocol import Session, Status
 from bmc.errors import CheckDisagreed
 from bmc.formulas.unroll import at, shift, unframed
+from bmc.system.run import Run
 from bmc.system.transition import Valuation, conjunction, equal, symbols_of
 from chaincover.concretise.check_path import Attempt, Concretizer, Plan
 

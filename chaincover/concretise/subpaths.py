@@ -14,9 +14,10 @@ from itertools import accumulate, pairwise
 from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE, And, Or
 
-from bmc.engines.protocol import Run, Session, Status
+from bmc.engines.protocol import Session, Status
 from bmc.errors import CheckDisagreed
 from bmc.formulas.unroll import at, shift
+from bmc.system.run import Run
 from bmc.system.transition import conjunction
 from chaincover.concretise.check_path import Concretizer, Plan
 from chaincover.orderings.protocol import Path

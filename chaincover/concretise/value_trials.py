@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from pysmt.fnode import FNode
 
-from bmc.engines.protocol import Run
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import unframed
+from bmc.system.run import Run
 from bmc.system.simulation import Simulator
 from bmc.system.transition import TransitionSystem, Valuation, conjunction, symbols_of
 

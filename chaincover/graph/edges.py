@@ -9,9 +9,10 @@ from functools import cached_property, partial
 from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE
 
-from bmc.engines.protocol import Answer, Engine, Group, GroupSession, Placed, Run, Session, Status
+from bmc.engines.protocol import Answer, Engine, Group, GroupSession, Placed, Session, Status
 from bmc.errors import CheckDisagreed
 from bmc.formulas.unroll import at, shift
+from bmc.system.run import Run
 from bmc.system.simulation import Simulator
 from bmc.system.transition import TransitionSystem
 from chaincover.budget import Budget

@@ -8,11 +8,11 @@ from typing import overload
 import numpy as np
 from pysmt.fnode import FNode
 
-from bmc.engines.protocol import Run
 from bmc.explicit.explore import StateGraph
 from bmc.explicit.product import Classes, classes_of, product
 from bmc.explicit.vectors import Column, compile_columns
 from bmc.formulas.unroll import unframed
+from bmc.system.run import Run
 from bmc.system.simulation import Simulator
 from bmc.system.transition import TransitionSystem, symbols_of
 from chaincover.graph.enumerated_cover import MOST_GOALS, CoverSearch, Found, Watch

@@ -13,9 +13,9 @@ from math import inf
 
 from pysmt.fnode import FNode
 
-from bmc.engines.protocol import Run
 from bmc.explicit.explore import StateGraph, state_graph
 from bmc.formulas.unroll import at
+from bmc.system.run import Run
 from bmc.system.simulation import Simulator
 from bmc.system.transition import TransitionSystem
 from chaincover.graph.estimates import Estimate, TooManyPairs

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from bmc.engines.protocol import Run, Status
+from bmc.engines.protocol import Status
+from bmc.system.run import Run
 from chaincover.minimality.segments import LeastLengths, Segment, Stretch, windows
 from chaincover.orderings.auto import AutoOrdering
 from chaincover.orderings.protocol import Limit, OrderingProblem, OrderingResult, Path, start_times

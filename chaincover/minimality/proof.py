@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from bmc.engines.protocol import Run
+from bmc.system.run import Run
 from chaincover.certificate import Certificate, EdgeFact, PathFact
 from chaincover.chain import Bounds
 from chaincover.concretise.any_order import AnyOrder

@@ -13,8 +13,9 @@ from typing import Protocol
 from pysmt.fnode import FNode
 from pysmt.shortcuts import FALSE, TRUE, And, Or
 
-from bmc.engines.protocol import Run, Session, Status
+from bmc.engines.protocol import Session, Status
 from bmc.formulas.unroll import at, shift
+from bmc.system.run import Run
 from chaincover.concretise.check_path import Concretizer
 from chaincover.weights import END, FINAL, INIT
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from bmc.engines.protocol import Run, Status
+from bmc.engines.protocol import Status
+from bmc.system.run import Run
 from chaincover.concretise.any_order import AnyOrder
 from chaincover.concretise.check_path import Concretizer
 

@@ -11,10 +11,11 @@ from functools import cached_property
 
 from pysmt.fnode import FNode
 
-from bmc.engines.protocol import Run, Status
+from bmc.engines.protocol import Status
 from bmc.explicit.explore import StateGraph
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at
+from bmc.system.run import Run
 from bmc.system.simulation import Simulator
 from bmc.system.transition import TransitionSystem, Valuation
 from chaincover.minimality.segments import Path, Segment, Stretch

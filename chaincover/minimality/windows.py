@@ -11,8 +11,9 @@ from typing import Protocol
 
 from pysmt.fnode import FNode
 
-from bmc.engines.protocol import Run, Session, Status
+from bmc.engines.protocol import Session, Status
 from bmc.formulas.unroll import at
+from bmc.system.run import Run
 from bmc.system.simulation import Simulator
 from bmc.system.transition import conjunction, equal
 from chaincover.concretise.any_order import AnyOrder

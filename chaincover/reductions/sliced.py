@@ -11,8 +11,8 @@ from pysmt.fnode import FNode
 
 from bmc.analysis.slice import slice_system, spare_inputs
 from bmc.analysis.validity import without_impossible
-from bmc.engines.protocol import Run
 from bmc.formulas.unroll import plain
+from bmc.system.run import Run
 from bmc.system.transition import TransitionSystem, symbols_of
 from chaincover.chain import Verdict
 from chaincover.reductions.final_latches import explained, lost_values

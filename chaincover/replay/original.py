@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from bmc.engines.protocol import Run
 from bmc.formulas.evaluate import compile_formulas
 from bmc.native.original import CompiledOriginal, NoCompiler, compiled
+from bmc.system.run import Run
 from bmc.system.simulation import Simulator
 from bmc.system.transition import TransitionSystem, Valuation
 from chaincover.formats.chain_file import Stimulus

@@ -9,9 +9,10 @@ from itertools import pairwise
 from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE, Not
 
-from bmc.engines.protocol import Run, Status
+from bmc.engines.protocol import Status
 from bmc.errors import CheckDisagreed
 from bmc.formulas.unroll import at, framed
+from bmc.system.run import Run
 from bmc.system.simulation import Simulator, compile_formulas
 from bmc.system.transition import TransitionSystem, conjunction, equal
 from chaincover.chain import Chain, Hit, Violation

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from pysmt.shortcuts import TRUE
 
-from bmc.engines.protocol import Run, Status
+from bmc.engines.protocol import Status
 from bmc.errors import LimitReached
 from bmc.formulas.unroll import at
+from bmc.system.run import Run
 from chaincover.chain import Chain
 from chaincover.concretise.any_order import AnyOrder
 from chaincover.concretise.check_path import Concretizer, Plan

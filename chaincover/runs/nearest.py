@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 from pysmt.fnode import FNode
 from pysmt.shortcuts import Or
 
-from bmc.engines.protocol import Run, Session, Status
+from bmc.engines.protocol import Session, Status
 from bmc.formulas.unroll import at, shift
+from bmc.system.run import Run
 from bmc.system.simulation import Simulator, compile_formulas
 from bmc.system.transition import Valuation, conjunction, equal
 from chaincover.concretise.check_path import Concretizer

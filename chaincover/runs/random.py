@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from pysmt.fnode import FNode
 
-from bmc.engines.protocol import Run
 from bmc.explicit.batch import Batch, Lanes, Watch, gaps
 from bmc.explicit.vectors import Column
 from bmc.formulas.unroll import at
+from bmc.system.run import Run
 from bmc.system.transition import TransitionSystem, Valuation
 from chaincover.budget import Budget
 from chaincover.concretise.any_order import AnyOrder

@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 from pysmt.fnode import FNode
 from pysmt.shortcuts import FALSE, TRUE, And, Or
 
-from bmc.engines.protocol import Run, Status
+from bmc.engines.protocol import Status
 from bmc.errors import CheckDisagreed
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at, shift
+from bmc.system.run import Run
 from chaincover.certificate import PathFact
 from chaincover.verify.invariants import Assumed
 from chaincover.verify.limits import Clock

@@ -8,9 +8,10 @@ from itertools import combinations
 from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE, And, Implies, Not, Or, Symbol
 
-from bmc.engines.protocol import Run, Status
+from bmc.engines.protocol import Status
 from bmc.errors import CheckDisagreed
 from bmc.formulas.unroll import at, shift
+from bmc.system.run import Run
 from chaincover.verify.facts import MOST_STEPS
 from chaincover.verify.limits import Clock
 from chaincover.verify.report import HOLDS, OPEN, UNCLAIMED, WRONG, Line, told

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pysmt.shortcuts import TRUE, And, Not
 
-from bmc.engines.protocol import Run, Status
+from bmc.engines.protocol import Status
 from bmc.errors import CheckDisagreed
 from bmc.formulas.unroll import shift
+from bmc.system.run import Run
 from chaincover.verify.invariants import Assumed
 from chaincover.verify.limits import Clock
 from chaincover.verify.report import HOLDS, OPEN, WRONG, told_inputs

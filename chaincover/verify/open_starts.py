@@ -6,9 +6,10 @@ from collections.abc import Mapping
 
 from pysmt.shortcuts import TRUE, And, Not
 
-from bmc.engines.protocol import Run, Status
+from bmc.engines.protocol import Status
 from bmc.errors import CheckDisagreed
 from bmc.formulas.unroll import at, framed, shift
+from bmc.system.run import Run
 from bmc.system.transition import equal
 from chaincover.formats.chain_file import Stimulus
 from chaincover.project.values import shown

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bmc.engines.protocol import Run
+from bmc.system.run import Run
 from bmc.system.transition import TransitionSystem, Valuation
 from chaincover.project.values import shown
 

@@ -8,9 +8,9 @@ from functools import cached_property
 
 from pysmt.fnode import FNode
 
-from bmc.engines.protocol import Run
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at
+from bmc.system.run import Run
 from bmc.system.simulation import Simulator
 from bmc.system.transition import StateVariable, TransitionSystem
 from chaincover.reductions.sliced import plain_symbols, sliced

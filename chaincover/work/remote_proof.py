@@ -10,8 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from bmc.engines.cost import Cost
-from bmc.engines.protocol import Run, Status
+from bmc.engines.protocol import Status
 from bmc.errors import LimitReached
+from bmc.system.run import Run
 from chaincover.budget import Budget
 from chaincover.concretise.any_order import AnyOrder
 from chaincover.minimality.segments import Path, Segment, SegmentSearch, Stretch, told

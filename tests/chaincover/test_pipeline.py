@@ -10,9 +10,10 @@ from trying import NoRandomRuns, search_with
 
 from bmc.engines import choose
 from bmc.engines.cost import Cost
-from bmc.engines.protocol import Answer, Run, Status, check_in_turn
+from bmc.engines.protocol import Answer, Status, check_in_turn
 from bmc.errors import CheckDisagreed, UsageError
 from bmc.formulas.unroll import at, framed
+from bmc.system.run import Run
 from bmc.system.simulation import Simulator
 from bmc.system.transition import BOOLEAN, Condition, InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover.chain import Chain, Violation

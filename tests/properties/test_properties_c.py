@@ -9,8 +9,8 @@ import pytest
 from command_line import chaincover, fresh_names, write_files
 from small_programs import GOOD, program, project
 
-from bmc.engines.protocol import Run
 from bmc.errors import InputRefused
+from bmc.system.run import Run
 from bmc.system.simulation import Simulator
 from chaincover.project.load import Controller, load
 from chaincover.project.project_file import read_project

@@ -15,8 +15,9 @@ from bmc.engines import choose as choose_engine
 from bmc.engines import sampling
 from bmc.engines.cost import Cost
 from bmc.engines.guessing import GuessingSession
-from bmc.engines.protocol import Alternative, Answer, Engine, Run, Session, Status, check_in_turn
+from bmc.engines.protocol import Alternative, Answer, Engine, Session, Status, check_in_turn
 from bmc.engines.sampling import Sampling
+from bmc.system.run import Run
 from bmc.system.simulation import Simulator
 from bmc.system.transition import TransitionSystem
 from chaincover import search

@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 from native_programs import needs_compiler
 from pysmt.shortcuts import BV
 
-from bmc.engines.protocol import Run
 from bmc.errors import InputRefused, Location
 from bmc.floats.format import FLOAT32, FLOAT64, FORMATS, canonical, number, pattern
 from bmc.floats.ranges import between, contains, every, show_ranges, values_in
 from bmc.floats.text import read
 from bmc.native.original import find_compiler
+from bmc.system.run import Run
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover.chain import Chain, Hit
 from chaincover.formats.chain_file import SCHEMA, chain_csv, chain_rows, read_stimulus, start_record

@@ -13,7 +13,6 @@ from pysmt.shortcuts import BV, BVUGE, BVULE, TRUE, And, Ite, Not, Or
 from rich.console import Console
 
 from bmc.c.controller.ranges import membership
-from bmc.engines.protocol import Run
 from bmc.explicit.explore import reachable_states, state_graph
 from bmc.floats.compare import equal, is_nan, less
 from bmc.floats.format import FLOAT32, FLOAT64, FORMATS, Format, pattern
@@ -21,6 +20,7 @@ from bmc.floats.plain import plainest_first
 from bmc.floats.ranges import Ranges, between, contains, every, values_in
 from bmc.formulas.unroll import at
 from bmc.system.hold import hold
+from bmc.system.run import Run
 from bmc.system.simulation import Simulator
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover.chain import Chain

@@ -12,10 +12,10 @@ from held_runs import MOST, HeldRuns, Reached
 from pysmt.shortcuts import BV, And, Ite, Not
 from random_systems import RandomCase, random_case
 
-from bmc.engines.protocol import Run
 from bmc.explicit.explore import reachable_states, state_graph
 from bmc.formulas.unroll import framed
 from bmc.system.hold import MOST_TICKS, boundary, held_values, hold, own_part, released
+from bmc.system.run import Run
 from bmc.system.simulation import Simulator
 from bmc.system.transition import BOOLEAN, InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover.chain import NO_WAY_TO_FINAL

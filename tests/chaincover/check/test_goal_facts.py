@@ -15,10 +15,11 @@ from pysmt.shortcuts import And, Not
 from small_programs import program, project
 
 from bmc.engines.cost import Cost
-from bmc.engines.protocol import Alternative, Answer, Run, Status
+from bmc.engines.protocol import Alternative, Answer, Status
 from bmc.engines.z3 import Z3Engine
 from bmc.explicit.explore import state_graph
 from bmc.formulas.unroll import at, framed, shift
+from bmc.system.run import Run
 from bmc.system.transition import TransitionSystem, conjunction
 from chaincover.budget import Budget
 from chaincover.check.goal_facts import GoalFacts, Sharing, lemma_3, theorem_2

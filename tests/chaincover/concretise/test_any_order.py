@@ -12,8 +12,9 @@ from machines import random_machine
 from random_systems import random_case
 
 from bmc.engines import choose as choose_engine
-from bmc.engines.protocol import Run, Status
+from bmc.engines.protocol import Status
 from bmc.formulas.unroll import at
+from bmc.system.run import Run
 from bmc.system.transition import BOOLEAN
 from chaincover.budget import Budget
 from chaincover.concretise.any_order import AnyOrder

@@ -13,7 +13,8 @@ from trying import GivesUp
 
 from bmc.engines import choose
 from bmc.engines.cost import Cost
-from bmc.engines.protocol import Alternative, Answer, Engine, Run, Session, Status
+from bmc.engines.protocol import Alternative, Answer, Engine, Session, Status
+from bmc.system.run import Run
 from bmc.system.transition import TransitionSystem
 from chaincover.graph.reachability import GraphBuilder
 from chaincover.weights import END, ReachGraph

@@ -14,11 +14,11 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, FALSE, TRUE, And, Equals, Iff, Implies, Ite, Not, Or
 from random_systems import RandomCase, random_case
 
-from bmc.engines.protocol import Run
 from bmc.errors import LimitReached
 from bmc.explicit.explore import reachable_states, state_graph
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at, framed
+from bmc.system.run import Run
 from bmc.system.simulation import Simulator
 from bmc.system.transition import BOOLEAN, InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover.graph.exhaustive import Exhaustion, exhaust, least_run

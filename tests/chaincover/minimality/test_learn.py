@@ -13,9 +13,9 @@ from path_lengths import PathLengths
 from benchmarks.generated.reference import Reference
 from benchmarks.generated.systems import generated_case
 from bmc.engines import choose as choose_engine
-from bmc.engines.protocol import Run
 from bmc.errors import CheckDisagreed, LimitReached
 from bmc.formulas.unroll import at
+from bmc.system.run import Run
 from chaincover.budget import Budget
 from chaincover.certificate import Certificate, as_data, from_data
 from chaincover.chain import Bounds

@@ -15,8 +15,9 @@ from random_systems import random_case
 
 from benchmarks.generated.systems import generated_case
 from bmc.engines import choose as choose_engine
-from bmc.engines.protocol import Run, Status
+from bmc.engines.protocol import Status
 from bmc.formulas.unroll import at
+from bmc.system.run import Run
 from bmc.system.simulation import Simulator
 from bmc.system.transition import TransitionSystem
 from chaincover.budget import Budget

@@ -14,9 +14,10 @@ from pysmt.shortcuts import BV
 from benchmarks.generated.reference import Reference
 from benchmarks.generated.systems import generated_case
 from bmc.engines import choose as choose_engine
-from bmc.engines.protocol import Engine, Run
+from bmc.engines.protocol import Engine
 from bmc.errors import LimitReached
 from bmc.formulas.unroll import at
+from bmc.system.run import Run
 from bmc.system.simulation import Simulator
 from bmc.system.transition import StateVariable, Valuation, ValueType
 from chaincover.budget import Budget
