@@ -1,0 +1,54 @@
+"""The figures of benchmarks.house on a tree small enough to count by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.house import measure
+
+FILES = {
+    "bmc/__init__.py": '"""Only words."""\n',
+    "bmc/room/__init__.py": "from bmc.room import plugin\n",
+    "bmc/room/plugin.py": '"""Its one importer is the register of its room."""\nVALUE = 1\n',
+    "bmc/room/lonely.py": "def wide(a, b, c, *, d, e, f):\n    return a\n",
+    "bmc/room/large.py": "class Record:\n" + "".join(f"    field{n}: int = 0\n" for n in range(13)),
+    "properties/__init__.py": "",
+    "properties/long.py": "X = 1\n" * 100,
+    "chaincover/__init__.py": "from bmc.room.lonely import wide\n",
+    "chaincover/top.py": (
+        "import click\nimport properties.long\nfrom bmc.room import large\n\n\n"
+        '@click.command()\ndef many(a, b, c, d, e, f):\n    """Has what the command line has."""\n\n\n'
+        "class Five:\n    def __init__(self, a, b, c, d, e):\n        self.a, self.b = a, b\n"
+    ),
+    "chaincover/verify/__init__.py": "Y = 1\n",
+}
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    for name, text in FILES.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def test_each_figure_is_what_one_counts_by_hand(checkout: Path) -> None:
+    house = measure(checkout)
+    # room 1, plugin 1, lonely 2, large 14, long 100, the face 1, top 3 imports, 1 command, 3 of the class, verify 1
+    assert house.statements == 127
+    assert house.judged_statements == 125
+    assert house.modules == 8
+    assert house.long_signatures == ["bmc.room.lonely:1 wide (6 parameters)"]
+    assert house.large_classes == ["bmc.room.large:1 Record (13 attributes)"]
+    assert house.small_modules == [
+        "bmc.room.large (14 lines), imported by chaincover.top",
+        "bmc.room.lonely (2 lines), imported by chaincover.__init__",
+    ]
+
+
+def test_a_folder_that_is_no_checkout_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match="no folder bmc"):
+        measure(tmp_path)
