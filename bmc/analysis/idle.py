@@ -9,8 +9,8 @@ from itertools import chain, islice, product
 from pysmt.fnode import FNode
 
 from bmc.floats.format import FORMATS
-from bmc.floats.plain import plainest_first
 from bmc.floats.ranges import every
+from bmc.floats.values import plainest_first
 from bmc.formulas.evaluate import compile_formulas, post_order
 from bmc.system.transition import InputVariable, TransitionSystem, Valuation, conjunction
 

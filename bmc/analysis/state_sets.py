@@ -18,8 +18,8 @@ from bmc.analysis.term_sets import narrowed, sets_of
 from bmc.floats.format import FORMATS, Format, is_nan, number
 from bmc.floats.program import Program
 from bmc.floats.ranges import Ranges
-from bmc.floats.samples import constants_in
 from bmc.floats.sets import common, united
+from bmc.floats.values import constants_in
 from bmc.invariants.state_facts import among, patterns_of, spans_of
 from bmc.system.transition import Condition, StateVariable, TransitionSystem
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import pysmt.operators as op
 from pysmt.fnode import FNode
 
-from bmc.floats.host import COMPARISONS
+from bmc.floats.operations import COMPARISONS
 from bmc.floats.program import Instruction, Program
 from bmc.floats.ranges import Ranges
 from bmc.floats.sets import BOTH, applied, common, compared_so, pointwise, united, whole

@@ -12,12 +12,11 @@ from pysmt.fnode import FNode
 from bmc.analysis.bounding import name_at, raw_ranges
 from bmc.analysis.term_sets import Box
 from bmc.floats.format import FORMATS
-from bmc.floats.host import COMPARISONS
-from bmc.floats.operations import operation_of
+from bmc.floats.operations import COMPARISONS, operation_of
 from bmc.floats.program import Program, Values
 from bmc.floats.ranges import Ranges, contains, values_in
-from bmc.floats.samples import FloatSamples, constants_in
 from bmc.floats.sets import common, whole
+from bmc.floats.values import FloatSamples, constants_in
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at
 from bmc.system.run import Run

@@ -14,7 +14,7 @@ from pysmt.fnode import FNode
 
 from bmc.explicit.vectors import Column, column, compile_columns, node_count, word
 from bmc.floats.format import FORMATS
-from bmc.floats.samples import constants_in
+from bmc.floats.values import constants_in
 from bmc.formulas.evaluate import unseen
 from bmc.system.hold import PHASE, PREFIX
 from bmc.system.run import Run

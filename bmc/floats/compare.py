@@ -11,10 +11,9 @@ from collections.abc import Callable
 from pysmt.fnode import FNode
 from pysmt.shortcuts import FALSE, TRUE
 
-from bmc.floats.choices import Compute, apply
-from bmc.floats.format import Format, canonical, number
+from bmc.floats.format import Format
 from bmc.floats.format import is_nan as is_nan_pattern
-from bmc.floats.operations import Kind
+from bmc.floats.operations import Kind, apply, folded, truth
 from bmc.formulas import words
 from bmc.formulas.terms import both, choose, constant, either, equals
 from bmc.formulas.terms import negate as no
@@ -33,7 +32,7 @@ def is_nan(a: FNode, form: Format) -> FNode:
     def build(x: FNode) -> FNode:
         return words.less(constant(form.infinity, form.bits - 1), magnitude(x, form))
 
-    return apply((a,), lambda raw: _truth(is_nan_pattern(raw[0], form)), build)
+    return folded((a,), lambda raw: truth(is_nan_pattern(raw[0], form)), build)
 
 
 def is_infinite(a: FNode, form: Format) -> FNode:
@@ -48,7 +47,7 @@ def is_zero(a: FNode, form: Format) -> FNode:
 
 def is_negative(a: FNode, form: Format) -> FNode:
     """Whether the sign bit is set."""
-    return apply((a,), lambda raw: _truth(bool(raw[0] & form.sign)), lambda x: words.is_set(x, form.bits - 1))
+    return folded((a,), lambda raw: truth(bool(raw[0] & form.sign)), lambda x: words.is_set(x, form.bits - 1))
 
 
 def unordered(a: FNode, b: FNode, form: Format) -> FNode:
@@ -58,9 +57,6 @@ def unordered(a: FNode, b: FNode, form: Format) -> FNode:
 
 def equal(a: FNode, b: FNode, form: Format) -> FNode:
     """C's ``==``: zeros are equal, a NaN is equal to nothing."""
-
-    def compute(raw: tuple[int, ...]) -> FNode:
-        return _truth(number(raw[0], form) == number(raw[1], form))
 
     def build(x: FNode, y: FNode) -> FNode:
         if x.is_constant():
@@ -75,14 +71,11 @@ def equal(a: FNode, b: FNode, form: Format) -> FNode:
         zeros = both(is_zero(x, form), is_zero(y, form))
         return either(both(equals(x, y), no(is_nan(x, form))), zeros)
 
-    return apply((a, b), compute, build, Kind("equal", form))
+    return apply(Kind("equal", form), (a, b), build)
 
 
 def less(a: FNode, b: FNode, form: Format) -> FNode:
     """C's ``<``: false if one is a NaN."""
-
-    def compute(raw: tuple[int, ...]) -> FNode:
-        return _truth(number(raw[0], form) < number(raw[1], form))
 
     def build(x: FNode, y: FNode) -> FNode:
         if x.is_constant():
@@ -92,14 +85,11 @@ def less(a: FNode, b: FNode, form: Format) -> FNode:
         nonzero = no(both(is_zero(x, form), is_zero(y, form)))
         return both(no(unordered(x, y, form)), _ordered(x, y, nonzero, words.less, form))
 
-    return apply((a, b), compute, build, Kind("less", form))
+    return apply(Kind("less", form), (a, b), build)
 
 
 def less_equal(a: FNode, b: FNode, form: Format) -> FNode:
     """C's ``<=``: false if one is a NaN."""
-
-    def compute(raw: tuple[int, ...]) -> FNode:
-        return _truth(number(raw[0], form) <= number(raw[1], form))
 
     def build(x: FNode, y: FNode) -> FNode:
         if x.is_constant():
@@ -109,7 +99,7 @@ def less_equal(a: FNode, b: FNode, form: Format) -> FNode:
         zeros = both(is_zero(x, form), is_zero(y, form))
         return both(no(unordered(x, y, form)), either(zeros, _ordered(x, y, TRUE(), words.less_equal, form)))
 
-    return apply((a, b), compute, build, Kind("less_equal", form))
+    return apply(Kind("less_equal", form), (a, b), build)
 
 
 def fmin(a: FNode, b: FNode, form: Format) -> FNode:
@@ -134,14 +124,12 @@ def zeros_differ(a: FNode, b: FNode, form: Format) -> FNode:
 
 def negate(a: FNode, form: Format) -> FNode:
     """C's unary minus."""
-    compute: Compute = lambda raw: constant(canonical(raw[0] ^ form.sign, form), form.bits)  # noqa: E731
-    return apply((a,), compute, lambda x: _with_sign(x, no(is_negative(x, form)), form), Kind("negate", form))
+    return apply(Kind("negate", form), (a,), lambda x: _with_sign(x, no(is_negative(x, form)), form))
 
 
 def absolute(a: FNode, form: Format) -> FNode:
     """C's ``fabs``."""
-    compute: Compute = lambda raw: constant(canonical(raw[0] & ~form.sign, form), form.bits)  # noqa: E731
-    return apply((a,), compute, lambda x: _with_sign(x, FALSE(), form), Kind("absolute", form))
+    return apply(Kind("absolute", form), (a,), lambda x: _with_sign(x, FALSE(), form))
 
 
 def copysign(a: FNode, b: FNode, form: Format) -> FNode:
@@ -150,17 +138,16 @@ def copysign(a: FNode, b: FNode, form: Format) -> FNode:
     def build(x: FNode, y: FNode) -> FNode:
         return _with_sign(x, both(is_negative(y, form), no(is_nan(y, form))), form)
 
-    return apply((a, b), lambda raw: build(*(constant(r, form.bits) for r in raw)), build)
-
-
-def _truth(value: bool) -> FNode:
-    return TRUE() if value else FALSE()
+    return folded((a, b), lambda raw: build(*(constant(r, form.bits) for r in raw)), build)
 
 
 def _magnitude_is(a: FNode, raw: int, form: Format) -> FNode:
     expected = constant(raw, form.bits - 1)
-    compute: Compute = lambda found: _truth(found[0] & ~form.sign == raw)  # noqa: E731
-    return apply((a,), compute, lambda x: equals(magnitude(x, form), expected))
+    return folded(
+        (a,),
+        lambda found: truth(found[0] & ~form.sign == raw),
+        lambda x: equals(magnitude(x, form), expected),
+    )
 
 
 def _below(x: FNode, raw: int, form: Format) -> FNode:
@@ -201,7 +188,7 @@ def _selected(a: FNode, b: FNode, before: Before, kind: Kind) -> FNode:
         second = choose(is_nan(y, form), constant(form.nan, form.bits), y)
         return choose(either(both(is_nan(y, form), no(is_nan(x, form))), before(x, y)), x, second)
 
-    return apply((a, b), lambda raw: build(*(constant(r, form.bits) for r in raw)), build, kind)
+    return apply(kind, (a, b), build)
 
 
 def _with_sign(a: FNode, negative: FNode, form: Format) -> FNode:

@@ -1,26 +1,28 @@
-"""What floating-point operation a term was built for: operations are worth knowing where their circuits say little.
+"""The floating-point operations: what each computes, and which of them a term was built for.
 
-Host arithmetic takes the place of a circuit in a search, and intervals of numbers pass through an operation, not
-through its gates. Every entry is a fact about the term's value, whatever formula it is found in.
+Host arithmetic takes the place of a circuit in a search and where operands are constants, and intervals of numbers pass
+through an operation, not through its gates. Every entry is a fact about the term's value, whatever formula it is in.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 from pysmt.fnode import FNode
 from pysmt.formula import FormulaManager
-from pysmt.shortcuts import get_env
+from pysmt.shortcuts import FALSE, TRUE, get_env
 
-from bmc.floats.format import Format
+from bmc.floats.format import FLOAT64, Format, canonical, nearest, number, pattern
 from bmc.formulas.evaluate import unseen
+from bmc.formulas.terms import choose, constant
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """``name`` of ``bmc.floats.host.COMPUTE``, applied to ``operands``.
+    """``name`` of ``computing``, applied to ``operands``.
 
     ``form`` is the format of the floating operands, or of the result where they are integers; ``to_form`` the result's
     where that is another one; ``bits`` and ``signed`` tell of the integer in a conversion.
@@ -85,3 +87,184 @@ def beyond_solvers(formulas: Iterable[FNode]) -> bool:
 def _operations_in(formulas: Iterable[FNode]) -> Iterator[Operation]:
     known = _operations()
     return (known[node] for node in unseen(formulas, set()) if node in known)
+
+
+Compute = Callable[[Sequence[int]], int]
+
+BINARY: dict[str, Callable[[float, float], float]] = {
+    "add": lambda x, y: x + y,
+    "subtract": lambda x, y: x - y,
+    "multiply": lambda x, y: x * y,
+    "divide": lambda x, y: x / y if y else _by_zero(x, y),
+    "remainder": lambda x, y: math.fmod(x, y) if y and not math.isinf(x) else math.nan,
+}
+"""On Python floats, rounded once more for a narrower format: see ``bmc.floats.arithmetic``."""
+COMPARISONS: dict[str, Callable[[float, float], bool]] = {
+    "equal": lambda x, y: x == y,
+    "less": lambda x, y: x < y,
+    "less_equal": lambda x, y: x <= y,
+}
+UNARY: dict[str, Callable[[float], float]] = {
+    "root": lambda x: math.sqrt(x) if x >= 0 else math.nan,
+    "floor": lambda x: _whole(math.floor, x),
+    "ceiling": lambda x: _whole(math.ceil, x),
+    "truncate": lambda x: _whole(math.trunc, x),
+    "round_half_even": lambda x: _whole(round, x),
+    "round_half_away": lambda x: _whole(_half_away, x),
+}
+
+
+def computing(kind: Kind | Operation) -> Compute:
+    """From the raw patterns of the operands to that of the result (Booleans 0/1)."""
+    name, form = kind.name, kind.form
+    if name in BINARY:
+        binary = BINARY[name]
+        return lambda raw: pattern(binary(number(raw[0], form), number(raw[1], form)), form)
+    if name in COMPARISONS:
+        test = COMPARISONS[name]
+        return lambda raw: int(test(number(raw[0], form), number(raw[1], form)))
+    if name in UNARY:
+        unary = UNARY[name]
+        return lambda raw: pattern(unary(number(raw[0], form)), form)
+    if name in ("fmin", "fmax"):
+        return _selecting(name == "fmin", form)
+    if name == "negate":
+        return lambda raw: canonical(raw[0] ^ form.sign, form)
+    if name == "absolute":
+        return lambda raw: canonical(raw[0] & ~form.sign, form)
+    if name == "resize":
+        to_form = kind.to_form
+        assert to_form is not None
+        return lambda raw: pattern(number(raw[0], form), to_form)
+    return _from_int(kind) if name == "from_int" else _to_int(kind)
+
+
+def _from_int(kind: Kind | Operation) -> Compute:
+    form, top = kind.form, 1 << (kind.bits - 1) if kind.signed else 0
+    if form == FLOAT64 and kind.bits <= 53:
+        return lambda raw: pattern(float((raw[0] ^ top) - top), form)
+    return lambda raw: nearest((raw[0] ^ top) - top, form)
+
+
+def _to_int(kind: Kind | Operation) -> Compute:
+    """Some value where the conversion is not defined."""
+    form, mask = kind.form, (1 << kind.bits) - 1
+
+    def compute(raw: Sequence[int]) -> int:
+        value = number(raw[0], form)
+        return math.trunc(value) & mask if math.isfinite(value) else 0
+
+    return compute
+
+
+def _selecting(lesser: bool, form: Format) -> Compute:
+    def compute(raw: Sequence[int]) -> int:
+        x, y = number(raw[0], form), number(raw[1], form)
+        first = (math.isnan(y) and not math.isnan(x)) or (x < y if lesser else y < x)
+        return canonical(raw[0] if first else raw[1], form)
+
+    return compute
+
+
+def _by_zero(x: float, y: float) -> float:
+    if x == 0 or math.isnan(x) or math.isnan(y):
+        return math.nan
+    return math.copysign(math.inf, x) * math.copysign(1.0, y)
+
+
+def _half_away(x: float) -> int:
+    whole = math.trunc(x)
+    return whole + int(math.copysign(1, x)) if abs(x - whole) >= 0.5 else whole
+
+
+def _whole(rounded: Callable[[float], int], x: float) -> float:
+    return math.copysign(float(rounded(x)), x) if math.isfinite(x) else x
+
+
+CONSTANTS = 16
+"""A choice between more constants than this is an operand like any other."""
+NODES = 64
+"""So is one that takes more if-then-elses than this."""
+
+Fold = Callable[[tuple[int, ...]], FNode]
+Build = Callable[..., FNode]
+
+
+def apply(kind: Kind, operands: tuple[FNode, ...], build: Build) -> FNode:
+    """The operation ``kind`` on ``operands``: computed for constants, else by the circuit ``build``."""
+    compute = computing(kind)
+    bits = kind.bits if kind.name == "to_int" else (kind.to_form or kind.form).bits
+
+    def fold(raw: tuple[int, ...]) -> FNode:
+        return truth(bool(compute(raw))) if kind.name in COMPARISONS else constant(compute(raw), bits)
+
+    def remembered(*terms: FNode) -> FNode:
+        result = build(*terms)
+        remember(result, kind.on(terms))
+        return result
+
+    return folded(operands, fold, remembered)
+
+
+def truth(value: bool) -> FNode:
+    return TRUE() if value else FALSE()
+
+
+def folded(operands: tuple[FNode, ...], fold: Fold, build: Build) -> FNode:
+    """A term of ``operands``: ``fold`` gives it for constants, ``build`` for others.
+
+    If all operands but one are constants, and that one chooses between constants and at most one other term, the
+    result is the same choice between results: ``build`` is called once at most. If all operands choose between few
+    constants, it is not called.
+    """
+    open_operands = [index for index, operand in enumerate(operands) if not operand.is_constant()]
+    if not open_operands:
+        return fold(tuple(int(operand.constant_value()) for operand in operands))
+    found = [_leaves(operands[index]) for index in open_operands]
+    constants, others = 1, 0
+    for leaves in found:
+        if leaves is None:
+            return build(*operands)
+        constants *= max(leaves[0], 1)
+        others += leaves[1]
+    lone = len(open_operands) == 1
+    if constants > CONSTANTS or others > (1 if lone else 0) or (lone and found[0] == (0, 1)):
+        return build(*operands)
+    index = open_operands[0]
+
+    def result(leaf: FNode) -> FNode:
+        replaced = (*operands[:index], leaf, *operands[index + 1 :])
+        return folded(replaced, fold, build) if leaf.is_constant() else build(*replaced)
+
+    return _mapped(operands[index], result, {})
+
+
+def _leaves(operand: FNode) -> tuple[int, int] | None:
+    """How many constants and other terms a tree of choices ends in; None if they are too many."""
+    seen: set[FNode] = set()
+    constants = others = 0
+    stack = [operand]
+    while stack:
+        node = stack.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        if node.is_constant():
+            constants += 1
+        elif node.is_ite():
+            stack += [node.arg(1), node.arg(2)]
+        else:
+            others += 1
+        if constants > CONSTANTS or others > 1 or len(seen) > NODES:
+            return None
+    return constants, others
+
+
+def _mapped(node: FNode, result: Callable[[FNode], FNode], done: dict[FNode, FNode]) -> FNode:
+    if node not in done:
+        if node.is_ite():
+            then, other = _mapped(node.arg(1), result, done), _mapped(node.arg(2), result, done)
+            done[node] = choose(node.arg(0), then, other)
+        else:
+            done[node] = result(node)
+    return done[node]

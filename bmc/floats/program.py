@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import pysmt.operators as op
 from pysmt.fnode import FNode
 
-from bmc.floats.host import computing
-from bmc.floats.operations import Operation, operation_of
+from bmc.floats.operations import Operation, computing, operation_of
 from bmc.formulas.evaluate import operation
 
 Values = list[int]

@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import product
 
 from bmc.floats.format import Format, number, pattern
-from bmc.floats.host import BINARY, COMPARISONS, UNARY, computing
-from bmc.floats.operations import Operation
+from bmc.floats.operations import BINARY, COMPARISONS, UNARY, Operation, computing
 from bmc.floats.ranges import Ranges, between, every, values_in
 
 PIECES = 8
@@ -151,7 +150,7 @@ def _combined(name: str, sides: Sequence[Sequence[Interval]]) -> tuple[list[Inte
         numbers = [end for end in ends if not math.isnan(end)]
         nan = nan or len(numbers) < len(ends) or _hidden_nan(name, one, other)
         if len(numbers) < len(ends):
-            numbers += _around_nan(name)
+            numbers += [-math.inf, 0.0, math.inf]  # where the ends make a NaN, the members between may make anything
         if numbers:
             results.append((min(numbers), max(numbers)))
     return results, nan
@@ -172,11 +171,6 @@ def _has_zero(ends: Interval) -> bool:
 
 def _has_infinity(ends: Interval) -> bool:
     return math.isinf(ends[0]) or math.isinf(ends[1])
-
-
-def _around_nan(name: str) -> list[float]:
-    """Where the ends make a NaN, the members between may make anything."""
-    return [-math.inf, 0.0, math.inf]
 
 
 def _remainders(sides: Sequence[Sequence[Interval]]) -> tuple[list[Interval], bool]:

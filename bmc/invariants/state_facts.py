@@ -12,8 +12,8 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE, Or
 
 from bmc.floats import compare
+from bmc.floats import format as numbers
 from bmc.floats import ranges as floating
-from bmc.floats import text as numbers
 from bmc.floats.format import FORMATS, Format, is_nan, number, show
 from bmc.formulas.terms import implies
 from bmc.system.transition import Condition, StateVariable, conjunction, equal

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from bmc.floats.format import FORMATS
 from bmc.floats.ranges import between, every, values_in
-from bmc.floats.samples import FloatSamples, constants_in
+from bmc.floats.values import FloatSamples, constants_in
 from bmc.formulas.evaluate import compile_formulas
 from bmc.native.original import CompiledOriginal
 from bmc.system.hold import held_values

@@ -2,7 +2,7 @@
 
 Open start values first, then step by step and input by input, each gets the least value that still lets the rest of the
 plan be run. The least values are those from 0 up, then the negative ones; of floating ones the plainest
-(``bmc.floats.plain``).
+(``bmc.floats.values``).
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from pysmt.shortcuts import BV, FALSE, And, Or
 
 from bmc.engines.protocol import Status
 from bmc.floats.format import FORMATS
-from bmc.floats.plain import plainest_first
 from bmc.floats.ranges import every
+from bmc.floats.values import plainest_first
 from bmc.formulas.unroll import framed
 from bmc.system.run import Run
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType, equal

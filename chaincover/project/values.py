@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from bmc.errors import InputRefused, Location
+from bmc.floats import format as numbers
 from bmc.floats import ranges as floating
-from bmc.floats import text as numbers
 from bmc.floats.format import FORMATS, show
 from bmc.system.transition import InputVariable, StateVariable, Valuation, ValueType
 

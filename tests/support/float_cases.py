@@ -8,7 +8,7 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import Symbol
 from pysmt.typing import BVType
 
-from bmc.floats import arithmetic, compare, integral
+from bmc.floats import arithmetic, compare, conversions
 from bmc.formulas.evaluate import compile_formulas
 
 Build = Callable[..., FNode]
@@ -33,11 +33,11 @@ UNARY: dict[str, Build] = {
     "negate": compare.negate,
     "absolute": compare.absolute,
     "square_root": arithmetic.square_root,
-    "floor": integral.floor,
-    "ceiling": integral.ceiling,
-    "truncate": integral.truncate,
-    "round_half_away": integral.round_half_away,
-    "round_half_even": integral.round_half_even,
+    "floor": conversions.floor,
+    "ceiling": conversions.ceiling,
+    "truncate": conversions.truncate,
+    "round_half_away": conversions.round_half_away,
+    "round_half_even": conversions.round_half_even,
 }
 CLASSES: dict[str, Build] = {
     "is_nan": compare.is_nan,

@@ -10,9 +10,8 @@ from bmc.c.execute.memory import State, Value
 from bmc.c.execute.recorder import Recorder
 from bmc.c.source.types import FloatType, PointerType
 from bmc.errors import InputRefused, Location
-from bmc.floats.format import is_nan, nearest
+from bmc.floats.format import is_nan, nearest, read, value_of
 from bmc.floats.ranges import Ranges, between
-from bmc.floats.text import read, value_of
 
 MOST_STEPS = 1000
 """Values that a range with a step may have."""

@@ -15,7 +15,7 @@ from bmc.c.execute.memory import Value
 from bmc.c.source.types import Arithmetic, DataModel, FloatType, IntType, common_type
 from bmc.floats import arithmetic as numbers
 from bmc.floats import compare as comparisons
-from bmc.floats import convert as conversions
+from bmc.floats import conversions as conversions
 from bmc.floats.format import Format
 from bmc.formulas.terms import negate
 

@@ -15,7 +15,7 @@ from bmc.c.execute import floating
 from bmc.c.execute.arithmetic import Suspect, from_condition
 from bmc.c.execute.memory import Value
 from bmc.c.source.types import Arithmetic, CType, DataModel, FloatType, FunctionType, IntType, same_type
-from bmc.floats import arithmetic, compare, integral
+from bmc.floats import arithmetic, compare, conversions
 from bmc.floats.format import Format
 from bmc.formulas.terms import both, choose, constant, either, negate
 
@@ -159,19 +159,19 @@ def _typed() -> dict[str, MathFunction]:
     """The functions that there are for double and, with the suffix f, for float."""
     unary: dict[str, Callable[..., FNode]] = {
         "fabs": compare.absolute,
-        "floor": integral.floor,
-        "ceil": integral.ceiling,
-        "trunc": integral.truncate,
-        "round": integral.round_half_away,
-        "rint": integral.round_half_even,
-        "nearbyint": integral.round_half_even,
+        "floor": conversions.floor,
+        "ceil": conversions.ceiling,
+        "trunc": conversions.truncate,
+        "round": conversions.round_half_away,
+        "rint": conversions.round_half_even,
+        "nearbyint": conversions.round_half_even,
         "sqrt": arithmetic.square_root,
     }
     binary: dict[str, Callable[..., FNode]] = {
         "fmod": arithmetic.remainder,
         "fdim": _positive_difference,
     }
-    roundings = {"round": integral.round_half_away, "rint": integral.round_half_even}
+    roundings = {"round": conversions.round_half_away, "rint": conversions.round_half_even}
     found: dict[str, MathFunction] = {}
     for suffix, ctype in (("", _DOUBLE), ("f", _FLOAT)):
         for name, operation in unary.items():

@@ -8,7 +8,7 @@ from typing import Any
 from bmc.c.execute.memory import Value
 from bmc.c.source.program import unsupported
 from bmc.c.source.types import DataModel, FloatType, IntType
-from bmc.floats.text import read
+from bmc.floats.format import read
 from bmc.formulas.terms import constant
 
 _ESCAPES = {"n": 10, "t": 9, "r": 13, "a": 7, "b": 8, "f": 12, "v": 11, "e": 27, "E": 27}

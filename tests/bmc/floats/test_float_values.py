@@ -16,9 +16,8 @@ from native_programs import needs_compiler
 from pysmt.shortcuts import BV
 
 from bmc.errors import InputRefused, Location
-from bmc.floats.format import FLOAT32, FLOAT64, FORMATS, canonical, number, pattern
+from bmc.floats.format import FLOAT32, FLOAT64, FORMATS, canonical, number, pattern, read
 from bmc.floats.ranges import between, contains, every, show_ranges, values_in
-from bmc.floats.text import read
 from bmc.native.original import find_compiler
 from bmc.system.run import Run
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType

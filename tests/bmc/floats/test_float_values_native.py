@@ -16,7 +16,7 @@ from bmc.errors import InputRefused
 from bmc.floats.compare import less
 from bmc.floats.format import FLOAT32, FLOAT64, FORMATS, canonical, is_nan, number, pattern
 from bmc.floats.ranges import Ranges, between, contains, every, values_in
-from bmc.floats.samples import FloatSamples, constants_in
+from bmc.floats.values import FloatSamples, constants_in
 from bmc.formulas.terms import constant
 from bmc.native.differential import Sampler, compare
 from bmc.native.original import compiled

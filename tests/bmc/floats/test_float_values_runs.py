@@ -16,8 +16,8 @@ from bmc.c.controller.ranges import membership
 from bmc.explicit.explore import reachable_states, state_graph
 from bmc.floats.compare import equal, is_nan, less
 from bmc.floats.format import FLOAT32, FLOAT64, FORMATS, Format, pattern
-from bmc.floats.plain import plainest_first
 from bmc.floats.ranges import Ranges, between, contains, every, values_in
+from bmc.floats.values import plainest_first
 from bmc.formulas.unroll import at
 from bmc.system.hold import hold
 from bmc.system.run import Run
