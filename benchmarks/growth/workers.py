@@ -14,9 +14,9 @@ from unittest.mock import patch
 from benchmarks.growth.measure import loaded
 from benchmarks.growth.points import Point
 from bmc.engines import choose
-from chaincover.graph.edges import Problem
 from chaincover.graph.reachability import GraphBuilder
 from chaincover.graph.source import GROWTH
+from chaincover.problem import Problem
 from chaincover.reductions.duplicates import distinct
 from chaincover.reductions.sliced import sliced
 from chaincover.work.remote import Engines, RemoteEdges

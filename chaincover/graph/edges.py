@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 
 from pysmt.fnode import FNode
@@ -11,41 +10,20 @@ from pysmt.shortcuts import TRUE
 
 from bmc.engines.protocol import Answer, Engine, Group, GroupSession, Placed, Session, Status
 from bmc.errors import CheckDisagreed
-from bmc.formulas.unroll import at, shift
+from bmc.formulas.unroll import shift
 from bmc.system.run import Run
 from bmc.system.simulation import Simulator
-from bmc.system.transition import TransitionSystem
 from chaincover.budget import Budget
 from chaincover.graph.open_edges import OpenEdges, Question, Row, Upper
+from chaincover.problem import Problem
 from chaincover.runs.observed import Distances
-from chaincover.weights import FINAL, INIT, Edge
-from properties.goal import Goal
+from chaincover.weights import Edge
 from properties.monitor import Monitor
 
-__all__ = ["EdgeSearch", "Problem", "Question", "Row", "Upper", "enter"]
+__all__ = ["EdgeSearch", "Question", "Row", "Upper", "enter"]
 
 Ask = Callable[[float | None], Answer]
 """Puts a question with a time limit in seconds."""
-
-
-@dataclass(frozen=True)
-class Problem:
-    """Between which goals edges are sought. ``final`` is over plain state symbols, None: there is no such end."""
-
-    system: TransitionSystem
-    goals: tuple[Goal, ...]
-    final: FNode | None
-    overlap: str
-
-    @property
-    def start(self) -> Goal:
-        """Init as a node."""
-        return Goal(INIT, at(self.system.init_formula, 0), None, 0)
-
-    @property
-    def targets(self) -> tuple[Goal, ...]:
-        """The goals, and the final condition as a node."""
-        return (*self.goals, *([] if self.final is None else [Goal(FINAL, at(self.final, 0), None, 0)]))
 
 
 class EdgeSearch:

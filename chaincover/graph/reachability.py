@@ -11,11 +11,11 @@ from typing import Protocol
 from pysmt.fnode import FNode
 
 from bmc.engines.protocol import Engine
-from bmc.errors import InputRefused
 from bmc.system.transition import TransitionSystem
 from chaincover.budget import Budget
-from chaincover.graph.edges import EdgeSearch, Problem, Row, enter
-from chaincover.weights import END, FINAL, INIT, RESERVED, Edge, ReachGraph
+from chaincover.graph.edges import EdgeSearch, Row, enter
+from chaincover.problem import Problem
+from chaincover.weights import END, FINAL, INIT, Edge, ReachGraph
 from chaincover.work.remote import RemoteEdges
 from properties.goal import Goal
 
@@ -77,11 +77,11 @@ class GraphBuilder:
         levels: Sequence[Level] = (),
         remote: Remote | None = None,
     ) -> None:
-        _check_names(goals)
         self.levels = list(levels)
         self._budget = budget or Budget()
         self._limit = limit
         self._problem = Problem(system, tuple(goals), final, overlap)
+        self._problem.check_names()
         self._search = EdgeSearch(self._problem, engine)
         self._remote = None if remote is None else remote(self._problem)
         self._remote_queries = 0
@@ -232,13 +232,3 @@ class _BySource(Mapping[Edge, int]):
 def _of(source: str, edges: Mapping[Edge, int]) -> dict[str, int]:
     """The edges from ``source``, by target."""
     return {b: steps for (a, b), steps in edges.items() if a == source}
-
-
-def _check_names(goals: Sequence[Goal]) -> None:
-    seen: set[str] = set()
-    for goal in goals:
-        if goal.name in RESERVED:
-            raise InputRefused(f"a goal may not be called {goal.name!r}", goal.where, "give it another name")
-        if goal.name in seen:
-            raise InputRefused(f"two goals are called {goal.name!r}", goal.where, "give one another name")
-        seen.add(goal.name)

@@ -14,12 +14,13 @@ from bmc.engines.protocol import Engine
 from bmc.system.transition import TransitionSystem
 from chaincover.budget import Budget
 from chaincover.graph.cache import GraphCache, graph_key
-from chaincover.graph.edges import Problem, enter
+from chaincover.graph.edges import enter
 from chaincover.graph.enumerated import listed_builder
 from chaincover.graph.enumerated_goals import TooManyUnderWay
 from chaincover.graph.explored import Reachable
 from chaincover.graph.reachability import Builder, GraphBuilder, Level
 from chaincover.options import Options
+from chaincover.problem import Problem
 from chaincover.weights import Edge, ReachGraph, exists_path, transitive_closure
 from chaincover.work.remote import Engines, RemoteEdges
 from chaincover.work.workers import Workers

@@ -10,11 +10,11 @@ from bmc.engines.protocol import Engine
 from bmc.explicit.explore import StateGraph
 from chaincover.concretise.any_order import AnyOrder
 from chaincover.concretise.check_path import Concretizer
-from chaincover.graph.edges import Problem
 from chaincover.minimality.segments import LeastLengths, SegmentSearch
 from chaincover.minimality.walks import walks_in
 from chaincover.minimality.windows import WindowAnswers, WindowSearch
 from chaincover.options import Options
+from chaincover.problem import Problem
 from chaincover.work.remote import Engines, Parcel
 from chaincover.work.remote_proof import Office, RemoteLengths, RemoteWindows
 from chaincover.work.workers import Workers

@@ -19,7 +19,8 @@ from bmc.errors import LimitReached
 from bmc.formulas.pack import dumps, loads
 from chaincover.budget import Budget
 from chaincover.concretise.check_path import Concretizer
-from chaincover.graph.edges import EdgeSearch, Problem, Row, Upper, enter
+from chaincover.graph.edges import EdgeSearch, Row, Upper, enter
+from chaincover.problem import Problem
 from chaincover.work.workers import Workers
 
 KEPT = 2

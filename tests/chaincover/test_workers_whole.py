@@ -22,10 +22,10 @@ from benchmarks.generated.systems import generated_case
 from bmc.engines import choose as choose_engine
 from bmc.formulas.unroll import at
 from bmc.system.transition import StateVariable, TransitionSystem, ValueType
-from chaincover.graph.edges import Problem
 from chaincover.graph.reachability import GraphBuilder
 from chaincover.options import Options
 from chaincover.pipeline import ChainResult, generate
+from chaincover.problem import Problem
 from chaincover.work import workers as workers_module
 from chaincover.work.remote import Engines, RemoteEdges, decide
 from chaincover.work.remote_proof import least_length, shortest_window

@@ -1,0 +1,85 @@
+"""What a chain is sought for: a transition system, the goals, the final condition, and whether goals may overlap."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from pysmt.fnode import FNode
+
+from bmc.errors import InputRefused
+from bmc.formulas.unroll import at
+from bmc.system.transition import TransitionSystem
+from chaincover.weights import END, FINAL, INIT, RESERVED
+from properties.goal import Goal
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The nodes between which distances are sought, and through which a chain runs.
+
+    ``final`` is the condition in which a chain ends, over plain state symbols; None: it may end in any state.
+    ``overlap`` is ``allow`` (goals may share steps) or ``forbid`` (the steps of credited goals are disjoint).
+    """
+
+    system: TransitionSystem
+    goals: tuple[Goal, ...]
+    final: FNode | None
+    overlap: str = "allow"
+
+    @property
+    def forbid(self) -> bool:
+        """Whether the steps of credited goals are disjoint."""
+        return self.overlap == "forbid"
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names of the goals, in their order."""
+        return tuple(goal.name for goal in self.goals)
+
+    @cached_property
+    def by_name(self) -> dict[str, Goal]:
+        """Each goal by its name."""
+        return {goal.name: goal for goal in self.goals}
+
+    @property
+    def end(self) -> str:
+        """The name of the end node."""
+        return END if self.final is None else FINAL
+
+    @property
+    def start(self) -> Goal:
+        """Init as a node."""
+        return Goal(INIT, at(self.system.init_formula, 0), None, 0)
+
+    @property
+    def targets(self) -> tuple[Goal, ...]:
+        """The goals, and the final condition as a node."""
+        return (*self.goals, *([] if self.final is None else [Goal(FINAL, at(self.final, 0), None, 0)]))
+
+    def length(self, node: str) -> int:
+        """The number of steps of the goal ``node``; 0 for init and the end."""
+        return self.by_name[node].length if node in self.by_name else 0
+
+    def end_formulas(self, step: int) -> list[FNode]:
+        """What must hold at the end of a chain of ``step`` steps, framed."""
+        return [] if self.final is None else [at(self.final, step)]
+
+    def of(self, names: Collection[str]) -> Problem:
+        """The same problem with only the goals ``names``, in their old order."""
+        return replace(self, goals=tuple(goal for goal in self.goals if goal.name in names))
+
+    def adding(self, goals: Iterable[Goal]) -> Problem:
+        """The same problem with ``goals`` behind the others."""
+        return replace(self, goals=(*self.goals, *goals))
+
+    def check_names(self) -> None:
+        """InputRefused if two goals have one name, or a goal has the name of an end node."""
+        seen: set[str] = set()
+        for goal in self.goals:
+            if goal.name in RESERVED:
+                raise InputRefused(f"a goal may not be called {goal.name!r}", goal.where, "give it another name")
+            if goal.name in seen:
+                raise InputRefused(f"two goals are called {goal.name!r}", goal.where, "give one another name")
+            seen.add(goal.name)
