@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 from cruise import INIT, PROPERTIES, cruise, prop
+from engine_doubles import NoRandomRuns, search_with
 from pysmt.shortcuts import BV, BVULE, FALSE, TRUE, And, BVURem, Equals, Ite, Not
 from random_systems import random_case
-from trying import NoRandomRuns, search_with
 
 from bmc.engines import choose
 from bmc.engines.cost import Cost

@@ -77,3 +77,15 @@ def random_machine(seed: int) -> Case:
     final = machine.at_any(*rng.sample(places, 2)) if rng.random() < 0.7 else None
     stuck = machine.at_any(*rng.sample(places, 2)) if rng.random() < 0.3 else None
     return machine.system(stuck), tuple(goals), final
+
+
+def fork(stuck: bool) -> Case:
+    """``near`` is one step to the left, ``far`` two to the right; the way back from ``near`` may be missing."""
+    steps = [("m", "left", "l"), ("m", "right", "r"), ("r", "right", "f"), ("f", "left", "m")]
+    steps += [] if stuck else [("l", "right", "m")]
+    machine = Machine("fork", ["m", "l", "r", "f"], ["left", "right"], steps)
+    goals = (
+        Goal("far", at(machine.at_any("f"), 0), None, 0),
+        Goal("near", at(machine.at_any("l"), 0), None, 0),
+    )
+    return machine.system(), goals, machine.at_any("m")

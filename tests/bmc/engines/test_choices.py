@@ -5,11 +5,11 @@ from __future__ import annotations
 import random
 
 import pysmt.shortcuts as smt
+from gates import Blasted
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pysmt.fnode import FNode
 from pysmt.typing import BOOL, BVType
-from test_gates import Blasted
 
 from bmc.engines.sat_encoding import choices
 from bmc.engines.sat_encoding.choices import tree_of

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
 from itertools import product
 
 import pysmt.shortcuts as smt
 import pytest
+from gates import Blasted, gate_values
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pysat.solvers import Solver
 from pysmt.fnode import FNode
 from pysmt.typing import BOOL, BVType
 
-from bmc.engines.sat_encoding.aig import AND, FALSE, INPUT, ITE, TRUE, XOR, Graph
-from bmc.engines.sat_encoding.blast import Blaster
+from bmc.engines.sat_encoding.aig import FALSE, TRUE, Graph
 from bmc.engines.sat_encoding.cnf import EQUIVALENT, IMPLIED, IMPLIES
 from bmc.engines.sat_encoding.stencil import Stencil
 from bmc.engines.sat_encoding.step import width
@@ -37,51 +36,6 @@ def operators(a: FNode, b: FNode) -> list[FNode]:
     flags = [smt.BVULT(a, b), smt.BVSLE(a, b), smt.Equals(a, b)]
     found += [smt.Implies(flags[0], flags[1]), smt.Iff(flags[1], flags[2]), smt.Not(flags[0]), smt.TRUE(), smt.FALSE()]
     return [*found, smt.And(flags), smt.Or(flags), smt.Ite(*flags)]
-
-
-class Blasted:
-    """Formulas as gates, and the gates' values for every row of inputs at once (bit n of a number: row n)."""
-
-    def __init__(self, formulas: Sequence[FNode]) -> None:
-        self.graph = Graph()
-        self.inputs: dict[FNode, list[int]] = {}
-        blaster = Blaster(self.graph, self._leaf)
-        self.words = [blaster.word(formula) for formula in formulas]
-
-    def _leaf(self, node: FNode) -> list[int] | None:
-        if node.is_symbol() and node not in self.inputs:
-            self.inputs[node] = [self.graph.fresh() for _ in range(width(node))]
-        return self.inputs.get(node)
-
-    def results(self, rows: Sequence[Mapping[str, int]]) -> list[list[int]]:
-        """For each row the value of each formula."""
-        given = {
-            bit >> 1: sum((row[symbol.symbol_name()] >> place & 1) << n for n, row in enumerate(rows))
-            for symbol, word in self.inputs.items()
-            for place, bit in enumerate(word)
-        }
-        values = gate_values(self.graph, given)
-        bits = [[values[bit >> 1] ^ -(bit & 1) for bit in word] for word in self.words]
-        return [
-            [sum((bit >> n & 1) << place for place, bit in enumerate(word)) for word in bits] for n in range(len(rows))
-        ]
-
-
-def gate_values(graph: Graph, given: Mapping[int, int]) -> list[int]:
-    values = [0] * len(graph.kinds)
-    for gate, kind in enumerate(graph.kinds):
-        x = [values[literal >> 1] ^ -(literal & 1) for literal in graph.operands[gate]]
-        if kind == INPUT:
-            values[gate] = given.get(gate, 0)
-        elif kind == AND:
-            values[gate] = x[0] & x[1]
-        elif kind == XOR:
-            values[gate] = x[0] ^ x[1]
-        elif kind == ITE:
-            values[gate] = (x[0] & x[1]) | (~x[0] & x[2])
-        elif x:
-            values[gate] = (x[0] & x[1]) | (x[0] & x[2]) | (x[1] & x[2])
-    return values
 
 
 @pytest.mark.parametrize("bits", [1, 2, 3, 4])

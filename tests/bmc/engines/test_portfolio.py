@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
+from engine_cases import cases, holds_on
+from float_systems import integrator
 from pysmt.fnode import FNode
 from pysmt.shortcuts import (
     BV,
@@ -23,8 +25,6 @@ from pysmt.shortcuts import (
     Symbol,
 )
 from pysmt.typing import BVType
-from test_guessing import integrator
-from test_sat_engine import cases, holds_on
 
 from bmc.engines import choose, described, listen, reason
 from bmc.engines.auto import AutoEngine

@@ -10,12 +10,11 @@ import sys
 
 import pytest
 from cruise import ON, cruise
-from machines import random_machine
+from engine_cases import cases, holds_on
+from float_systems import QUESTIONS, STEPS, integrator, known, reached
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, BVUGT, BVULT, TRUE, And, BVMul, BVUDiv, Equals, Not, Or, Symbol
 from pysmt.typing import BOOL
-from random_systems import random_case
-from test_guessing import QUESTIONS, STEPS, integrator, known, reached
 
 from bmc.engines import choose
 from bmc.engines.protocol import Session, Status
@@ -28,26 +27,10 @@ from bmc.floats import compare
 from bmc.floats.format import FLOAT32
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at, framed, shift
-from bmc.system.simulation import Simulator
 from bmc.system.transition import Condition, InputVariable, StateVariable, TransitionSystem, ValueType, conjunction
 from properties.goal import Goal
 
 BYTE = ValueType("uint8", 8)
-
-
-def holds_on(session: Session, system: TransitionSystem, formulas: list[FNode]) -> bool:
-    """Whether the session's run is one of ``system``, valid, and satisfies ``formulas``."""
-    run, simulator = session.run(), Simulator(system)
-    rows = [*enumerate(run.states), *enumerate(run.inputs)]
-    values = {f"{name}@{step}": value for step, row in rows for name, value in row.items()}
-    valid = all(simulator.allowed(s, i) for s, i in zip(run.states, run.inputs, strict=False))
-    return valid and run == simulator.run(run.states[0], run.inputs) and all(compile_formulas(formulas)(values))
-
-
-def cases() -> list[tuple[TransitionSystem, list[Goal], FNode | None]]:
-    random_ones = [random_case(seed) for seed in range(14)]
-    machines = [random_machine(seed) for seed in range(6)]
-    return [(c.system, list(c.goals), c.final) for c in random_ones] + [(s, list(g), f) for s, g, f in machines]
 
 
 @pytest.mark.parametrize("number", range(20))

@@ -6,10 +6,10 @@ import random
 from collections.abc import Sequence
 
 import pytest
+from engine_doubles import GivesUp
 from machines import random_machine
 from pysmt.fnode import FNode
 from random_systems import random_case
-from trying import GivesUp
 
 from bmc.engines import choose
 from bmc.engines.cost import Cost

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Sequence
-from itertools import combinations, pairwise, product
+from itertools import combinations, product
 from typing import Any
 
 import pytest
+from chain_checks import check_run, disjoint
 from command_line import MODEL_NAMES, MODELS, fresh_names
 from explicit import Explicit, Input, State
 from pysmt.fnode import FNode
@@ -16,7 +17,6 @@ from random_systems import RandomCase, random_case
 
 from bmc.errors import LimitReached
 from bmc.explicit.explore import reachable_states, state_graph
-from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at, framed
 from bmc.system.run import Run
 from bmc.system.simulation import Simulator
@@ -43,29 +43,6 @@ def finished(case: RandomCase, final: FNode | None, overlap: str = "allow") -> E
 
 def length(run: Run | None) -> int | None:
     return None if run is None else run.length
-
-
-def check_run(system: TransitionSystem, goals: Sequence[Goal], final: FNode | None, overlap: str, run: Run) -> None:
-    """``run`` is one of the system's, covers ``goals`` and ends in ``final``."""
-    simulator = Simulator(system)
-    opened = {v.name: run.states[0][v.name] for v in system.state if v.init is None}
-    assert run == simulator.run(simulator.initial(opened), run.inputs)
-    assert all(simulator.allowed(s, i) for s, i in zip(run.states, run.inputs, strict=False))
-    assert all(values.keys() == {v.name for v in system.inputs} for values in run.inputs)
-    assert final is None or compile_formulas([final])(run.states[-1])[0]
-    positions = Monitor(goals).covered(run)
-    assert all(positions[goal.name] for goal in goals)
-    if overlap == "forbid":
-        assert disjoint(goals, [positions[goal.name] for goal in goals])
-
-
-def disjoint(goals: Sequence[Goal], positions: Sequence[Sequence[int]]) -> bool:
-    """Whether each goal can be credited at one of its positions so that no two share a step."""
-    for chosen in product(*positions):
-        spans = sorted((k, k + goal.length) for k, goal in zip(chosen, goals, strict=True))
-        if all(end <= start for (_, end), (start, _) in pairwise(spans)):
-            return True
-    return False
 
 
 @pytest.mark.parametrize("seed", range(60))

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from chain_checks import check_run
 from machines import Case, random_machine
 from random_systems import random_case
-from test_exhaustive import check_run
 
 from benchmarks.generated.systems import generated_case
 from bmc.engines import choose as choose_engine

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 from command_line import chaincover, write_files
+from engine_doubles import GivesUpAfter
 from implied_cases import branching, by_all_runs, check_result, followers, fork, outline, planted
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, And, Equals, Ite, Or
 from small_programs import program, project
-from test_nearest import GivesUp
 
 from bmc.engines import choose as choose_engine
 from bmc.errors import InputRefused, LimitReached
@@ -51,13 +51,13 @@ def test_nothing_is_implied_where_the_solver_gives_up() -> None:
     """Each query in turn: what is still found is a part of what holds."""
     system, goals, final = case = next(case for case in map(planted, range(60)) if len(by_all_runs(case)) > 1)
     proved = Reachable(system, goals, final, 100_000).system
-    patient = GivesUp(1000)
+    patient = GivesUpAfter(1000)
     whole = implied_goals(proved, goals, patient, Budget())
     assert len(whole) > 1
-    assert implied_goals(proved, goals, GivesUp(0), Budget()) == {}
+    assert implied_goals(proved, goals, GivesUpAfter(0), Budget()) == {}
     follows = followers(case)
     for after in range(patient.asked):
-        less = implied_goals(proved, goals, GivesUp(after), Budget())
+        less = implied_goals(proved, goals, GivesUpAfter(after), Budget())
         assert all(goal in follows[by] and by not in less for goal, by in less.items())
     assert find_implied(system, goals, final, Options(time_limit=1), Budget(1e-9)) == {}
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pytest
+from engine_doubles import LIMIT, Open, Trying, check_found, few_trial_runs, small, tried  # noqa: F401
 from explicit import Explicit
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from machines import Machine
-from test_nearest import fork
-from trying import LIMIT, Open, Trying, check_found, few_trial_runs, small, tried  # noqa: F401
+from machines import Machine, fork
 
 from bmc.engines.protocol import Status
 from bmc.errors import CheckDisagreed, LimitReached

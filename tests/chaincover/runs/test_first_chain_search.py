@@ -9,9 +9,7 @@ from pathlib import Path
 
 import pytest
 from command_line import chaincover, in_process_of_its_own
-from machines import Case, Machine
-from test_nearest import fork
-from trying import (  # noqa: F401
+from engine_doubles import (  # noqa: F401
     GivesUp,
     Trying,
     check_found,
@@ -21,6 +19,7 @@ from trying import (  # noqa: F401
     small,
     tried,
 )
+from machines import Case, Machine, fork
 
 from bmc.engines import choose as choose_engine
 from bmc.engines.protocol import Engine

@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
+from chain_checks import check_chain
+from engine_doubles import GivesUpAfter
 from explicit import Explicit
-from machines import Case, Machine, random_machine
-from pysmt.fnode import FNode
+from machines import Case, Machine, fork, random_machine
 from pysmt.shortcuts import And
 from random_systems import random_case
 
 from benchmarks.generated.systems import generated_case
 from bmc.engines import choose as choose_engine
-from bmc.engines.protocol import Answer, Engine, Session, Status
+from bmc.engines.protocol import Engine
 from bmc.errors import LimitReached
 from bmc.formulas.unroll import at
 from bmc.system.run import Run
 from bmc.system.simulation import Simulator
-from bmc.system.transition import TransitionSystem
 from chaincover.budget import Budget
-from chaincover.concretise.any_order import AnyOrder
 from chaincover.concretise.check_path import Concretizer
 from chaincover.runs.nearest import NearestFirst
 from properties.goal import Goal
-from properties.monitor import Monitor
 
 LIMIT = 12
 
@@ -64,37 +61,6 @@ def test_what_comes_out_is_a_chain(overlap: str) -> None:
             least = reference.least_chain(goals, final, run.length)
             assert least is not None, "no run is shorter than the least"
     assert chains > 12, "most seeds have a chain"
-
-
-def check_chain(case: Case, run: Run, overlap: str) -> None:
-    system, goals, final = case
-    simulator = Simulator(system)
-    assert run.states[0] == simulator.initial({v.name: run.states[0][v.name] for v in system.state if v.init is None})
-    assert simulator.run(run.states[0], run.inputs) == run
-    assert all(simulator.allowed(s, i) for s, i in zip(run.states, run.inputs, strict=False))
-    covered = Monitor(goals).covered(run)
-    assert all(covered.values())
-    names = {goal.name: goal for goal in goals}
-    credited = AnyOrder(names, overlap).credited(run, list(names))
-    assert all(step in covered[name] for name, step in credited.items())
-    spans = [range(step, step + names[name].length) for name, step in credited.items()]
-    if overlap == "forbid":
-        taken = [step for span in spans for step in span]
-        assert len(taken) == len(set(taken))
-    if final is not None:
-        assert Explicit(system).holds(at(final, 0), [tuple(run.states[-1].values())], [])
-
-
-def fork(stuck: bool) -> Case:
-    """``near`` is one step to the left, ``far`` two to the right; the way back from ``near`` may be missing."""
-    steps = [("m", "left", "l"), ("m", "right", "r"), ("r", "right", "f"), ("f", "left", "m")]
-    steps += [] if stuck else [("l", "right", "m")]
-    machine = Machine("fork", ["m", "l", "r", "f"], ["left", "right"], steps)
-    goals = (
-        Goal("far", at(machine.at_any("f"), 0), None, 0),
-        Goal("near", at(machine.at_any("l"), 0), None, 0),
-    )
-    return machine.system(), goals, machine.at_any("m")
 
 
 def labels(case: Case, run: Run) -> str:
@@ -165,46 +131,17 @@ def test_variables_outside_of_all_goals_are_kept_from_stretch_to_stretch() -> No
     assert simulator.run(simulator.initial(), run.inputs) == run
 
 
-class GivesUp:
-    """z3, but from query number ``after`` on it gives up."""
-
-    name = "gives up"
-    version = ""
-
-    def __init__(self, after: int) -> None:
-        self._engine = choose_engine("z3")
-        self.left = after
-        self.asked = 0
-
-    def session(self, system: TransitionSystem, source: FNode, goals: Sequence[FNode] = ()) -> Session:
-        return Doubts(self, self._engine.session(system, source, goals))
-
-
-class Doubts:
-    def __init__(self, engine: GivesUp, session: Session) -> None:
-        self._engine, self._session = engine, session
-        self.run = session.run
-
-    def check(
-        self, formulas: Sequence[FNode], steps: int, time_limit: float | None = None, effort: int | None = None
-    ) -> Answer:
-        self._engine.asked += 1
-        if self._engine.asked > self._engine.left:
-            return Answer(Status.UNKNOWN)
-        return self._session.check(formulas, steps, time_limit, effort)
-
-
 def test_nothing_where_the_solver_gives_up_on_any_query() -> None:
     """An unknown answer is not read as a longer way: no later query follows it."""
     case = fork(stuck=False)
-    patient = GivesUp(1000)
+    patient = GivesUpAfter(1000)
     assert nearest(case, "allow", patient) is not None
     assert patient.asked > 4
     for after in range(patient.asked):
-        engine = GivesUp(after)
+        engine = GivesUpAfter(after)
         assert nearest(case, "allow", engine) is None
         assert engine.asked == after + 1
-    assert nearest(case, "allow", GivesUp(patient.asked)) is not None
+    assert nearest(case, "allow", GivesUpAfter(patient.asked)) is not None
 
 
 def test_the_end_of_time_is_told() -> None:

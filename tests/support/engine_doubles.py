@@ -1,15 +1,15 @@
-"""Engines that try runs of any system before they ask a solver, and count; small systems for them."""
+"""Engines for tests: some try runs first and count, some give up; and small systems for them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import pytest
+from chain_checks import check_chain
 from explicit import Explicit
 from machines import Case, random_machine
 from pysmt.fnode import FNode
 from random_systems import random_case
-from test_nearest import check_chain
 
 from bmc.engines import choose as choose_engine
 from bmc.engines import sampling
@@ -198,3 +198,32 @@ def check_found(case: Case, overlap: str, run: Run, credited: Mapping[str, int])
     for goal in few:
         first, last = credited[goal.name], credited[goal.name] + goal.length
         assert explicit.holds(goal.antecedent, states[first : last + 1], inputs[first:last])
+
+
+class GivesUpAfter:
+    """z3, but from query number ``after`` on it gives up."""
+
+    name = "gives up"
+    version = ""
+
+    def __init__(self, after: int) -> None:
+        self._engine = choose_engine("z3")
+        self.left = after
+        self.asked = 0
+
+    def session(self, system: TransitionSystem, source: FNode, goals: Sequence[FNode] = ()) -> Session:
+        return Doubting(self, self._engine.session(system, source, goals))
+
+
+class Doubting:
+    def __init__(self, engine: GivesUpAfter, session: Session) -> None:
+        self._engine, self._session = engine, session
+        self.run = session.run
+
+    def check(
+        self, formulas: Sequence[FNode], steps: int, time_limit: float | None = None, effort: int | None = None
+    ) -> Answer:
+        self._engine.asked += 1
+        if self._engine.asked > self._engine.left:
+            return Answer(Status.UNKNOWN)
+        return self._session.check(formulas, steps, time_limit, effort)
