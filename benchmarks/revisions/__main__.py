@@ -1,0 +1,5 @@
+"""``python -m benchmarks.revisions``."""
+
+from benchmarks.revisions.run import main
+
+main()

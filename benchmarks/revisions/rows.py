@@ -1,0 +1,82 @@
+"""What is run with both revisions: the rows of the table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+BENCHMARKS = Path(__file__).parents[1]
+CRITERIA = ("branches()", "mcdc()")
+GENERATED_ALONE = ("--goal", "branch:*", "--goal", "mcdc:*", "--several")
+
+REAL: dict[str, tuple[tuple[str, ...], ...]] = {
+    "cruise1": (("--final", "none"), *(("--cover", criterion, *GENERATED_ALONE) for criterion in CRITERIA)),
+    "alarm1": (
+        ("--several",),
+        ("--most",),
+        ("--exclude", "init_open"),
+        ("--exclude", "init_arming"),
+        *(("--cover", criterion, *GENERATED_ALONE) for criterion in CRITERIA),
+    ),
+    "alarm1_original": (("--several",), ("--most",)),
+    "radiator": tuple(("--cover", criterion, *GENERATED_ALONE) for criterion in CRITERIA),
+    "bldc": (("--goal", "opened", "--goal", "voltage", "--goal", "closed"),),
+    "powerwindow/chart": (
+        ("--final", "is_Logic == powerwindow_powerwindow_control_IN_Neutral"),
+        ("--goal", "init_up", "--goal", "up", "--goal", "init_down", "--goal", "sense_end"),
+        ("--exclude", "*down", "--exclude", "auto_up", "--exclude", "pinch"),
+        ("--hold", "10"),
+        ("--hold", "10", "--final", "is_Logic == powerwindow_powerwindow_control_IN_Neutral"),
+    ),
+}
+"""Further questions to real programs, those of ``docs/real-inputs.md``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A project, and the options of ``generate`` that say what is asked for: they are the same in both revisions."""
+
+    name: str
+    project: Path
+    options: tuple[str, ...] = ()
+
+
+def rows(models: Path, real: Path) -> Iterator[Row]:
+    """All rows; real programs as far as their sources are in place."""
+    for folder in projects(models):
+        yield from bundled(folder, "")
+    for folder in projects(BENCHMARKS / "floats" / "controllers"):
+        yield from bundled(folder, "float ")
+    for folder in sorted(real.iterdir()) if real.is_dir() else ():
+        if (folder / "source").is_dir():
+            yield from unbundled(folder)
+
+
+def projects(folder: Path) -> list[Path]:
+    """The folders with a project file of the usual name, sorted."""
+    return sorted(place.parent for place in folder.glob("*/chaincover.toml"))
+
+
+def project_files(folder: Path) -> list[Path]:
+    """All project files of ``folder``."""
+    return sorted(file for file in folder.glob("*.toml") if file.name != "expected.toml")
+
+
+def bundled(folder: Path, kind: str) -> Iterator[Row]:
+    """A model with its own goals, in each of its projects, and with those of each criterion beside them."""
+    for file in project_files(folder):
+        name = kind + folder.name + ("" if file.stem == "chaincover" else f" {file.name}")
+        yield Row(name, file)
+        if file.stem == "several":
+            yield Row(f"{name} --several", file, ("--several",))
+    for criterion in CRITERIA:
+        yield Row(f"{kind}{folder.name} {criterion}", folder / "chaincover.toml", ("--cover", criterion))
+
+
+def unbundled(folder: Path) -> Iterator[Row]:
+    """A real program with its own goals, and with the further questions to it."""
+    for file in project_files(folder):
+        plain = folder.name if file.stem == "chaincover" else f"{folder.name}/{file.stem}"
+        for options in ((), *REAL.get(plain, ())):
+            yield Row(" ".join([f"real {plain}", *options]), file, options)
