@@ -67,8 +67,7 @@ def test_the_processors_clock_takes_the_place_of_pythons(tmp_path: Path) -> None
     revised = revision(f"{sys.executable} -c", "limit", 120, clock=True, patience=60)
     program = "import time; print(time.monotonic.__name__, time.perf_counter.__name__)"
     assert run(revised, [program], tmp_path / "out.txt").code == 0
-    assert (tmp_path / "out.txt").read_text() == "processor processor
-"
+    assert (tmp_path / "out.txt").read_text() == "processor processor\n"
 
 
 def test_the_checks_of_several_chains_are_told_apart(tmp_path: Path) -> None:
