@@ -1,23 +1,28 @@
-"""Markers for what a machine may lack: a C compiler, elkai."""
+"""Markers for what a machine may lack, and which skips are allowed; a cache for each test."""
 
 from __future__ import annotations
 
 import os
+import sys
+import tomllib
 from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
+from packaging.markers import Marker
 
 from bmc.native.original import find_compiler
 from chaincover.graph.explored import Reachable
-from chaincover.orderings import tsp
 
-NO_COMPILER = "needs a C compiler"
-NO_ELKAI = "elkai is not installed"
+ALLOWED_SKIPS = tomllib.loads((Path(__file__).parent / "allowed_skips.toml").read_text(encoding="utf-8"))
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "slow: not in the fast subset (-m 'not slow')")
     config.addinivalue_line("markers", "needs_compiler: compares with the compiled original")
-    config.addinivalue_line("markers", "needs_elkai: uses the ordering tsp")
+    config.addinivalue_line("markers", "needs(package): uses a package that is not always installed")
+    config.addinivalue_line("markers", "needs_signals: sends a signal to one process")
 
 
 @pytest.fixture(autouse=True)
@@ -34,16 +39,28 @@ def no_found_invariants(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     if item.get_closest_marker("needs_compiler") and find_compiler() is None:
-        pytest.skip(NO_COMPILER)
-    if item.get_closest_marker("needs_elkai") and not tsp.available():
-        pytest.skip(NO_ELKAI)
+        pytest.skip("needs a C compiler")
+    if item.get_closest_marker("needs_signals") and sys.platform == "win32":
+        pytest.skip("needs POSIX signals")
+    for marker in item.iter_markers("needs"):
+        if find_spec(marker.args[0]) is None:
+            pytest.skip(f"needs {marker.args[0]}")
+
+
+def skip_is_allowed(reason: str, tables: str) -> bool:
+    """Whether one of ``tables`` of allowed_skips.toml, joined by commas, has ``reason`` for this environment."""
+    markers = [ALLOWED_SKIPS[table][reason] for table in tables.split(",") if reason in ALLOWED_SKIPS[table]]
+    return any(not marker or Marker(marker).evaluate() for marker in markers)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
-    """With CHAINCOVER_REQUIRE_CC=1 a test that is skipped for want of a compiler fails, however it was marked."""
+    """Where CHAINCOVER_ALLOWED_SKIPS names tables of allowed_skips.toml, a skip for another reason is a failure."""
     report = yield
-    if os.environ.get("CHAINCOVER_REQUIRE_CC") == "1" and report.skipped and NO_COMPILER in str(report.longrepr):
-        report.outcome = "failed"
-        report.longrepr = f"{item.nodeid}: {NO_COMPILER}, and CHAINCOVER_REQUIRE_CC=1 asks for one"
+    tables = os.environ.get("CHAINCOVER_ALLOWED_SKIPS")
+    if tables and report.skipped and isinstance(report.longrepr, tuple):
+        reason = report.longrepr[2].removeprefix("Skipped: ")
+        if not skip_is_allowed(reason, tables):
+            report.outcome = "failed"
+            report.longrepr = f"{item.nodeid}: skipped ({reason}), which tests/allowed_skips.toml does not allow here"
     return report

@@ -140,7 +140,6 @@ def test_points_are_kept_and_one_axis_is_replaced(tmp_path: Path) -> None:
 
 
 def test_plots_are_the_same_for_the_same_points(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
     first, second = tmp_path / "a", tmp_path / "b"
     for folder in (first, second):
         folder.mkdir()

@@ -21,7 +21,7 @@ RUNS = [
     for number, run in enumerate(tomllib.loads((MODELS / model / "expected.toml").read_text())["run"])
 ]
 IDS = [f"{model}-{number}" for model, number, _ in RUNS]
-ORDERINGS = ["exact", pytest.param("tsp", marks=pytest.mark.needs_elkai)]
+ORDERINGS = ["exact", pytest.param("tsp", marks=pytest.mark.needs("elkai"))]
 
 
 def generate(model: str, run: dict[str, Any], folder: Path, *options: object) -> tuple[Outcome, dict[str, Any]]:

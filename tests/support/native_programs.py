@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from bmc.native.original import compiled, find_compiler
+from bmc.native.original import compiled
 from bmc.system.original import Call, Cell, MemoryObject, NativeInterface
 
-needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="needs a C compiler")
+needs_compiler = pytest.mark.needs_compiler
 
 Write = Callable[..., tuple[str, ...]]
 

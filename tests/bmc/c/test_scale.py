@@ -13,9 +13,8 @@ from benchmarks.scale.controllers import DEPTH, Controller
 from benchmarks.scale.run import configured, count, count_terms
 from bmc.c.controller.build import read_c
 from bmc.c.controller.model import CModel
-from bmc.native.original import find_compiler
 
-needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
+needs_compiler = pytest.mark.needs_compiler
 
 
 def controller(folder: Path, lines: int, seed: int = 0) -> CModel:

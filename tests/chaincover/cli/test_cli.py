@@ -18,7 +18,7 @@ CRUISE = MODELS / "cruise"
 def test_installed_command_and_module(tmp_path: Path) -> None:
     script = Path(sys.executable).parent / ("chaincover.exe" if sys.platform == "win32" else "chaincover")
     if not script.exists():
-        pytest.skip("chaincover is not installed as a command")
+        pytest.skip("needs chaincover as a command")
     shown = subprocess.run([script, "--version"], capture_output=True, text=True, check=True).stdout
     assert shown == in_process_of_its_own("--version").out
     assert shown.startswith("chaincover, version ")

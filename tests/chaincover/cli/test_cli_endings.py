@@ -148,7 +148,7 @@ entry.main()
 """
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="SIGINT cannot be sent to one process there")
+@pytest.mark.needs_signals
 def test_an_interrupt_while_the_libraries_are_loaded_gives_no_traceback() -> None:
     ended = subprocess.run(
         [sys.executable, "-c", INTERRUPTED_WHILE_LOADING], capture_output=True, text=True, check=False
@@ -183,7 +183,7 @@ void compute(_Bool b, t_st *s) { s->n += 2u + b * 2u; }
 """
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="SIGINT cannot be sent to one process there")
+@pytest.mark.needs_signals
 @pytest.mark.parametrize("command", ["generate", "graph"])
 def test_interrupted(command: str, tmp_path: Path) -> None:
     """A search that would go on for long is interrupted as soon as it tells of its progress."""

@@ -20,15 +20,11 @@ from chaincover.concretise.check_path import Concretizer, Plan
 from chaincover.concretise.path_constraints import constrained_chain, distances, undecided_edges
 from chaincover.concretise.repair import concretise
 from chaincover.concretise.subpaths import Reach, SubPaths
-from chaincover.orderings import missing_library
 from chaincover.weights import FINAL, INIT, ReachGraph
 from properties.goal import Goal
 
 K = DETOUR + 2
-ORDERINGS = [
-    pytest.param(name, marks=pytest.mark.skipif(bool(missing_library(name)), reason="library missing"))
-    for name in ("asp", "asp-bb", "exact", "auto")
-]
+ORDERINGS = ["asp", "asp-bb", "exact", "auto"]
 
 
 @pytest.mark.parametrize("ordering", ORDERINGS)
@@ -99,14 +95,17 @@ def test_what_is_not_decided_is_never_called_impossible() -> None:
     assert found.infeasible == ()
 
 
-def test_the_time_limit_and_orderings_without_path_constraints() -> None:
+def test_the_time_limit() -> None:
     wanted = task(figure_5(), "asp", K)
     late = Concretizer(wanted.tools.system, figure_5()[1], figure_5()[2], wanted.tools.engine, Budget(1e-9))
     with pytest.raises(LimitReached):
         constrained_chain(replace(wanted, tools=late))
-    if not missing_library("tsp"):
-        with pytest.raises(UsageError):
-            constrained_chain(task(figure_5(), "tsp", K))
+
+
+@pytest.mark.needs("elkai")
+def test_orderings_without_path_constraints_are_refused() -> None:
+    with pytest.raises(UsageError):
+        constrained_chain(task(figure_5(), "tsp", K))
 
 
 def test_an_edge_that_is_not_there_is_looked_for_along_its_walk() -> None:

@@ -23,15 +23,14 @@ from chaincover.orderings.local import LocalOrdering
 from chaincover.orderings.protocol import Limit, OrderingProblem, path_cost
 from chaincover.orderings.tsp import TspOrdering
 
-needs_elkai = pytest.mark.skipif(not tsp.available(), reason="elkai is not installed")
-needs_clingo = pytest.mark.skipif(not asp.available(), reason="clingo is not installed")
-needs_ortools = pytest.mark.skipif(not cpsat.available(), reason="OR-tools is not installed")
+needs_elkai = pytest.mark.needs("elkai")
+needs_ortools = pytest.mark.needs("ortools")
 PROVING = [
     "exact",
     "auto",
     pytest.param("cpsat", marks=needs_ortools),
-    pytest.param("asp-usc", marks=needs_clingo),
-    pytest.param("asp-bb", marks=needs_clingo),
+    pytest.param("asp-usc"),
+    pytest.param("asp-bb"),
 ]
 
 
@@ -161,7 +160,6 @@ def test_a_limit_leaves_a_path_and_a_bound(name: str) -> None:
     assert choose(name).solve(p, limit).path == result.path
 
 
-@needs_clingo
 def test_branch_and_bound_does_not_prove_fourteen_nodes_soon() -> None:
     p = problem(14, 14, largest=30)
     result = AspOrdering("bb").solve(p, Limit(work=1))
@@ -223,7 +221,6 @@ def test_without_libraries_auto_takes_local_and_says_that_nothing_is_proved(monk
         choose("exact").solve(counterexample())
 
 
-@needs_clingo
 def test_without_ortools_clingo_proves(monkeypatch: pytest.MonkeyPatch) -> None:
     without(monkeypatch, "ortools")
     for p in (problem(3, LARGEST + 4), counterexample()):
@@ -255,10 +252,8 @@ def test_exact_finds_a_path_of_the_cost_it_says_for_eighteen_goals() -> None:
 
 
 @pytest.mark.parametrize(("name", "count"), [pytest.param("cpsat", 150, marks=needs_ortools), ("asp-bb", 30)])
-@pytest.mark.skipif(sys.platform == "win32", reason="sends a signal")
+@pytest.mark.needs_signals
 def test_an_interrupt_ends_the_search_and_is_passed_on(name: str, count: int) -> None:
-    if missing_library(name):
-        pytest.skip("clingo is not installed")
     timer = threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT))
     p = problem(1, count, largest=200)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have it ignored

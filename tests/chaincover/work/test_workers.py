@@ -149,15 +149,17 @@ def test_time_that_is_over_stops_workers_too() -> None:
         builder.extend()
 
 
+@pytest.mark.needs("distributed")
 def test_one_job_needs_no_workers_and_a_scheduler_must_answer() -> None:
     assert choose_workers(1, None) is None
-    pytest.importorskip("distributed")
     with pytest.raises(UsageError, match="no scheduler answers at tcp"):
         Cluster("tcp://127.0.0.1:9")
 
 
+@pytest.mark.needs("distributed")
 def test_a_dask_cluster_gives_the_same_graph_and_survives_the_loss_of_a_worker(tmp_path: Path) -> None:
-    distributed = pytest.importorskip("distributed")
+    import distributed
+
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as local:
         workers = Cluster(local.scheduler_address)
         task = (cruise(), PROPERTIES, RESTED)
@@ -168,9 +170,11 @@ def test_a_dask_cluster_gives_the_same_graph_and_survives_the_loss_of_a_worker(t
         workers.close()
 
 
+@pytest.mark.needs("distributed")
 def test_without_a_dask_worker_the_work_is_done_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """None from the beginning, or none that is left: then the tasks that were sent are done here too."""
-    distributed = pytest.importorskip("distributed")
+    import distributed
+
     monkeypatch.setattr(workers_module, "LOOK", 0.2)
     with distributed.LocalCluster(n_workers=0, dashboard_address=None) as local:
         workers = Cluster(local.scheduler_address)
@@ -188,8 +192,10 @@ def counting(answers: list[int]) -> Callable[[Cluster], int]:
     return lambda workers: next(left)
 
 
+@pytest.mark.needs("distributed")
 def test_a_scheduler_that_is_lost_leaves_the_work_here() -> None:
-    distributed = pytest.importorskip("distributed")
+    import distributed
+
     local = distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None)
     workers = Cluster(local.scheduler_address)
     assert workers.map(square, range(3), lambda count: None) == [0, 1, 4]
@@ -199,8 +205,8 @@ def test_a_scheduler_that_is_lost_leaves_the_work_here() -> None:
     workers.close()
 
 
+@pytest.mark.needs("distributed")
 @pytest.mark.parametrize("address", ["foo://bar", "nonsense", "tcp://"])
 def test_what_is_no_address_is_said_so(address: str) -> None:
-    pytest.importorskip("distributed")
     with pytest.raises(UsageError, match="no scheduler answers at"):
         Cluster(address)

@@ -83,9 +83,11 @@ def test_processes_that_are_killed_lose_nothing(tmp_path: Path, alone: Path, mon
     workers_module.choose(2, None).close()
 
 
+@pytest.mark.needs("distributed")
 @pytest.mark.usefixtures("fresh")
 def test_killed_workers_of_a_cluster_lose_nothing(tmp_path: Path, alone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    distributed = pytest.importorskip("distributed")
+    import distributed
+
     killed, out = tmp_path / "killed", tmp_path / "out"
     killed.mkdir()
     with_kills(Cluster, killed, monkeypatch)
@@ -150,7 +152,7 @@ def test_check_asks_the_engine_that_is_named(engine: str, monkeypatch: pytest.Mo
     assert (found.code, found.json) == (plain.code, plain.json)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="SIGINT cannot be sent to one process there")
+@pytest.mark.needs_signals
 def test_an_interrupt_of_the_proof_leaves_a_chain_and_no_process(tmp_path: Path) -> None:
     """Ctrl-C reaches all processes of the terminal. The output ends once all that could write there have ended."""
     options = ("--cover", "branches()", "--explore", "0", "--no-cache", "--no-replay", "--jobs", "2", "-v")
@@ -187,7 +189,7 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL there")
+@pytest.mark.needs_signals
 def test_workers_end_with_a_program_that_is_killed(tmp_path: Path) -> None:
     script = tmp_path / "endless.py"
     script.write_text(ENDLESS)

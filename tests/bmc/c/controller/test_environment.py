@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from bmc.native.original import compiled
 from bmc.system.simulation import Simulator
 from properties.text import read_condition
 
-needs_compiler = pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
+needs_compiler = pytest.mark.needs_compiler
 
 RTE = """
 typedef unsigned char uint8; typedef uint8 boolean; typedef signed short sint16; typedef uint8 Std_ReturnType;

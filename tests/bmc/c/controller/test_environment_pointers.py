@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from bmc.c.source.config import SourceConfig
 from bmc.errors import InputRefused
 from bmc.native.original import compiled
 
-pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
+pytestmark = pytest.mark.needs_compiler
 
 MOTOR_H = """
 #include <stddef.h>

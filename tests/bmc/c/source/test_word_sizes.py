@@ -37,7 +37,7 @@ step = "X_step"
 [[property]]
 text = "reach: cover(n > 100)"
 """
-lp64_only = pytest.mark.skipif(this_machine() != "lp64", reason="the expected word sizes are those of 64-bit Linux")
+lp64_only = pytest.mark.skipif(this_machine() != "lp64", reason="needs the word sizes of 64-bit Linux")
 
 
 def files(code: str, target: str = "ilp32") -> dict[str, str | bytes]:
