@@ -17,9 +17,9 @@ from bmc.c.controller.binding import reachable_functions
 from bmc.c.controller.model import CModel
 from bmc.c.execute.memory import Content, MemObject, Place, State, Target, Value
 from bmc.c.execute.recorder import Recorder
+from bmc.c.execute.variables import CVariable, suggestion
 from bmc.c.source.program import Function, Scope, where, with_deep_stack
 from bmc.c.source.types import ArrayType, CType, FloatType, IntType, PointerType, same_type, show_type
-from bmc.c.source.variables import CVariable, suggestion
 from bmc.errors import InputRefused
 from bmc.formulas.terms import both, equals, implies, negate
 from bmc.system.transition import Condition, conjunction

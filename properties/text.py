@@ -16,9 +16,9 @@ from bmc.c.controller.model import CModel
 from bmc.c.execute.access import NO_POINTER
 from bmc.c.execute.memory import Content, Key, State
 from bmc.c.execute.recorder import Recorder
+from bmc.c.execute.variables import variable_name
 from bmc.c.source.program import EnumConstant, Scope, with_deep_stack
 from bmc.c.source.types import PointerType
-from bmc.c.source.variables import variable_name
 from bmc.errors import InputRefused, Location
 from bmc.formulas.unroll import plain, unframed
 from bmc.system.transition import conjunction, symbols_of

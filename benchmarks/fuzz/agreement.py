@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pysmt.environment import get_env, pop_env, push_env
 
 from bmc.c.controller.model import CModel
-from bmc.c.execute import intervals
+from bmc.c.execute import arithmetic
 from bmc.formulas.evaluate import compile_formulas
 from bmc.native.differential import SHADOW, Difference, Sampler
 from bmc.native.original import CompiledOriginal, OriginalCrashed, compiled
@@ -22,7 +22,7 @@ def fresh_environment() -> None:
     pop_env()
     push_env()
     get_env().enable_infix_notation = True
-    intervals.forget_intervals()
+    arithmetic.forget_intervals()
 
 
 @dataclass

@@ -24,8 +24,8 @@ def slice_system(system: TransitionSystem, observed: Sequence[FNode], judged: Se
     Seen through these plain formulas its runs are those of ``system``: the same values of the inputs that are left are
     allowed, and give the same values. The other inputs may have those of ``spare_inputs`` in every step. Variables that
     never change become values, unless a formula names them; a proved invariant lists those that ``observed`` and
-    validity rest on. Proved invariants are kept where they say something of these. Asserts and suspects are left out.
-    Where inputs are held, those left are, and of what ``hold`` adds formulas name the phase only.
+    validity rest on. Proved invariants are kept where they say something of these. Asserts, suspects and assumptions
+    are left out. Where inputs are held, those left are, and of what ``hold`` adds formulas name the phase only.
     """
     return _cut(system, observed, judged)[0]
 
@@ -79,6 +79,7 @@ class _Slicer:
             defined=defined,
             asserts=(),
             suspects=(),
+            assumptions=(),
             invariants=(*invariants, *self._claim(needed, invariants, observed)),
             chosen=tuple(name for name in system.chosen if name in live),
         )

@@ -9,6 +9,17 @@ from bmc.floats.format import Format, is_nan, number, show
 Ranges = tuple[tuple[int, int], ...]
 
 
+def joined(pieces: Iterable[tuple[int, int]]) -> Ranges:
+    """The union of inclusive ranges, rising; adjacent ones are one."""
+    found: list[tuple[int, int]] = []
+    for low, high in sorted(pieces):
+        if found and low <= found[-1][1] + 1:
+            found[-1] = (found[-1][0], max(high, found[-1][1]))
+        else:
+            found.append((low, high))
+    return tuple(found)
+
+
 def every(form: Format) -> Ranges:
     """All values: 0 to infinity, the canonical NaN, -0 to minus infinity."""
     return ((0, form.infinity), (form.nan, form.nan), (form.sign, form.sign | form.infinity))

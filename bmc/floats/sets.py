@@ -12,7 +12,7 @@ from itertools import product
 
 from bmc.floats.format import Format, number, pattern
 from bmc.floats.operations import BINARY, COMPARISONS, UNARY, Operation, computing
-from bmc.floats.ranges import Ranges, between, every, values_in
+from bmc.floats.ranges import Ranges, between, every, joined, values_in
 
 PIECES = 8
 """A set of more ranges is widened to so many."""
@@ -30,16 +30,11 @@ def whole(bits: int) -> Ranges:
 
 def united(pieces: Iterable[tuple[int, int]]) -> Ranges:
     """The union as rising ranges, at most ``PIECES``: the narrowest gaps are filled."""
-    joined: list[tuple[int, int]] = []
-    for low, high in sorted(pieces):
-        if joined and low <= joined[-1][1] + 1:
-            joined[-1] = (joined[-1][0], max(high, joined[-1][1]))
-        else:
-            joined.append((low, high))
-    while len(joined) > PIECES:
-        gap = min(range(1, len(joined)), key=lambda i: joined[i][0] - joined[i - 1][1])
-        joined[gap - 1 : gap + 1] = [(joined[gap - 1][0], joined[gap][1])]
-    return tuple(joined)
+    rising = list(joined(pieces))
+    while len(rising) > PIECES:
+        gap = min(range(1, len(rising)), key=lambda i: rising[i][0] - rising[i - 1][1])
+        rising[gap - 1 : gap + 1] = [(rising[gap - 1][0], rising[gap][1])]
+    return tuple(rising)
 
 
 def common(one: Ranges, two: Ranges) -> Ranges:

@@ -24,7 +24,7 @@ from typing import IO
 from bmc.errors import CheckDisagreed, InputRefused, LimitReached
 from bmc.native.build import Builder, NoCompiler, compiler_words, find_compiler
 from bmc.native.plan import Encoder, Plan, Records
-from bmc.native.worker import Job, Patch
+from bmc.native.worker import Job, Work
 from bmc.system.original import NativeInterface
 from bmc.system.transition import Valuation
 
@@ -103,8 +103,8 @@ class CompiledOriginal:
         """
         encoder = Encoder(self._plan, self._cells)
         start = encoder.patches(initial or {})
-        work = tuple(encoder.patches(values, every=True) for values in inputs)
-        return self._execute(encoder, _names(inputs), start, work, False, time_limit)
+        steps = tuple(encoder.patches(values, every=True) for values in inputs)
+        return self._execute(encoder, _names(inputs), Work(start, steps), time_limit)
 
     def steps(self, pairs: Sequence[tuple[Valuation, Valuation]], time_limit: float = 60) -> list[Valuation]:
         """One step from each (state, inputs), independent of each other: the state after it, as in ``run``.
@@ -113,54 +113,32 @@ class CompiledOriginal:
         Errors as in ``run``; ``step`` of an error is the index of the pair.
         """
         encoder = Encoder(self._plan, self._cells)
-        work = tuple(encoder.patches(state) + encoder.patches(values, every=True) for state, values in pairs)
-        return self._execute(encoder, _names(values for _, values in pairs), (), work, True, time_limit)
+        steps = tuple(encoder.patches(state) + encoder.patches(values, every=True) for state, values in pairs)
+        work = Work((), steps, restore=True)
+        return self._execute(encoder, _names(values for _, values in pairs), work, time_limit)
 
-    def _execute(
-        self,
-        encoder: Encoder,
-        inputs: set[str],
-        start: tuple[Patch, ...],
-        work: tuple[tuple[Patch, ...], ...],
-        restore: bool,
-        time_limit: float,
-    ) -> list[Valuation]:
-        """Run the worker; its records as valuations (without the first, if ``restore``), or the error."""
+    def _execute(self, encoder: Encoder, inputs: set[str], work: Work, time_limit: float) -> list[Valuation]:
+        """Run the worker; its records as valuations (without the first, if memory is restored), or the error."""
         skipped = (c for c in self._cells.values() if c.variable not in inputs and c.object not in self._arguments)
         records = Records(self._plan, skipped)
         layouts = tuple(each.layout for each in encoder.layouts)
-        job = Job(
-            library=str(self._library),
-            reads=records.layout,
-            layouts=layouts,
-            start=start,
-            work=work,
-            restore=restore,
-            time_limit=time_limit,
-            anchor=self._plan.anchor,
-            objects=self._plan.storage,
-            writable=self._plan.writable,
-            init=self._plan.init,
-            step=self._plan.step,
-            links=self._plan.links,
-        )
-        outcome = _work(job, time_limit, self._library.parent)
-        return self._results(records, outcome, restore, len(work), time_limit)
+        job = Job(self._plan.image, work, records.layout, layouts, time_limit)
+        return self._results(records, _work(job, self._library.parent), job)
 
-    def _results(
-        self, records: Records, outcome: Outcome, restore: bool, count: int, time_limit: float
-    ) -> list[Valuation]:
+    @staticmethod
+    def _results(records: Records, outcome: Outcome, job: Job) -> list[Valuation]:
         """The worker's records as valuations, or the error that says how far it came."""
         if not outcome.output.startswith(b"R"):
-            raise _not_started(outcome, time_limit)
+            raise _not_started(outcome, job.time_limit)
         size = records.format.size
         rows = [outcome.output[at : at + size] for at in range(1, len(outcome.output) - size, size + 1)]
-        states: list[Valuation] = [records.decode(row) for row in (rows[1:] if restore else rows)]
+        states: list[Valuation] = [records.decode(row) for row in (rows[1:] if job.work.restore else rows)]
+        count = len(job.work.steps)
         if len(rows) == count + 1:
             return states
         step = len(rows) - 1 if rows else None
         where = "init" if step is None else f"step {step} (of {count}, counted from 0)"
-        error = _timeout(where, time_limit) if outcome.timed_out else _crash(where, outcome)
+        error = _timeout(where, job.time_limit) if outcome.timed_out else _crash(where, outcome)
         error.step, error.states = step, tuple(states)
         raise error
 
@@ -179,7 +157,7 @@ def _names(valuations: Iterable[Valuation]) -> set[str]:
     return {name for values in valuations for name in values}
 
 
-def _work(job: Job, time_limit: float, folder: Path) -> Outcome:
+def _work(job: Job, folder: Path) -> Outcome:
     """Run the worker in a process group of its own, in ``folder``; kill it all when the time is over."""
     path = os.pathsep.join(part for part in (str(PACKAGE_ROOT), os.environ.get("PYTHONPATH", "")) if part)
     with tempfile.TemporaryFile(dir=folder) as order, tempfile.TemporaryFile(dir=folder) as output:
@@ -200,7 +178,7 @@ def _work(job: Job, time_limit: float, folder: Path) -> Outcome:
         reader.start()
         timed_out = False
         try:
-            process.wait(time_limit)
+            process.wait(job.time_limit)
         except subprocess.TimeoutExpired:
             timed_out = True
         finally:

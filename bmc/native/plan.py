@@ -11,7 +11,7 @@ from pathlib import Path
 from bmc.errors import InputRefused
 from bmc.floats.format import FORMATS, canonical
 from bmc.native.symbols import FunctionPlace, LibraryMap, TypeFacts, is_elf, read_library
-from bmc.native.worker import ActualArgument, ActualCall, Layout, Patch, Storage
+from bmc.native.worker import ActualArgument, ActualCall, Image, Layout, Patch, Storage
 from bmc.system.original import Argument, Call, Cell, MemoryObject, NativeInterface
 from bmc.system.transition import Valuation
 
@@ -23,15 +23,10 @@ SAME_SOURCES = "the compiler must see the sources, macros and header folders tha
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """``index`` numbers the objects that were found, ``storage`` places them; the rest as in ``Job``."""
+    """``index`` numbers the objects that were found and that ``image`` places."""
 
     index: Mapping[str, int]
-    storage: tuple[Storage, ...]
-    anchor: tuple[str, int] | None
-    writable: tuple[tuple[int, int], ...]
-    init: tuple[ActualCall, ...]
-    step: ActualCall
-    links: tuple[tuple[int, int, int], ...] = ()
+    image: Image
 
     @staticmethod
     def of(interface: NativeInterface, library: Path) -> Plan:
@@ -42,15 +37,16 @@ class Plan:
         storage = {name: place for name, place in placed.items() if place is not None}
         index = {name: number for number, name in enumerate(storage)}
         calls = _Calls({obj.name: obj for obj in interface.objects}, index, known)
-        return Plan(
-            index=index,
-            storage=tuple(storage.values()),
+        image = Image(
+            library=str(library),
+            objects=tuple(storage.values()),
             anchor=(ANCHOR, known.exported[ANCHOR]) if known else None,
             writable=known.writable if known else (),
             init=tuple(calls.prepare(call) for call in interface.init),
             step=calls.prepare(interface.step),
             links=tuple((index[link.object], link.offset, index[link.target]) for link in interface.links),
         )
+        return Plan(index, image)
 
 
 def _storage(

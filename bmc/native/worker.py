@@ -75,14 +75,12 @@ class ActualCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
-    """All that the worker needs to know.
+class Image:
+    """A compiled program and its calls.
 
     ``anchor`` is (symbol, address in the library's file) of an exported function, None where there are no addresses.
-    ``writable`` are (address, size) of the library's memory that steps may change. ``start`` is written after init;
-    each item of ``work`` is one step and what is written before it. ``restore``: start every step from the image of
-    memory right after init. ``time_limit`` in seconds. ``links`` are pointers that are set before init: (index of the
-    object that holds it, offset, index of the object that it points to).
+    ``writable`` are (address, size) of the library's memory that steps may change. ``links`` are pointers that are set
+    before init: (index of the object that holds it, offset, index of the object that it points to).
     """
 
     library: str
@@ -91,33 +89,52 @@ class Job:
     writable: tuple[tuple[int, int], ...]
     init: tuple[ActualCall, ...]
     step: ActualCall
+    links: tuple[tuple[int, int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What to run: ``start`` is written after init; each item of ``steps`` is one step and what is written before it.
+
+    ``restore``: every step starts from the image of memory right after init.
+    """
+
+    start: tuple[Patch, ...]
+    steps: tuple[tuple[Patch, ...], ...]
+    restore: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """All that the worker needs to know; ``time_limit`` in seconds."""
+
+    image: Image
+    work: Work
     reads: Layout
     layouts: tuple[Layout, ...]
-    start: tuple[Patch, ...]
-    work: tuple[tuple[Patch, ...], ...]
-    restore: bool
     time_limit: float
-    links: tuple[tuple[int, int, int], ...] = ()
 
 
 class Process:
     """The loaded library and its memory."""
 
     def __init__(self, job: Job) -> None:
-        self.job = job
-        self.library = ctypes.CDLL(job.library)
+        self.job, image = job, job.image
+        self.library = ctypes.CDLL(image.library)
         self.base = 0
-        if job.anchor is not None:
-            symbol, address = job.anchor
+        if image.anchor is not None:
+            symbol, address = image.anchor
             self.base = (ctypes.cast(self.library[symbol], ctypes.c_void_p).value or 0) - address
         self.buffers: list[ctypes.Array[ctypes.c_ubyte]] = []  # keeps alive what we allocated
-        self.addresses = [self._place(storage) for storage in job.objects]
-        sizes = [storage.size for storage in job.objects]
+        self.addresses = [self._place(storage) for storage in image.objects]
+        sizes = [storage.size for storage in image.objects]
         self.views = [view_of(address, size) for address, size in zip(self.addresses, sizes, strict=True)]
-        for index, offset, target in job.links:
+        for index, offset, target in image.links:
             struct.pack_into("@P", self.views[index], offset, self.addresses[target])
-        ours = [view for view, s in zip(self.views, job.objects, strict=True) if job.anchor is None or not located(s)]
-        self.changing = ours + [view_of(self.base + address, size) for address, size in job.writable]
+        ours = [
+            view for view, s in zip(self.views, image.objects, strict=True) if image.anchor is None or not located(s)
+        ]
+        self.changing = ours + [view_of(self.base + address, size) for address, size in image.writable]
 
     def _place(self, storage: Storage) -> int:
         """The address of an object in this process."""
@@ -166,14 +183,14 @@ class Process:
         """Init, then every step; the records go to the file descriptor ``out``."""
         pieces = [self.views[index][offset : offset + size] for index, offset, size in self.job.reads]
         pieces.append(memoryview(b"."))
-        init, step = [self.prepare(call) for call in self.job.init], self.prepare(self.job.step)
+        init, step = [self.prepare(call) for call in self.job.image.init], self.prepare(self.job.image.step)
         os.write(out, b"R")
         for call in init:
             call()
-        image = [view.tobytes() for view in self.changing] if self.job.restore else []
-        self.write(self.job.start)
+        image = [view.tobytes() for view in self.changing] if self.job.work.restore else []
+        self.write(self.job.work.start)
         write_all(out, b"".join(pieces))
-        for patches in self.job.work:
+        for patches in self.job.work.steps:
             if image:
                 for view, data in zip(self.changing, image, strict=True):
                     view[:] = data

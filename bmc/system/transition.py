@@ -116,10 +116,11 @@ class TransitionSystem:
 
     ``input_constraint`` (allowed values, exclusion, assumptions; over state and inputs) and ``defined`` (no
     undefined behaviour, assumptions in the code) restrict every step. ``asserts`` never restrict: a step that
-    violates one is a finding. ``suspects`` name where undefined behaviour can happen: each formula is true of the
-    (state, input) pairs that meet it. ``invariants`` hold in every reachable state; only those with ``proved``
-    may strengthen a claim. ``chosen`` names the state variables whose start value the tester may choose. ``hold``:
-    inputs change only every so many steps, which ``bmc.system.hold`` made the constraint say.
+    violates one is a finding. ``suspects`` and ``assumptions`` say where ``defined`` comes from: where undefined
+    behaviour can happen (each formula is true of the (state, input) pairs that meet it), and what the code assumes.
+    ``invariants`` hold in every reachable state; only those with ``proved`` may strengthen a claim. ``chosen`` names
+    the state variables whose start value the tester may choose. ``hold``: inputs change only every so many steps, which
+    ``bmc.system.hold`` made the constraint say.
     """
 
     name: str
@@ -129,6 +130,7 @@ class TransitionSystem:
     defined: FNode = field(default_factory=TRUE)
     asserts: tuple[Condition, ...] = ()
     suspects: tuple[Condition, ...] = ()
+    assumptions: tuple[Condition, ...] = ()
     invariants: tuple[Condition, ...] = ()
     chosen: tuple[str, ...] = ()
     hold: int = 1

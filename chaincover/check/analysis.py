@@ -11,10 +11,10 @@ from pysmt.shortcuts import TRUE
 
 from bmc.engines import choose as choose_engine
 from bmc.engines.anywhere import Anywhere
+from bmc.engines.dead_ends import dead_end
 from bmc.engines.protocol import Engine, Status
 from bmc.errors import InputRefused, LimitReached
 from bmc.formulas.evaluate import compile_formulas
-from bmc.formulas.unroll import at
 from bmc.invariants.inductive import prove
 from bmc.native.differential import Comparison, Sampler, compare
 from bmc.native.original import NoCompiler, compiled
@@ -243,33 +243,9 @@ def _refuse_contradiction(controller: Controller, engine: Engine, budget: Budget
             where,
             "look at the ranges, constraints and the assumption function",
         )
-    start = engine.session(replace(system, invariants=()), at(system.init_formula, 0))
-    if start.check([], 1, _for_query(budget)).status is Status.UNSAT:
-        raise _no_first_step(controller, engine)
-
-
-def _no_first_step(controller: Controller, engine: Engine) -> InputRefused:
-    """Why no first step is possible: the undefined behaviour that it meets, else the assumptions."""
-    system = controller.system
-    free = replace(system, defined=TRUE(), invariants=())
-    start = engine.session(free, at(system.init_formula, 0))
-    met = [c for c in system.suspects if start.check([at(c.formula, 0)], 1, QUERY_LIMIT).status is Status.SAT]
-    if not met:
-        text = "no first step is possible: after init every allowed input breaks an assumption"
-        return InputRefused(text, controller.project.where, "look at the ranges, constraints and assumptions")
-    places = list(dict.fromkeys(f"{c.name} at {c.where}" for c in met))
-    open_ones = [v.name for v in system.state if v.init is None]
-    hint = "correct the code, or the assumptions that lead there"
-    if open_ones and any(c.name == "uninitialised read" for c in met):
-        listed = ", ".join(open_ones[:6])
-        hint = (
-            f"init leaves {listed} open: list it in interface.input if the environment sets it, else set it in init, "
-            "or list it in interface.chosen so that the tester chooses it"
-        )
-    text = (
-        f"no first step is possible: after init every allowed input meets undefined behaviour: {'; '.join(places[:6])}"
-    )
-    return InputRefused(text, met[0].where, hint)
+    found = dead_end(system, engine, 1, time_limit=_for_query(budget))
+    if found is not None:
+        raise InputRefused(found.message, found.where or where, found.hint)
 
 
 def _try_invariants(system: TransitionSystem, budget: Budget) -> None:

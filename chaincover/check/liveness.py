@@ -13,7 +13,7 @@ from bmc.analysis.constants import constant_state
 from bmc.analysis.idle import inputs_read, names_in
 from bmc.analysis.live import live_state
 from bmc.analysis.validity import without_impossible
-from bmc.c.source.variables import DEFINED
+from bmc.c.execute.variables import DEFINED
 from bmc.formulas.unroll import unframed
 from bmc.system.transition import StateVariable, TransitionSystem, symbols_of
 from chaincover.project.values import show_value

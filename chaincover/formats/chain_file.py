@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bmc.c.source.variables import find_variable
+from bmc.c.execute.variables import find_variable
 from bmc.errors import InputRefused, Location
 from bmc.system.hold import MOST_TICKS
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, Valuation

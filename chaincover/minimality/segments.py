@@ -86,7 +86,7 @@ class SegmentSearch:
         self,
         tools: Concretizer,
         overlap: str,
-        effort: float | None,
+        effort: int | None,
         parts: Concretizer | None = None,
         progress: Progress | None = None,
     ) -> None:

@@ -11,7 +11,7 @@ from pysmt.fnode import FNode
 
 from bmc.c.controller.build import read_c
 from bmc.c.controller.model import CModel
-from bmc.c.source.variables import matching, suggestion
+from bmc.c.execute.variables import matching, suggestion
 from bmc.errors import InputRefused, Location, UsageError
 from bmc.system.hold import boundary, hold
 from bmc.system.original import NativeInterface

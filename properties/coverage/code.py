@@ -13,7 +13,7 @@ from pathlib import PurePath
 from pysmt.fnode import FNode
 from pysmt.shortcuts import FALSE, TRUE, And
 
-from bmc.c.source.decisions import Decision, Evaluated, Tree, holds
+from bmc.c.execute.decisions import Decision, Evaluated, Tree, holds
 from bmc.formulas.terms import both, either, negate
 from bmc.formulas.unroll import framed
 from bmc.system.transition import symbols_of

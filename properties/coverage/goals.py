@@ -12,12 +12,11 @@ from dataclasses import dataclass
 
 from pysmt.fnode import FNode
 
-from bmc.c.controller.float_ranges import read_pattern
 from bmc.c.controller.model import CModel
-from bmc.c.controller.ranges import is_boolean, read_number, read_ranges
+from bmc.c.controller.ranges import FloatReader, is_boolean, read_number, read_ranges
+from bmc.c.execute.variables import CVariable, find_variable, suggestion
 from bmc.c.source.program import with_deep_stack
 from bmc.c.source.types import FloatType, IntType
-from bmc.c.source.variables import CVariable, find_variable, suggestion
 from bmc.errors import InputRefused, Location
 from bmc.floats import compare
 from bmc.floats.format import is_nan
@@ -160,7 +159,7 @@ class _Values:
     def _number(self, text: str) -> int:
         ctype = self.variable.ctype
         if isinstance(ctype, FloatType):
-            raw = read_pattern(self.model, text, self.variable.name, ctype, self.where)
+            raw = FloatReader(self.model, self.variable.name, ctype, self.where).pattern(text)
             return 0 if raw == ctype.format.sign else raw  # both zeros are one value
         return read_number(self.model, text, self.where)
 

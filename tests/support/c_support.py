@@ -13,7 +13,7 @@ from pysmt.environment import pop_env, push_env
 from benchmarks.fuzz.agreement import agreement, fresh_environment
 from bmc.c.controller.build import read_c
 from bmc.c.controller.model import CModel
-from bmc.c.execute import intervals
+from bmc.c.execute import arithmetic
 from bmc.c.source.config import SourceConfig
 from bmc.errors import ChainCoverError
 from bmc.native.original import find_compiler
@@ -29,7 +29,7 @@ def own_environment() -> Iterator[None]:
     push_env()
     yield
     pop_env()
-    intervals.forget_intervals()
+    arithmetic.forget_intervals()
 
 
 def sanitizing_compiler(folder: Path) -> str | None:

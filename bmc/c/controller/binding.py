@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -10,7 +11,7 @@ from pysmt.shortcuts import TRUE
 
 from bmc.c.execute.access import refuse_long_double
 from bmc.c.execute.memory import Content, Key, MemObject, Target, Value
-from bmc.c.source.layout import offset_of
+from bmc.c.execute.variables import variable_name
 from bmc.c.source.program import Function, Program, where
 from bmc.c.source.types import (
     Arithmetic,
@@ -22,11 +23,11 @@ from bmc.c.source.types import (
     IntType,
     PointerType,
     StructType,
+    offset_of,
     same_type,
     scalars,
 )
 from bmc.c.source.types import show_type as show
-from bmc.c.source.variables import variable_name
 from bmc.errors import InputRefused
 from bmc.system.original import Argument
 
@@ -188,3 +189,19 @@ def called_names(node: Any) -> list[str]:
             todo.extend(child for _, child in reversed(item.children()))
         known = _NAMES[node] = list(names)
     return known
+
+
+def with_targets(objects: Iterable[MemObject], cells: Mapping[Key, Content]) -> list[MemObject]:
+    """``objects``, and all that their pointers point to, directly or not."""
+    targets: dict[MemObject, list[MemObject]] = {}
+    for (obj, _), content in cells.items():
+        if isinstance(content.term, tuple):
+            targets.setdefault(obj, []).extend(t.object for t in content.term if t.object is not None)
+    found = list(dict.fromkeys(objects))
+    known = set(found)
+    for obj in found:
+        for other in targets.get(obj, ()):
+            if other not in known:
+                known.add(other)
+                found.append(other)
+    return found

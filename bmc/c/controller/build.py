@@ -1,44 +1,40 @@
-"""From C sources to a model: parse, run init and step symbolically, and classify the interface."""
+"""From C sources to a model: parse, run init and step symbolically, and classify the interface.
+
+A program for other word sizes than those of this machine is read once more with these, with every ``#error`` (a check
+of word sizes) passed over. If that gives the same transition system, term by term, the program means the same here, and
+compiled here it is a faithful original; its memory layout is then that of this machine. Otherwise it needs a compiler
+for its target.
+"""
 
 from __future__ import annotations
 
-import fnmatch
-from collections.abc import Sequence
-from typing import Any
+import ctypes
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
-from pysmt.fnode import FNode
-from pysmt.shortcuts import TRUE
+from pysmt.exceptions import PysmtTypeError
 
-from bmc.c.controller.binding import Binding, as_argument, called_names, reachable_functions
-from bmc.c.controller.environment import Environment
-from bmc.c.controller.input_limits import input_limits
 from bmc.c.controller.interface import assemble, classify
 from bmc.c.controller.model import CModel
 from bmc.c.controller.outside import (
     check_outside,
     open_volatile_inputs,
     volatile_notes,
-    with_targets,
     without_untouched,
 )
+from bmc.c.controller.runs import Runs
 from bmc.c.execute.access import Watch
-from bmc.c.execute.intervals import forget_intervals
-from bmc.c.execute.memory import Content, Key, MemObject, State, Value
-from bmc.c.execute.reads import StepResult, undefined_in_init
-from bmc.c.execute.recorder import Recorder
-from bmc.c.execute.statements import Executor
+from bmc.c.execute.arithmetic import forget_intervals
+from bmc.c.execute.memory import MemObject
+from bmc.c.execute.variables import suggestion
 from bmc.c.source.config import SourceConfig
-from bmc.c.source.program import Function, Program, Scope, Unit, parse_file, parse_text, where, with_deep_stack
-from bmc.c.source.types import DATA_MODELS, FloatType, IntType, PointerType, VoidType, scalars
-from bmc.c.source.units import UnitReader
-from bmc.c.source.variables import is_variable, suggestion, symbol_content, variable_name
-from bmc.c.source.word_sizes import native_here
+from bmc.c.source.program import Function, Program, with_deep_stack
+from bmc.c.source.types import DATA_MODELS, FloatType, IntType, VoidType
 from bmc.errors import InputRefused, Location
-from bmc.formulas.terms import negate
-from bmc.system.original import Argument, Call
+from bmc.system.original import NativeInterface
+from bmc.system.transition import TransitionSystem, ValueType
 
 DEFAULT_STEP = "compute"
-DEFAULT_INIT = "init"
 
 
 def read_c(config: SourceConfig, roots: Sequence[str] = ()) -> CModel:
@@ -48,252 +44,119 @@ def read_c(config: SourceConfig, roots: Sequence[str] = ()) -> CModel:
     InputRefused and UnsupportedConstruct tell what cannot be read, and where.
     """
     forget_intervals()
-    model = with_deep_stack(lambda: Builder(config, roots).build())
-    model.native = native_here(model, config, lambda other: with_deep_stack(lambda: Builder(other, roots).build()))
+    model = with_deep_stack(lambda: _build(config, roots))
+    model.native = native_here(model, config, lambda other: with_deep_stack(lambda: _build(other, roots)))
     return model
 
 
-def read_program(config: SourceConfig) -> tuple[Program, Executor, dict[Key, Content]]:
-    """Parse all sources; the cells hold every file-scope object's start value."""
-    model = DATA_MODELS.get(config.target)
-    if model is None:
-        known = ", ".join(DATA_MODELS)
-        raise InputRefused(f"unknown target '{config.target}'", config.where, f"known targets are {known}")
-    if not config.files:
-        raise InputRefused("no source file is named", config.where, "list the files in sources.files")
-    program = Program([], model)
-    executor = Executor(program)
-    reader = UnitReader(program, executor.types, executor.initialiser)
-    for file in config.files:
-        source, tree = parse_file(file, config.include, config.defines, model, config.pass_errors)
-        unit = Unit(source, tree)
-        program.units.append(unit)
-        reader.read(unit)
-    return program, executor, _file_scope_cells(program, executor, reader)
+def _build(config: SourceConfig, roots: Sequence[str]) -> CModel:
+    runs = Runs(config, roots)
+    step = _step_function(runs.program, config)
+    notes = []
+    for name, ctype in step.ctype.parameters:
+        runs.binding.add(name, ctype, step)
+    if isinstance(step.ctype.result, IntType | FloatType):
+        runs.result = MemObject("return", step.ctype.result, "return", step.name)
+    elif not isinstance(step.ctype.result, VoidType):
+        notes.append(f"the result of '{step.name}' is not a scalar and is ignored")
+    open_volatile_inputs(runs.program, config)
+    watch = Watch(-1)
+    runs.executor.watches.append(watch)
+    after_init = runs.run_init(step)
+    set_by_init, read_by_init = set(watch.writes), set(watch.early)
+    result = runs.run_step(step, after_init)
+    runs.executor.watches.remove(watch)
+    result = without_untouched(runs, result, {key[0] for key in watch.reads | watch.writes})
+    roles = classify(runs, step, result)
+    check_outside(runs, roles, result, read_by_init)
+    runs.inputs = frozenset(key for key, role in roles.items() if role == "input")
+    if runs.inputs & result.shadowed:
+        result = runs.run_step(step, dict(result.start))
+    notes += runs.environment.notes(set_by_init) + volatile_notes(runs.program, runs.used)
+    return assemble(runs, step, result, roles, notes)
 
 
-def _file_scope_cells(program: Program, executor: Executor, reader: UnitReader) -> dict[Key, Content]:
-    names: dict[str, list[MemObject]] = {}
-    cells: dict[Key, Content] = {}
-    for unit in program.units:
-        for obj in list(unit.scope.names.values()):
-            if not isinstance(obj, MemObject) or obj in names.get(obj.symbol, []):
-                continue
-            names.setdefault(obj.symbol, []).append(obj)
-            init, home = reader.initialisers.get(obj, (None, unit))
-            cells.update(executor.initialiser.static(obj, init, home.scope))
-    for same in names.values():
-        for obj in same if len(same) > 1 else ():
-            obj.name = f"{obj.file.rsplit('/', 1)[-1]}::{obj.symbol}"
-    return cells
+def _step_function(program: Program, config: SourceConfig) -> Function:
+    name = config.step or DEFAULT_STEP
+    step = program.function(name)
+    if step is None:
+        names = [f.name for f in program.defined_functions() if f.name != "main"]
+        if config.step:
+            raise InputRefused(f"no step function '{name}'", config.where, suggestion(name, names))
+        known = f"(defined here: {', '.join(names[:8]) or 'none'})"
+        if config.where is not None:
+            text = f"no step function: functions.step is not set, and there is no '{DEFAULT_STEP}'"
+            raise InputRefused(text, config.where, f"set functions.step {known}")
+        raise InputRefused(
+            f"no step function: without a project file it must be called '{DEFAULT_STEP}'",
+            Location(config.files[0]),
+            f"run 'chaincover init {config.files[0]}' and set functions.step {known}",
+        )
+    return step
 
 
-class Builder:
-    """Builds one model; its steps are called in order by ``build``."""
+# other word sizes than those of this machine
 
-    def __init__(self, config: SourceConfig, roots: Sequence[str]) -> None:
-        self.config = config
-        self.program, self.executor, self.start = read_program(config)
-        self.roots = [f for f in self.program.defined_functions() if any(fnmatch.fnmatchcase(f.name, r) for r in roots)]
-        self.environment = self.executor.environment = Environment(config, self.program, self.executor)
-        self.binding = Binding()
-        self.init_calls: list[Call] = []
-        self.notes: list[str] = []
-        self.result: MemObject | None = None
-        self.inputs: frozenset[Key] = frozenset()
-        self.used: list[MemObject] = []
-        self.outside: dict[Key, Content] = {}
 
-    def build(self) -> CModel:
-        """The whole model."""
-        step = self._step_function()
-        for name, ctype in step.ctype.parameters:
-            self.binding.add(name, ctype, step)
-        if isinstance(step.ctype.result, IntType | FloatType):
-            self.result = MemObject("return", step.ctype.result, "return", step.name)
-        elif not isinstance(step.ctype.result, VoidType):
-            self.notes.append(f"the result of '{step.name}' is not a scalar and is ignored")
-        open_volatile_inputs(self.program, self.config)
-        watch = Watch(-1)
-        self.executor.watches.append(watch)
-        after_init = self._run_init(step)
-        set_by_init, read_by_init = set(watch.writes), set(watch.early)
-        result = self._settled(step, after_init)
-        self.executor.watches.remove(watch)
-        result = without_untouched(self, result, {key[0] for key in watch.reads | watch.writes})
-        roles = classify(self, step, result)
-        check_outside(self, roles, result, read_by_init)
-        self.inputs = frozenset(key for key, role in roles.items() if role == "input")
-        if self.inputs & result.shadowed:
-            result = self._settled(step, dict(result.start))
-        self.notes += self.environment.notes(set_by_init) + volatile_notes(self.program, self.used)
-        return assemble(self, step, result, roles)
+def this_machine() -> str:
+    """The word sizes of this machine's C compiler, '' where they are none of ``DATA_MODELS``."""
+    kinds = (ctypes.c_short, ctypes.c_int, ctypes.c_long, ctypes.c_longlong, ctypes.c_void_p)
+    sizes = [8 * ctypes.sizeof(kind) for kind in kinds]
+    known = (m for m in DATA_MODELS.values() if [m.short, m.int_, m.long, m.long_long, m.pointer] == sizes)
+    return next((model.name for model in known), "")
 
-    def _settled(self, step: Function, after_init: dict[Key, Content]) -> StepResult:
-        """The step's symbolic run, repeated until no new static local turns up."""
-        while True:
-            result = self._run_step_with_shadows(step, after_init)
-            late = [k for k in self.executor.static_cells if k[0].persistent and k not in after_init]
-            if not late:
-                return result
-            after_init.update({k: self.executor.static_cells[k] for k in late})
 
-    def _step_function(self) -> Function:
-        name = self.config.step or DEFAULT_STEP
-        step = self.program.function(name)
-        if step is None:
-            names = [f.name for f in self.program.defined_functions() if f.name != "main"]
-            if self.config.step:
-                raise InputRefused(f"no step function '{name}'", self.config.where, suggestion(name, names))
-            known = f"(defined here: {', '.join(names[:8]) or 'none'})"
-            if self.config.where is not None:
-                text = f"no step function: functions.step is not set, and there is no '{DEFAULT_STEP}'"
-                raise InputRefused(text, self.config.where, f"set functions.step {known}")
-            raise InputRefused(
-                f"no step function: without a project file it must be called '{DEFAULT_STEP}'",
-                Location(self.config.files[0]),
-                f"run 'chaincover init {self.config.files[0]}' and set functions.step {known}",
-            )
-        return step
+def native_here(model: CModel, config: SourceConfig, read: Callable[[SourceConfig], CModel]) -> NativeInterface:
+    """How to build and call the original on this machine; one that is refused where the original would differ.
 
-    # init
+    ``read`` reads a configuration into a model.
+    """
+    here = this_machine()
+    if config.target == here:
+        return model.native
+    try:
+        other = read(replace(config, target=here, pass_errors=True))
+        why = difference(model.system, other.system)
+    except InputRefused as error:
+        why = str(error)
+    except PysmtTypeError:  # a variable of one name has two types
+        why = "variables have other sizes"
+    if why:
+        text = f"the replay needs a compiler for the word sizes {config.target}; with this machine's ({here}): {why}"
+        return replace(model.native, refusal=text)
+    return replace(other.native, pass_errors=True)
 
-    def _run_init(self, step: Function) -> dict[Key, Content]:
-        """Memory after init: file-scope objects from their start values, pointees undefined until init sets them."""
-        calls = self.config.init
-        if calls is None:
-            calls = (DEFAULT_INIT,) if self.program.function(DEFAULT_INIT) else ()
-        prepared = [self._prepare_init(text, step) for text in calls]
-        self.binding.connect()
-        functions = [step, *(function for function, _, _ in prepared), *self.roots]
-        self.used = with_targets(self.used_objects(functions), self.start)
-        self.environment.discover(functions, self.used)
-        state = State(dict(self.start))
-        self.outside = self.environment.start(step.unit)
-        state.cells.update(self.outside)
-        for obj in self.binding.objects.values():
-            for path, _ in scalars(obj.ctype):
-                state.cells[obj, path] = Content((), negate(TRUE()))
-        state.cells.update(self.binding.pointer_cells())
-        recorder = self.executor.recorder = Recorder()
-        self.environment.initialising = True
-        for function, node, scope in prepared:
-            arguments = self._init_arguments(function, node, scope, state)
-            self.init_calls.append(Call(function.name, tuple(self._native_arguments(function, arguments, node))))
-            self.executor.invoke(function, arguments, state, node or function.node)
-        self.environment.initialising = False
-        if recorder.suspects:
-            raise undefined_in_init(recorder.suspects[0])
-        kept = {key: c for key, c in state.cells.items() if key[0].kind != "automatic"}
-        return {key: self._constant_cell(key, content) for key, content in kept.items()}
 
-    @staticmethod
-    def _constant_cell(key: Key, content: Content) -> Content:
-        if isinstance(content.term, tuple):
-            return content
-        if not content.defined.is_constant() or (content.defined.is_true() and not content.term.is_constant()):
-            raise InputRefused(f"the value of '{key[0].name}' after init is not a constant")
-        return content
+def difference(first: TransitionSystem, second: TransitionSystem) -> str:
+    """Where two systems over the same symbols differ, '' if they are the same term by term."""
+    names, others = _names(first), _names(second)
+    if names != others:
+        only = sorted(set(names) ^ set(others))
+        return f"there are other variables ({', '.join(only[:4])})"
+    for (name, left), (_, right) in zip(_parts(first), _parts(second), strict=True):
+        if left != right:
+            return f"{name} differs"
+    return ""
 
-    def _prepare_init(self, text: str, step: Function) -> tuple[Function, Any, Scope]:
-        """An init entry (a name or a call) as function, call node and scope."""
-        name = text.split("(")[0].strip()
-        function = self.program.function(name)
-        if function is None:
-            names = [f.name for f in self.program.defined_functions()]
-            raise InputRefused(f"no init function '{name}'", self.config.where, suggestion(name, names))
-        node = None
-        if "(" in text:
-            file = self.config.where.file if self.config.where else "functions.init"
-            tree = parse_text(f"void chaincover_init(void) {{ {text.rstrip(';')}; }}", file)
-            node = tree.ext[-1].body.block_items[0]
-        if node is None:
-            self.binding.bind(function)
-        return function, node, Scope(function.unit.scope, dict(self.binding.names()))
 
-    def _init_arguments(self, function: Function, node: Any, scope: Scope, state: State) -> list[Any]:
-        if node is not None:
-            return self.executor.arguments(node, scope, state)
-        values: list[Any] = []
-        for name, ctype in function.ctype.parameters:
-            known = self.binding.bound.get((function.name, name))
-            if known is not None:
-                assert isinstance(ctype, PointerType)
-                values.append(Value(self.binding.address(known), ctype))
-            else:
-                raise InputRefused(
-                    f"the parameter '{name}' of '{function.name}' has no value",
-                    self.config.where or where(function.node),
-                    f'write the call with its arguments in functions.init: "{function.name}(...)"',
-                )
-        return values
+def _names(system: TransitionSystem) -> list[str]:
+    return [var.name for var in system.state] + [var.name for var in system.inputs]
 
-    def _native_arguments(self, function: Function, values: list[Any], node: Any) -> list[Argument]:
-        typed = []
-        for value, (_, ctype) in zip(values, function.ctype.parameters, strict=False):
-            place = node or function.node
-            typed.append(as_argument(self.executor.as_type(value, ctype, place, State()), self.program.model, place))
-        return typed
 
-    # step
+def _parts(system: TransitionSystem) -> Iterator[tuple[str, object]]:
+    """All that makes up a system's behaviour, with names for the user; terms are shared, so that equal ones are one."""
+    for var in system.state:
+        yield f"the type of '{var.name}'", _kind(var.type)
+        yield f"'{var.name}' after init", var.init
+        yield f"'{var.name}' after a step", var.next
+    for given in system.inputs:
+        yield f"the type of '{given.name}'", _kind(given.type)
+        yield f"the range of '{given.name}'", given.values
+    yield "where behaviour is undefined", system.defined
+    yield "what inputs are allowed", system.input_constraint
+    yield "what is asserted", tuple(each.formula for each in system.asserts)
+    yield "what the tester chooses", system.chosen
 
-    def _run_step_with_shadows(self, step: Function, after_init: dict[Key, Content]) -> StepResult:
-        """Run the step; what may be unset at its start or end gets a definedness bit, until none is missing."""
-        shadowed = self._open(after_init) | (frozenset([(self.result, ())]) if self.result else frozenset())
-        while True:
-            final, recorder = self._run_step(step, after_init, shadowed)
-            if self._open(final) <= shadowed:
-                return StepResult(after_init, final, shadowed, recorder)
-            shadowed |= self._open(final)
 
-    def _open(self, cells: dict[Key, Content]) -> frozenset[Key]:
-        """The variables other than inputs that may be undefined."""
-        found = (k for k, c in cells.items() if not c.defined.is_true() and is_variable(k))
-        return frozenset(k for k in found if k not in self.inputs)
-
-    def _run_step(
-        self, step: Function, after_init: dict[Key, Content], shadowed: frozenset[Key]
-    ) -> tuple[dict[Key, Content], Recorder]:
-        cells = dict(after_init)
-        for key in after_init:
-            if is_variable(key):
-                cells[key] = symbol_content(key, key in shadowed)
-        recorder = self.executor.recorder = Recorder(limits=input_limits(self.config, after_init))
-        state = State(cells)
-        arguments: list[Any] = []
-        for name, ctype in step.ctype.parameters:
-            if name in self.binding.pointers:
-                assert isinstance(ctype, PointerType)
-                arguments.append(Value(self.binding.address(name), ctype))
-            else:
-                assert isinstance(ctype, IntType | FloatType)
-                content = state.cells[self.binding.objects[name], ()]
-                assert isinstance(content.term, FNode)
-                arguments.append(Value(content.term, ctype))
-        value = self.executor.invoke(step, arguments, state, step.node)
-        if self.result is not None and isinstance(value, Value):
-            state.cells[self.result, ()] = Content(value.term, TRUE())
-        self._check_pointers(after_init, state.cells, step)
-        return state.cells, recorder
-
-    @staticmethod
-    def _check_pointers(before: dict[Key, Content], after: dict[Key, Content], step: Function) -> None:
-        for key, old in before.items():
-            new = after[key]
-            if isinstance(old.term, tuple) and old != new and not isinstance(new.term, FNode):
-                raise InputRefused(
-                    f"the pointer '{variable_name(*key)}' is changed by the step: pointers as state are not supported",
-                    where(step.node),
-                )
-
-    def used_objects(self, roots: list[Function]) -> list[MemObject]:
-        """File-scope objects whose names ``roots`` and all that they call use."""
-        reached = reachable_functions(self.program, roots)
-        found = [f.unit.scope.names.get(name) for f in reached for name in called_names(f.node)]
-        return list(dict.fromkeys(obj for obj in found if isinstance(obj, MemObject)))
-
-    def used_names(self, step: Function) -> list[str]:
-        """Identifiers used by the step, init and property functions and all that they call."""
-        inits = [f for f in (self.program.function(c.function) for c in self.init_calls) if f is not None]
-        reached = reachable_functions(self.program, [step, *inits, *self.roots])
-        return list(dict.fromkeys(name for function in reached for name in called_names(function.node)))
+def _kind(vtype: ValueType) -> tuple[int, bool, object, bool]:
+    return vtype.bits, vtype.signed, vtype.labels, vtype.floating

@@ -6,25 +6,42 @@ the same environment as C for the compiled original.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from pysmt.shortcuts import FALSE
+from pysmt.fnode import FNode
+from pysmt.shortcuts import FALSE, TRUE
 
 from bmc.c.controller import autosar
-from bmc.c.controller.environment_text import Definition, environment_text
-from bmc.c.controller.externals import RESULT, External, ExternalReader, undefined_calls
-from bmc.c.controller.start_values import start_value
+from bmc.c.controller.externals import RESULT, External, ExternalCalls, ExternalReader, Slot, undefined_calls
+from bmc.c.controller.ranges import written_pattern
 from bmc.c.execute.calls import Calls
-from bmc.c.execute.external_calls import ExternalCalls
 from bmc.c.execute.initialise import zero
 from bmc.c.execute.lvalues import Result
-from bmc.c.execute.memory import Content, Key, MemObject, State
+from bmc.c.execute.memory import Content, Key, MemObject, State, Value
+from bmc.c.execute.variables import matching, variable_name
 from bmc.c.source.config import SourceConfig
-from bmc.c.source.program import Function, Program, Scope, Unit, where
-from bmc.c.source.types import scalars, type_at
-from bmc.c.source.variables import matching, variable_name
+from bmc.c.source.program import Function, Program, Scope, Unit, parse_text, where
+from bmc.c.source.types import (
+    ArrayType,
+    CType,
+    DataModel,
+    FloatType,
+    IntType,
+    Path,
+    PointerType,
+    StructType,
+    offset_of,
+    scalars,
+    show_type,
+    size_of,
+    type_at,
+)
 from bmc.errors import InputRefused, Location, UnsupportedConstruct
+from bmc.floats.format import number
+from bmc.formulas.terms import constant
 
 UNSET = Content((), FALSE())
 
@@ -132,16 +149,45 @@ class Environment:
             known = role in ("input", "state") or status
             cells.update({(obj, path): zero(ctype) if known else UNSET for path, ctype in scalars(obj.ctype)})
         names = {variable_name(*key): key for key in cells}
-        place = self.config.where or Location("interface.values")
-        for text, number in self.config.values.items():
+        for text, given in self.config.values.items():
             for name in matching([text], list(names), self.config.where, "object that no source defines"):
-                obj, path = names[name]
-                cells[obj, path] = start_value(self.executor, unit, name, number, type_at(obj.ctype, path), place)
-                self.valued.add((obj, path))
+                key = names[name]
+                cells[key] = self._start_value(unit, key, given)
+                self.valued.add(key)
         for (obj, path), content in cells.items():
             if obj.kind == "constant" and content.defined.is_false():
                 self._refuse_constant(obj, path)
         return cells
+
+    def _start_value(self, unit: Unit, key: Key, text: str) -> Content:
+        """The cell ``key`` as ``text`` (a number, or a C constant expression over ``unit``'s names) says.
+
+        InputRefused, with the place of the project file, for what is no constant number and for one that the cell
+        cannot hold; a floating one takes the nearest number.
+        """
+        name, ctype, executor = variable_name(*key), type_at(key[0].ctype, key[1]), self.executor
+        place = self.config.where or Location("interface.values")
+        if isinstance(ctype, FloatType) and ctype.readable:
+            written = written_pattern(text.strip(), name, ctype, place)
+            if written is not None:
+                return Content(constant(written, ctype.bits), TRUE())
+        try:
+            tree = parse_text(f"void f(void) {{ ({unit.source.expand(text)}); }}", place.file)
+            node = tree.ext[-1].body.block_items[0]
+            with executor.apart() as recorder:
+                given = executor.evaluate(node, unit.scope, State())
+            with executor.apart():
+                value = executor.as_type(given, ctype, node, State()) if isinstance(given, Value) else None
+        except InputRefused as error:
+            raise InputRefused(f"the value of '{name}': {error.message}", place, error.hint) from None
+        if recorder.suspects or not (_is_constant(given) and _is_constant(value)):
+            raise InputRefused(f"the value of '{name}' is no constant number", place)
+        assert isinstance(given, Value)
+        assert isinstance(value, Value)
+        if not _holds(given, value):
+            ends = f": {ctype.least}..{ctype.greatest}" if isinstance(ctype, IntType) else ""
+            raise InputRefused(f"{text} does not fit '{name}' ({show_type(ctype)}{ends})", place)
+        return Content(value.term, TRUE())
 
     def _refuse_constant(self, obj: MemObject, path: tuple[str | int, ...]) -> None:
         name = variable_name(obj, path)
@@ -224,3 +270,139 @@ def undefined_object(obj: MemObject) -> InputRefused:
 
 def _last(obj: MemObject) -> str:
     return obj.name.rsplit("_", 1)[-1]
+
+
+_NAMES = ("signed char", "short", "int", "long", "long long")
+_HEAD = "/* What the program uses and no source file defines: one value per step of each input. */\n"
+
+
+@dataclass(frozen=True)
+class Definition:
+    """An object and how its cells start."""
+
+    object: MemObject
+    start: Mapping[Path, Content]
+
+
+def environment_text(functions: Sequence[External], objects: Sequence[Definition], model: DataModel) -> str:
+    """C source of these functions and objects; '' if there are none."""
+    if not functions and not objects:
+        return ""
+    return _Writer(model, {each.object: each for each in objects}).text(functions)
+
+
+@dataclass
+class _Writer:
+    model: DataModel
+    objects: Mapping[MemObject, Definition]
+    structs: dict[int, str] = field(default_factory=dict)
+    types: list[str] = field(default_factory=list)
+
+    def text(self, functions: Sequence[External]) -> str:
+        inside = {slot.object for f in functions for slot in f.slots if slot.object.function}
+        outside = [self._object(obj) for obj in self.objects if obj not in inside]
+        bodies = [self._function(function) for function in functions]
+        return "".join([_HEAD, *self.types, *outside, *bodies])
+
+    def _object(self, obj: MemObject) -> str:
+        """A definition as bytes; only what the program itself names is visible to it."""
+        size = max(size_of(obj.ctype, self.model), 1)
+        data = bytearray(size)
+        for path, content in self.objects[obj].start.items():
+            if isinstance(content.term, FNode):
+                offset, bits = offset_of(obj.ctype, path, self.model), _bits(type_at(obj.ctype, path))
+                data[offset : offset + bits // 8] = content.term.constant_value().to_bytes(bits // 8, "little")
+        static = "" if obj.kind in ("global", "constant") and not obj.function else "static "
+        values = ", ".join(map(str, data)) if any(data) else "0"
+        return f"{static}unsigned char {obj.symbol}[{size}] __attribute__((aligned(16))) = {{{values}}};\n"
+
+    def _function(self, external: External) -> str:
+        ctype = external.function.ctype
+        parameters = [
+            f"{self._type(parameter)} chaincover_{number}" for number, (_, parameter) in enumerate(ctype.parameters, 1)
+        ]
+        result = self._type(ctype.result)
+        lines = [self._object(obj) for obj in dict.fromkeys(s.object for s in external.slots) if obj.function]
+        lines += [self._move(slot, ctype.parameters[slot.place - 1][1]) for slot in external.slots if slot.place]
+        if external.result is not None:
+            lines += self._return(external.result, result)
+        elif result != "void":
+            lines.append(f"{result} chaincover_0; __builtin_memset(&chaincover_0, 0, sizeof chaincover_0); "
+                         "return chaincover_0;\n")  # fmt: skip
+        body = "".join(f"  {line}" for line in lines)
+        return f"{result} {external.function.name}({', '.join(parameters) or 'void'}) {{\n{body}}}\n"
+
+    def _move(self, slot: Slot, parameter: CType) -> str:
+        here, size = slot.object.symbol, size_of(slot.object.ctype, self.model)
+        there = f"chaincover_{slot.place}" if isinstance(parameter, PointerType) else f"&chaincover_{slot.place}"
+        to, source = (there, here) if slot.way == "gives" else (here, there)
+        return f"__builtin_memcpy({to}, {source}, {size});\n"
+
+    @staticmethod
+    def _return(slot: Slot, result: str) -> list[str]:
+        assert slot.place == RESULT
+        if slot.way == "points":
+            return [f"return {slot.object.symbol};\n"]
+        return [
+            f"{result} chaincover_0;\n",
+            f"__builtin_memcpy(&chaincover_0, {slot.object.symbol}, sizeof chaincover_0);\n",
+            "return chaincover_0;\n",
+        ]
+
+    def _type(self, ctype: CType) -> str:
+        """A type that is passed like ``ctype``, in basic types."""
+        if isinstance(ctype, PointerType):
+            return "void *"
+        if isinstance(ctype, FloatType):
+            return {32: "float", 64: "double"}.get(ctype.bits, "long double")
+        if isinstance(ctype, IntType):
+            return self._integer(ctype)
+        return self._struct(ctype) if isinstance(ctype, StructType) else "void"
+
+    def _integer(self, ctype: IntType) -> str:
+        if ctype.is_bool:
+            return "_Bool"
+        name = next(name for name in _NAMES if self.model.basic[name].bits == ctype.bits)
+        return name if ctype.signed else f"unsigned {name.removeprefix('signed ')}"
+
+    def _struct(self, ctype: StructType) -> str:
+        """A struct of the same members, defined before its first use."""
+        if id(ctype) not in self.structs:
+            members = []
+            for number, member in enumerate(ctype.members()):
+                inner: CType = member.type
+                lengths = ""
+                while isinstance(inner, ArrayType):
+                    lengths += f"[{inner.length}]"
+                    inner = inner.element
+                members.append(f"{self._type(inner)} m{number}{lengths};")
+            name = self.structs[id(ctype)] = f"struct chaincover_struct_{len(self.structs)}"
+            pack, unpack = (f"#pragma pack(push, {ctype.pack})\n", "#pragma pack(pop)\n") if ctype.pack else ("", "")
+            self.types.append(f"{pack}{name} {{ {' '.join(members)} }};\n{unpack}")
+        return self.structs[id(ctype)]
+
+
+def _bits(ctype: CType) -> int:
+    assert isinstance(ctype, IntType | FloatType)
+    return ctype.bits
+
+
+def _is_constant(value: object) -> bool:
+    return isinstance(value, Value) and isinstance(value.term, FNode) and value.term.is_constant()
+
+
+def _holds(given: Value, stored: Value) -> bool:
+    """Whether a constant is stored as it is given; a floating object may round it, but not to an infinity."""
+    wanted, kept = _number(given), _number(stored)
+    if isinstance(stored.ctype, FloatType):
+        return math.isinf(kept) == math.isinf(wanted)
+    return wanted == kept
+
+
+def _number(value: Value) -> int | float:
+    """The number that a constant of arithmetic type is."""
+    raw = int(value.bits.constant_value())
+    if isinstance(value.ctype, FloatType):
+        return number(raw, value.ctype.format)
+    assert isinstance(value.ctype, IntType)
+    return value.ctype.value_type().value(raw)

@@ -4,70 +4,65 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BVULE, FALSE, TRUE
 
-from bmc.c.controller.binding import as_scalar
+from bmc.c.controller.binding import as_scalar, with_targets
 from bmc.c.controller.model import CModel
-from bmc.c.controller.outside import with_targets
-from bmc.c.controller.ranges import Ranges
+from bmc.c.controller.ranges import ProjectRanges
+from bmc.c.controller.runs import Runs
 from bmc.c.execute.math_library import FUNCTIONS, UNKNOWN
 from bmc.c.execute.memory import Content, Key, MemObject
-from bmc.c.execute.reads import StepResult, is_written, read_names
-from bmc.c.source.layout import offset_of, size_of
+from bmc.c.execute.recorder import StepResult, is_written, read_names
+from bmc.c.execute.variables import DEFINED, CVariable, is_variable, matching, variable_name
 from bmc.c.source.program import Function
-from bmc.c.source.types import Arithmetic, FloatType, IntType, type_at
-from bmc.c.source.variables import DEFINED, CVariable, is_variable, matching, variable_name
+from bmc.c.source.types import Arithmetic, FloatType, IntType, offset_of, size_of, type_at
 from bmc.errors import InputRefused
 from bmc.formulas.terms import constant
 from bmc.system.original import Argument, Call, Cell, Link, MemoryObject, NativeInterface, ZeroSum
 from bmc.system.transition import BOOLEAN, Condition, InputVariable, StateVariable, TransitionSystem
 
-if TYPE_CHECKING:
-    from bmc.c.controller.build import Builder
 
-
-def classify(builder: Builder, step: Function, result: StepResult) -> dict[Key, str]:
+def classify(runs: Runs, step: Function, result: StepResult) -> dict[Key, str]:
     """The role of every variable, in the order in which variables are listed."""
-    keys = _variable_keys(builder, step, result)
-    return _roles(builder, keys, result)
+    keys = _variable_keys(runs, step, result)
+    return _roles(runs, keys, result)
 
 
-def assemble(builder: Builder, step: Function, result: StepResult, roles: dict[Key, str]) -> CModel:
+def assemble(runs: Runs, step: Function, result: StepResult, roles: dict[Key, str], notes: Sequence[str]) -> CModel:
     """The model from the finished symbolic runs of init and step."""
     keys = list(roles)
     variables = tuple(CVariable(variable_name(*key), key, _scalar_type(key), roles[key]) for key in keys)
     shadowed = frozenset(variable_name(*key) for key in result.shadowed if roles.get(key) not in (None, "input"))
     base = {key: content for key, content in result.start.items() if key not in roles}
     model = CModel(
-        program=builder.program,
-        executor=builder.executor,
-        parameters=builder.binding.names(),
+        program=runs.program,
+        executor=runs.executor,
+        parameters=runs.binding.names(),
         variables=variables,
         shadowed=shadowed,
         base=base,
         step_function=step.name,
-        system=TransitionSystem(builder.config.name, (), ()),
-        native=_native(builder, step, variables),
-        notes=tuple(_stand_in_notes(builder) + builder.notes + _notes(builder, variables, result)),
+        system=TransitionSystem(runs.config.name, (), ()),
+        native=_native(runs, step, variables),
+        notes=(*_stand_in_notes(runs), *notes, *_notes(runs, variables, result)),
         recorder=result.recorder,
     )
-    model.system = _system(builder, model, result)
+    model.system = _system(runs, model, result)
     return model
 
 
-def _variable_keys(builder: Builder, step: Function, result: StepResult) -> list[Key]:
-    used = set(builder.used_names(step))
-    roots = [*builder.used, *(obj for obj, _ in result.start if obj.kind != "global")]
+def _variable_keys(runs: Runs, step: Function, result: StepResult) -> list[Key]:
+    used = set(runs.used_names(step))
+    roots = [*runs.used, *(obj for obj, _ in result.start if obj.kind != "global")]
     reached = set(with_targets(roots, result.start))
     keys = [
         k for k in result.start if is_variable(k) and (k[0].kind != "global" or k[0].symbol in used or k[0] in reached)
     ]
     order = {"argument": 0, "pointee": 0}
     keys.sort(key=lambda k: order.get(k[0].kind, 1))
-    return [*keys, (builder.result, ())] if builder.result is not None else keys
+    return [*keys, (runs.result, ())] if runs.result is not None else keys
 
 
 def _scalar_type(key: Key) -> Arithmetic:
@@ -79,9 +74,9 @@ def _scalar_type(key: Key) -> Arithmetic:
 # roles
 
 
-def _roles(builder: Builder, keys: Sequence[Key], result: StepResult) -> dict[Key, str]:
+def _roles(runs: Runs, keys: Sequence[Key], result: StepResult) -> dict[Key, str]:
     """Role of each variable: as the project says, else by the rules of docs/project-file.md."""
-    config = builder.config
+    config = runs.config
     names = {variable_name(*key): key for key in keys}
     roles: dict[Key, str] = {}
     for role, patterns in (
@@ -92,25 +87,25 @@ def _roles(builder: Builder, keys: Sequence[Key], result: StepResult) -> dict[Ke
     ):
         for name in matching(patterns, list(names), config.where, what=f"{role} variable"):
             roles.setdefault(names[name], role)
-    guess = _Guess(builder, keys, result)
-    return {key: roles.get(key) or builder.environment.role(key) or guess.role(key) for key in keys}
+    guess = _Guess(runs, keys, result)
+    return {key: roles.get(key) or runs.environment.role(key) or guess.role(key) for key in keys}
 
 
 class _Guess:
     """Roles that the project leaves open."""
 
-    def __init__(self, builder: Builder, keys: Sequence[Key], result: StepResult) -> None:
-        self.builder = builder
+    def __init__(self, runs: Runs, keys: Sequence[Key], result: StepResult) -> None:
+        self.runs = runs
         self.result = result
         self.written = {key for key in keys if key in result.final and is_written(key, result)}
         self.written_objects = {key[0] for key in self.written}
-        functions = [builder.program.function(call.function) for call in builder.init_calls]
+        functions = [runs.program.function(call.function) for call in runs.init_calls]
         self.in_init = {
             match
             for f in functions
             if f is not None
             for name, ctype in f.ctype.parameters
-            if (match := builder.binding.bound.get((f.name, name)) or builder.binding.match(name, ctype)) is not None
+            if (match := runs.binding.bound.get((f.name, name)) or runs.binding.match(name, ctype)) is not None
         }
         self.read = read_names(result)
 
@@ -121,20 +116,20 @@ class _Guess:
         if obj.kind == "return":
             return "output"
         if obj.kind == "pointee" and obj not in self.written_objects:
-            if obj.name in self.builder.binding.const or obj.name not in self.in_init:
+            if obj.name in self.runs.binding.const or obj.name not in self.in_init:
                 return "input"
         elif key in self.written and variable_name(*key) not in self.read and obj.kind != "local":
             return "output"
         return "state"
 
 
-def _stand_in_notes(builder: Builder) -> list[str]:
-    return [f"{name}: bundled stand-in for a header that was not found" for name, _ in builder.program.stand_ins]
+def _stand_in_notes(runs: Runs) -> list[str]:
+    return [f"{name}: bundled stand-in for a header that was not found" for name, _ in runs.program.stand_ins]
 
 
-def _notes(builder: Builder, variables: Sequence[CVariable], result: StepResult) -> list[str]:
+def _notes(runs: Runs, variables: Sequence[CVariable], result: StepResult) -> list[str]:
     """Remarks on what was guessed and may surprise."""
-    config, notes = builder.config, []
+    config, notes = runs.config, []
     names = [variable.name for variable in variables if variable.role != "input"]
     chosen = matching(config.chosen, names, config.where, "state variable")
     for variable in variables:
@@ -156,9 +151,9 @@ def _notes(builder: Builder, variables: Sequence[CVariable], result: StepResult)
 # the transition system
 
 
-def _system(builder: Builder, model: CModel, result: StepResult) -> TransitionSystem:
-    config = builder.config
-    ranges = Ranges(model, config)
+def _system(runs: Runs, model: CModel, result: StepResult) -> TransitionSystem:
+    config = runs.config
+    ranges = ProjectRanges(model, config)
     model.ranges = ranges.texts
     state: list[StateVariable] = []
     invariants: list[Condition] = []
@@ -180,6 +175,7 @@ def _system(builder: Builder, model: CModel, result: StepResult) -> TransitionSy
         defined=recorder.defined,
         asserts=tuple(recorder.asserts),
         suspects=tuple(recorder.suspects),
+        assumptions=tuple(recorder.assumptions),
         invariants=tuple(invariants),
         chosen=tuple(matching(config.chosen, [v.name for v in state], config.where, "state variable")),
     )
@@ -187,7 +183,9 @@ def _system(builder: Builder, model: CModel, result: StepResult) -> TransitionSy
     return replace(system, input_constraint=ranges.constraint(inputs))
 
 
-def _state_variables(variable: CVariable, model: CModel, result: StepResult, ranges: Ranges) -> list[StateVariable]:
+def _state_variables(
+    variable: CVariable, model: CModel, result: StepResult, ranges: ProjectRanges
+) -> list[StateVariable]:
     start = result.start.get(variable.key, Content((), FALSE()))
     final = result.final[variable.key]
     assert isinstance(final.term, FNode) or final.defined.is_false()
@@ -207,13 +205,13 @@ def _state_variables(variable: CVariable, model: CModel, result: StepResult, ran
 # the compiled original
 
 
-def _native(builder: Builder, step: Function, variables: Sequence[CVariable]) -> NativeInterface:
-    data = builder.program.model
-    config = builder.config
-    wanted: dict[MemObject, None] = dict.fromkeys(builder.binding.objects.values())
+def _native(runs: Runs, step: Function, variables: Sequence[CVariable]) -> NativeInterface:
+    data = runs.program.model
+    config = runs.config
+    wanted: dict[MemObject, None] = dict.fromkeys(runs.binding.objects.values())
     wanted.update({v.key[0]: None for v in variables})
     objects = tuple(
-        MemoryObject(obj.name, obj.kind, _size(obj, builder), obj.symbol or obj.name, obj.function, obj.file)
+        MemoryObject(obj.name, obj.kind, _size(obj, runs), obj.symbol or obj.name, obj.function, obj.file)
         for obj in wanted
     )
     cells = tuple(
@@ -226,32 +224,32 @@ def _native(builder: Builder, step: Function, variables: Sequence[CVariable]) ->
         )
         for v in variables
     )
-    arguments = tuple(_step_argument(builder, name) for name, _ in step.ctype.parameters)
-    call = Call(step.name, arguments, *_returns(builder.result))
+    arguments = tuple(_step_argument(runs, name) for name, _ in step.ctype.parameters)
+    call = Call(step.name, arguments, *_returns(runs.result))
     return NativeInterface(
         config.files,
         config.include,
         config.defines,
         objects,
         cells,
-        tuple(builder.init_calls),
+        tuple(runs.init_calls),
         call,
-        builder.program.stand_ins,
-        builder.environment.text(builder.outside),
+        runs.program.stand_ins,
+        runs.environment.text(runs.outside),
         tuple(
             Link(obj.name, offset_of(obj.ctype, path, data), target.name)
-            for (obj, path), target in builder.binding.members.items()
+            for (obj, path), target in runs.binding.members.items()
         ),
-        tuple(sorted({f.name for f in builder.program.defined_functions()} & (UNKNOWN | FUNCTIONS.keys()))),
-        tuple(ZeroSum(u.source.file, u.zero_sum, u.narrowed) for u in builder.program.units if u.zero_sum is not None),
+        tuple(sorted({f.name for f in runs.program.defined_functions()} & (UNKNOWN | FUNCTIONS.keys()))),
+        tuple(ZeroSum(u.source.file, u.zero_sum, u.narrowed) for u in runs.program.units if u.zero_sum is not None),
     )
 
 
-def _size(obj: MemObject, builder: Builder) -> int:
+def _size(obj: MemObject, runs: Runs) -> int:
     try:
-        return size_of(obj.ctype, builder.program.model)
+        return size_of(obj.ctype, runs.program.model)
     except InputRefused:
-        return builder.program.model.pointer // 8
+        return runs.program.model.pointer // 8
 
 
 def _returns(result: MemObject | None) -> tuple[str, bool]:
@@ -259,9 +257,9 @@ def _returns(result: MemObject | None) -> tuple[str, bool]:
     return ("", False) if result is None else (result.name, isinstance(result.ctype, FloatType))
 
 
-def _step_argument(builder: Builder, name: str) -> Argument:
-    obj = builder.binding.objects[name]
-    if name in builder.binding.pointers:
+def _step_argument(runs: Runs, name: str) -> Argument:
+    obj = runs.binding.objects[name]
+    if name in runs.binding.pointers:
         return Argument("address", obj.name)
     assert isinstance(obj.ctype, IntType | FloatType)
     return as_scalar(obj.ctype, obj.name)

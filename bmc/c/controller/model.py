@@ -9,13 +9,13 @@ from typing import Any
 
 from pysmt.shortcuts import TRUE
 
+from bmc.c.execute.decisions import Decision, decisions
 from bmc.c.execute.memory import Content, Key, MemObject, Place, State, Target
 from bmc.c.execute.recorder import Recorder
 from bmc.c.execute.statements import Executor
-from bmc.c.source.decisions import Decision, decisions
+from bmc.c.execute.variables import CVariable, find_variable, symbol_content
 from bmc.c.source.program import EnumConstant, Program, Scope, Typedef, parse_text
 from bmc.c.source.types import type_at
-from bmc.c.source.variables import CVariable, find_variable, symbol_content
 from bmc.errors import InputRefused, Location
 from bmc.system.original import NativeInterface
 from bmc.system.transition import TransitionSystem

@@ -4,29 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from bmc.c.controller.environment import undefined_object
-from bmc.c.execute.memory import UNDEFINED, Content, Key, MemObject
-from bmc.c.execute.reads import StepResult, is_volatile, is_written, read_names
+from bmc.c.controller.runs import Runs
+from bmc.c.execute.memory import UNDEFINED, Key, MemObject
+from bmc.c.execute.recorder import StepResult, is_volatile, is_written, read_names
+from bmc.c.execute.variables import matching, variable_name
 from bmc.c.source.config import SourceConfig
 from bmc.c.source.program import Program
 from bmc.c.source.types import ArrayType, CType, PointerType, StructType, scalars
-from bmc.c.source.variables import matching, variable_name
 from bmc.errors import InputRefused, Location
 
-if TYPE_CHECKING:
-    from bmc.c.controller.build import Builder
 
-
-def check_outside(builder: Builder, roles: Mapping[Key, str], result: StepResult, read_by_init: Iterable[Key]) -> None:
+def check_outside(runs: Runs, roles: Mapping[Key, str], result: StepResult, read_by_init: Iterable[Key]) -> None:
     """Refuse a value from outside that init or step read and the project does not describe.
 
     Such are objects that no source defines, and volatile ones that any access reads before they are written;
     ``read_by_init`` are those that init so reads. What the project lists under ``interface.state`` keeps its
     value; what it gives a value in ``interface.values`` has it.
     """
-    config, environment = builder.config, builder.environment
+    config, environment = runs.config, runs.environment
     names = {variable_name(*key): key for key in roles}
     told = {names[name] for name in matching(config.state, list(names), config.where, "state variable")}
     told |= environment.valued
@@ -41,7 +38,7 @@ def check_outside(builder: Builder, roles: Mapping[Key, str], result: StepResult
             raise undefined_object(obj)
     early = set(read_by_init)
     for key in result.final:
-        if key not in roles or key in told or not is_volatile(key, builder.executor.through_volatile):
+        if key not in roles or key in told or not is_volatile(key, runs.executor.through_volatile):
             continue
         if key in early:
             raise _volatile_in_init(key)
@@ -67,22 +64,6 @@ def _volatile_in_init(key: Key) -> InputRefused:
         key[0].declared,
         "leave that out of init, or list it in interface.state if it keeps its value",
     )
-
-
-def with_targets(objects: Iterable[MemObject], cells: Mapping[Key, Content]) -> list[MemObject]:
-    """``objects``, and all that their pointers point to, directly or not."""
-    targets: dict[MemObject, list[MemObject]] = {}
-    for (obj, _), content in cells.items():
-        if isinstance(content.term, tuple):
-            targets.setdefault(obj, []).extend(t.object for t in content.term if t.object is not None)
-    found = list(dict.fromkeys(objects))
-    known = set(found)
-    for obj in found:
-        for other in targets.get(obj, ()):
-            if other not in known:
-                known.add(other)
-                found.append(other)
-    return found
 
 
 def volatile_notes(program: Program, used: Iterable[MemObject]) -> list[str]:
@@ -126,9 +107,9 @@ def _has_volatile_member(ctype: CType) -> bool:
     return any(member.volatile or _has_volatile_member(member.type) for member in members)
 
 
-def without_untouched(builder: Builder, result: StepResult, touched: set[MemObject]) -> StepResult:
+def without_untouched(runs: Runs, result: StepResult, touched: set[MemObject]) -> StepResult:
     """The run without the objects behind pointer members that neither init nor the step came to."""
-    binding = builder.binding
+    binding = runs.binding
     gone = {obj for obj in binding.members.values() if obj not in touched}
     if not gone:
         return result

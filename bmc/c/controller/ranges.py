@@ -1,31 +1,34 @@
-"""Allowed values of inputs, ranges of state, and the constraints between inputs."""
+"""What the project says about values: ranges of inputs and state, and constraints between inputs.
+
+Ranges of floating variables are numbers and intervals, as ranges over IEEE-754 patterns.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BVSGE, BVSLE, BVUGE, BVULE, FALSE, TRUE, And, Or
 
-from bmc.c.controller.float_ranges import read_float_ranges
 from bmc.c.controller.model import CModel
-from bmc.c.execute.floating import truth
-from bmc.c.execute.memory import Value
+from bmc.c.execute.floating import exact, truth
+from bmc.c.execute.memory import Key, State, Value
 from bmc.c.execute.recorder import Recorder
+from bmc.c.execute.variables import CVariable, is_variable, matching, symbol_content, variable_name
 from bmc.c.source.config import SourceConfig
-from bmc.c.source.types import Arithmetic, FloatType, IntType
-from bmc.c.source.variables import CVariable, matching
+from bmc.c.source.types import Arithmetic, FloatType, IntType, PointerType, type_at
 from bmc.errors import InputRefused, Location
-from bmc.floats.format import is_nan, number
-from bmc.floats.ranges import every
+from bmc.floats.format import canonical, is_nan, nearest, number, read, value_of
+from bmc.floats.ranges import Ranges, between, every, joined
 from bmc.formulas.terms import both, constant, either, equals, negate
 from bmc.system.transition import InputVariable, ValueType, conjunction
 
 _BOOLEAN_NAMES = re.compile(r"(?i)(.*_)?bool(ean)?(8|_t|8_t)?$")
 
 
-class Ranges:
+class ProjectRanges:
     """The project's ranges and input constraints, read as C constants and expressions."""
 
     def __init__(self, model: CModel, config: SourceConfig) -> None:
@@ -52,7 +55,7 @@ class Ranges:
         if is_boolean(ctype):
             return ((0, 1),)
         if ctype.labels:
-            return joined(value for _, value in ctype.labels)
+            return joined((value, value) for _, value in ctype.labels)
         return ((ctype.least, ctype.greatest),)
 
     def bounds(self, variable: CVariable) -> tuple[int | None, int | None]:
@@ -97,14 +100,14 @@ def read_ranges(
     """
     ctype = variable.ctype
     if isinstance(ctype, FloatType):
-        return read_float_ranges(model, variable.name, ctype, values, where)
+        return FloatReader(model, variable.name, ctype, where).ranges(values)
     if isinstance(values, str):
         low, dots, high = values.partition("..")
         if not dots:
             low = high = values
         ranges: tuple[tuple[int, int], ...] = ((read_number(model, low, where), read_number(model, high, where)),)
     else:
-        ranges = joined(read_number(model, text, where) for text in values)
+        ranges = joined((number, number) for number in (read_number(model, text, where) for text in values))
     if not ranges or ranges[0][0] > ranges[-1][1]:
         raise InputRefused(f"the range of '{variable.name}' is empty", where)
     for value in (ranges[0][0], ranges[-1][1]):
@@ -126,17 +129,6 @@ def is_boolean(ctype: Arithmetic) -> bool:
     return isinstance(ctype, IntType) and (ctype.is_bool or bool(_BOOLEAN_NAMES.match(ctype.name)))
 
 
-def joined(numbers: Iterable[int]) -> tuple[tuple[int, int], ...]:
-    """Numbers as rising inclusive ranges."""
-    ranges: list[tuple[int, int]] = []
-    for value in sorted(set(numbers)):
-        if ranges and value == ranges[-1][1] + 1:
-            ranges[-1] = (ranges[-1][0], value)
-        else:
-            ranges.append((value, value))
-    return tuple(ranges)
-
-
 def membership(variable: InputVariable) -> FNode:
     """That an input has one of its allowed values."""
     result = FALSE()
@@ -155,3 +147,145 @@ def _between(symbol: FNode, low: int, high: int, vtype: ValueType) -> FNode:
     if high < vtype.greatest:
         parts.append(below(symbol, constant(high, vtype.bits)))
     return And(parts) if len(parts) > 1 else parts[0] if parts else TRUE()
+
+
+MOST_STEPS = 1000
+"""Values that a range with a step may have."""
+_MARKS = frozenset(".eEpPnN")
+"""What tells a number with a fraction or an exponent, ``inf`` and ``nan`` from a C integer."""
+
+
+@dataclass(frozen=True)
+class FloatReader:
+    """Reads what the project says about the values of one floating variable, as patterns.
+
+    InputRefused, with the place ``where``, for what is no number and for one that does not fit the variable.
+    """
+
+    model: CModel
+    name: str
+    ctype: FloatType
+    where: Location
+
+    def ranges(self, values: str | tuple[str, ...]) -> Ranges:
+        """Allowed patterns as rising inclusive ranges: of ``low..high``, of one number, or of a list of both.
+
+        An interval has both zeros if it has one, and no NaN; a number in a list is that number alone. ``low..high step
+        s`` is the list of ``low``, ``low`` + ``s`` and so on. InputRefused if there is none.
+        """
+        pieces: set[tuple[int, int]] = set()
+        for text in (values,) if isinstance(values, str) else values:
+            interval, stepped, step = text.partition(" step ")
+            if stepped:
+                pieces.update(self._grid(interval, step))
+                continue
+            low, dots, high = text.partition("..")
+            first = self.pattern(low)
+            pieces.update(between(first, self.pattern(high), self.ctype.format) if dots else ((first, first),))
+        if not pieces:
+            raise InputRefused(f"the range of '{self.name}' is empty", self.where)
+        return joined(pieces)
+
+    def _grid(self, interval: str, step: str) -> set[tuple[int, int]]:
+        """Every number from the lower end on, in steps that are exact before each number is rounded once."""
+        low, _, high = interval.partition("..")
+        try:
+            least, greatest, width = value_of(low), value_of(high), value_of(step)
+        except ValueError:
+            text = f"'{interval} step {step}' needs three plain numbers"
+            raise InputRefused(text, self.where, "0.0..100.0 step 0.5") from None
+        if width <= 0:
+            raise InputRefused(f"the step of the range of '{self.name}' must be above 0", self.where)
+        count = (greatest - least) // width + 1
+        if count > MOST_STEPS:
+            text = f"the range of '{self.name}' has {count} values, more than {MOST_STEPS}"
+            raise InputRefused(text, self.where, "choose a larger step, or leave it out")
+        found = [nearest(least + index * width, self.ctype.format) for index in range(count)]
+        for end in (low, high):
+            self.pattern(end)
+        return {(raw, raw) for raw in found}
+
+    def pattern(self, text: str) -> int:
+        """The pattern of a number, rounded once: ``12.5``, ``-inf``, ``nan``, or a C constant expression."""
+        word = text.strip()
+        written = written_pattern(word, self.name, self.ctype, self.where)
+        return self._constant(word) if written is None else written
+
+    def _constant(self, text: str) -> int:
+        model, form = self.model, self.ctype.format
+        node = model.expand_and_parse(text, self.where)
+        recorder = Recorder()
+        value: Value = model.with_names(
+            recorder, self.where, lambda: model.executor.value(node, model.scope(), State(pc=TRUE()))
+        )
+        if isinstance(value.ctype, PointerType) or recorder.suspects or not value.bits.is_constant():
+            raise InputRefused(f"'{text}' is no constant number", self.where)
+        raw = int(exact(value, self.ctype).bits.constant_value())
+        if raw & ~form.sign == form.infinity and not _infinite(value):
+            raise _too_large(text, self.name, self.ctype, self.where)
+        return canonical(raw, form)
+
+
+def _infinite(value: Value) -> bool:
+    form = value.ctype.format if isinstance(value.ctype, FloatType) else None
+    return form is not None and value.bits.constant_value() & ~form.sign == form.infinity
+
+
+def _too_large(text: str, name: str, ctype: FloatType, where: Location) -> InputRefused:
+    return InputRefused(f"{text} does not fit '{name}' ({ctype.name})", where, "write inf for infinity")
+
+
+def written_pattern(text: str, name: str, ctype: FloatType, where: Location) -> int | None:
+    """The pattern of a floating number as it is written, rounded once; None if ``text`` is anything else.
+
+    InputRefused, with the place ``where``, for a finite number that is too large.
+    """
+    try:
+        return read(text, ctype.format) if _MARKS & set(text) else None
+    except OverflowError:
+        raise _too_large(text, name, ctype, where) from None
+    except ValueError:
+        return None
+
+
+_NUMBER = re.compile(r"\s*[+-]?\d+\s*")
+
+
+def input_limits(config: SourceConfig, keys: Iterable[Key]) -> FNode:
+    """Bounds of the integer cells among ``keys`` that the project names as inputs, over their plain symbols.
+
+    Only where the range is given in plain numbers; wider than the range itself where that has gaps.
+    """
+    cells = {variable_name(*key): key for key in keys if is_variable(key)}
+    inputs = set(_selected(config.input, list(cells)))
+    parts = []
+    for pattern, values in config.ranges.items():
+        bounds = _bounds(values)
+        if bounds is None:
+            continue
+        for name in sorted(inputs.intersection(_selected([pattern], list(cells)))):
+            ctype, term = type_at(cells[name][0].ctype, cells[name][1]), symbol_content(cells[name], False).term
+            if isinstance(ctype, IntType) and isinstance(term, FNode):
+                low, high = max(bounds[0], ctype.least), min(bounds[1], ctype.greatest)
+                parts.append(_between(term, low, high, ctype.value_type()))
+    return conjunction(parts)
+
+
+def _selected(patterns: Sequence[str], names: Sequence[str]) -> list[str]:
+    """The names that patterns select; what selects nothing is told later, when all names are known."""
+    found: list[str] = []
+    for pattern in patterns:
+        try:
+            found += matching([pattern], names, None, "variable")
+        except InputRefused:
+            continue
+    return found
+
+
+def _bounds(values: str | tuple[str, ...]) -> tuple[int, int] | None:
+    """Least and greatest value; None where something else than plain numbers is given."""
+    texts = values.split("..") if isinstance(values, str) else values
+    if not texts or not all(_NUMBER.fullmatch(text) for text in texts):
+        return None
+    numbers = [int(text) for text in texts]
+    return min(numbers), max(numbers)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from typing import Any
 
 from pysmt.fnode import FNode
 from pysmt.shortcuts import FALSE, TRUE
 
-from bmc.c.execute.arithmetic import Suspect, constant_value, in_range
+from bmc.c.execute.arithmetic import Suspect, constant_value, in_range, interval
 from bmc.c.execute.cases import Cases
 from bmc.c.execute.floating import convert
-from bmc.c.execute.intervals import interval
 from bmc.c.execute.memory import (
     UNDEFINED,
     Aggregate,
@@ -26,8 +27,7 @@ from bmc.c.execute.memory import (
     live,
     merge_contents,
 )
-from bmc.c.execute.reads import is_volatile, unwritten
-from bmc.c.execute.recorder import Recorder
+from bmc.c.execute.recorder import Recorder, is_volatile, unwritten
 from bmc.c.execute.zero_sums import is_narrowed
 from bmc.c.source.program import unsupported, where
 from bmc.c.source.types import (
@@ -63,6 +63,10 @@ class Watch:
         self.writes: set[Key] = set()
         self.direct: set[Key] = set()
 
+    def clash(self, other: Watch) -> set[Key]:
+        """The cells for which it matters which of the two operands is evaluated first."""
+        return (self.writes & (other.reads | other.writes)) | (other.writes & self.reads)
+
 
 class MemoryAccess:
     """Base of the evaluator: how values get into and out of a State."""
@@ -79,6 +83,16 @@ class MemoryAccess:
         self.through_volatile: dict[MemObject, set[Path]] = {}
         """What was accessed through pointers to volatile."""
         self._declared_volatile: dict[Key, bool] = {}
+
+    @contextlib.contextmanager
+    def apart(self) -> Iterator[Recorder]:
+        """Evaluate something that is no part of the run: it is recorded apart, and nobody watches it."""
+        saved = self.recorder, self.watches
+        self.recorder, self.watches = Recorder(), []
+        try:
+            yield self.recorder
+        finally:
+            self.recorder, self.watches = saved
 
     def load(self, place: Place, state: State, node: Any) -> Value | Aggregate:
         """The value of an lvalue (C11 6.3.2.1p2). Undefined reads are suspected."""

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pysmt.shortcuts import TRUE
 
 from bmc.c.execute import arithmetic
 from bmc.c.execute.access import struct_scalars
+from bmc.c.execute.expressions import Evaluator
 from bmc.c.execute.initialise import zero
 from bmc.c.execute.memory import Content, MemObject, Place, State, Target, Value, is_null, live
-from bmc.c.source.layout import size_of
 from bmc.c.source.program import Scope, unsupported, where
-from bmc.c.source.types import ArrayType, CType, IntType, Path, PointerType, StructType, same_type, type_at
+from bmc.c.source.types import ArrayType, CType, IntType, Path, PointerType, StructType, same_type, size_of, type_at
 from bmc.errors import InputRefused
 from bmc.formulas.terms import constant
-
-if TYPE_CHECKING:
-    from bmc.c.execute.calls import Calls
 
 
 class Blocks:
     """Moves and fills memory cell by cell; what is no run of whole cells is refused."""
 
-    def __init__(self, executor: Calls) -> None:
+    def __init__(self, executor: Evaluator) -> None:
         self.executor = executor
 
     def set(self, node: Any, scope: Scope, state: State) -> Value:

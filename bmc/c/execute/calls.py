@@ -1,31 +1,28 @@
-"""Function calls: inlined, handled by the caller, or left to the library."""
+"""Function calls: inlined, handled by the caller, or of functions that need no definition.
+
+Such are assumptions and assertions, memset, memcpy, abs, and output that is ignored.
+"""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from pycparser import c_ast
 from pysmt.shortcuts import TRUE
 
-from bmc.c.execute.access import Watch
-from bmc.c.execute.cells import Fork
+from bmc.c.execute import arithmetic
+from bmc.c.execute.blocks import Blocks
 from bmc.c.execute.expressions import Evaluator
-from bmc.c.execute.library import Library
 from bmc.c.execute.lvalues import Result
-from bmc.c.execute.memory import UNDEFINED, MemObject, Place, State, Target, join
-from bmc.c.execute.nonfinite import stand_in
-from bmc.c.source.depth import DEEPEST_CALL, too_deep
+from bmc.c.execute.math_library import MathCalls, stand_in
+from bmc.c.execute.memory import UNDEFINED, Fork, MemObject, Place, State, Target, Value, join
 from bmc.c.source.extensions import ASSEMBLY
-from bmc.c.source.program import Function, Program, Scope, unsupported, where
-from bmc.c.source.types import CType, VoidType, scalars
-from bmc.c.source.variables import variable_name
-from bmc.errors import InputRefused
-from bmc.formulas.terms import both
-
-if TYPE_CHECKING:
-    from bmc.c.controller.environment import Environment
+from bmc.c.source.program import DEEPEST_CALL, Function, Program, Scope, too_deep, unsupported, where
+from bmc.c.source.types import ArrayType, CType, Path, StructType, VoidType, offset_of, scalars, type_at
+from bmc.errors import InputRefused, UnsupportedConstruct
+from bmc.formulas.terms import both, choose, constant, equals
 
 
 @dataclass(eq=False, slots=True)
@@ -34,10 +31,19 @@ class Frame:
 
     function: Function
     result: MemObject | None
+    entry: Fork
+    """Where its memory parts from that of its caller."""
     returned: list[State] = field(default_factory=list)
     broken: list[list[State]] = field(default_factory=list)
     continued: list[list[State]] = field(default_factory=list)
     locals: list[MemObject] = field(default_factory=list)
+
+
+class Outside(Protocol):
+    """What runs the functions that no source defines and the library does not know."""
+
+    def call(self, name: str, node: Any, scope: Scope, state: State) -> Result:
+        """Run a call of the function ``name``."""
 
 
 class Calls(Evaluator):
@@ -49,7 +55,7 @@ class Calls(Evaluator):
         self.library = Library(self)
         self.hooks: dict[str, Any] = {}
         self.discarded: Any = None
-        self.environment: Environment | None = None
+        self.environment: Outside | None = None
 
     @abstractmethod
     def execute(self, node: Any, scope: Scope, state: State | None) -> State | None:
@@ -76,25 +82,6 @@ class Calls(Evaluator):
         arguments = self.arguments(node, scope, state)
         return self.invoke(function, arguments, state, node)
 
-    def arguments(self, node: Any, scope: Scope, state: State) -> list[Any]:
-        """The values of a call's arguments; refused where their order would matter."""
-        items = node.args.exprs if node.args else []
-        values: list[Any] = []
-        watches: list[Watch] = []
-        effects = any(self.has_effects(item) for item in items) and len(items) > 1
-        for item in items:
-            if not effects:
-                values.append(self.evaluate(item, scope, state))
-                continue
-            value, watch = self.watched(lambda item=item: self.evaluate(item, scope, state))  # type: ignore[misc]
-            clash = [key for w in watches for key in (watch.writes & (w.reads | w.writes)) | (w.writes & watch.reads)]
-            if clash:
-                name = min(variable_name(*key) for key in clash)
-                raise unsupported(f"arguments that change and use one object ('{name}') in no given order", node)
-            watches.append(watch)
-            values.append(value)
-        return values
-
     def invoke(self, function: Function, arguments: list[Any], state: State, node: Any) -> Result:
         """Run ``function`` on already evaluated arguments; its effects go into ``state``."""
         if any(frame.function is function for frame in self.frames):
@@ -109,9 +96,8 @@ class Calls(Evaluator):
             raise unsupported(f"call of the variadic function '{function.name}'", node)
         result = None if isinstance(ctype.result, VoidType) else MemObject("(result)", ctype.result, "automatic")
         self.recorder.entered[function] = None
-        frame = Frame(function, result)
+        frame = Frame(function, result, state.cells.mark())
         scope = Scope(function.unit.scope)
-        entry = state.cells.mark()
         inner = State(state.cells, TRUE())
         for path, _ in scalars(ctype.result):
             inner.cells[result, path] = UNDEFINED  # type: ignore[index]
@@ -120,9 +106,9 @@ class Calls(Evaluator):
                 raise InputRefused(f"a void value is passed to '{function.name}'", where(node))
             place = self.local(name, ptype, scope, frame, inner)
             self.store(place, self.as_type(value, ptype, node, state), inner, node)
-        return self._run(frame, scope, inner, entry, state, node)
+        return self._run(frame, scope, inner, state, node)
 
-    def _run(self, frame: Frame, scope: Scope, inner: State, entry: Fork, state: State, node: Any) -> Result:
+    def _run(self, frame: Frame, scope: Scope, inner: State, state: State, node: Any) -> Result:
         base = self.recorder.base
         self.recorder.base = both(base, state.pc)
         self.frames.append(frame)
@@ -140,7 +126,7 @@ class Calls(Evaluator):
             self.depth -= 1
             self.recorder.base = base
         self.end_of_life([*frame.locals, *([frame.result] if frame.result else [])], final)
-        final.cells.settle(entry)
+        final.cells.settle(frame.entry)
         state.cells = final.cells
         return value
 
@@ -167,3 +153,110 @@ class Calls(Evaluator):
         for path, _ in scalars(ctype):
             state.cells[obj, path] = UNDEFINED
         return Place((Target(TRUE(), obj),), ctype)
+
+
+_SILENT = {"printf", "puts", "putchar", "fflush", "fputs", "fprintf"}
+
+
+class Library:
+    """Calls of functions that the program declares but does not define."""
+
+    def __init__(self, executor: Calls) -> None:
+        self.executor = executor
+        self.math = MathCalls(executor)
+        self.blocks = Blocks(executor)
+        self._functions = {
+            "__CPROVER_assume": self._assume,
+            "__VERIFIER_assume": self._assume,
+            "__builtin_unreachable": self._unreachable,
+            "__assert": self._assert,
+            "assert": self._assert,
+            "__CPROVER_assert": self._assert,
+            "memset": self.blocks.set,
+            "memcpy": self.blocks.copy,
+            "memmove": self.blocks.copy,
+            "abs": self._abs,
+            "labs": self._abs,
+            "offsetof": self._offsetof,
+            "__builtin_offsetof": self._offsetof,
+        }
+
+    def knows(self, name: str) -> bool:
+        """Whether ``call`` can run the function, or refuses it with better advice than to define it."""
+        return name in self._functions or name in _SILENT or self.math.knows(name)
+
+    def call(self, name: str, node: Any, scope: Scope, state: State) -> Value | None:
+        """Run a library function; refuse one that is neither known nor defined."""
+        if name in self._functions:
+            return self._functions[name](node, scope, state)
+        if self.math.knows(name):
+            return self.math.call(name, node, scope, state)
+        if name in _SILENT:
+            self.executor.arguments(node, scope, state)
+            zero_int = self.executor.model.int_type
+            return Value(constant(0, zero_int.bits), zero_int)
+        raise UnsupportedConstruct(
+            f"the function '{name}' is called but not defined",
+            where(node),
+            "add the source file that defines it to sources.files, or write a stand-in for it",
+        )
+
+    def _assume(self, node: Any, scope: Scope, state: State) -> None:
+        condition = self.executor.condition(self._items(node, 1)[0], scope, state)
+        self.executor.recorder.assume(where(node), state.pc, condition)
+
+    def _unreachable(self, node: Any, scope: Scope, state: State) -> None:
+        self.executor.recorder.suspect("__builtin_unreachable is reached", where(node), state.pc, TRUE())
+
+    def _assert(self, node: Any, scope: Scope, state: State) -> None:
+        recorder = self.executor.recorder
+        before = len(recorder.suspects)
+        condition = self.executor.condition(self._items(node, 1)[0], scope, state)
+        if "assert" in self.executor.hooks:
+            self.executor.hooks["assert"](recorder.suspects[before:])
+            del recorder.suspects[before:]
+        recorder.check(where(node), state.pc, condition)
+
+    def _offsetof(self, node: Any, scope: Scope, state: State) -> Value:
+        model = self.executor.model
+        named, designator = self._items(node, 2)
+        path: Path = ()
+        ctype = self.executor.types.read(named, scope)
+        for part in _designated(designator, node):
+            inner = type_at(ctype, path)
+            if isinstance(inner, StructType) and isinstance(part, str) and inner.find(part):
+                path += tuple(m.name for m in inner.find(part))
+            elif isinstance(inner, ArrayType) and not isinstance(part, str):
+                path += (self.executor.constant(part, scope),)
+            else:
+                raise InputRefused("offsetof names no member", where(node))
+        return Value(constant(offset_of(ctype, path, model), model.size_t.bits), model.size_t)
+
+    def _abs(self, node: Any, scope: Scope, state: State) -> Value:
+        model = self.executor.model
+        ctype = model.basic["long"] if node.name.name == "labs" else model.int_type
+        value = self.executor.as_type(self.executor.value(self._items(node, 1)[0], scope, state), ctype, node, state)
+        assert isinstance(value, Value)
+        least = equals(value.bits, constant(ctype.least, ctype.bits))
+        self.executor.recorder.suspect("signed overflow in abs", where(node), state.pc, least)
+        minus = arithmetic.unary("-", value, model, lambda kind, when: None)
+        negative = arithmetic.compare("<", value.bits, constant(0, ctype.bits), ctype)
+        return Value(choose(negative, minus.bits, value.bits), ctype)
+
+    @staticmethod
+    def _items(node: Any, count: int) -> list[Any]:
+        items = list(node.args.exprs) if node.args else []
+        if len(items) < count:
+            raise InputRefused(f"{node.name.name} needs {count} argument(s)", where(node))
+        return items
+
+
+def _designated(node: Any, call: Any) -> list[Any]:
+    """The names and index expressions of offsetof's second argument."""
+    if isinstance(node, c_ast.ID):
+        return [node.name]
+    if isinstance(node, c_ast.StructRef) and node.type == ".":
+        return [*_designated(node.name, call), node.field.name]
+    if isinstance(node, c_ast.ArrayRef):
+        return [*_designated(node.name, call), node.subscript]
+    raise unsupported("offsetof of this form", call)

@@ -1,13 +1,18 @@
-"""Deciding conditions case by case: a search such as bisection ends, although its loop's condition is no constant.
+"""Whether a condition of the code can hold at all, where unrolling alone would not end.
 
-Variables that take part are choices between constants (where the search stands), by conditions that also tell the path.
+It is decided case by case: a search such as bisection ends, although its loop condition is no constant. Variables that
+take part are choices between constants (where the search stands), by conditions that also tell the path. What cases do
+not settle is asked of the solver.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from pysmt.exceptions import SolverReturnedUnknownResultError
 from pysmt.fnode import FNode
+from pysmt.logics import QF_BV
+from pysmt.shortcuts import Solver
 
 from bmc.formulas.evaluate import operation
 
@@ -166,3 +171,18 @@ def _conjuncts(formula: FNode) -> Iterator[FNode]:
             stack.extend(node.args())
         else:
             yield node
+
+
+EFFORT = 20_000_000
+"""z3's resource limit of one question: work counted, not time, so that reading is repeatable."""
+
+
+def impossible(condition: FNode) -> bool:
+    """Whether ``condition`` is proved to hold for no values of its symbols; False also where the effort is used up."""
+    if condition.is_constant():
+        return bool(condition.is_false())
+    with Solver(name="z3", logic=QF_BV, solver_options={"rlimit": EFFORT}) as solver:
+        try:
+            return not solver.is_sat(condition)
+        except SolverReturnedUnknownResultError:
+            return False

@@ -1,19 +1,22 @@
-"""Symbolic evaluation of C expressions (C11 6.5) over a State."""
+"""Symbolic evaluation of C expressions (C11 6.5) over a State; every decision is recorded."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import Any
 
 from pycparser import c_ast
 from pysmt.fnode import FNode
-from pysmt.shortcuts import TRUE
+from pysmt.shortcuts import FALSE, TRUE
 
 from bmc.c.execute import floating
-from bmc.c.execute.access import refuse_opaque
+from bmc.c.execute.access import Watch, refuse_opaque
 from bmc.c.execute.arithmetic import from_condition
-from bmc.c.execute.conditions import Conditions
-from bmc.c.execute.lvalues import Result
+from bmc.c.execute.decisions import is_logical, leaves, without_negations
+from bmc.c.execute.floating import truth
+from bmc.c.execute.literals import read_constant
+from bmc.c.execute.lvalues import STEPS, Lvalues, Operand, Result
 from bmc.c.execute.memory import (
     Aggregate,
     Place,
@@ -21,18 +24,103 @@ from bmc.c.execute.memory import (
     Target,
     Value,
     address_of,
+    is_null,
     merge,
     merge_contents,
     merge_targets,
 )
-from bmc.c.execute.sequencing import STEPS, Operand
+from bmc.c.execute.variables import variable_name
 from bmc.c.execute.zero_sums import note_zero_sum
-from bmc.c.source.layout import align_of, offset_of, size_of
-from bmc.c.source.literals import read_constant
-from bmc.c.source.program import EnumConstant, Function, Scope, unsupported, where
-from bmc.c.source.types import ArrayType, FloatType, IntType, PointerType, VoidType, same_type
+from bmc.c.source.program import EnumConstant, Function, Program, Scope, unsupported, where
+from bmc.c.source.types import (
+    ArrayType,
+    FloatType,
+    IntType,
+    PointerType,
+    VoidType,
+    align_of,
+    offset_of,
+    same_type,
+    size_of,
+)
 from bmc.errors import InputRefused
 from bmc.formulas.terms import both, choose, constant, either, negate
+
+
+class Conditions(Lvalues):
+    """Scalar expressions used as conditions. ``Evaluator`` adds the other expressions."""
+
+    def __init__(self, program: Program) -> None:
+        super().__init__(program)
+        self._leaves: dict[int, tuple[Any, tuple[int, ...]]] = {}  # with the nodes: their ids must stay theirs
+        self._operands: dict[int, Any] = {}
+        self._values: dict[int, FNode] = {}
+        self.asked: Any = None
+        """The expression of which only the truth is wanted."""
+
+    def condition(self, node: Any, scope: Scope, state: State) -> FNode:
+        """When a scalar expression compares unequal to 0."""
+        self.asked = node
+        value = self.value(node, scope, state)
+        if self.unknown_name is not None and isinstance(value.ctype, PointerType):
+            raise InputRefused("a pointer is used as a condition", where(node), "name a variable, such as s->mode")
+        return self.truth_of(value)
+
+    @staticmethod
+    def truth_of(value: Value) -> FNode:
+        """When a scalar compares unequal to 0."""
+        return negate(is_null(value.targets)) if isinstance(value.ctype, PointerType) else truth(value)
+
+    def decide(self, node: Any, scope: Scope, state: State) -> FNode:
+        """The condition of a branch, a loop or a ``?:``; its decision is recorded, where ``short_circuit`` does not."""
+        holds = self.condition(node, scope, state)
+        leaf, negated = without_negations(node)
+        if not is_logical(leaf):
+            self.recorder.decide(leaf, state.pc, [negate(holds) if negated else holds])
+        return holds
+
+    def short_circuit(self, node: Any, scope: Scope, state: State) -> Value:
+        """``&&`` and ``||``; the outermost of an expression is recorded as a decision."""
+        outermost = id(node) not in self._operands
+        left = self._operand(node.left, scope, state)
+        taken = left if node.op == "&&" else negate(left)
+        right = self.under(taken, node.right, scope, state, lambda s: self._operand(node.right, scope, s))
+        if right is None:
+            right = FALSE()
+        if outermost:
+            if id(node) not in self._leaves:
+                self._leaves[id(node)] = node, tuple(id(leaf) for leaf in leaves(node))
+            values = [self._values.pop(leaf, FALSE()) for leaf in self._leaves[id(node)][1]]
+            self.recorder.decide(node, state.pc, values)
+        result = both(left, right) if node.op == "&&" else either(left, right)
+        return from_condition(result, self.model.int_type)
+
+    def _operand(self, node: Any, scope: Scope, state: State) -> FNode:
+        """An operand of ``&&`` or ``||``: one more of these, or an atomic condition, whose value is kept."""
+        leaf, negated = without_negations(node)
+        if is_logical(leaf):
+            self._operands[id(leaf)] = leaf
+            return self.condition(node, scope, state)
+        holds = self.condition(node, scope, state)
+        self._values[id(leaf)] = negate(holds) if negated else holds
+        return holds
+
+    def under(self, taken: FNode, node: Any, scope: Scope, state: State, work: Callable[[State], Any]) -> Any:
+        """Evaluate ``node`` by ``work`` where ``taken`` holds, and join its effects back. None if it never does."""
+        if taken.is_false():
+            return None
+        if taken.is_true():
+            return work(state)
+        narrowed = both(state.pc, taken)
+        if not self.has_effects(node):
+            return work(State(state.cells, narrowed))
+        branch = state.fork(taken)
+        result = work(branch)
+        joined = merge(taken, branch, State(state.cells, both(state.pc, negate(taken))))
+        assert joined is not None
+        state.cells = joined.cells
+        return result
+
 
 _ASSIGN = {f"{op}=" for op in ("+", "-", "*", "/", "%", "<<", ">>", "&", "|", "^")}
 _NAMES = {
@@ -60,6 +148,25 @@ class Evaluator(Conditions):
             raise unsupported(_NAMES.get(name, f"expression {name}"), node)
         result: Result = method(node, scope, state)
         return result
+
+    def arguments(self, node: Any, scope: Scope, state: State) -> list[Any]:
+        """The values of a call's arguments; refused where their order would matter."""
+        items = node.args.exprs if node.args else []
+        values: list[Any] = []
+        watches: list[Watch] = []
+        effects = any(self.has_effects(item) for item in items) and len(items) > 1
+        for item in items:
+            if not effects:
+                values.append(self.evaluate(item, scope, state))
+                continue
+            value, watch = self.watched(lambda item=item: self.evaluate(item, scope, state))  # type: ignore[misc]
+            clash = [key for earlier in watches for key in watch.clash(earlier)]
+            if clash:
+                name = min(variable_name(*key) for key in clash)
+                raise unsupported(f"arguments that change and use one object ('{name}') in no given order", node)
+            watches.append(watch)
+            values.append(value)
+        return values
 
     # primary and postfix expressions
 
@@ -194,28 +301,27 @@ class Evaluator(Conditions):
 
     def eval_ternaryop(self, node: Any, scope: Scope, state: State) -> Result:
         cond = self.decide(node.cond, scope, state)
-        if not (self.has_effects(node.iftrue) or self.has_effects(node.iffalse)):
-            yes, no = node.iftrue, node.iffalse
+        yes, no = node.iftrue, node.iffalse
+        if not (self.has_effects(yes) or self.has_effects(no)):
             then = self.under(cond, yes, scope, state, lambda s: self.evaluate(yes, scope, s))
             other = self.under(negate(cond), no, scope, state, lambda s: self.evaluate(no, scope, s))
-            return self._choice(cond, then, other, node, scope, state)
-        forks = [state.fork(cond), state.fork(negate(cond))]
-        then = None if cond.is_false() else self.evaluate(node.iftrue, scope, forks[0])
-        other = None if cond.is_true() else self.evaluate(node.iffalse, scope, forks[1])
-        joined = merge(cond, *forks)
-        assert joined is not None
-        state.cells = joined.cells
-        return self._choice(cond, then, other, node, scope, state)
-
-    def _choice(self, cond: FNode, then: Result, other: Result, node: Any, scope: Scope, state: State) -> Result:
+        else:
+            forks = [state.fork(cond), state.fork(negate(cond))]
+            then = None if cond.is_false() else self.evaluate(yes, scope, forks[0])
+            other = None if cond.is_true() else self.evaluate(no, scope, forks[1])
+            joined = merge(cond, *forks)
+            assert joined is not None
+            state.cells = joined.cells
         if then is None and other is None:
             return None
         if then is None:
-            then = self._unevaluated(node.iftrue, scope, state, other)
+            then = self._unevaluated(yes, scope, state, other)
         if other is None:
-            other = self._unevaluated(node.iffalse, scope, state, then)
-        assert then is not None
-        assert other is not None
+            other = self._unevaluated(no, scope, state, then)
+        return self._choice(cond, (then, other), node, state)
+
+    def _choice(self, cond: FNode, sides: tuple[Result, Result], node: Any, state: State) -> Result:
+        then, other = sides
         if isinstance(then, Aggregate) and isinstance(other, Aggregate) and same_type(then.ctype, other.ctype):
             right = dict(other.cells)
             cells = tuple((path, merge_contents(cond, content, right[path])) for path, content in then.cells)

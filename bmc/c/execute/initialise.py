@@ -2,43 +2,114 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import contextlib
+from collections.abc import Iterator
+from typing import Any
 
 from pycparser import c_ast
 from pysmt.shortcuts import TRUE
 
+from bmc.c.execute.access import Watch
+from bmc.c.execute.literals import string_of
+from bmc.c.execute.lvalues import Elements, Lvalues, Result
 from bmc.c.execute.memory import Aggregate, Content, Key, MemObject, Place, State, Target
-from bmc.c.execute.recorder import Recorder
-from bmc.c.execute.sequencing import Elements
-from bmc.c.execute.slots import Slots, no_slot, opaque_part
-from bmc.c.execute.zero_sums import narrowing_noted
-from bmc.c.source.literals import string_of
+from bmc.c.execute.variables import variable_name
+from bmc.c.execute.zero_sums import unit_of
 from bmc.c.source.program import Scope, unsupported, where
 from bmc.c.source.types import (
+    UNNAMED,
     ArrayType,
     CType,
     FloatType,
     IntType,
+    Member,
     Path,
     StructType,
     same_type,
     scalars,
     type_at,
 )
-from bmc.c.source.variables import variable_name
-from bmc.errors import InputRefused
+from bmc.errors import InputRefused, UnsupportedConstruct
 from bmc.formulas.terms import constant
 
-if TYPE_CHECKING:
-    from bmc.c.execute.access import Watch
-    from bmc.c.execute.expressions import Evaluator
-    from bmc.c.execute.lvalues import Result
+
+class Slots:
+    """The scalar slots of an aggregate in order, and where the next initialiser goes."""
+
+    def __init__(self, ctype: CType) -> None:
+        self.ctype = ctype
+        self.order = [path for path, _ in scalars(ctype)]
+        self.position = 0
+        self.depth = 1
+
+    def jump(self, path: Path) -> None:
+        """A designator: go on with the member at ``path``."""
+        self.position = next((i for i, p in enumerate(self.order) if p[: len(path)] == path), len(self.order))
+        self.depth = len(path)
+
+    def next_member(self, item: Any) -> Path:
+        """The outermost member that starts at the current slot; the slots move past it."""
+        if self.position >= len(self.order):
+            opaque = opaque_part(self.ctype)
+            if opaque:
+                raise no_slot(opaque, item)
+            raise InputRefused("too many initialisers", where(item))
+        slot = self.order[self.position]
+        before = self.order[self.position - 1] if self.position else ()
+        depth = self.depth
+        while depth < len(slot) and before[:depth] == slot[:depth]:
+            depth += 1
+        path = slot[:depth]
+        self.depth = 1
+        while self.position < len(self.order) and self.order[self.position][:depth] == path:
+            self.position += 1
+        return path
+
+    def check(self, path: Path, item: Any) -> None:
+        """Refuse an initialiser without a designator that stands behind a union or bit-field: these have no slots."""
+        for depth, name in enumerate(path):
+            struct = type_at(self.ctype, path[:depth])
+            for member in struct.members() if isinstance(struct, StructType) else ():
+                if member.name == name:
+                    break
+                opaque = _opaque(member)
+                if opaque and (member.bit_field or not any(True for _ in scalars(member.type))):
+                    raise no_slot(opaque, item)
+
+    def descend(self, path: Path) -> Path:
+        """Braces are elided: only the first scalar of ``path`` is taken."""
+        first = next(i for i, p in enumerate(self.order) if p[: len(path)] == path)
+        self.position = first + 1
+        return self.order[first]
+
+
+def opaque_part(ctype: CType) -> str:
+    """A union or bit-field somewhere in a type, '' if there is none."""
+    if isinstance(ctype, ArrayType):
+        return opaque_part(ctype.element)
+    if not isinstance(ctype, StructType):
+        return ""
+    if ctype.is_union:
+        return "union"
+    return next((opaque for member in ctype.members() if (opaque := _opaque(member))), "")
+
+
+def _opaque(member: Member) -> str:
+    """``opaque_part`` of a member; an unnamed bit-field takes no initialiser."""
+    if member.bit_field:
+        return "" if member.name.startswith(UNNAMED) else f"bit-field '{member.name}'"
+    return opaque_part(member.type)
+
+
+def no_slot(opaque: str, item: Any) -> UnsupportedConstruct:
+    """The refusal of an initialiser whose place in a type with an ``opaque`` part is not known."""
+    return unsupported(f"initialiser of a {opaque}, or of what follows it", item)
 
 
 class Initialiser:
     """Start values of objects."""
 
-    def __init__(self, evaluator: Evaluator) -> None:
+    def __init__(self, evaluator: Lvalues) -> None:
         self.evaluator = evaluator
         self._elements: Elements | None = None
         """The elements of the list that is being read, where one of them has side effects."""
@@ -72,20 +143,18 @@ class Initialiser:
         if init is None:
             return zeros
         state = State(dict(zeros))
-        evaluator = self.evaluator
-        saved, evaluator.recorder = evaluator.recorder, Recorder()
-        watches, evaluator.watches = evaluator.watches, []  # it is set before the program runs
         const, obj.const = obj.const, False
         try:
-            self._fill(Place((Target(TRUE(), obj),), obj.ctype), init, scope, state)
-            if evaluator.recorder.suspects:
+            with self.evaluator.apart() as recorder:  # it is set before the program runs
+                self._fill(Place((Target(TRUE(), obj),), obj.ctype), init, scope, state)
+            if recorder.suspects:
                 raise InputRefused(f"the initialiser of '{obj.symbol}' is no constant", where(init))
             _refuse_literals(state, obj, init)
         except InputRefused as error:
             obj.refusal = error
             return zeros
         finally:
-            evaluator.recorder, evaluator.watches, obj.const = saved, watches, const
+            obj.const = const
         return {key: content for key, content in state.cells.items() if key[0].kind != "automatic"}
 
     def automatic(self, place: Place, init: Any, scope: Scope, state: State) -> None:
@@ -185,25 +254,24 @@ class Initialiser:
                 if named:  # it may replace what an earlier initialiser gave
                     self._clear(Place(inner, member), state, item)
                 self._fill(Place(inner, member), item, scope, state)
-            elif isinstance(member, ArrayType | StructType):
-                self._elided(place, slots, path, item, scope, state)
             else:
+                if isinstance(member, ArrayType | StructType):
+                    path = self._unbraced(slots, path, item, scope, state)
                 self._assign(place, path, item, scope, state)
 
     def _clear(self, place: Place, state: State, node: Any) -> None:
         for path, ctype in scalars(place.ctype):
             self.evaluator.put(place, path, zero(ctype), state, node)
 
-    def _elided(self, place: Place, slots: Slots, path: Path, item: Any, scope: Scope, state: State) -> None:
-        """An expression where an aggregate stands: the aggregate itself, or its first scalar (braces elided)."""
-        member = type_at(place.ctype, path)
+    def _unbraced(self, slots: Slots, path: Path, item: Any, scope: Scope, state: State) -> Path:
+        """What an expression initialises where an aggregate stands: that, or its first scalar (braces elided)."""
+        member = type_at(slots.ctype, path)
         if isinstance(member, StructType) and same_type(self.evaluator.type_of(item, scope, state), member):
-            self._assign(place, path, item, scope, state)
-            return
+            return path
         opaque = opaque_part(member)
         if opaque:
             raise no_slot(opaque, item)
-        self._assign(place, slots.descend(path), item, scope, state)
+        return slots.descend(path)
 
     def _designated(self, item: Any, scope: Scope, ctype: CType) -> Path:
         path: Path = ()
@@ -260,3 +328,17 @@ def zero(ctype: CType) -> Content:
     if isinstance(ctype, IntType | FloatType):
         return Content(constant(0, ctype.bits), TRUE())
     return Content((Target(TRUE(), None),), TRUE())
+
+
+@contextlib.contextmanager
+def narrowing_noted(evaluator: Lvalues, scope: Scope) -> Iterator[None]:
+    """Note in the unit of ``scope`` the first constant that is narrowed while an automatic aggregate is initialised."""
+    saved = evaluator.filling, evaluator.narrowed
+    evaluator.filling, evaluator.narrowed = evaluator.depth, None
+    try:
+        yield
+        unit = unit_of(evaluator.program, scope)
+        if unit is not None:
+            unit.narrowed = unit.narrowed or evaluator.narrowed
+    finally:
+        evaluator.filling, evaluator.narrowed = saved

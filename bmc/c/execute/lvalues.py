@@ -1,36 +1,140 @@
-"""Lvalues (C11 6.3.2.1): the objects that expressions designate, and what is read from them."""
+"""Lvalues (C11 6.3.2.1): the objects that expressions designate, what is read from them, and in which order.
+
+Operands whose order C leaves open are evaluated one after the other, and refused where the order would matter.
+"""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 from pycparser import c_ast
 from pysmt.shortcuts import TRUE
 
+from bmc.c.execute.access import MemoryAccess, Watch
 from bmc.c.execute.arithmetic import constant_value
-from bmc.c.execute.memory import Aggregate, Content, MemObject, Place, State, Target, Value, member_path
-from bmc.c.execute.recorder import Recorder
-from bmc.c.execute.sequencing import Operand, Sequencing
+from bmc.c.execute.literals import string_of
+from bmc.c.execute.memory import Aggregate, Content, Key, MemObject, Place, State, Target, Value, member_path
+from bmc.c.execute.variables import variable_name
 from bmc.c.source.declarations import NotConstant, TypeReader
-from bmc.c.source.literals import string_of
 from bmc.c.source.program import EnumConstant, Function, Program, Scope, unsupported, where
 from bmc.c.source.types import ArrayType, CType, FloatType, IntType, PointerType, StructType, VoidType, show_type
-from bmc.errors import InputRefused
+from bmc.errors import InputRefused, UnsupportedConstruct
 from bmc.formulas.terms import constant
 
-if TYPE_CHECKING:
-    from bmc.c.execute.initialise import Initialiser
+STEPS = {"p++": "+", "p--": "-", "++": "+", "--": "-"}
+"""Increment and decrement operators with what they do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """One operand: its syntax and how to evaluate it."""
+
+    node: Any
+    work: Callable[[], Any]
+
+
+class Elements:
+    """What the elements of one initialiser list read and write, as far as they are evaluated (C11 6.7.9p23)."""
+
+    def __init__(self) -> None:
+        self._earlier = Watch(0)
+
+    def add(self, watch: Watch, node: Any) -> None:
+        """Enter one element; refuse it where its order with an earlier one would matter."""
+        clash = watch.clash(self._earlier)
+        if clash:
+            raise _in_no_order(clash, "initialiser list", node)
+        self._earlier.reads |= watch.reads
+        self._earlier.writes |= watch.writes
+
+
+class Sequencing(MemoryAccess):
+    """Finds unsequenced side effects (C11 6.5p2)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._effects: dict[int, tuple[bool, Any]] = {}
+
+    def unsequenced(self, node: Any, left: Operand, right: Operand, assigns: str = "") -> tuple[Any, Any]:
+        """Evaluate two operands; refuse where their order would matter.
+
+        ``assigns`` is the operator of an assignment to the place that ``left`` yields.
+        """
+        if not (self.has_effects(left.node) or self.has_effects(right.node)):
+            return left.work(), right.work()
+        first, a = self.watched(left.work)
+        second, b = self.watched(right.work)
+        clash = a.clash(b)
+        if assigns and isinstance(first, Place):
+            targets = {(t.object, t.path) for t in first.targets}
+            clash |= {key for key in (b.direct if assigns == "=" else b.writes) if key in targets}
+        if clash:
+            raise _in_no_order(clash, "expression", node)
+        return first, second
+
+    def watched(self, work: Callable[[], Any]) -> tuple[Any, Watch]:
+        """The result of ``work`` and what it reads and writes."""
+        watch = Watch(self.depth)
+        self.watches.append(watch)
+        try:
+            return work(), watch
+        finally:
+            self.watches.remove(watch)
+
+    def has_effects(self, node: Any) -> bool:
+        """Whether evaluating ``node`` may change memory (it assigns, steps or calls)."""
+        todo = [node]
+        while todo:
+            item = todo[-1]
+            children = _evaluated(item) if id(item) not in self._effects else []
+            missing = [child for child in children if id(child) not in self._effects]
+            if missing and not _changes(item):
+                todo += missing
+                continue
+            if id(item) not in self._effects:
+                self._effects[id(item)] = _changes(item) or any(self._effects[id(c)][0] for c in children), item
+            todo.pop()
+        return self._effects[id(node)][0]
+
+
+def _in_no_order(keys: Iterable[Key], what: str, node: Any) -> UnsupportedConstruct:
+    name = min(variable_name(*key) for key in keys)
+    return unsupported(f"'{name}' is changed and used in one {what} in no given order", node)
+
+
+def _evaluated(node: Any) -> list[Any]:
+    """The parts of a syntax node that are evaluated with it: not those of ``sizeof``."""
+    unevaluated = isinstance(node, c_ast.UnaryOp) and node.op in ("sizeof", "_Alignof")
+    return [] if unevaluated else [child for _, child in node.children()]
+
+
+def _changes(node: Any) -> bool:
+    """Whether a syntax node by itself, not counting its parts, changes memory."""
+    changing = isinstance(node, c_ast.Assignment | c_ast.FuncCall | c_ast.CompoundLiteral)
+    return changing or (isinstance(node, c_ast.UnaryOp) and node.op in STEPS)
+
 
 Result = Value | Aggregate | None
 _STRUCT_VALUES = c_ast.FuncCall | c_ast.TernaryOp | c_ast.Assignment | c_ast.ExprList
 
 
+class Initialising(Protocol):
+    """What gives objects their start values."""
+
+    def completed(self, ctype: ArrayType, init: Any, scope: Scope) -> ArrayType:
+        """An array of unknown length, completed by its initialiser."""
+
+    def automatic(self, place: Place, init: Any, scope: Scope, state: State) -> None:
+        """Initialise an automatic object."""
+
+
 class Lvalues(Sequencing):
     """Names, members, elements and dereferenced pointers of a program."""
 
-    initialiser: Initialiser
+    initialiser: Initialising
 
     def __init__(self, program: Program) -> None:
         super().__init__()
@@ -58,29 +162,21 @@ class Lvalues(Sequencing):
 
     def constant(self, node: Any, scope: Scope) -> int:
         """An integer constant expression (C11 6.6); NotConstant for anything else."""
-        saved, self.recorder = self.recorder, Recorder()
-        try:
+        with self.apart() as recorder:
             value = self.value(node, scope, State())
-            suspects = self.recorder.suspects
-        finally:
-            self.recorder = saved
-        number = constant_value(value) if isinstance(value.ctype, IntType) and not suspects else None
+        number = constant_value(value) if isinstance(value.ctype, IntType) and not recorder.suspects else None
         if number is None:
             raise NotConstant("an integer constant is needed here", where(node))
         return number
 
     def type_of(self, node: Any, scope: Scope, state: State) -> CType:
         """The type of an unevaluated expression."""
-        saved, self.recorder = self.recorder, Recorder()
-        watches, self.watches = self.watches, []
         scratch = state.fork(TRUE())
-        try:
+        with self.apart():
             if is_lvalue(node) and not self._is_enum_constant(node, scope):
                 return self.place(node, scope, scratch).ctype
             result = self.evaluate(node, scope, scratch)
             return result.ctype if result is not None else VoidType()
-        finally:
-            self.recorder, self.watches = saved, watches
 
     @staticmethod
     def _is_enum_constant(node: Any, scope: Scope) -> bool:

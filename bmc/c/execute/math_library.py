@@ -8,13 +8,29 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
+from pycparser import c_ast
 from pysmt.fnode import FNode
 
 from bmc.c.execute import floating
 from bmc.c.execute.arithmetic import Suspect, from_condition
-from bmc.c.execute.memory import Value
-from bmc.c.source.types import Arithmetic, CType, DataModel, FloatType, FunctionType, IntType, same_type
+from bmc.c.execute.expressions import Evaluator
+from bmc.c.execute.memory import State, Value
+from bmc.c.source.program import Function, Scope, Typedef, where
+from bmc.c.source.types import (
+    Arithmetic,
+    ArrayType,
+    CType,
+    DataModel,
+    FloatType,
+    FunctionType,
+    IntType,
+    PointerType,
+    StructType,
+    same_type,
+)
+from bmc.errors import InputRefused, UnsupportedConstruct
 from bmc.floats import arithmetic, compare, conversions
 from bmc.floats.format import Format
 from bmc.formulas.terms import both, choose, constant, either, negate
@@ -215,3 +231,100 @@ FUNCTIONS = _typed()
 FUNCTIONS.update({f"__builtin_{name}": function for name, function in {**FUNCTIONS, **_macros()}.items()})
 FUNCTIONS.update({name: FUNCTIONS[f"__builtin_{name}"] for name in ("nan", "nanf")})
 """All that is known, by name. The argument of ``nan`` says nothing: all NaNs count as one."""
+
+
+class MathCalls:
+    """Evaluates the arguments of a call and leaves the rest to ``bmc.c.execute.math_library``."""
+
+    def __init__(self, executor: Evaluator) -> None:
+        self.executor = executor
+
+    @staticmethod
+    def knows(name: str) -> bool:
+        """Whether ``call`` is to be asked about a function that is not defined; it may refuse."""
+        return name in FUNCTIONS or name in UNKNOWN
+
+    def call(self, name: str, node: Any, scope: Scope, state: State) -> Value:
+        """The result of a call. UnsupportedConstruct, with its place, for a function whose results are not fixed."""
+        function = scope.find(name)
+        own = stand_in(function) if isinstance(function, Function) else None
+        if name in ONLY_TRUTH and node is not self.executor.asked:
+            raise UnsupportedConstruct(
+                "unsupported C construct: 'signbit' used as a number: only whether it is 0 is defined",
+                where(node),
+                "write signbit(x) != 0, whose value is 0 or 1",
+            )
+        if own is not None:
+            assert isinstance(function, Function)
+            assert isinstance(function.ctype.result, IntType | FloatType)
+            return floating.exact(self._result(own, node, scope, state), function.ctype.result)
+        if name not in FUNCTIONS:
+            raise UnsupportedConstruct(
+                f"unsupported C construct: '{name}' of <math.h>, whose results depend on the library",
+                where(node),
+                f"define '{name}' in a source file, such as a table with interpolation: model and replay then use that",
+            )
+        known = FUNCTIONS[name]
+        if isinstance(function, Function) and not known.agrees(function.ctype, self.executor.model):
+            raise InputRefused(f"'{name}' is declared otherwise than in <math.h>", where(node))
+        return self._result(known, node, scope, state)
+
+    def _result(self, function: MathFunction, node: Any, scope: Scope, state: State) -> Value:
+        values = self._numbers(function, node, scope, state) if function.arity else []
+        suspect = self.executor.suspecting(state, node)
+        result = function.call(values, self.executor.model, suspect)
+        if result is None:
+            raise InputRefused(f"{node.name.name} needs a floating-point number", where(node))
+        return result
+
+    def _numbers(self, function: MathFunction, node: Any, scope: Scope, state: State) -> list[Value]:
+        """The arguments, converted to the type of the parameters."""
+        values: list[Value] = []
+        for value in self.executor.arguments(node, scope, state):
+            if not isinstance(value, Value) or isinstance(value.ctype, PointerType):
+                raise InputRefused(f"{node.name.name} needs numbers", where(node))
+            values.append(floating.exact(value, function.ctype) if function.ctype is not None else value)
+        if len(values) != function.arity:
+            text = f"{node.name.name} takes {function.arity} argument(s), not {len(values)}"
+            raise InputRefused(text, where(node))
+        return values
+
+
+_MEANINGS = {"rtIsNaN": "isnan", "rtIsInf": "isinf", "rtGetNaN": "nan", "rtGetInf": "inf", "rtGetMinusInf": "-inf"}
+
+
+def stand_in(function: Function) -> MathFunction | None:
+    """What ``function`` does; None if its body is to be read."""
+    narrow = function.name.endswith("F")
+    meaning = _MEANINGS.get(function.name.removesuffix("F"))
+    if meaning is None or function.node is None:
+        return None
+    test = meaning in ("isnan", "isinf")
+    bits = 32 if narrow else 64
+    numbers = [ctype for _, ctype in function.ctype.parameters] if test else [function.ctype.result]
+    fits = len(numbers) == 1 and isinstance(numbers[0], FloatType) and numbers[0].bits == bits
+    fits = fits and (isinstance(function.ctype.result, IntType) if test else not function.ctype.parameters)
+    if not fits or not _uses_union(function.node.body, function.unit.scope):
+        return None
+    number = numbers[0]
+    assert isinstance(number, FloatType)
+    if meaning in ("inf", "-inf"):
+        return infinity(number, minus=meaning == "-inf")
+    return FUNCTIONS[f"__builtin_{meaning}{'f' if narrow and not test else ''}"]
+
+
+def _uses_union(node: Any, scope: Scope) -> bool:
+    if isinstance(node, c_ast.Union):
+        return True
+    if isinstance(node, c_ast.IdentifierType) and len(node.names) == 1:
+        found = scope.find(node.names[0])
+        return isinstance(found, Typedef) and _holds_union(found.ctype)
+    return any(_uses_union(child, scope) for _, child in node.children())
+
+
+def _holds_union(ctype: CType) -> bool:
+    if isinstance(ctype, ArrayType):
+        return _holds_union(ctype.element)
+    if not isinstance(ctype, StructType):
+        return False
+    return ctype.is_union or any(_holds_union(member.type) for member in ctype.fields or ())

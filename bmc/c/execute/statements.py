@@ -2,22 +2,123 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any
 
 from pycparser import c_ast
 from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE
 
-from bmc.c.execute.calls import Frame
-from bmc.c.execute.feasible import impossible
+from bmc.c.execute import arithmetic
+from bmc.c.execute.calls import Calls, Frame
+from bmc.c.execute.cases import impossible
 from bmc.c.execute.initialise import Initialiser
-from bmc.c.execute.memory import Content, MemObject, Place, State, Target, join, merge
-from bmc.c.execute.switch import Switches
+from bmc.c.execute.memory import UNDEFINED, Content, MemObject, Place, State, Target, join, merge
 from bmc.c.source.declarations import is_const, is_volatile, refuse_thread_local
 from bmc.c.source.program import Function, Program, Scope, Typedef, unsupported, where
-from bmc.c.source.types import ArrayType, CType, FunctionType, StructType, same_type, show_type
+from bmc.c.source.types import ArrayType, CType, FunctionType, IntType, StructType, promote, same_type, show_type
 from bmc.errors import InputRefused, UnsupportedConstruct
-from bmc.formulas.terms import both, negate
+from bmc.formulas.terms import both, constant, equals, negate
+
+_LABELS = (c_ast.Case, c_ast.Default)
+
+
+class Switches(Calls):
+    """Switch statements; ``Executor`` adds the others."""
+
+    @abstractmethod
+    def declare(self, node: Any, scope: Scope, state: State) -> None:
+        """Enter a declaration that no path reaches into its scope; provided by the executor."""
+
+    def _do_switch(self, node: Any, scope: Scope, state: State) -> State | None:
+        _refuse_inner_labels(node.stmt)
+        value = self.value(node.cond, scope, state)
+        if not isinstance(value.ctype, IntType):
+            raise InputRefused("'switch' needs an integer", where(node))
+        ctype = promote(value.ctype, self.model)
+        term = arithmetic.convert(value, ctype).bits
+        items = node.stmt.block_items or [] if isinstance(node.stmt, c_ast.Compound) else [node.stmt]
+        guards = self._case_guards(items, term, ctype, scope)
+        self.recorder.decide(node, state.pc, guards.values())
+        frame, pc = self.frames[-1], state.pc
+        inner = Scope(scope)
+        exits: list[State] = []
+        current: State | None = None
+        frame.broken.append(exits)
+        for item in items:
+            if isinstance(item, c_ast.Case | c_ast.Default):
+                current = self._entered(state, guards[id(item)], current)
+                for statement in item.stmts or ():
+                    current = self._case_statement(statement, inner, current, state)
+            else:
+                current = self._case_statement(item, inner, current, state)
+        frame.broken.pop()
+        outside = guards.get(0)
+        if outside is not None and not outside.is_false():
+            exits.append(state.fork(outside))
+        if current is not None:
+            exits.append(current)
+        return self._leave_switch(exits, guards, pc)
+
+    @staticmethod
+    def _entered(state: State, guard: FNode, current: State | None) -> State | None:
+        """The paths after a label: those that jump to it and those that fall through from above."""
+        if guard.is_false():
+            return current
+        entered = state.fork(guard)
+        if current is not None:  # objects declared above the label are not set on the paths that jump to it
+            for key in current.cells.keys() - entered.cells.keys():
+                entered.cells[key] = UNDEFINED
+        return merge(guard, entered, current)
+
+    def _leave_switch(self, exits: list[State], guards: dict[int, FNode], pc: FNode) -> State | None:
+        entered = {both(pc, guard) for guard in guards.values() if not guard.is_false()}
+        left = {path.pc for path in exits}
+        joined = join(exits)
+        if joined is not None and entered == left:
+            joined.pc = pc
+        return joined
+
+    def _case_statement(self, node: Any, scope: Scope, state: State | None, before: State) -> State | None:
+        """Do a statement; of one that no path reaches the declarations count, static ones with their start value."""
+        if state is None and isinstance(node, c_ast.Decl | c_ast.DeclList | c_ast.Typedef):
+            self.declare(node, scope, before)
+        return self.execute(node, scope, state)
+
+    def _case_guards(self, items: list[Any], term: FNode, ctype: IntType, scope: Scope) -> dict[int, FNode]:
+        """When each case is entered by its label; last, default, or under key 0 when none is (no default)."""
+        guards: dict[int, FNode] = {}
+        none = TRUE()
+        seen: dict[int, Any] = {}
+        default = None
+        for item in items:
+            if isinstance(item, c_ast.Case):
+                number = self.constant(item.expr, scope) % (1 << ctype.bits)
+                if number in seen:
+                    raise InputRefused("two equal case labels in one switch", where(item))
+                seen[number] = item
+                guard = equals(term, constant(number, ctype.bits))
+                guards[id(item)] = guard
+                none = both(none, negate(guard))
+            elif isinstance(item, c_ast.Default):
+                if default is not None:
+                    raise InputRefused("two default labels in one switch", where(item))
+                default = item
+        guards[id(default) if default is not None else 0] = none
+        return guards
+
+
+def _refuse_inner_labels(body: Any) -> None:
+    """Refuse case labels in blocks, loops or branches inside of a switch: their jumps would be lost."""
+    items = body.block_items or [] if isinstance(body, c_ast.Compound) else [body]
+    todo = [s for item in items for s in (item.stmts or () if isinstance(item, _LABELS) else (item,))]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, _LABELS):
+            raise unsupported("case label inside a nested statement", node)
+        if isinstance(node, c_ast.Compound | c_ast.If | c_ast.While | c_ast.DoWhile | c_ast.For | c_ast.Label):
+            todo.extend(child for _, child in node.children())
+
 
 CONSTANT_LOOP_LIMIT = 100_000
 """Most iterations of a loop whose condition is constant in each iteration."""
@@ -34,7 +135,7 @@ class Executor(Switches):
         super().__init__(program)
         self.statics: dict[tuple[Function, int], MemObject] = {}
         self.static_cells: dict[tuple[MemObject, tuple[str | int, ...]], Content] = {}
-        self.initialiser = Initialiser(self)
+        self.initialiser: Initialiser = Initialiser(self)
 
     # statements
 
@@ -216,27 +317,24 @@ class Executor(Switches):
     # loops
 
     def _do_while(self, node: Any, scope: Scope, state: State) -> State | None:
-        return self._loop(node, scope, state, node.cond, None)
+        return self._loop(node, scope, state)
 
-    def _do_dowhile(self, node: Any, scope: Scope, state: State) -> State | None:
-        return self._loop(node, scope, state, node.cond, None, test_first=False)
+    _do_dowhile = _do_while
 
     def _do_for(self, node: Any, scope: Scope, state: State) -> State | None:
         inner = Scope(scope)
         if node.init is not None:
             self.execute(node.init, inner, state)
-        return self._loop(node, inner, state, node.cond, node.next)
+        return self._loop(node, inner, state)
 
-    def _loop(
-        self, node: Any, scope: Scope, state: State | None, condition: Any, advance: Any, test_first: bool = True
-    ) -> State | None:
+    def _loop(self, node: Any, scope: Scope, state: State | None) -> State | None:
         exits: list[State] = []
         frame = self.frames[-1]
         rounds = open_rounds = 0
         while state is not None:
             left = len(exits)
-            if rounds or test_first:
-                cond = self.decide(condition, scope, state) if condition is not None else TRUE()
+            if rounds or not isinstance(node, c_ast.DoWhile):
+                cond = self.decide(node.cond, scope, state) if node.cond is not None else TRUE()
                 if (
                     cond.is_false()
                     or self.cases.impossible(cond, state.pc)
@@ -251,8 +349,8 @@ class Executor(Switches):
             state = self._body(node, scope, state, frame, exits)
             open_rounds += len(exits) > left
             self._check_bound(rounds, open_rounds, node)
-            if state is not None and advance is not None:
-                self.evaluate(advance, scope, state)
+            if state is not None and isinstance(node, c_ast.For) and node.next is not None:
+                self.evaluate(node.next, scope, state)
         return join(exits)
 
     def _over(self, open_rounds: int, cond: FNode, state: State, node: Any) -> bool:

@@ -10,21 +10,16 @@ for ``bmc.native.build``; rather too much than too little, for that costs no mor
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pycparser import c_ast
 
-from bmc.c.execute.arithmetic import constant_value
-from bmc.c.execute.intervals import interval
+from bmc.c.execute.arithmetic import constant_value, interval
 from bmc.c.execute.memory import Value
 from bmc.c.source.program import EnumConstant, Program, Scope, Unit, where
 from bmc.c.source.types import FloatType, IntType
 from bmc.errors import InputRefused
 from bmc.floats.format import FLOAT32, FLOAT64, canonical, number, pattern
-
-if TYPE_CHECKING:
-    from bmc.c.execute.expressions import Evaluator
 
 _ARITHMETIC = ("+", "-", "*", "/")
 LONG = 1000
@@ -47,20 +42,6 @@ def unit_of(program: Program, scope: Scope) -> Unit | None:
     while scope.parent is not None:
         scope = scope.parent
     return next((unit for unit in program.units if unit.scope is scope), None)
-
-
-@contextlib.contextmanager
-def narrowing_noted(evaluator: Evaluator, scope: Scope) -> Iterator[None]:
-    """Note in the unit of ``scope`` the first constant that is narrowed while an automatic aggregate is initialised."""
-    saved = evaluator.filling, evaluator.narrowed
-    evaluator.filling, evaluator.narrowed = evaluator.depth, None
-    try:
-        yield
-        unit = unit_of(evaluator.program, scope)
-        if unit is not None:
-            unit.narrowed = unit.narrowed or evaluator.narrowed
-    finally:
-        evaluator.filling, evaluator.narrowed = saved
 
 
 def is_narrowed(value: Value, ctype: object) -> bool:

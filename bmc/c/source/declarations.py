@@ -9,9 +9,8 @@ from typing import Any
 
 from pycparser import c_ast
 
-from bmc.c.source.depth import DEEPEST_TYPE, too_deep
 from bmc.c.source.extensions import ALIGNED, PACKED
-from bmc.c.source.program import EnumConstant, Scope, Typedef, Unreadable, unsupported, where
+from bmc.c.source.program import DEEPEST_TYPE, EnumConstant, Scope, Typedef, Unreadable, too_deep, unsupported, where
 from bmc.c.source.types import (
     UNNAMED,
     ArrayType,

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from bmc.c.controller.autosar import is_standard
-from bmc.c.controller.build import read_c, read_program
+from bmc.c.controller.build import read_c
 from bmc.c.controller.externals import undefined_functions
 from bmc.c.controller.model import CModel
+from bmc.c.controller.reading import read_program
+from bmc.c.execute.variables import CVariable, matching
 from bmc.c.source.config import SourceConfig
 from bmc.c.source.program import with_deep_stack
-from bmc.c.source.variables import CVariable, matching
 from bmc.errors import ChainCoverError, InputRefused
 from bmc.system.transition import symbols_of
 from chaincover.project.scaffold.facts import Facts, FunctionFacts, ObjectFacts

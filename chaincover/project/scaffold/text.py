@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bmc.c.controller.model import CModel
+from bmc.c.execute.variables import CVariable, matching
 from bmc.c.source.types import IntType, show_type
-from bmc.c.source.variables import CVariable, matching
 from bmc.errors import InputRefused
 from chaincover.project.scaffold.reading import ROLES, OpenFunction, Reading
 from chaincover.project.scaffold.sources import Sources

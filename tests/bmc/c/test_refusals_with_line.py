@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from c_support import own_environment, read, refusal  # noqa: F401
 
-from bmc.c.source.depth import DEEPEST_RUN
+from bmc.c.source.program import DEEPEST_RUN
 from bmc.errors import Location
 
 MATH = "#include <math.h>\n"

@@ -9,8 +9,8 @@ import pytest
 from c_support import own_environment, read, refusal  # noqa: F401
 from pysmt.shortcuts import Solver
 
-from bmc.c.source.depth import DEEPEST, DEEPEST_CALL, DEEPEST_TYPE
 from bmc.c.source.preprocess import preprocess
+from bmc.c.source.program import DEEPEST, DEEPEST_CALL, DEEPEST_TYPE
 from bmc.c.source.types import DATA_MODELS
 from bmc.formulas.unroll import at
 from bmc.system.simulation import Simulator

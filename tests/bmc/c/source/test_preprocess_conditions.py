@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from c_support import agreement, own_environment, read, refusal  # noqa: F401
 
-from bmc.c.source.predefined import predefined
+from bmc.c.source.preprocess import predefined
 from bmc.c.source.types import DATA_MODELS
 from bmc.errors import UnsupportedConstruct
 from bmc.native.original import compiled

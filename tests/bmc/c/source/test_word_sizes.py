@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 from command_line import chaincover, fresh_names, write_files
 
-from bmc.c.controller.build import read_c
+from bmc.c.controller.build import difference, read_c, this_machine
 from bmc.c.source.config import SourceConfig
-from bmc.c.source.word_sizes import difference, this_machine
 from bmc.errors import InputRefused
 
 CHECK = """\

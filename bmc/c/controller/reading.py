@@ -1,4 +1,4 @@
-"""File scope: the external declarations of each unit, entered into its scope and into the program."""
+"""From C sources to a program: every file is parsed, and its external declarations are entered into the program."""
 
 from __future__ import annotations
 
@@ -8,11 +8,32 @@ from typing import Any
 from pycparser import c_ast
 
 from bmc.c.execute.initialise import Initialiser
-from bmc.c.execute.memory import MemObject
+from bmc.c.execute.memory import Content, Key, MemObject
+from bmc.c.execute.statements import Executor
+from bmc.c.source.config import SourceConfig
 from bmc.c.source.declarations import TypeReader, is_const, is_volatile, refuse_thread_local
-from bmc.c.source.program import Function, Program, Typedef, Unit, Unreadable, where
-from bmc.c.source.types import ArrayType, CType, FunctionType, StructType, same_type, show_type
+from bmc.c.source.program import Function, Program, Typedef, Unit, Unreadable, parse_file, where
+from bmc.c.source.types import DATA_MODELS, ArrayType, CType, FunctionType, StructType, same_type, show_type
 from bmc.errors import InputRefused, UnsupportedConstruct
+
+
+def read_program(config: SourceConfig) -> tuple[Program, Executor, dict[Key, Content]]:
+    """Parse all sources; the cells hold every file-scope object's start value."""
+    model = DATA_MODELS.get(config.target)
+    if model is None:
+        known = ", ".join(DATA_MODELS)
+        raise InputRefused(f"unknown target '{config.target}'", config.where, f"known targets are {known}")
+    if not config.files:
+        raise InputRefused("no source file is named", config.where, "list the files in sources.files")
+    program = Program([], model)
+    executor = Executor(program)
+    reader = UnitReader(program, executor.types, executor.initialiser)
+    for file in config.files:
+        source, tree = parse_file(file, config.include, config.defines, model, config.pass_errors)
+        unit = Unit(source, tree)
+        program.units.append(unit)
+        reader.read(unit)
+    return program, executor, _file_scope_cells(program, executor, reader)
 
 
 class UnitReader:
@@ -140,3 +161,19 @@ def _pack(node: Any, current: int, saved: list[int]) -> int:
     if "pop" in words:
         return saved.pop() if saved else 0
     return current if "push" in words else 0
+
+
+def _file_scope_cells(program: Program, executor: Executor, reader: UnitReader) -> dict[Key, Content]:
+    names: dict[str, list[MemObject]] = {}
+    cells: dict[Key, Content] = {}
+    for unit in program.units:
+        for obj in list(unit.scope.names.values()):
+            if not isinstance(obj, MemObject) or obj in names.get(obj.symbol, []):
+                continue
+            names.setdefault(obj.symbol, []).append(obj)
+            init, home = reader.initialisers.get(obj, (None, unit))
+            cells.update(executor.initialiser.static(obj, init, home.scope))
+    for same in names.values():
+        for obj in same if len(same) > 1 else ():
+            obj.name = f"{obj.file.rsplit('/', 1)[-1]}::{obj.symbol}"
+    return cells

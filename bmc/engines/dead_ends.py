@@ -1,0 +1,145 @@
+"""Why no run goes on after some number of steps, and what to do about it.
+
+A step is impossible where every input that is allowed meets undefined behaviour or breaks an assumption of the code.
+Where that is so in every state that some number of steps leads to, no longer run exists, and no goal that needs one can
+be covered: the conditions that rule the step out are named with their places in the source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from pysmt.fnode import FNode
+from pysmt.shortcuts import FALSE, TRUE
+
+from bmc.c.execute.variables import DEFINED
+from bmc.engines.protocol import Answer, Engine, Status
+from bmc.errors import Location
+from bmc.formulas.terms import either, negate
+from bmc.formulas.unroll import at
+from bmc.system.transition import Condition, TransitionSystem, symbols_of
+
+UNSET = "uninitialised read"
+"""The name of a suspect that is met where a variable is read that may not have been set."""
+SHOWN = 6
+"""Most places and variables that a message lists."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeadEnd:
+    """No run has more than ``steps`` steps.
+
+    ``undefined`` is the undefined behaviour and ``assumed`` are the assumptions of the code that rule out every
+    further step together, each with its place; where both are empty, the allowed inputs contradict each other there.
+    ``unset`` are the variables that init leaves open and that are read before anything has set them.
+    """
+
+    steps: int
+    undefined: tuple[Condition, ...]
+    assumed: tuple[Condition, ...]
+    unset: tuple[str, ...]
+
+    @property
+    def where(self) -> Location | None:
+        """The first place that is to blame; None where no line of the source is."""
+        return next((c.where for c in (*self.undefined, *self.assumed) if c.where is not None), None)
+
+    @property
+    def message(self) -> str:
+        """What is the case, with the places."""
+        when = (
+            f"no run has more than {self.steps} step(s): then"
+            if self.steps
+            else "no first step is possible: after init"
+        )
+        undefined = _listed(f"{c.name} at {c.where}" for c in self.undefined)
+        assumed = _listed(f"the one at {c.where}" for c in self.assumed)
+        if not undefined:
+            return f"{when} every allowed input breaks an assumption" + (f": {assumed}" if assumed else "")
+        also = f"; or breaks an assumption: {assumed}" if assumed else ""
+        return f"{when} every allowed input meets undefined behaviour: {undefined}{also}"
+
+    @property
+    def hint(self) -> str:
+        """The remedy."""
+        if not self.undefined:
+            return "look at the ranges, constraints and assumptions"
+        if self.unset:
+            return (
+                f"init leaves {_listed(self.unset, ', ')} open: list it in interface.input if the environment sets it, "
+                "else set it in init, or list it in interface.chosen so that the tester chooses it"
+            )
+        if any(c.name == UNSET for c in self.undefined):
+            return "give the variable a value on every path that leads to that place"
+        return "correct the code, or the assumptions that lead there"
+
+
+def _listed(texts: Iterable[str], between: str = "; ") -> str:
+    return between.join(list(dict.fromkeys(texts))[:SHOWN])
+
+
+def dead_end(
+    system: TransitionSystem, engine: Engine, most: int, source: FNode | None = None, time_limit: float | None = None
+) -> DeadEnd | None:
+    """Why no run from ``source`` (framed at 0; by default the states after init) has ``most`` steps.
+
+    None where there is such a run, and where the engine does not know. ``time_limit`` is that of one question.
+    """
+    start = at(system.init_formula, 0) if source is None else source
+    session = engine.session(replace(system, invariants=()), start)
+    if session.check([], most, time_limit).status is not Status.UNSAT:
+        return None
+    possible, impossible = 0, most
+    while impossible - possible > 1:
+        middle = (possible + impossible) // 2
+        status = session.check([], middle, time_limit).status
+        if status is Status.UNKNOWN:
+            return None
+        possible, impossible = (middle, impossible) if status is Status.SAT else (possible, middle)
+    return _explained(system, engine, start, possible, time_limit)
+
+
+def _explained(
+    system: TransitionSystem, engine: Engine, start: FNode, steps: int, time_limit: float | None
+) -> DeadEnd | None:
+    """Which conditions rule out a step after ``steps`` valid ones; none of those told could be left out."""
+    undefined = {at(negate(c.formula), steps): c for c in _joined(system.suspects)}
+    assumed = {at(c.formula, steps): c for c in system.assumptions}
+    rules = [*undefined, *assumed]
+    before = [at(system.defined, step) for step in range(steps)]
+    session = engine.session(replace(system, defined=TRUE(), invariants=()), start)
+
+    def ask(tried: Iterable[FNode]) -> Answer:
+        return session.check([*before, *tried], steps + 1, time_limit)
+
+    guilty = [rule for rule in rules if rule.is_false()][:1]
+    if not guilty:
+        answer = ask(rules)
+        if answer.status is not Status.UNSAT:
+            return None
+        guilty = [rule for rule in rules if rule in answer.core]
+        for rule in reversed(guilty):
+            others = [other for other in guilty if other is not rule]
+            if ask(others).status is Status.UNSAT:
+                guilty = others
+    met = tuple(undefined[rule] for rule in guilty if rule in undefined)
+    broken = tuple(assumed[rule] for rule in guilty if rule not in undefined)
+    return DeadEnd(steps, met, broken, _unset(system, met))
+
+
+def _joined(conditions: Iterable[Condition]) -> list[Condition]:
+    """The conditions, those of one name and place as one."""
+    places: dict[tuple[str, Location | None], FNode] = {}
+    for condition in conditions:
+        key = (condition.name, condition.where)
+        places[key] = either(places.get(key, FALSE()), condition.formula)
+    return [Condition(name, formula, where) for (name, where), formula in places.items()]
+
+
+def _unset(system: TransitionSystem, met: Iterable[Condition]) -> tuple[str, ...]:
+    """The variables that init leaves open on whose being set ``met`` depend."""
+    open_ones = {var.name for var in system.state if var.init is None}
+    symbols = (s.symbol_name() for c in met if c.name == UNSET for s in symbols_of(c.formula))
+    names = dict.fromkeys(name.removesuffix(DEFINED) for name in symbols if name.endswith(DEFINED))
+    return tuple(name for name in names if name in open_ones)
