@@ -111,13 +111,13 @@ class OneSource:
         self._session = session
 
     def check(
-        self, formulas: Sequence[FNode], steps: int, time_limit: float | None = None, effort: int | None = None
+        self, formulas: Sequence[FNode], steps: int, time_limit: float | None = None, effort: float | None = None
     ) -> Answer:
         """See the protocol."""
         return self._session.check(formulas, steps, time_limit, effort)
 
     def check_any(
-        self, alternatives: Sequence[Alternative], time_limit: float | None = None, effort: int | None = None
+        self, alternatives: Sequence[Alternative], time_limit: float | None = None, effort: float | None = None
     ) -> Answer:
         """See the protocol."""
         return self._session.check_any(alternatives, time_limit, effort)

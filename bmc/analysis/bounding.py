@@ -32,7 +32,10 @@ def raw_ranges(var: InputVariable) -> Ranges:
 
 
 class Bounding:
-    """Sets of the values at each step of all runs of ``system`` that begin as ``source`` (framed) says."""
+    """Sets of the values at each step of all runs of ``system`` that begin as ``source`` (framed) says.
+
+    ``size``: how many sets are found for each step.
+    """
 
     def __init__(self, system: TransitionSystem, source: FNode) -> None:
         self._system = system
@@ -40,6 +43,7 @@ class Bounding:
         self._proved = proved
         self._source = conjunction([source, at(proved, 0)])
         self._program = Program([*(var.next for var in system.state), system.input_constraint, system.defined])
+        self.size = len(self._program.instructions)
         self._names = [*(var.name for var in system.state), *(var.name for var in system.inputs)]
         self._inputs = {var.name: united(raw_ranges(var)) for var in system.inputs}
         self._known: dict[int, dict[str, Ranges] | None] = {}

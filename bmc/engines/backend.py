@@ -83,7 +83,7 @@ class Backend(ABC, Generic[Step, Literal]):
 
     @abstractmethod
     def _solve(
-        self, assumptions: Sequence[Literal], time_limit: float | None, effort: int | None
+        self, assumptions: Sequence[Literal], time_limit: float | None, effort: float | None
     ) -> tuple[Status, Collection[int]]:
         """The answer under ``assumptions``; with UNSAT, the places of those that together are impossible."""
 

@@ -18,6 +18,7 @@ from typing import Any
 import pysmt.operators as op
 from pysmt.fnode import FNode
 
+from bmc.engines.cost import LOOK, WORK
 from bmc.engines.protocol import Session, Status
 from bmc.engines.term_step import StepFormulas, TermEngine
 from bmc.engines.unrolling import UnrollingSession
@@ -27,8 +28,6 @@ from bmc.formulas.unroll import framed, shift
 from bmc.system.transition import StateVariable, TransitionSystem, Valuation
 
 SEED = 1
-EFFORT_UNIT = 3_000
-"""How often the solver looks whether it shall stop, in about a second."""
 
 
 @dataclass(frozen=True)
@@ -110,10 +109,13 @@ class BitwuzlaSession(UnrollingSession[Template, Any]):
         return literal
 
     def _solve(
-        self, assumptions: Sequence[Any], time_limit: float | None, effort: int | None
+        self, assumptions: Sequence[Any], time_limit: float | None, effort: float | None
     ) -> tuple[Status, Collection[int]]:
-        with self._stop.within(time_limit, None if effort is None else effort * EFFORT_UNIT):
+        if effort is not None and effort <= 0:
+            return Status.UNKNOWN, ()
+        with self._stop.within(time_limit, None if effort is None else int(effort * WORK) // LOOK):
             result = self._solver.check_sat(*assumptions)
+        self._engine.cost.work += self._stop.looks * LOOK
         if result == self._api.Result.SAT:
             return Status.SAT, ()
         if result == self._api.Result.UNSAT:
@@ -135,26 +137,27 @@ class _Stop:
     """Tells bitwuzla when to stop: time is over, the work is done, or Ctrl-C was pressed.
 
     It is asked from within the solver, which no exception may pass through; so an interrupt waits until it returned.
+    ``looks`` tells how often it was asked during the last query.
     """
 
     def __init__(self) -> None:
         self.asked = False
+        self.looks = 0
         self._interrupted = False
         self._end: float | None = None
-        self._left: int | None = None
+        self._most: int | None = None
 
     def __call__(self) -> bool:
-        if self._left is not None:
-            self._left -= 1
+        self.looks += 1
         over = self._end is not None and time.monotonic() >= self._end
-        self.asked = self._interrupted or over or (self._left is not None and self._left < 0)
+        self.asked = self._interrupted or over or (self._most is not None and self.looks > self._most)
         return self.asked
 
     @contextmanager
     def within(self, seconds: float | None, looks: int | None) -> Iterator[None]:
         """Around one query; KeyboardInterrupt after it where one came."""
         self._end = None if seconds is None else time.monotonic() + seconds
-        self._left, self.asked, self._interrupted = looks, False, False
+        self._most, self.looks, self.asked, self._interrupted = looks, 0, False, False
         main = threading.current_thread() is threading.main_thread()
         before = signal.getsignal(signal.SIGINT) if main else None
         if callable(before):

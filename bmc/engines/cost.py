@@ -1,4 +1,9 @@
-"""What an engine's work has cost so far."""
+"""What an engine's work has cost so far: in seconds, and as a count that is the same on every machine.
+
+Work is counted in nominal nanoseconds: what the counted thing takes on a usual machine, measured over the graphs of all
+bundled models (``python -m benchmarks.engines``). The count of a question depends on nothing but the questions before
+it and the versions of the solvers.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +12,42 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+WORK = 1_000_000_000
+"""Work in one unit of effort, which is about a second of a usual machine: the unit of what limits a question."""
+
+QUESTION, PROPAGATION, CONFLICT = 70_000, 120, 9_000
+"""``sat``: a question put to the solver, and what that counts itself."""
+CLAUSE, GATE = 1_700, 75_000
+"""``sat``: a clause placed at a step, and a gate of a step that is translated and preprocessed once."""
+RESOURCE = 230
+"""``z3``: what its resource count counts."""
+LOOK = 250_000
+"""``bitwuzla``: how often it looks whether to stop, in hard multiplications; elsewhere up to ten times as often."""
+NODE, BYTE = 500, 10
+"""``explicit``: a state, or a state with what is left of a question; a byte of what is kept of the runs asked about."""
+INSTRUCTION, SETS = 300, 5_000
+"""Trial runs: an operation on one value; bounds: an operation on sets of values."""
+
 
 @dataclass
 class Cost:
-    """``queries`` put to the solver; ``solving`` is the solver's time for them, ``sessions`` all time that sessions
-    took, encoding included, both in seconds. ``preparing``, part of ``sessions``, is what the solver's library took to
-    simplify clauses and take them in, where the engine can tell."""
+    """``queries`` put to the solver; ``work`` is their repeatable count, see above.
+
+    ``solving`` is the solver's time for them, ``sessions`` all time that sessions took, encoding included, both in
+    seconds. ``preparing``, part of ``sessions``, is what the solver's library took to simplify clauses and take them
+    in, where the engine can tell.
+    """
 
     queries: int = 0
+    work: int = 0
     solving: float = 0.0
     sessions: float = 0.0
     preparing: float = 0.0
+
+    @property
+    def effort(self) -> float:
+        """``work`` in units of effort."""
+        return self.work / WORK
 
     @property
     def encoding(self) -> float:
@@ -27,6 +57,7 @@ class Cost:
     def add(self, other: Cost) -> None:
         """Count the work of another engine in."""
         self.queries += other.queries
+        self.work += other.work
         self.solving += other.solving
         self.sessions += other.sessions
         self.preparing += other.preparing
@@ -35,6 +66,7 @@ class Cost:
         """What came after ``before``."""
         return Cost(
             self.queries - before.queries,
+            self.work - before.work,
             self.solving - before.solving,
             self.sessions - before.sessions,
             self.preparing - before.preparing,

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 from pysmt.fnode import FNode
 
-from bmc.engines.cost import Cost
+from bmc.engines.cost import BYTE, NODE, QUESTION, WORK, Cost
 from bmc.engines.deadline import Deadline, OutOfTime
 from bmc.engines.protocol import Alternative, Answer, Session, Status
 from bmc.engines.reach import Reaches
@@ -30,8 +30,8 @@ from bmc.system.transition import TransitionSystem, conjunction
 STEPS = 1_000_000
 """Steps, as many as one by one, that listing the states may take; fewer in a large model."""
 
-NODES = 2_000_000
-"""States with what is left of a question, per unit of effort; ten times as many where effort is not limited."""
+UNLIMITED = 10
+"""The effort for a question where none is given: memory is limited anyway."""
 
 
 class ExplicitEngine:
@@ -61,6 +61,7 @@ class ExplicitEngine:
         symbols = [*(var.symbol for var in system.state), *(var.symbol for var in system.inputs)]
         everything = [framed(symbol, 0) for symbol in symbols]
         found = state_graph(replace(system, invariants=()), everything, affordable(system, STEPS))
+        self.cost.work += (STEPS if found is None else len(found.steps.nexts)) * NODE
         if found is None:
             text = f"{system.name} has too many reachable states, or input values, to be listed"
             raise InputRefused(text, hint="choose another engine, or narrow the ranges of inputs")
@@ -83,7 +84,7 @@ class ExplicitSession:
         self._run: Run | None = None
 
     def check(
-        self, formulas: Sequence[FNode], steps: int, time_limit: float | None = None, effort: int | None = None
+        self, formulas: Sequence[FNode], steps: int, time_limit: float | None = None, effort: float | None = None
     ) -> Answer:
         """See the protocol. The core names all ``formulas``."""
         with self._cost.in_session(), self._cost.in_solver():
@@ -91,7 +92,7 @@ class ExplicitSession:
         return Answer(status, tuple(formulas) if status is Status.UNSAT else ())
 
     def check_any(
-        self, alternatives: Sequence[Alternative], time_limit: float | None = None, effort: int | None = None
+        self, alternatives: Sequence[Alternative], time_limit: float | None = None, effort: float | None = None
     ) -> Answer:
         """See the protocol: the first of ``alternatives`` that has a run gives it."""
         with self._cost.in_session(), self._cost.in_solver():
@@ -102,8 +103,8 @@ class ExplicitSession:
         assert self._run is not None
         return self._run
 
-    def _any(self, alternatives: Sequence[Alternative], time_limit: float | None, effort: int | None) -> Status:
-        most = 10 * NODES if effort is None else effort * NODES
+    def _any(self, alternatives: Sequence[Alternative], time_limit: float | None, effort: float | None) -> Status:
+        most = int((UNLIMITED if effort is None else effort) * WORK) // NODE
         deadline, status = Deadline(time_limit), Status.UNSAT
 
         def check() -> None:
@@ -125,17 +126,20 @@ class ExplicitSession:
         told, earlier = self._completions.moved(formula, steps)
         steps = max(steps, self._reaches.span(formula))
         if earlier < self._span or not self._runs.knows(told):
-            return satisfied(self._runs, [self._source, formula], steps, most, check).way()
+            found = satisfied(self._runs, [self._source, formula], steps, most, check)
+            self._cost.work += QUESTION + found.size * BYTE
+            return found.way()
         if self._reached is None:
             self._reached = Reached(self._runs, self._source, self._span, most, check)
         left = self._completions.of(told, steps - earlier, most, check)
+        self._cost.work += QUESTION + (left.size + len(self._runs.graph.states)) * BYTE
         meeting = np.flatnonzero(self._reached.after(earlier, check) & left.starts)
         if not meeting.size:
             return None
-        found = left.way(start=int(meeting[0]))
-        assert found is not None
+        rest = left.way(start=int(meeting[0]))
+        assert rest is not None
         start, choices = self._reached.way(earlier, int(meeting[0]))
-        return start, [*choices, *found[1]]
+        return start, [*choices, *rest[1]]
 
     def _along(self, start: int, choices: Sequence[int]) -> Run:
         states, graph = [start], self._runs.graph

@@ -51,7 +51,7 @@ class GuessingSession:
         self._least = self._span(source)
 
     def check(
-        self, formulas: Sequence[FNode], steps: int, time_limit: float | None = None, effort: int | None = None
+        self, formulas: Sequence[FNode], steps: int, time_limit: float | None = None, effort: float | None = None
     ) -> Answer:
         """See the protocol; ValueError if a formula reaches beyond ``steps``. ``effort`` 0: the solver is not asked."""
         steps = max(steps, self._least)
@@ -62,6 +62,7 @@ class GuessingSession:
         if time_limit is not None and time_limit <= 0:
             return Answer(Status.UNKNOWN)
         core, box = self._bounding.refuted(formulas, steps)
+        self._sampling.count(self._bounding.size * (steps + 1))
         if core is not None:
             return Answer(Status.UNSAT, core)
         self._run = self._tried(formulas, steps, box)
@@ -78,7 +79,7 @@ class GuessingSession:
         return answer
 
     def check_any(
-        self, alternatives: Sequence[Alternative], time_limit: float | None = None, effort: int | None = None
+        self, alternatives: Sequence[Alternative], time_limit: float | None = None, effort: float | None = None
     ) -> Answer:
         """See the protocol: the fewest steps first, since bounds and trials tell most of short runs."""
         return check_in_turn(self, alternatives, time_limit, effort)

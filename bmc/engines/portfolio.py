@@ -25,7 +25,7 @@ from bmc.system.transition import TransitionSystem
 ROUNDS = 24
 """After so many rounds (years) even a question without a limit is given up."""
 
-Ask = Callable[[GroupSession, float | None, int | None], Answer]
+Ask = Callable[[GroupSession, float | None, float | None], Answer]
 """One question, to be put to a solver's session with a time limit and an effort."""
 
 
@@ -150,19 +150,19 @@ class PortfolioSession:
         self._answering = self._turns[engine.leading].ready()
 
     def check(
-        self, formulas: Sequence[FNode], steps: int, time_limit: float | None = None, effort: int | None = None
+        self, formulas: Sequence[FNode], steps: int, time_limit: float | None = None, effort: float | None = None
     ) -> Answer:
         """See the protocol. ``effort`` is shared out among the turns; UNKNOWN when all solvers gave up."""
         return self._asked(lambda session, *limits: session.check(formulas, steps, *limits), time_limit, effort)
 
     def check_any(
-        self, alternatives: Sequence[Alternative], time_limit: float | None = None, effort: int | None = None
+        self, alternatives: Sequence[Alternative], time_limit: float | None = None, effort: float | None = None
     ) -> Answer:
         """See the protocol, and ``check``."""
         return self._asked(lambda session, *limits: session.check_any(alternatives, *limits), time_limit, effort)
 
     def check_groups(
-        self, groups: Sequence[Group], time_limit: float | None = None, effort: int | None = None
+        self, groups: Sequence[Group], time_limit: float | None = None, effort: float | None = None
     ) -> Answer:
         """See the protocol, and ``check``."""
         return self._asked(lambda session, *limits: session.check_groups(groups, *limits), time_limit, effort)
@@ -171,7 +171,7 @@ class PortfolioSession:
         """See the protocol."""
         return self._answering.run()
 
-    def _asked(self, ask: Ask, time_limit: float | None, effort: int | None) -> Answer:
+    def _asked(self, ask: Ask, time_limit: float | None, effort: float | None) -> Answer:
         """The answer; without an ``effort``, the engine's patience is the limit."""
         if effort is not None or self._engine.patience is None:
             return self._by_turns(ask, time_limit, effort)
@@ -180,7 +180,7 @@ class PortfolioSession:
             self._engine.gave_up()
         return answer
 
-    def _by_turns(self, ask: Ask, time_limit: float | None, effort: int | None) -> Answer:
+    def _by_turns(self, ask: Ask, time_limit: float | None, effort: float | None) -> Answer:
         """The first answer that is not UNKNOWN. A turn of round r has 2 ** r units of effort, as far as they last.
 
         Where time is limited, a turn has an equal share of what is left with those that follow in its round.
@@ -191,10 +191,10 @@ class PortfolioSession:
             turns = self._in_order()
             for place, turn in enumerate(turns):
                 seconds = None if rest is None else rest / (len(turns) - place)
-                units = 1 << number if left is None else min(1 << number, left)
+                units: float = 1 << number if left is None else min(1 << number, left)
                 if number:
                     name = self._engine.parts[self._turns.index(turn)].name
-                    self._engine.tell(f"a hard question, {name} goes on with it ({units} units of effort)")
+                    self._engine.tell(f"a hard question, {name} goes on with it ({units:g} units of effort)")
                 answer = self._turn(turn, ask, seconds, units)
                 if answer.status is not Status.UNKNOWN:
                     self._engine.leading = self._turns.index(turn)
@@ -211,7 +211,7 @@ class PortfolioSession:
         others = [turn for turn in self._turns if turn is not leader]
         return [turn for turn in (leader, *others) if not turn.useless]
 
-    def _turn(self, turn: Turns, ask: Ask, seconds: float | None, units: int) -> Answer:
+    def _turn(self, turn: Turns, ask: Ask, seconds: float | None, units: float) -> Answer:
         """One turn. A solver that has no memory left gives up for good, the last one with the error."""
         try:
             self._answering = turn.ready()

@@ -39,17 +39,18 @@ class Session(Protocol):
     """One incremental solver session from one source: frames are added as longer queries arrive."""
 
     def check(
-        self, formulas: Sequence[FNode], steps: int, time_limit: float | None = None, effort: int | None = None
+        self, formulas: Sequence[FNode], steps: int, time_limit: float | None = None, effort: float | None = None
     ) -> Answer:
         """Is there a run of exactly ``steps`` valid steps from the source that satisfies ``formulas``?
 
         ``formulas`` are over framed symbols ``x@j``, j <= steps (inputs: j < steps); symbols that are no variable of
         the system are free, and must be framed at 0. ``time_limit`` in seconds.
-        ``effort`` limits the solver's work repeatably, in units of about a second; None for no limit.
+        ``effort`` limits the solver's work repeatably, in units of about a second (see ``bmc.engines.cost``; what a
+        question took is added to the engine's ``cost.work``); 0: the solver is not asked; None for no limit.
         """
 
     def check_any(
-        self, alternatives: Sequence[Alternative], time_limit: float | None = None, effort: int | None = None
+        self, alternatives: Sequence[Alternative], time_limit: float | None = None, effort: float | None = None
     ) -> Answer:
         """Is there a run for at least one of ``alternatives``: one question in place of a ``check`` for each.
 
@@ -81,7 +82,7 @@ class GroupSession(Session, Protocol):
     """A session that can also ask about several sources at once."""
 
     def check_groups(
-        self, groups: Sequence[Group], time_limit: float | None = None, effort: int | None = None
+        self, groups: Sequence[Group], time_limit: float | None = None, effort: float | None = None
     ) -> Answer:
         """Is there a run for one of ``groups``: its formula, and at least one of its alternatives?
 
@@ -108,7 +109,7 @@ class Engine(Protocol):
 
 
 def check_in_turn(
-    session: Session, alternatives: Sequence[Alternative], time_limit: float | None, effort: int | None
+    session: Session, alternatives: Sequence[Alternative], time_limit: float | None, effort: float | None
 ) -> Answer:
     """``check_any`` for sessions that can only ask one number of steps at a time: the least one first."""
     status = Status.UNSAT

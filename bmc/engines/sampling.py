@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import pysmt.operators as op
 from pysmt.fnode import FNode
 
 from bmc.analysis.bounding import name_at, raw_ranges
 from bmc.analysis.term_sets import Box
+from bmc.engines.cost import INSTRUCTION, SETS, Cost
 from bmc.floats.format import FORMATS
 from bmc.floats.operations import COMPARISONS, operation_of
 from bmc.floats.program import Program, Values
@@ -41,7 +42,9 @@ Inputs = list[dict[str, int]]
 class Sampling:
     """Tries runs of ``system``; repeatable. Host arithmetic computes the steps, the circuits check the results."""
 
-    def __init__(self, system: TransitionSystem, simulator: Simulator) -> None:
+    def __init__(self, system: TransitionSystem, simulator: Simulator, cost: Callable[[], Cost] = Cost) -> None:
+        """``cost`` tells where work is counted."""
+        self._cost = cost
         self._system = system
         self._simulator = simulator
         self._valid = conjunction([system.input_constraint, system.defined])
@@ -69,6 +72,7 @@ class Sampling:
             else:
                 start, inputs = self._changed(best[1], best[2], box)
             states = self._states(start, inputs, box)
+            self._cost().work += len(self._program.instructions) * max(steps, 1) * INSTRUCTION
             if states is None:
                 continue
             far = wanted.of(self._framed(states, inputs))
@@ -82,6 +86,10 @@ class Sampling:
             if number >= ATTEMPTS and best is None:
                 return None
         return None
+
+    def count(self, sets: int) -> None:
+        """So many sets of values were found for a question."""
+        self._cost().work += sets * SETS
 
     def _start(self, box: Box) -> Start:
         """A state in ``box``: one seen before, or drawn."""

@@ -13,6 +13,7 @@ from weakref import WeakValueDictionary
 
 from pysmt.fnode import FNode
 
+from bmc.engines.cost import GATE
 from bmc.engines.protocol import Placed, Session, Status
 from bmc.engines.sat_encoding.frames import Frames
 from bmc.engines.sat_encoding.moments import Moments
@@ -28,7 +29,7 @@ class Unrolled:
 
     def __init__(self, engine: SatEngine, system: TransitionSystem, goals: Sequence[FNode]) -> None:
         self.goals = goals
-        solver = SatSolver(engine.memory, lambda: engine.cost.in_library())
+        solver = SatSolver(engine.memory, lambda: engine.cost)
         self.frames = Frames(solver, engine.moments, [var.symbol for var in system.state])
         self.cone: dict[str, StateVariable] = {}
         self.steps: list[int] = []
@@ -73,6 +74,7 @@ class SatEngine(UnrollingEngine):
         if key not in self._made or sum(part not in known for part in parts) > len(known):
             wanted = dict.fromkeys([*known, *parts])
             self._made[key] = Step(system, variables, conditions, wanted, self.cost.in_library)
+            self.cost.work += self._made[key].gates * GATE
         return self._made[key]
 
     @contextmanager
@@ -146,7 +148,7 @@ class SatSession(UnrollingSession[int, int]):
         self._frames.solver.add([[-literal]])
 
     def _solve(
-        self, assumptions: Sequence[int], time_limit: float | None, effort: int | None
+        self, assumptions: Sequence[int], time_limit: float | None, effort: float | None
     ) -> tuple[Status, Collection[int]]:
         solver = self._frames.solver
         answer = solver.solve([self._source, *assumptions], time_limit, effort)

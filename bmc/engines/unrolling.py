@@ -80,7 +80,8 @@ class UnrollingEngine(ABC):
             self._system = system
             self._simulator, self._reaches = Simulator(system), Reaches(system)
             formulas = [system.input_constraint, system.defined, *(var.next for var in system.state)]
-            self._sampling = Sampling(system, self._simulator) if self._trials and has_arithmetic(formulas) else None
+            trials = self._trials and has_arithmetic(formulas)
+            self._sampling = Sampling(system, self._simulator, lambda: self.cost) if trials else None
             self.forget()
 
     @abstractmethod
@@ -133,7 +134,7 @@ class UnrollingSession(Backend[Step, Literal]):
             self._begin(source, at(proved(self._system), 0))
 
     def check(
-        self, formulas: Sequence[FNode], steps: int, time_limit: float | None = None, effort: int | None = None
+        self, formulas: Sequence[FNode], steps: int, time_limit: float | None = None, effort: float | None = None
     ) -> Answer:
         """Is there a run of exactly ``steps`` valid steps from the source that satisfies ``formulas``?
 
@@ -159,7 +160,7 @@ class UnrollingSession(Backend[Step, Literal]):
             return Answer(status, found)
 
     def check_any(
-        self, alternatives: Sequence[Alternative], time_limit: float | None = None, effort: int | None = None
+        self, alternatives: Sequence[Alternative], time_limit: float | None = None, effort: float | None = None
     ) -> Answer:
         """Is there a run for at least one of ``alternatives``? Otherwise as ``check``; there is no core.
 
@@ -169,7 +170,7 @@ class UnrollingSession(Backend[Step, Literal]):
         return self.check_groups([Group(TRUE(), parts)] if parts else [], time_limit, effort)
 
     def check_groups(
-        self, groups: Sequence[Group], time_limit: float | None = None, effort: int | None = None
+        self, groups: Sequence[Group], time_limit: float | None = None, effort: float | None = None
     ) -> Answer:
         """Is there a run for one of ``groups``: its formula, and at least one of its alternatives?
 
@@ -224,7 +225,9 @@ class UnrollingSession(Backend[Step, Literal]):
         except KeyError:
             return None
 
-    def _answer(self, assumptions: Sequence[Literal], steps: int, effort: int | None) -> tuple[Status, Collection[int]]:
+    def _answer(
+        self, assumptions: Sequence[Literal], steps: int, effort: float | None
+    ) -> tuple[Status, Collection[int]]:
         """The solver's answer within the time that is left; a run that it finds is of ``steps`` steps."""
         with self._engine.cost.in_solver():
             status, core = self._solve(assumptions, self._deadline.left(), effort)

@@ -15,6 +15,7 @@ import z3
 from pysmt.fnode import FNode
 from pysmt.logics import QF_BV
 
+from bmc.engines.cost import RESOURCE, WORK
 from bmc.engines.encoding import Encoding, Gates, Words
 from bmc.engines.protocol import Session, Status
 from bmc.engines.term_step import StepFormulas, TermEngine
@@ -25,10 +26,7 @@ from bmc.system.transition import StateVariable, TransitionSystem, Valuation
 
 SEED = 1
 NO_LIMIT = 4294967295
-"""z3's ``timeout`` value (milliseconds) for none."""
-
-EFFORT_UNIT = 6_000_000
-"""z3's resource count of about a second."""
+"""z3's ``timeout`` value (milliseconds) for none, and the largest number that it takes."""
 
 
 @dataclass(frozen=True)
@@ -60,10 +58,16 @@ class Z3Engine(TermEngine[Template]):
         self.context = z3.Context()
         self._words, self._gates = Words(self.context), Gates(self.context)
         self.version: str = z3.get_version_string()
+        self._counted = 0
 
     def encoding(self, system: TransitionSystem) -> Encoding:
         """How formulas become terms of this engine's context; floating-point arithmetic becomes gates."""
         return self._gates if self.tries(system) else self._words
+
+    def count(self, resources: int) -> None:
+        """Add the work since the last call to the cost; z3 counts ``resources`` for all solvers of a context."""
+        self.cost.work += (resources - self._counted) * RESOURCE
+        self._counted = resources
 
     def solver_session(self, system: TransitionSystem, source: FNode, goals: Sequence[FNode]) -> Session:
         return Z3Session(self, system, source, goals)
@@ -93,7 +97,7 @@ class Z3Session(UnrollingSession[Template, Any]):
 
     def __init__(self, engine: Z3Engine, system: TransitionSystem, source: FNode, goals: Sequence[FNode]) -> None:
         super().__init__(engine, system)
-        self._context = engine.context
+        self._context, self._count = engine.context, engine.count
         self._make = engine.template
         self._encoding = engine.encoding(system)
         self._convert = self._encoding.term
@@ -129,11 +133,14 @@ class Z3Session(UnrollingSession[Template, Any]):
         return self._implying(z3.And(list(literals)))
 
     def _solve(
-        self, assumptions: Sequence[Any], time_limit: float | None, effort: int | None
+        self, assumptions: Sequence[Any], time_limit: float | None, effort: float | None
     ) -> tuple[Status, Collection[int]]:
         self._model = None
         self._limit(time_limit, effort)
+        if effort is not None and effort <= 0:
+            return Status.UNKNOWN, ()
         result = self._z3.check(*assumptions)
+        self._count(self._z3.statistics().get_key_value("rlimit count"))
         if result == z3.sat:
             self._model = self._z3.model()
             return Status.SAT, ()
@@ -150,10 +157,10 @@ class Z3Session(UnrollingSession[Template, Any]):
     def _values(self, symbols: Sequence[FNode], step: int) -> Valuation:
         return {s.symbol_name(): self._encoding.value(framed(s, step), self._model) for s in symbols}
 
-    def _limit(self, time_limit: float | None, effort: int | None) -> None:
+    def _limit(self, time_limit: float | None, effort: float | None) -> None:
         milliseconds = NO_LIMIT if time_limit is None else max(1, min(int(time_limit * 1000), NO_LIMIT - 1))
         self._z3.set("timeout", milliseconds)
-        self._z3.set("rlimit", 0 if effort is None else effort * EFFORT_UNIT)
+        self._z3.set("rlimit", 0 if effort is None else min(max(1, int(effort * WORK) // RESOURCE), NO_LIMIT))
 
     def _placed(self, template: Template, term: Any, step: int) -> Any:
         """A term of ``template``, moved from step 0 to ``step``."""

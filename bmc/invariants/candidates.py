@@ -54,7 +54,7 @@ def suggested(
     formulas: Sequence[FNode],
     engine: Engine,
     seconds: Callable[[], float | None] = lambda: None,
-    effort: int | None = None,
+    effort: float | None = None,
 ) -> tuple[Condition, ...]:
     """The candidates that are inductive together, as proved; ``seconds`` and ``effort`` are limits per query.
 

@@ -22,7 +22,7 @@ def never(
     refuted: int,
     most: int,
     seconds: Seconds = lambda: None,
-    effort: int | None = None,
+    effort: float | None = None,
 ) -> int | None:
     """The least k up to ``most`` for which k-induction proves that no run satisfies ``formula`` at any step.
 

@@ -47,7 +47,7 @@ def inductive(
     guesses: Sequence[Condition],
     engine: Engine,
     seconds: Callable[[], float | None] = lambda: None,
-    effort: int | None = None,
+    effort: float | None = None,
     k: int = 1,
 ) -> tuple[Condition, ...]:
     """The largest part of ``guesses`` that is inductive together over ``k`` steps, as proved.
@@ -73,7 +73,7 @@ def _survivors(
     steps: int,
     given: bool,
     seconds: Callable[[], float | None],
-    effort: int | None,
+    effort: float | None,
 ) -> list[Condition]:
     """Those that hold after ``steps`` steps from the source; ``given``: that all hold before is known."""
     halved = 0

@@ -33,7 +33,7 @@ class Task:
     limit: int
     aside: tuple[str, ...] = ()
     rounds: int | None = None
-    effort: int | None = None
+    effort: float | None = None
     progress: Progress = lambda text: None
 
     def graph(self) -> ReachGraph:

@@ -43,7 +43,7 @@ class SubPaths:
     """
 
     def __init__(
-        self, tools: Concretizer, overlap: str, reaches: Mapping[Edge, Reach], effort: int | None = None
+        self, tools: Concretizer, overlap: str, reaches: Mapping[Edge, Reach], effort: float | None = None
     ) -> None:
         self._tools = tools
         self._apart = overlap == "forbid"

@@ -86,7 +86,7 @@ class SegmentSearch:
         self,
         tools: Concretizer,
         overlap: str,
-        effort: int | None,
+        effort: float | None,
         parts: Concretizer | None = None,
         progress: Progress | None = None,
     ) -> None:

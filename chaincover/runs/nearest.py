@@ -32,7 +32,7 @@ class NearestFirst:
     """
 
     def __init__(
-        self, tools: Concretizer, names: Sequence[str], overlap: str, limit: int, effort: int | None = None
+        self, tools: Concretizer, names: Sequence[str], overlap: str, limit: int, effort: float | None = None
     ) -> None:
         self._tools = tools
         self._goals = {name: tools.goals[name] for name in names}

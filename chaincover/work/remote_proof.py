@@ -44,7 +44,7 @@ class StretchTask:
 
     parcel: Parcel
     stretch: Stretch
-    effort: int | None
+    effort: float | None
     time: Allowance
 
 
@@ -72,7 +72,7 @@ def least_length(task: StretchTask) -> StretchResult:
         return StretchResult(search.so_far(task.stretch), search.queries - queries, spent, limit)
 
 
-def _lengths(here: Workshop, effort: int | None) -> SegmentSearch:
+def _lengths(here: Workshop, effort: float | None) -> SegmentSearch:
     key = ("lengths", effort)
     if key not in here.made:
         here.made[key] = SegmentSearch(here.tools, here.problem.overlap, effort)
@@ -86,7 +86,7 @@ class RemoteLengths:
 
     cheap = False
 
-    def __init__(self, here: SegmentSearch, effort: int | None, office: Office) -> None:
+    def __init__(self, here: SegmentSearch, effort: float | None, office: Office) -> None:
         self._here, self._effort, self._office = here, effort, office
 
     def least_all(self, stretches: Sequence[Stretch]) -> list[Segment]:

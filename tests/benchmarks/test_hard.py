@@ -14,6 +14,7 @@ from command_line import chaincover, fresh_names
 from benchmarks.hard.run import CONTROLLERS, GRAPH, Question, answered, facts, questions
 from benchmarks.hard.table import OPEN, Result, summary, table
 from bmc.engines import choose
+from bmc.engines.cost import CONFLICT
 from bmc.engines.sat_encoding import solver
 
 NAMES = sorted(path.name for path in CONTROLLERS.iterdir() if path.is_dir())
@@ -130,12 +131,12 @@ def test_turns_decide_what_sat_alone_leaves_open(tmp_path: Path, monkeypatch: py
 
     No limit is given: auto's own patience does.
     """
-    monkeypatch.setattr(solver, "CONFLICTS", 500)
+    monkeypatch.setattr(solver, "WORK", 2000 * CONFLICT)
     given = ("--goal", "distributed", "-K", "1", "--no-cache", "--improve", "0", "--json", "-o", tmp_path)
     outcome = chaincover("generate", of("lockstep"), *given)
     assert verdicts(outcome.json) == {"distributed": "not-within-bound"}
     assert outcome.code == 4
-    monkeypatch.setattr(solver, "EFFORT_UNIT", 1)
+    monkeypatch.setattr(solver, "WORK", 1)
     outcome = chaincover("generate", of("lockstep"), *given, *AT_ONCE, "--engine", "sat")
     assert verdicts(outcome.json) == {"distributed": "undecided"}
     assert outcome.code == 5

@@ -81,14 +81,14 @@ class DoubtfulSession:
         self.run = session.run
 
     def check(
-        self, formulas: Sequence[FNode], steps: int, time_limit: float | None = None, effort: int | None = None
+        self, formulas: Sequence[FNode], steps: int, time_limit: float | None = None, effort: float | None = None
     ) -> Answer:
         if effort is not None:
             return Answer(Status.UNKNOWN)
         return self._session.check(formulas, steps, time_limit)
 
     def check_any(
-        self, alternatives: Sequence[Alternative], time_limit: float | None = None, effort: int | None = None
+        self, alternatives: Sequence[Alternative], time_limit: float | None = None, effort: float | None = None
     ) -> Answer:
         return check_in_turn(self, alternatives, time_limit, effort)
 

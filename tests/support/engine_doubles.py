@@ -70,7 +70,7 @@ class Tried:
         self.run = session.run
 
     def check(
-        self, formulas: Sequence[FNode], steps: int, time_limit: float | None = None, effort: int | None = None
+        self, formulas: Sequence[FNode], steps: int, time_limit: float | None = None, effort: float | None = None
     ) -> Answer:
         self._engine.before()
         self._engine.trials += 1
@@ -79,7 +79,7 @@ class Tried:
         return answer
 
     def check_any(
-        self, alternatives: Sequence[Alternative], time_limit: float | None = None, effort: int | None = None
+        self, alternatives: Sequence[Alternative], time_limit: float | None = None, effort: float | None = None
     ) -> Answer:
         return check_in_turn(self, alternatives, time_limit, effort)
 
@@ -91,13 +91,13 @@ class Solved:
         self._engine, self._session = engine, session
 
     def check(
-        self, formulas: Sequence[FNode], steps: int, time_limit: float | None = None, effort: int | None = None
+        self, formulas: Sequence[FNode], steps: int, time_limit: float | None = None, effort: float | None = None
     ) -> Answer:
         self._engine.solved += 1
         return Answer(Status.UNKNOWN) if self._session is None else self._session.check(formulas, steps, time_limit)
 
     def check_any(
-        self, alternatives: Sequence[Alternative], time_limit: float | None = None, effort: int | None = None
+        self, alternatives: Sequence[Alternative], time_limit: float | None = None, effort: float | None = None
     ) -> Answer:
         return check_in_turn(self, alternatives, time_limit, effort)
 
@@ -114,7 +114,7 @@ class Open:
         self.run = session.run
 
     def check(
-        self, formulas: Sequence[FNode], steps: int, time_limit: float | None = None, effort: int | None = None
+        self, formulas: Sequence[FNode], steps: int, time_limit: float | None = None, effort: float | None = None
     ) -> Answer:
         answer = self._session.check(formulas, steps, time_limit, effort)
         if answer.status in self._hidden:
@@ -123,7 +123,7 @@ class Open:
         return answer
 
     def check_any(
-        self, alternatives: Sequence[Alternative], time_limit: float | None = None, effort: int | None = None
+        self, alternatives: Sequence[Alternative], time_limit: float | None = None, effort: float | None = None
     ) -> Answer:
         return check_in_turn(self, alternatives, time_limit, effort)
 
@@ -221,7 +221,7 @@ class Doubting:
         self.run = session.run
 
     def check(
-        self, formulas: Sequence[FNode], steps: int, time_limit: float | None = None, effort: int | None = None
+        self, formulas: Sequence[FNode], steps: int, time_limit: float | None = None, effort: float | None = None
     ) -> Answer:
         self._engine.asked += 1
         if self._engine.asked > self._engine.left:

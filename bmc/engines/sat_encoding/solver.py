@@ -6,12 +6,13 @@ import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from weakref import finalize
 
 import pysat
 from pysat.solvers import Glucose4
 
+from bmc.engines.cost import CLAUSE, CONFLICT, PROPAGATION, QUESTION, WORK, Cost
 from bmc.engines.sat_encoding.cnf import Clause
 
 NAME = "glucose4"
@@ -20,9 +21,6 @@ VERSION = f"python-sat {pysat.__version__}, {NAME}"
 PROPAGATIONS = 1_500_000
 CONFLICTS = 5_000
 """The solver works at most so much (less than a second, mostly) before it is asked whether to go on."""
-
-EFFORT_UNIT = 4
-"""Such stretches of work in one unit of effort, about a second."""
 
 Aside = Callable[[], AbstractContextManager[None]]
 """What surrounds the library's work besides answers, to measure it."""
@@ -34,12 +32,13 @@ class SatSolver:
     The work is done in stretches, between which time, memory and signals are looked at: nothing depends on threads.
     """
 
-    def __init__(self, memory: int | None = None, aside: Aside = nullcontext) -> None:
-        """``memory``: how many megabytes this process may grow to."""
+    def __init__(self, memory: int | None = None, cost: Callable[[], Cost] = Cost) -> None:
+        """``memory``: how many megabytes this process may grow to. ``cost`` tells where work is counted."""
         self._solver = Glucose4()
         # python-sat's own destructor fails where it only runs when the interpreter is half gone
         finalize(self, self._solver.delete)
-        self._memory, self._aside = memory, aside
+        self._memory, self._cost = memory, cost
+        self._searched = 0
         self.top = 1
         self._solver.add_clause([1])
 
@@ -54,33 +53,44 @@ class SatSolver:
         deque(map(self._solver.add_clause, clauses), 0)
 
     def add_many(self, clauses: Sequence[Clause]) -> None:
-        """As ``add``, measured."""
-        with self._aside():
+        """As ``add``, measured and counted."""
+        cost = self._cost()
+        cost.work += len(clauses) * CLAUSE
+        with cost.in_library():
             self.add(clauses)
 
-    def solve(self, assumptions: Sequence[int], time_limit: float | None, effort: int | None) -> bool | None:
+    def solve(self, assumptions: Sequence[int], time_limit: float | None, effort: float | None) -> bool | None:
         """Whether all clauses and ``assumptions`` can hold together; None if a limit came first.
 
         ``time_limit`` in seconds, ``effort`` in units of about a second, repeatable. MemoryError beyond the memory
         allowed; KeyboardInterrupt soon after an interrupt.
         """
         end = None if time_limit is None else time.monotonic() + time_limit
-        stretches = None if effort is None else effort * EFFORT_UNIT
-        while stretches is None or stretches > 0:
-            self._solver.conf_budget(CONFLICTS)
-            self._solver.prop_budget(PROPAGATIONS)
+        left = None if effort is None else int(effort * WORK)
+        while left is None or left > 0:
+            self._solver.conf_budget(CONFLICTS if left is None else min(CONFLICTS, left // CONFLICT + 1))
+            self._solver.prop_budget(PROPAGATIONS if left is None else min(PROPAGATIONS, left // PROPAGATION + 1))
             answer: bool | None = self._solver.solve_limited(assumptions=assumptions, expect_interrupt=True)
+            spent = self._counted()
             if answer is not None:
                 return answer
             self.check_memory()
             if end is not None and time.monotonic() >= end:
                 return None
-            stretches = None if stretches is None else stretches - 1
+            left = None if left is None else left - spent
         return None
+
+    def _counted(self) -> int:
+        """The work of the stretch that ended just now; it is added to the cost."""
+        done = self._solver.accum_stats()
+        searched: int = done["propagations"] * PROPAGATION + done["conflicts"] * CONFLICT
+        spent, self._searched = searched - self._searched + QUESTION, searched
+        self._cost().work += spent
+        return spent
 
     def model(self) -> Sequence[int]:
         """The literals that are true in the solution found last, by variable from 1; 0 for one of no clause."""
-        with self._aside():
+        with self._cost().in_library():
             found: list[int] = self._solver.get_model()
         found.extend([0] * (self.top - len(found)))
         return found

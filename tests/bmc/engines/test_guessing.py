@@ -90,7 +90,7 @@ class Never:
     """A solver that is not to be asked."""
 
     def check(
-        self, formulas: Sequence, steps: int, time_limit: float | None = None, effort: int | None = None
+        self, formulas: Sequence, steps: int, time_limit: float | None = None, effort: float | None = None
     ) -> Answer:
         raise AssertionError("asked")
 
@@ -104,7 +104,7 @@ class GivesUp(Never):
     asked = 0
 
     def check(
-        self, formulas: Sequence, steps: int, time_limit: float | None = None, effort: int | None = None
+        self, formulas: Sequence, steps: int, time_limit: float | None = None, effort: float | None = None
     ) -> Answer:
         self.asked += 1
         return Answer(Status.UNKNOWN)

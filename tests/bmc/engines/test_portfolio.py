@@ -28,7 +28,7 @@ from pysmt.typing import BVType
 
 from bmc.engines import choose, described, listen, reason
 from bmc.engines.auto import AutoEngine
-from bmc.engines.cost import Cost
+from bmc.engines.cost import CONFLICT, Cost
 from bmc.engines.hardness import hardness, varying_bits
 from bmc.engines.portfolio import PortfolioEngine
 from bmc.engines.protocol import Answer, Group, GroupSession, Placed, Session, Status
@@ -63,8 +63,8 @@ def never(system: TransitionSystem, step: int) -> FNode:
 
 @pytest.fixture
 def brief(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A unit of sat's effort is a hundred conflicts."""
-    monkeypatch.setattr(solver, "CONFLICTS", 25)
+    """A unit of sat's effort is a hundred conflicts at most."""
+    monkeypatch.setattr(solver, "WORK", 100 * CONFLICT)
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def weak(monkeypatch: pytest.MonkeyPatch) -> None:
     """sat gives up on whatever is not decided at once."""
     monkeypatch.setattr(solver, "CONFLICTS", 1)
     monkeypatch.setattr(solver, "PROPAGATIONS", 1)
-    monkeypatch.setattr(solver, "EFFORT_UNIT", 1)
+    monkeypatch.setattr(solver, "WORK", 1)
 
 
 @pytest.mark.usefixtures("weak")
@@ -133,7 +133,7 @@ class Scripted(SatEngine):
         asked = session.check
 
         def check(
-            formulas: Sequence[FNode], steps: int, time_limit: float | None = None, effort: int | None = None
+            formulas: Sequence[FNode], steps: int, time_limit: float | None = None, effort: float | None = None
         ) -> Answer:
             self.log.append((self.name, effort))
             if self.broken:
@@ -145,7 +145,7 @@ class Scripted(SatEngine):
         return session
 
 
-def asked_of(parts: list[SatEngine], effort: int | None, patience: int | None = None, times: int = 1) -> list[Status]:
+def asked_of(parts: list[SatEngine], effort: float | None, patience: int | None = None, times: int = 1) -> list[Status]:
     byte = ValueType("uint8", 8)
     system = TransitionSystem("scripted", (StateVariable("scripted", byte, BV(0, 8), BV(1, 8)),), ())
     session = PortfolioEngine(parts=parts, patience=patience).session(system, at(system.init_formula, 0))

@@ -49,13 +49,13 @@ def lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     solve = SatSession._solve
 
     def briefly(
-        session: SatSession, assumptions: Sequence[int], time_limit: float | None, effort: int | None
+        session: SatSession, assumptions: Sequence[int], time_limit: float | None, effort: float | None
     ) -> tuple[Status, Collection[int]]:
         return solve(session, assumptions, time_limit, 1)
 
     monkeypatch.setattr(SatSession, "_solve", briefly)
     monkeypatch.setattr(solver, "CONFLICTS", 20)
-    monkeypatch.setattr(solver, "EFFORT_UNIT", 1)
+    monkeypatch.setattr(solver, "WORK", 1)
     write_files(tmp_path, FILES)
     return tmp_path
 

@@ -44,12 +44,12 @@ class MoodySession:
         self._session, self._rng = session, rng
 
     def check(
-        self, formulas: Sequence[FNode], steps: int, time_limit: float | None = None, effort: int | None = None
+        self, formulas: Sequence[FNode], steps: int, time_limit: float | None = None, effort: float | None = None
     ) -> Answer:
         return self._or_open(self._session.check(formulas, steps, time_limit, effort))
 
     def check_any(
-        self, alternatives: Sequence[Alternative], time_limit: float | None = None, effort: int | None = None
+        self, alternatives: Sequence[Alternative], time_limit: float | None = None, effort: float | None = None
     ) -> Answer:
         return self._or_open(self._session.check_any(alternatives, time_limit, effort))
 

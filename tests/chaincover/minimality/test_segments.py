@@ -31,7 +31,7 @@ MOST = 3
 Path = tuple[str, ...]
 
 
-def search(case: Case, overlap: str, engine: Engine | None = None, effort: int | None = None) -> SegmentSearch:
+def search(case: Case, overlap: str, engine: Engine | None = None, effort: float | None = None) -> SegmentSearch:
     system, goals, final = case
     tools = Concretizer(system, goals, final, engine or choose_engine("z3"), Budget())
     return SegmentSearch(tools, overlap, effort)

@@ -1,0 +1,94 @@
+"""Work that engines count: the same for the same questions, no more than a question may take, growing with it."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+import pytest
+from float_systems import integrator
+from pysmt.fnode import FNode
+from pysmt.shortcuts import BV, BVULT, And, BVAdd, BVMul, Equals, Ite
+
+from bmc.engines import choose
+from bmc.engines.cost import CONFLICT, PROPAGATION, QUESTION, WORK, Cost
+from bmc.engines.protocol import Engine, Session, Status
+from bmc.engines.sat import SatEngine
+from bmc.engines.sat_encoding import solver
+from bmc.formulas.unroll import at, framed
+from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
+
+BYTE = ValueType("uint8", 8)
+ENGINES = ["sat", "z3", "explicit", *(["bitwuzla"] if find_spec("bitwuzla") else [])]
+
+
+def counter() -> TransitionSystem:
+    """Counts up to 40 while an input is above 9, else starts again."""
+    symbol, key = BYTE.symbol("wk_count"), InputVariable("wk_key", BYTE, values=((0, 12),))
+    on = Ite(BVULT(symbol, BV(40, 8)), BVAdd(symbol, BV(1, 8)), symbol)
+    following = Ite(BVULT(BV(9, 8), key.symbol), on, BV(0, 8))
+    return TransitionSystem("work", (StateVariable("wk_count", BYTE, BV(0, 8), following),), (key,))
+
+
+def asked(engine: Engine, system: TransitionSystem) -> list[int]:
+    """The work after each of some questions."""
+    session = engine.session(system, at(system.init_formula, 0))
+    found = []
+    for steps, value in ((5, 5), (20, 20), (20, 21), (30, 7)):
+        session.check([Equals(framed(system.state[0].symbol, steps), BV(value, 8))], steps)
+        found.append(engine.cost.work)
+    return found
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_equal_questions_take_equal_work(name: str) -> None:
+    system = counter()
+    found = asked(choose(name), system)
+    assert found == asked(choose(name), system)
+    assert 0 < found[0] <= found[1] < found[3]
+
+
+def test_trial_runs_count_too() -> None:
+    """The sat engine answers by a trial run here: its solver has nothing to count."""
+    system = integrator()
+    works = []
+    for _ in range(2):
+        engine = SatEngine()
+        session = engine.session(system, at(system.init_formula, 0))
+        assert session.check([], 2).status is Status.SAT
+        works.append(engine.cost.work)
+    assert works[0] == works[1] > 0
+
+
+def hard(engine: Engine) -> tuple[Session, FNode]:
+    """Factors of the prime 2^61 - 1."""
+    wide = ValueType("uint64", 64)
+    x, y = wide.symbol("wk_x"), wide.symbol("wk_y")
+    state = (StateVariable("wk_x", wide, None, x), StateVariable("wk_y", wide, None, y))
+    limits = And(*(And(BVULT(BV(1, 64), s), BVULT(s, BV(1 << 31, 64))) for s in (framed(x, 0), framed(y, 0))))
+    product = Equals(BVMul(framed(x, 0), framed(y, 0)), BV((1 << 61) - 1, 64))
+    return engine.session(TransitionSystem("factors", state, ()), limits), product
+
+
+@pytest.mark.parametrize("effort", [0.01, 0.3])
+def test_a_question_takes_hardly_more_than_it_may(effort: float) -> None:
+    engine = SatEngine()
+    session, product = hard(engine)
+    session.check([product], 0, effort=0)
+    before = engine.cost.work
+    assert session.check([product], 0, effort=effort).status is Status.UNKNOWN
+    stretch = QUESTION + solver.CONFLICTS * CONFLICT + solver.PROPAGATIONS * PROPAGATION
+    assert effort * WORK <= engine.cost.work - before <= effort * WORK + 2 * stretch
+
+
+@pytest.mark.parametrize("name", ENGINES[:2])
+def test_without_effort_no_solver_is_asked(name: str) -> None:
+    session, product = hard(choose(name))
+    assert session.check([product], 0, effort=0).status is Status.UNKNOWN
+    assert session.check([], 0, effort=0).status is Status.UNKNOWN
+
+
+def test_costs_add_up() -> None:
+    cost = Cost(queries=2, work=3 * WORK)
+    cost.add(Cost(queries=1, work=WORK))
+    assert (cost.queries, cost.work, cost.effort) == (3, 4 * WORK, 4.0)
+    assert cost.since(Cost(work=WORK)).work == 3 * WORK
