@@ -23,10 +23,9 @@ import click
 from pysmt.shortcuts import TRUE
 
 from benchmarks.hard.table import OPEN, Result, summary, table
-from bmc.engines.auto import AutoEngine
+from bmc.engines.auto import AutoEngine, hardness
 from bmc.engines.bitwuzla import BitwuzlaEngine
 from bmc.engines.explicit import ExplicitEngine
-from bmc.engines.hardness import hardness
 from bmc.engines.portfolio import PortfolioEngine
 from bmc.engines.protocol import Engine
 from bmc.engines.sat import SatEngine

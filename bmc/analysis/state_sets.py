@@ -20,7 +20,7 @@ from bmc.floats.program import Program
 from bmc.floats.ranges import Ranges
 from bmc.floats.sets import common, united
 from bmc.floats.values import constants_in
-from bmc.invariants.state_facts import among, patterns_of, spans_of
+from bmc.invariants.facts import among, patterns_of, spans_of
 from bmc.system.transition import Condition, StateVariable, TransitionSystem
 
 ROUNDS = 10

@@ -13,8 +13,7 @@ import numpy as np
 from pysmt.fnode import FNode
 
 from bmc.engines.cost import BYTE, NODE, QUESTION, WORK, Cost
-from bmc.engines.deadline import Deadline, OutOfTime
-from bmc.engines.protocol import Alternative, Answer, Session, Status
+from bmc.engines.protocol import Alternative, Answer, Deadline, OutOfTime, Session, Status
 from bmc.engines.reach import Reaches
 from bmc.errors import InputRefused
 from bmc.explicit.every_run import EveryRun, Way

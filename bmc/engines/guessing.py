@@ -6,18 +6,237 @@ once. A found run is checked on the circuits, and a refuted query rests on sound
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+import random
+from collections.abc import Callable, Mapping, Sequence
 
+import pysmt.operators as op
 from pysmt.fnode import FNode
 
-from bmc.analysis.bounding import Bounding
+from bmc.analysis.bounding import Bounding, name_at, raw_ranges
 from bmc.analysis.term_sets import Box
+from bmc.engines.cost import INSTRUCTION, SETS, Cost
 from bmc.engines.protocol import Alternative, Answer, Session, Status, check_in_turn
-from bmc.engines.sampling import Sampling
-from bmc.floats.operations import beyond_solvers
-from bmc.formulas.unroll import unframed
+from bmc.floats.format import FORMATS
+from bmc.floats.operations import COMPARISONS, beyond_solvers, operation_of
+from bmc.floats.program import Program, Values
+from bmc.floats.ranges import Ranges, contains, values_in
+from bmc.floats.sets import common, whole
+from bmc.floats.values import FloatSamples, constants_in
+from bmc.formulas.evaluate import compile_formulas
+from bmc.formulas.unroll import at, unframed
 from bmc.system.run import Run
-from bmc.system.transition import TransitionSystem, symbols_of
+from bmc.system.simulation import Simulator
+from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, Valuation, conjunction, symbols_of
+
+RANDOM, CHANGES = 60, 240
+"""Runs that are drawn, and changes of the best that are tried, for one query."""
+WORK = 1_000_000
+"""Instructions that the runs for one query may take in all: in large systems there are fewer runs."""
+ATTEMPTS = 20
+"""Draws of one step's inputs until they are allowed."""
+DEPTH = 60
+"""Nesting of a formula down to which it is told how far a run misses it."""
+KEPT = 200
+"""States of successful runs from which later ones may start."""
+
+Start = dict[str, int]
+Inputs = list[dict[str, int]]
+
+
+class Sampling:
+    """Tries runs of ``system``; repeatable. Host arithmetic computes the steps, the circuits check the results."""
+
+    def __init__(self, system: TransitionSystem, simulator: Simulator, cost: Callable[[], Cost] = Cost) -> None:
+        """``cost`` tells where work is counted."""
+        self._cost = cost
+        self._system = system
+        self._simulator = simulator
+        self._valid = conjunction([system.input_constraint, system.defined])
+        self._proved = conjunction(inv.formula for inv in system.invariants if inv.proved)
+        self._program = Program([*(var.next for var in system.state), self._valid])
+        self._random = random.Random(1)
+        self._floats = {
+            bits: FloatSamples(form, constants_in([self._valid, *(v.next for v in system.state)], form), self._random)
+            for bits, form in FORMATS.items()
+        }
+        self._seen: list[Valuation] = []
+        self._choices: dict[tuple[str, Ranges], Ranges] = {}
+
+    def run(self, formulas: Sequence[FNode], steps: int, box: Box) -> Run | None:
+        """A run of ``steps`` valid steps that satisfies ``formulas`` (framed); None if none was found.
+
+        ``box``: sets of framed symbols in which such runs lie.
+        """
+        wanted = _Distance(formulas)
+        best: tuple[float, Start, Inputs] | None = None
+        most = WORK // (len(self._program.instructions) * max(steps, 1) + 1)
+        for number in range(min(RANDOM + CHANGES, most)):
+            if number < min(RANDOM, most // 4) or best is None:
+                start, inputs = self._start(box), self._drawn(steps, box)
+            else:
+                start, inputs = self._changed(best[1], best[2], box)
+            states = self._states(start, inputs, box)
+            self._cost().work += len(self._program.instructions) * max(steps, 1) * INSTRUCTION
+            if states is None:
+                continue
+            far = wanted.of(self._framed(states, inputs))
+            if best is None or far <= best[0]:
+                best = far, start, inputs
+            if far == 0:
+                found = self._checked(start, inputs, formulas)
+                if found is not None:
+                    self._seen = [*self._seen, *found.states][-KEPT:]
+                    return found
+            if number >= ATTEMPTS and best is None:
+                return None
+        return None
+
+    def count(self, sets: int) -> None:
+        """So many sets of values were found for a question."""
+        self._cost().work += sets * SETS
+
+    def _start(self, box: Box) -> Start:
+        """A state in ``box``: one seen before, or drawn."""
+        if self._seen and self._random.random() < 0.5:
+            seen = self._random.choice(self._seen)
+            if all(contains(box.get(name_at(name, 0), ((value, value),)), value) for name, value in seen.items()):
+                return dict(seen)
+        return {var.name: self._value(var, 0, box) for var in self._system.state}
+
+    def _value(self, var: StateVariable | InputVariable, step: int, box: Box) -> int:
+        ranges = box.get(name_at(var.name, step)) or whole(var.type.bits)
+        if isinstance(var, InputVariable):
+            ranges = self._allowed(var, ranges)
+        if ranges[0][0] == ranges[-1][1]:
+            return ranges[0][0]
+        if var.type.floating and values_in(ranges, FORMATS[var.type.bits]):
+            return self._floats[var.type.bits].draw(ranges)
+        low, high = self._random.choice(ranges)
+        if self._random.random() < 0.3:
+            return self._random.choice((low, high, min(max(low, 0), high), min(max(low, 1), high)))
+        return self._random.randint(low, high)
+
+    def _allowed(self, var: InputVariable, ranges: Ranges) -> Ranges:
+        """``ranges`` without values that the input does not take; ``ranges`` itself where nothing would be left."""
+        key = (var.name, ranges)
+        if key not in self._choices:
+            self._choices[key] = common(raw_ranges(var), ranges) or ranges
+        return self._choices[key]
+
+    def _drawn(self, steps: int, box: Box) -> Inputs:
+        """Inputs that change often, seldom or never."""
+        rate = self._random.choice((0.0, 0.15, 0.5, 1.0))
+        rows: Inputs = []
+        for step in range(steps):
+            row = {}
+            for var in self._system.inputs:
+                kept = rows[-1][var.name] if rows and self._random.random() >= rate else None
+                fits = kept is not None and contains(box.get(name_at(var.name, step), ((kept, kept),)), kept)
+                row[var.name] = kept if fits and kept is not None else self._value(var, step, box)
+            rows.append(row)
+        return rows
+
+    def _changed(self, start: Start, inputs: Inputs, box: Box) -> tuple[Start, Inputs]:
+        """One variable drawn again: of the start, or an input from one step to another."""
+        start, inputs = dict(start), [dict(row) for row in inputs]
+        choices = self._random.randint(1, 2)
+        for _ in range(choices):
+            if not inputs or not self._system.inputs or self._random.random() < 0.15:
+                var = self._random.choice(self._system.state)
+                start[var.name] = self._value(var, 0, box)
+                continue
+            changed = self._random.choice(self._system.inputs)
+            first = self._random.randrange(len(inputs))
+            last = self._random.choice((first, first, len(inputs) - 1, self._random.randrange(first, len(inputs))))
+            value = self._value(changed, first, box)
+            for step in range(first, last + 1):
+                inputs[step][changed.name] = value
+        return start, inputs
+
+    def _states(self, start: Start, inputs: Inputs, box: Box) -> list[Valuation] | None:
+        """The states; inputs that are not allowed are replaced. None where no allowed ones were found."""
+        states: list[Valuation] = [start]
+        for step, row in enumerate(inputs):
+            for attempt in range(ATTEMPTS):
+                if attempt:
+                    row.update({var.name: self._value(var, step, box) for var in self._system.inputs})
+                values = self._program.run({**states[-1], **row})
+                *after, valid = (values[place] for place in self._program.results)
+                if valid:
+                    states.append({var.name: value for var, value in zip(self._system.state, after, strict=True)})
+                    break
+                if not self._system.inputs:
+                    return None
+            else:
+                return None
+        return states
+
+    def _framed(self, states: Sequence[Valuation], inputs: Sequence[Valuation]) -> dict[str, int]:
+        rows = (*enumerate(states), *enumerate(inputs))
+        return {name_at(name, step): value for step, row in rows for name, value in row.items()}
+
+    def _checked(self, start: Start, inputs: Inputs, formulas: Sequence[FNode]) -> Run | None:
+        """The run, if the circuits too say that it is valid and satisfies ``formulas``."""
+        run = self._simulator.run(start, inputs)
+        valid = all(self._simulator.allowed(s, i) for s, i in zip(run.states, inputs, strict=False))
+        proved = [at(self._proved, step) for step in range(run.length + 1)]
+        holds = compile_formulas([*formulas, *proved])(self._framed(run.states, inputs))
+        return run if valid and all(holds) else None
+
+
+class _Distance:
+    """How far values are from satisfying all ``formulas``: 0 where they do, below 1 for each part that does not."""
+
+    def __init__(self, formulas: Sequence[FNode]) -> None:
+        self._formulas = formulas
+        self._program = Program(formulas)
+
+    def of(self, symbols: Mapping[str, int]) -> float:
+        values = self._program.run(symbols)
+        done: dict[tuple[FNode, bool], float] = {}
+        return sum(self._far(formula, True, values, done, DEPTH) for formula in self._formulas)
+
+    def _far(
+        self, node: FNode, wanted: bool, values: Values, done: dict[tuple[FNode, bool], float], depth: int
+    ) -> float:
+        if bool(values[self._program.places[node]]) == wanted:
+            return 0.0
+        if (node, wanted) not in done:
+            done[node, wanted] = self._miss(node, wanted, values, done, depth)
+        return done[node, wanted]
+
+    def _miss(
+        self, node: FNode, wanted: bool, values: Values, done: dict[tuple[FNode, bool], float], depth: int
+    ) -> float:
+        kind = node.node_type()
+        floating = operation_of(node)
+        if floating is not None:
+            if floating.name not in COMPARISONS:
+                return 1.0
+            form = floating.form
+            left, right = (_in_order(values[self._program.places[arg]], form.sign) for arg in floating.operands)
+            return _near(left, right)
+        if kind == op.NOT:
+            return self._far(node.arg(0), not wanted, values, done, depth)
+        if kind in (op.AND, op.OR) and depth:
+            parts = [self._far(part, wanted, values, done, depth - 1) for part in node.args()]
+            return sum(parts) if (kind == op.AND) == wanted else min(parts)
+        if kind in (op.EQUALS, op.BV_ULT, op.BV_ULE, op.BV_SLT, op.BV_SLE):
+            left, right = (values[self._program.places[arg]] for arg in node.args())
+            return _near(left, right)
+        return 1.0
+
+
+def _near(left: int, right: int) -> float:
+    """Above 0, below 1; the more, the further apart."""
+    return 1 - 1 / (2 + math.log2(1 + abs(left - right)))
+
+
+def _in_order(raw: int, sign: int) -> int:
+    """Numbers' patterns in the order of the numbers."""
+    return sign - raw if raw & sign else raw
+
 
 EFFORT = 1
 """The solver's work for one query (see the protocol) where the caller sets no limit: floats can take for ever."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol, runtime_checkable
@@ -13,6 +14,26 @@ from pysmt.shortcuts import Or
 from bmc.engines.cost import Cost
 from bmc.system.run import Run
 from bmc.system.transition import TransitionSystem
+
+
+class OutOfTime(Exception):
+    """The time limit of a question was over before the solver was asked: the answer is unknown."""
+
+
+class Deadline:
+    """Counts down ``seconds`` (None: no limit) from its making."""
+
+    def __init__(self, seconds: float | None = None) -> None:
+        self._end = None if seconds is None else time.monotonic() + seconds
+
+    def left(self) -> float | None:
+        """Seconds left, None without a limit. OutOfTime when they are over."""
+        if self._end is None:
+            return None
+        left = self._end - time.monotonic()
+        if left <= 0:
+            raise OutOfTime
+        return left
 
 
 class Status(enum.Enum):

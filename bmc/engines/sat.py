@@ -16,9 +16,8 @@ from pysmt.fnode import FNode
 from bmc.engines.cost import GATE
 from bmc.engines.protocol import Placed, Session, Status
 from bmc.engines.sat_encoding.frames import Frames
-from bmc.engines.sat_encoding.moments import Moments
 from bmc.engines.sat_encoding.solver import VERSION, SatSolver
-from bmc.engines.sat_encoding.step import Step
+from bmc.engines.sat_encoding.step import FramedParts, Step
 from bmc.engines.unrolling import UnrollingEngine, UnrollingSession
 from bmc.errors import MemoryLimitReached
 from bmc.system.transition import StateVariable, TransitionSystem, Valuation, symbols_of
@@ -30,7 +29,7 @@ class Unrolled:
     def __init__(self, engine: SatEngine, system: TransitionSystem, goals: Sequence[FNode]) -> None:
         self.goals = goals
         solver = SatSolver(engine.memory, lambda: engine.cost)
-        self.frames = Frames(solver, engine.moments, [var.symbol for var in system.state])
+        self.frames = Frames(solver, engine.framed, [var.symbol for var in system.state])
         self.cone: dict[str, StateVariable] = {}
         self.steps: list[int] = []
         self.literals: dict[FNode, int] = {}
@@ -47,7 +46,7 @@ class SatEngine(UnrollingEngine):
     def __init__(self, memory: int | None = None, trials: bool = True) -> None:
         """``memory`` in megabytes; ``trials``: questions about floating-point arithmetic may be tried first."""
         super().__init__(memory, trials)
-        self.moments = Moments()
+        self.framed = FramedParts()
         self._made: dict[tuple[bool, tuple[str, ...]], Step] = {}
         self._unrolled: WeakValueDictionary[tuple[FNode, ...], Unrolled] = WeakValueDictionary()
 
@@ -68,7 +67,7 @@ class SatEngine(UnrollingEngine):
         self.remember(system)
         key = (conditions, tuple(var.name for var in variables))
         names = {*key[1], *(var.name for var in system.inputs)}
-        asked = dict.fromkeys(part for goal in goals for _, part in self.moments.parts(goal) if not part.is_symbol())
+        asked = dict.fromkeys(part for goal in goals for _, part in self.framed.parts(goal) if not part.is_symbol())
         parts = [part for part in asked if names.issuperset(s.symbol_name() for s in symbols_of(part))]
         known = self._made[key].parts if key in self._made else {}
         if key not in self._made or sum(part not in known for part in parts) > len(known):

@@ -1,24 +1,27 @@
-"""Facts about states that random runs suggest: what no run has contradicted may be an invariant.
+"""Invariants that nobody stated: facts about states that random runs suggest, and those of them that are proved.
 
-Constants, few values, what one variable says of another one, equalities, orders, intervals. Nothing here is proved:
-``bmc.invariants.inductive`` keeps those that are inductive together.
+Constants, few values, what one variable says of another one, equalities, orders, intervals: what no run has
+contradicted may be an invariant. ``bmc.invariants.induction`` keeps those that are inductive together.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 from pysmt.fnode import FNode
 
-from bmc.engines.protocol import Engine
+from bmc.analysis.state_sets import value_facts
+from bmc.errors import LimitReached
 from bmc.explicit.batch import Batch
 from bmc.explicit.vectors import Column
 from bmc.formulas.evaluate import unseen
-from bmc.invariants.inductive import inductive
-from bmc.invariants.state_facts import among, implied, is_value, no_more, same, spans_of
+from bmc.invariants.facts import among, implied, is_value, no_more, same, spans_of
+from bmc.invariants.induction import Prover, inductive
 from bmc.system.transition import Condition, StateVariable, TransitionSystem
 
 LANES, STEPS, ROUNDS = 64, 48, 4
@@ -49,22 +52,16 @@ def candidates(
     return [] if seen is None else facts_of([v for v in system.state if v.role != "internal"], seen, _ends(system))
 
 
-def suggested(
-    system: TransitionSystem,
-    formulas: Sequence[FNode],
-    engine: Engine,
-    seconds: Callable[[], float | None] = lambda: None,
-    effort: float | None = None,
-) -> tuple[Condition, ...]:
-    """The candidates that are inductive together, as proved; ``seconds`` and ``effort`` are limits per query.
+def suggested(system: TransitionSystem, formulas: Sequence[FNode], prover: Prover) -> tuple[Condition, ...]:
+    """The candidates that are inductive together, as proved.
 
     The proved invariants of ``system`` are taken as given.
     """
 
     def check() -> None:
-        seconds()
+        prover.seconds()
 
-    kept = inductive(system, candidates(system, formulas, check=check), engine, seconds, effort)
+    kept = inductive(system, candidates(system, formulas, check=check), prover)
     return tightest(kept, {var.name for var in system.state})
 
 
@@ -200,3 +197,28 @@ def _numbers(var: StateVariable, raws: Column) -> Column:
     half = np.uint64(1 << (var.type.bits - 1)) if var.type.signed else np.uint64(0)
     moved: Column = wide ^ half
     return moved
+
+
+EFFORT = 1
+"""The solver's work for one question about suggested invariants that is worth it; see the engines' protocol."""
+
+
+def self_found(system: TransitionSystem, formulas: Sequence[FNode], prover: Prover) -> tuple[Condition, ...]:
+    """Values that the state variables of ``system`` never leave, then what random runs suggest and induction proves.
+
+    All are proved, taking the proved invariants of ``system`` as given. ``formulas`` (framed) tell which values matter.
+    Once the prover's limit is met (LimitReached), what was proved is the result.
+    """
+    known: tuple[Condition, ...] = ()
+    found: tuple[Condition, ...] = ()
+
+    def over() -> bool:
+        prover.seconds()
+        return False
+
+    with suppress(LimitReached):
+        known = value_facts(system, over)
+        given = replace(system, invariants=(*system.invariants, *known))
+        found = suggested(given, formulas, prover)
+    told = {fact.name for fact in known}
+    return (*known, *(fact for fact in found if fact.name not in told))

@@ -1,41 +1,117 @@
-"""k-induction: proofs that no run ever satisfies a formula, however long, from queries of a few steps."""
+"""Proofs by induction: invariants that hold together in every state, and formulas that no run ever satisfies."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 from pysmt.fnode import FNode
-from pysmt.shortcuts import TRUE, Not
+from pysmt.shortcuts import TRUE, Not, Or
 
-from bmc.engines.protocol import Engine, Status
-from bmc.formulas.unroll import shift
-from bmc.system.transition import TransitionSystem
+from bmc.engines.protocol import Engine, Session, Status
+from bmc.formulas.evaluate import compile_formulas
+from bmc.formulas.unroll import at, shift
+from bmc.system.transition import Condition, TransitionSystem, conjunction
 
-Seconds = Callable[[], float | None]
+
+@dataclass(frozen=True, slots=True)
+class Prover:
+    """Who is asked, and the limits of each question.
+
+    ``seconds`` gives the limit of time (and may raise LimitReached), ``effort`` is that of work, see the engines'
+    protocol.
+    """
+
+    engine: Engine
+    seconds: Callable[[], float | None] = lambda: None
+    effort: float | None = None
+
+    def asked(self, session: Session, formulas: Sequence[FNode], steps: int) -> Status:
+        """The status of a question within the limits."""
+        return session.check(formulas, steps, self.seconds(), self.effort).status
 
 
-def never(
-    system: TransitionSystem,
-    formula: FNode,
-    length: int,
-    engine: Engine,
-    refuted: int,
-    most: int,
-    seconds: Seconds = lambda: None,
-    effort: float | None = None,
-) -> int | None:
+HALVED = 2
+"""Times that guesses are given up until the solver finishes with the others."""
+
+
+def prove(
+    system: TransitionSystem, invariants: Sequence[Condition], engine: Engine, time_limit: float | None = None
+) -> tuple[Condition, ...]:
+    """``invariants`` in the same order, ``proved`` where the proof succeeded or had been made before.
+
+    The largest set is kept whose members hold in every start state and, taken together with those already proved,
+    again after every allowed step. ``time_limit`` in seconds per query; an unknown answer proves nothing.
+    """
+    bare = replace(system, invariants=())
+    given = conjunction(c.formula for c in (*system.invariants, *invariants) if c.proved)
+    start = engine.session(bare, at(system.init_formula, 0), [at(c.formula, 0) for c in invariants])
+    open_ones = [
+        c
+        for c in invariants
+        if not c.proved and start.check([at(Not(c.formula), 0)], 0, time_limit).status is Status.UNSAT
+    ]
+    while open_ones:
+        together = conjunction([given, *(c.formula for c in open_ones)])
+        session = engine.session(bare, at(together, 0))
+        kept = [c for c in open_ones if session.check([at(Not(c.formula), 1)], 1, time_limit).status is Status.UNSAT]
+        if kept == open_ones:
+            break
+        open_ones = kept
+    return tuple(replace(c, proved=True) if c in open_ones else c for c in invariants)
+
+
+def inductive(
+    system: TransitionSystem, guesses: Sequence[Condition], prover: Prover, k: int = 1
+) -> tuple[Condition, ...]:
+    """The largest part of ``guesses`` that is inductive together over ``k`` steps, as proved.
+
+    All hold in the first ``k`` states of every run, and after any ``k`` states in which they do. The proved invariants
+    of ``system`` are taken as given. One query asks for all guesses; each answer drops what its run contradicts. Where
+    the solver gives up, the latter half of the guesses is dropped, up to ``HALVED`` times, then all.
+    """
+    formulas = [at(c.formula, 0) for c in guesses]
+    left = list(guesses)
+    start = prover.engine.session(system, at(system.init_formula, 0), formulas)
+    for steps in range(k):
+        left = _survivors(prover, start, left, steps, False)
+    step = prover.engine.session(system, at(conjunction(()), 0), formulas)
+    left = _survivors(prover, step, left, k, True)
+    return tuple(replace(c, proved=True) for c in left)
+
+
+def _survivors(prover: Prover, session: Session, left: list[Condition], steps: int, given: bool) -> list[Condition]:
+    """Those that hold after ``steps`` steps from the source; ``given``: that all hold before is known."""
+    halved = 0
+    negated = {c.formula: at(Not(c.formula), steps) for c in left}
+    placed = {c.formula: [at(c.formula, step) for step in range(steps)] for c in left} if given else {}
+    while left:
+        broken = Or([negated[c.formula] for c in left])
+        before = [formula for c in left for formula in placed.get(c.formula, ())]
+        status = prover.asked(session, [*before, broken], steps)
+        if status is Status.UNSAT:
+            return left
+        if status is Status.UNKNOWN:
+            halved += 1
+            left = left[: len(left) // 2] if halved <= HALVED else []
+            continue
+        holds = compile_formulas([c.formula for c in left])(session.run().states[steps])
+        left = [c for c, held in zip(left, holds, strict=True) if held]
+    return left
+
+
+def never(system: TransitionSystem, formula: FNode, length: int, most: int, prover: Prover) -> int | None:
     """The least k up to ``most`` for which k-induction proves that no run satisfies ``formula`` at any step.
 
-    ``formula`` is framed and spans ``length`` steps. That no run from init satisfies it at a step below ``refuted`` is
-    known, and k goes no further. Proved invariants of ``system`` hold throughout. ``seconds`` gives the time limit of
-    each query, ``effort`` limits its work (see the protocol); an unknown answer proves nothing. None without a proof.
+    ``formula`` is framed and spans ``length`` steps. That no run from init satisfies it below step ``most`` must be
+    known. Proved invariants of ``system`` hold throughout; an unknown answer proves nothing. None without a proof.
     """
-    session = engine.session(system, TRUE(), [formula])
-    for k in range(min(most, refuted) + 1):
+    session = prover.engine.session(system, TRUE(), [formula])
+    for k in range(most + 1):
         before = [Not(shift(formula, step)) for step in range(k)]
-        answer = session.check([*before, shift(formula, k)], k + length, seconds(), effort)
-        if answer.status is Status.UNSAT:
+        status = prover.asked(session, [*before, shift(formula, k)], k + length)
+        if status is Status.UNSAT:
             return k
-        if answer.status is Status.UNKNOWN:
+        if status is Status.UNKNOWN:
             return None
     return None

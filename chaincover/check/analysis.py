@@ -15,7 +15,7 @@ from bmc.engines.dead_ends import dead_end
 from bmc.engines.protocol import Engine, Status
 from bmc.errors import InputRefused, LimitReached
 from bmc.formulas.evaluate import compile_formulas
-from bmc.invariants.inductive import prove
+from bmc.invariants.induction import prove
 from bmc.native.differential import Comparison, Sampler, compare
 from bmc.native.original import NoCompiler, compiled
 from bmc.system.hold import own_part, released

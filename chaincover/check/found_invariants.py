@@ -19,8 +19,8 @@ from bmc.explicit.rows import Rows
 from bmc.floats.ranges import Ranges
 from bmc.floats.sets import common, united
 from bmc.invariants.candidates import candidates, facts_of, tightest
-from bmc.invariants.inductive import inductive
-from bmc.invariants.state_facts import IMPLIES, Span, patterns_of, values_told
+from bmc.invariants.facts import IMPLIES, Span, patterns_of, values_told
+from bmc.invariants.induction import Prover, inductive
 from bmc.system.transition import Condition, StateVariable, TransitionSystem
 from chaincover.budget import Budget
 from properties.goal import Goal
@@ -108,7 +108,7 @@ def _by_induction(
     for k in range(1, INDUCTION + 1):
         if len(proved) == len(guesses):
             break
-        kept = inductive(given, guesses, engine, budget.for_query, EFFORT, k)
+        kept = inductive(given, guesses, Prover(engine, budget.for_query, EFFORT), k)
         found[k] = tightest([fact for fact in kept if fact.name not in proved], names)
         proved |= {fact.name for fact in kept}
     return found

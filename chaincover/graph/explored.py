@@ -12,7 +12,8 @@ from bmc.engines.protocol import Engine
 from bmc.errors import LimitReached
 from bmc.explicit.explore import IN_ARRAYS, StateGraph, invariant_of, state_graph
 from bmc.formulas.unroll import at
-from bmc.invariants.self_found import self_found
+from bmc.invariants.candidates import EFFORT, self_found
+from bmc.invariants.induction import Prover
 from bmc.system.transition import Condition, TransitionSystem
 from properties.goal import Goal
 
@@ -64,7 +65,7 @@ class Reachable:
         """
         if self.graph is None:
             formulas = [goal.antecedent for goal in self._goals]
-            self._suggested = self_found(self.plain, formulas, engine, seconds)
+            self._suggested = self_found(self.plain, formulas, Prover(engine, seconds, EFFORT))
             self.__dict__.pop("system", None)
 
     @cached_property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bmc.invariants.induction import never
+from bmc.invariants.induction import Prover, never
 from chaincover.chain import NO_WAY_TO_FINAL, UNREACHABLE
 from chaincover.concretise.check_path import Concretizer
 from chaincover.graph.exhaustive import Least
@@ -74,8 +74,8 @@ def judged_alone(
 def _never(name: str, tools: Concretizer, graph: ReachGraph, effort: int) -> int | None:
     """The k with which it is proved that no run covers the goal ``name``, None if it is not."""
     goal, refuted = tools.goals[name], graph.lower.get((INIT, name), 0)
-    limits = INDUCTION, tools.budget.for_query, effort
-    return never(tools.system, goal.antecedent, goal.length, tools.engine, refuted, *limits)
+    prover = Prover(tools.engine, tools.budget.for_query, effort)
+    return never(tools.system, goal.antecedent, goal.length, min(INDUCTION, refuted), prover)
 
 
 def _why_not(goal: str, alone: Least, small: SmallSystem) -> tuple[str, str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from bmc.c.controller.model import CModel
-from bmc.invariants.state_facts import IMPLIES
+from bmc.invariants.facts import IMPLIES
 from chaincover.check.found_invariants import EQUAL, IMPLICATION, ORDER, VALUES, FoundInvariant
 
 MOST_LINES = 20

@@ -13,7 +13,7 @@ from bmc.analysis.slice import CONSTANTS
 from bmc.engines.protocol import Status
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at
-from bmc.invariants.state_facts import stated as suggestion
+from bmc.invariants.facts import stated as suggestion
 from bmc.system.transition import Condition, StateVariable, Valuation, conjunction, equal
 from chaincover.verify.limits import Clock
 from chaincover.verify.report import HOLDS, OPEN, UNCLAIMED, WRONG, Line

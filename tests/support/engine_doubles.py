@@ -12,11 +12,10 @@ from pysmt.fnode import FNode
 from random_systems import random_case
 
 from bmc.engines import choose as choose_engine
-from bmc.engines import sampling
+from bmc.engines import guessing
 from bmc.engines.cost import Cost
-from bmc.engines.guessing import GuessingSession
+from bmc.engines.guessing import GuessingSession, Sampling
 from bmc.engines.protocol import Alternative, Answer, Engine, Session, Status, check_in_turn
-from bmc.engines.sampling import Sampling
 from bmc.system.run import Run
 from bmc.system.simulation import Simulator
 from bmc.system.transition import TransitionSystem
@@ -145,8 +144,8 @@ def search_with(patch: pytest.MonkeyPatch, engine: Engine, graph_engine: Engine 
 def few_trial_runs() -> Iterator[None]:
     """The systems here are small."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sampling, "RANDOM", 20)
-        patch.setattr(sampling, "CHANGES", 40)
+        patch.setattr(guessing, "RANDOM", 20)
+        patch.setattr(guessing, "CHANGES", 40)
         yield
 
 

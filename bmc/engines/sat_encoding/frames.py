@@ -7,10 +7,9 @@ from itertools import chain
 
 from pysmt.fnode import FNode
 
-from bmc.engines.sat_encoding.moments import Moments
+from bmc.engines.sat_encoding.clauses import ClauseTemplate, Numbers
 from bmc.engines.sat_encoding.solver import SatSolver
-from bmc.engines.sat_encoding.stencil import Numbers, Stencil
-from bmc.engines.sat_encoding.step import STATE, STEP, Placeable, Step, width
+from bmc.engines.sat_encoding.step import STATE, STEP, FramedParts, Placeable, Step, width
 
 TRUE = 1
 
@@ -22,11 +21,11 @@ Places = list[tuple[str, Bits]]
 class Frames:
     """Frame k holds the words (literals of ``solver``, the lowest bit first) of what is known at step k."""
 
-    def __init__(self, solver: SatSolver, moments: Moments, states: Iterable[FNode]) -> None:
+    def __init__(self, solver: SatSolver, framed: FramedParts, states: Iterable[FNode]) -> None:
         """``states``: the plain symbols whose words at a later step come from the step before."""
         self.solver = solver
         self.valid: list[int] = []
-        self._moments = moments
+        self._framed = framed
         self._states = frozenset(states)
         self._words: dict[tuple[FNode, int], list[int]] = {}
         self._steps: list[Step] = []
@@ -43,7 +42,7 @@ class Frames:
     def place(self, number: int, frame: int) -> None:
         """Place step ``number`` between ``frame`` and the next."""
         step, numbers = self._steps[number], self._numbers[number, frame]
-        self._layer(step.stencil, STEP, numbers)
+        self._layer(step.template, STEP, numbers)
         for symbol, word in step.after.items():
             self._words[symbol, frame + 1] = _renamed(numbers, word)
         self._open(number, frame + 1)
@@ -66,11 +65,11 @@ class Frames:
     def literal(self, formula: FNode, later: int = 0) -> int:
         """A literal that implies the framed ``formula``, moved ``later``."""
         if formula not in self._placeable:
-            self._placeable[formula] = Placeable(formula, self._moments, self._given)
+            self._placeable[formula] = Placeable(formula, self._framed, self._given)
         found = self._placeable[formula]
         words = (self.word(part, step + later) for part, step in found.leaves)
-        numbers = found.stencil.numbers(TRUE, list(chain.from_iterable(words)))
-        self._layer(found.stencil, 0, numbers)
+        numbers = found.template.numbers(TRUE, list(chain.from_iterable(words)))
+        self._layer(found.template, 0, numbers)
         return _renamed(numbers, [found.root])[0]
 
     def word(self, part: FNode, frame: int) -> list[int]:
@@ -106,11 +105,11 @@ class Frames:
         """Step ``number`` may be read at ``frame``, as far as it is a matter of the state."""
         step = self._steps[number]
         leaves = chain.from_iterable(self.word(symbol, frame) for symbol in step.symbols)
-        self._numbers[number, frame] = numbers = step.stencil.numbers(TRUE, list(leaves))
-        self._layer(step.stencil, STATE, numbers)
+        self._numbers[number, frame] = numbers = step.template.numbers(TRUE, list(leaves))
+        self._layer(step.template, STATE, numbers)
 
-    def _layer(self, stencil: Stencil, layer: int, numbers: Numbers) -> None:
-        block = stencil.blocks[layer]
+    def _layer(self, template: ClauseTemplate, layer: int, numbers: Numbers) -> None:
+        block = template.blocks[layer]
         if not block.size and not block.owned:
             return
         fresh = self.solver.fresh(len(block.owned))

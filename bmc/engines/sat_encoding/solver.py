@@ -13,7 +13,6 @@ import pysat
 from pysat.solvers import Glucose4
 
 from bmc.engines.cost import CLAUSE, CONFLICT, PROPAGATION, QUESTION, WORK, Cost
-from bmc.engines.sat_encoding.cnf import Clause
 
 NAME = "glucose4"
 VERSION = f"python-sat {pysat.__version__}, {NAME}"
@@ -21,6 +20,9 @@ VERSION = f"python-sat {pysat.__version__}, {NAME}"
 PROPAGATIONS = 1_500_000
 CONFLICTS = 5_000
 """The solver works at most so much (less than a second, mostly) before it is asked whether to go on."""
+
+Clause = list[int]
+"""Literals of which one at least is true."""
 
 Aside = Callable[[], AbstractContextManager[None]]
 """What surrounds the library's work besides answers, to measure it."""

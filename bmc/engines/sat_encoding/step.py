@@ -1,21 +1,77 @@
-"""One step of a transition system as a stencil of clauses, and framed formulas likewise."""
+"""One step of a transition system as a template of clauses, and framed formulas likewise."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from typing import TypeVar
 
 from pysmt.fnode import FNode
+from pysmt.shortcuts import get_env
 
 from bmc.engines.sat_encoding.aig import Graph
 from bmc.engines.sat_encoding.blast import Blaster
 from bmc.engines.sat_encoding.circuits import Word
-from bmc.engines.sat_encoding.cnf import EQUIVALENT, IMPLIES
-from bmc.engines.sat_encoding.moments import Moments
+from bmc.engines.sat_encoding.clauses import EQUIVALENT, IMPLIES, ClauseTemplate
 from bmc.engines.sat_encoding.solver import Aside
-from bmc.engines.sat_encoding.stencil import Stencil
+from bmc.formulas.unroll import plain, unframed
 from bmc.system.transition import StateVariable, TransitionSystem, conjunction, symbols_of
+
+NONE, SEVERAL = -1, -2
+"""Instead of a step: a formula without symbols, one that speaks of more than one step."""
+
+
+class FramedParts:
+    """Knows of each part of framed formulas of which step it speaks, and what it says of that step."""
+
+    def __init__(self) -> None:
+        self._known: dict[FNode, tuple[int, FNode]] = {}
+        self._create = get_env().formula_manager.create_node
+
+    def of(self, formula: FNode) -> tuple[int, FNode]:
+        """The step that ``formula`` speaks of, and the formula over plain symbols.
+
+        Without symbols, or over several steps, it is NONE or SEVERAL with the formula itself.
+        """
+        stack = [formula]
+        while stack:
+            node = stack[-1]
+            if node in self._known:
+                stack.pop()
+                continue
+            missing = [arg for arg in node.args() if arg not in self._known]
+            if missing:
+                stack.extend(missing)
+            else:
+                self._known[node] = self._told(node)
+        return self._known[formula]
+
+    def parts(self, formula: FNode) -> Iterator[tuple[int, FNode]]:
+        """The largest parts of ``formula`` that each speak of one step: the step, and the part over plain symbols."""
+        todo, seen = [formula], set()
+        while todo:
+            node = todo.pop()
+            if node in seen:
+                continue
+            seen.add(node)
+            step, told = self.of(node)
+            if step == SEVERAL:
+                todo.extend(reversed(node.args()))
+            elif step != NONE:
+                yield step, told
+
+    def _told(self, node: FNode) -> tuple[int, FNode]:
+        if node.is_symbol():
+            return unframed(node)[1], plain(node)
+        args = [self._known[arg] for arg in node.args()]
+        steps = {step for step, _ in args} - {NONE}
+        if len(steps) != 1:
+            return (SEVERAL if steps else NONE), node
+        step = steps.pop()
+        if step == SEVERAL:
+            return SEVERAL, node
+        return step, self._create(node.node_type(), tuple(told for _, told in args), node._content.payload)
+
 
 STATE, STEP = 0, 1
 """The layers of a step: what is a matter of the state alone, and the rest."""
@@ -82,8 +138,8 @@ class Step:
         state.setdefault(proved, IMPLIES)
         step.setdefault(valid, IMPLIES)
         self.symbols = tuple(symbols)
-        self.stencil = Stencil(graph, _gates(symbols), [state, step], preprocess=True, aside=aside)
-        local = self.stencil.local
+        self.template = ClauseTemplate(graph, _gates(symbols), [state, step], preprocess=True, aside=aside)
+        local = self.template.local
         self.after = {symbol: [local(bit) for bit in word] for symbol, word in after.items()}
         self.parts = {part: [local(bit) for bit in word] for part, word in found.items()}
         self.valid, self.proved = local(valid), local(proved)
@@ -96,17 +152,17 @@ class Placeable:
     ``root`` is the local variable that implies the formula.
     """
 
-    def __init__(self, formula: FNode, moments: Moments, given: Callable[[FNode], bool]) -> None:
+    def __init__(self, formula: FNode, framed: FramedParts, given: Callable[[FNode], bool]) -> None:
         """``given`` tells of which plain formulas the words are at hand; they are of symbols."""
         graph = Graph()
         words: dict[tuple[FNode, int], Word] = {}
 
         def leaf(node: FNode) -> Word | None:
-            step, told = moments.of(node)
+            step, told = framed.of(node)
             known = step >= 0 and (told.is_symbol() or given(told))
             return _inputs(graph, words, (told, step), width(told)) if known else None
 
         root = Blaster(graph, leaf).literal(formula)
         self.leaves = tuple(words)
-        self.stencil = Stencil(graph, _gates(words), [{root: IMPLIES}], preprocess=False)
-        self.root = self.stencil.local(root)
+        self.template = ClauseTemplate(graph, _gates(words), [{root: IMPLIES}], preprocess=False)
+        self.root = self.template.local(root)

@@ -14,7 +14,7 @@ from random_systems import random_case
 from bmc.analysis.slice import CONSTANTS, slice_system, spare_inputs
 from bmc.engines import choose
 from bmc.formulas.unroll import framed
-from bmc.invariants.inductive import prove
+from bmc.invariants.induction import prove
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Condition, StateVariable, TransitionSystem, ValueType
 from chaincover.graph.exhaustive import least_run

@@ -16,9 +16,9 @@ from bmc.analysis.state_sets import state_sets, value_facts
 from bmc.engines import choose
 from bmc.errors import LimitReached
 from bmc.formulas.evaluate import compile_formulas
-from bmc.invariants.inductive import inductive
-from bmc.invariants.self_found import self_found
-from bmc.invariants.state_facts import stated
+from bmc.invariants.candidates import self_found
+from bmc.invariants.facts import stated
+from bmc.invariants.induction import Prover, inductive
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Condition, TransitionSystem
 from chaincover.pipeline import Options, generate
@@ -42,9 +42,9 @@ def test_what_is_found_by_itself_holds_everywhere_and_is_inductive(seed: int) ->
     case = random_case(seed)
     system = case.system
     engine = choose("sat")
-    facts = self_found(system, [goal.antecedent for goal in case.goals], engine)
+    facts = self_found(system, [goal.antecedent for goal in case.goals], Prover(engine))
     check_everywhere(system, facts)
-    again = inductive(replace(system, invariants=()), facts, engine)
+    again = inductive(replace(system, invariants=()), facts, Prover(engine))
     assert [fact.name for fact in again] == [fact.name for fact in facts]
     known = {var.name: var for var in system.state}
     assert [stated(fact.name, known) for fact in facts] == [replace(fact, proved=False) for fact in facts]
@@ -160,7 +160,7 @@ def test_it_ends_when_told_to() -> None:
     def over() -> None:
         raise LimitReached("over")
 
-    assert self_found(system, [], choose("sat"), over) == ()
+    assert self_found(system, [], Prover(choose("sat"), over)) == ()
 
 
 @settings(max_examples=12, deadline=None, derandomize=True)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from pysmt.fnode import FNode
 from pysmt.typing import BOOL, BVType
 
-from bmc.engines.sat_encoding import choices
-from bmc.engines.sat_encoding.choices import tree_of
+from bmc.engines.sat_encoding import blast
+from bmc.engines.sat_encoding.blast import tree_of
 from bmc.formulas.evaluate import compile_formulas
 
 BITS = 8
@@ -47,14 +47,14 @@ def test_trees_choose_what_choices_one_by_one_choose(seed: int) -> None:
     rng = random.Random(seed)
     formulas = random_choices(rng)
     given_rows = rows(rng, 60)
-    for most in (choices.MOST, 5):
-        before, choices.MOST = choices.MOST, most
+    for most in (blast.MOST, 5):
+        before, blast.MOST = blast.MOST, most
         try:
             assert Blasted(formulas).results(given_rows) == [
                 list(compile_formulas(formulas)(row)) for row in given_rows
             ]
         finally:
-            choices.MOST = before
+            blast.MOST = before
 
 
 def chain(length: int, different: int) -> FNode:

@@ -15,8 +15,7 @@ from pysmt.fnode import FNode
 from pysmt.typing import BOOL, BVType
 
 from bmc.engines.sat_encoding.aig import FALSE, TRUE, Graph
-from bmc.engines.sat_encoding.cnf import EQUIVALENT, IMPLIED, IMPLIES
-from bmc.engines.sat_encoding.stencil import Stencil
+from bmc.engines.sat_encoding.clauses import EQUIVALENT, IMPLIED, IMPLIES, ClauseTemplate
 from bmc.engines.sat_encoding.step import width
 from bmc.formulas.evaluate import compile_formulas
 
@@ -151,15 +150,15 @@ def test_clauses_say_what_the_gates_compute(preprocess: bool, seed: int) -> None
     layers: list[dict[int, int]] = [{}, {}]
     for root in roots:
         layers[rng.random() < 0.5][root] = rng.choice([IMPLIES, IMPLIED, EQUIVALENT])
-    stencil = Stencil(graph, [leaf >> 1 for leaf in leaves], layers, preprocess)
+    template = ClauseTemplate(graph, [leaf >> 1 for leaf in leaves], layers, preprocess)
     top = 1
     with Solver(name="glucose4", bootstrap_with=[[1]]) as solver:
         places = []
         for _ in range(2):
             names = [rng.choice([1, -1]) * (top + place) for place in range(1, len(leaves) + 1)]
             top += len(leaves)
-            numbers = stencil.numbers(1, names)
-            for block in stencil.blocks:
+            numbers = template.numbers(1, names)
+            for block in template.blocks:
                 numbers[block.owned.start : block.owned.stop] = range(top + 1, top + 1 + len(block.owned))
                 top += len(block.owned)
                 solver.append_formula(block.placed(numbers))
@@ -170,7 +169,7 @@ def test_clauses_say_what_the_gates_compute(preprocess: bool, seed: int) -> None
                 inputs = [name if value else -name for name, value in zip(names, values, strict=True)]
                 for layer in layers:
                     for root, what in layer.items():
-                        local = stencil.local(root)
+                        local = template.local(root)
                         name = int(numbers[local]) if local > 0 else -int(numbers[-local])
                         holds = bool(known[root >> 1] & 1 ^ root & 1)
                         right, wrong = (name, -name) if holds else (-name, name)

@@ -44,11 +44,9 @@ from pysmt.shortcuts import (
 )
 from pysmt.typing import BOOL, BVType
 
-from bmc.engines.encoding import Gates, Words
-from bmc.engines.guessing import PATIENCE, GuessingSession
+from bmc.engines.guessing import PATIENCE, GuessingSession, Sampling
 from bmc.engines.protocol import Answer, Session, Status
-from bmc.engines.sampling import Sampling
-from bmc.engines.z3 import Z3Engine
+from bmc.engines.z3 import Gates, Words, Z3Engine
 from bmc.floats import arithmetic, compare
 from bmc.floats.format import FLOAT32, FLOAT64, pattern
 from bmc.formulas.unroll import at, framed

@@ -27,9 +27,8 @@ from pysmt.shortcuts import (
 from pysmt.typing import BVType
 
 from bmc.engines import choose, described, listen, reason
-from bmc.engines.auto import AutoEngine
+from bmc.engines.auto import AutoEngine, hardness, varying_bits
 from bmc.engines.cost import CONFLICT, Cost
-from bmc.engines.hardness import hardness, varying_bits
 from bmc.engines.portfolio import PortfolioEngine
 from bmc.engines.protocol import Answer, Group, GroupSession, Placed, Session, Status
 from bmc.engines.sat import SatEngine

@@ -10,7 +10,7 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, TRUE, And, BVAdd, Not, Or, Symbol
 from pysmt.typing import BOOL
 
-from bmc.engines import choose, deadline, reach
+from bmc.engines import choose, protocol, reach
 from bmc.engines.protocol import Status
 from bmc.engines.reach import Reaches
 from bmc.formulas.unroll import framed
@@ -79,7 +79,7 @@ def test_a_time_limit_that_ends_while_steps_are_encoded_leaves_the_answer_open(
     session = choose(engine).session(COUNTING, framed(state, 0).Equals(BV(0, 4)), [framed(state, 0).Equals(BV(9, 4))])
     asked = [framed(state, 41).Equals(BV(9, 4))]
     readings = count()
-    monkeypatch.setattr(deadline, "time", SimpleNamespace(monotonic=lambda: float(next(readings))))
+    monkeypatch.setattr(protocol, "time", SimpleNamespace(monotonic=lambda: float(next(readings))))
     assert session.check(asked, 41, 10.0).status is Status.UNKNOWN
     assert session.check(asked, 41, 1000.0).status is Status.SAT
     assert next(readings) < 100

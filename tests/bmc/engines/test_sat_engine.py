@@ -20,7 +20,7 @@ from bmc.engines import choose
 from bmc.engines.protocol import Session, Status
 from bmc.engines.sat import SatEngine
 from bmc.engines.sat_encoding import solver
-from bmc.engines.sat_encoding.moments import NONE, SEVERAL, Moments
+from bmc.engines.sat_encoding.step import NONE, SEVERAL, FramedParts
 from bmc.engines.z3 import Z3Engine
 from bmc.errors import MemoryLimitReached
 from bmc.floats import compare
@@ -206,12 +206,12 @@ def test_parts_that_speak_of_one_step_are_told_apart() -> None:
     x, y = BYTE.symbol("sm_x"), BYTE.symbol("sm_y")
     early, late = BVULT(x + y, BV(3, 8)), Equals(BVUDiv(x, y), BV(2, 8))
     mixed = Equals(framed(x, 2) + BV(1, 8), framed(x, 3))
-    moments = Moments()
+    framed_parts = FramedParts()
     whole = And(at(early, 1), Or(at(late, 4), Not(mixed)))
-    assert moments.of(at(early, 7)) == (7, early)
-    assert moments.of(whole) == (SEVERAL, whole)
-    assert moments.of(TRUE()) == (NONE, TRUE())
-    assert set(moments.parts(whole)) == {(1, early), (4, late), (2, x + BV(1, 8)), (3, x)}
+    assert framed_parts.of(at(early, 7)) == (7, early)
+    assert framed_parts.of(whole) == (SEVERAL, whole)
+    assert framed_parts.of(TRUE()) == (NONE, TRUE())
+    assert set(framed_parts.parts(whole)) == {(1, early), (4, late), (2, x + BV(1, 8)), (3, x)}
 
 
 def test_the_engine_has_a_name_and_a_version() -> None:

@@ -29,12 +29,11 @@ from pysmt.shortcuts import (
 from pysmt.typing import BVType
 
 from bmc.engines import choose
-from bmc.engines.encoding import Gates, Words
 from bmc.engines.protocol import Status
-from bmc.engines.z3 import Z3Engine
+from bmc.engines.z3 import Gates, Words, Z3Engine
 from bmc.errors import UsageError
 from bmc.formulas.unroll import at, framed
-from bmc.invariants.inductive import prove
+from bmc.invariants.induction import prove
 from bmc.system.simulation import Simulator
 from bmc.system.transition import BOOLEAN, Condition, InputVariable, StateVariable, TransitionSystem, ValueType
 

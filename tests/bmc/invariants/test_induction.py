@@ -17,9 +17,8 @@ from bmc.engines.protocol import Status
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at, shift
 from bmc.invariants.candidates import candidates, tightest
-from bmc.invariants.induction import never
-from bmc.invariants.inductive import inductive
-from bmc.invariants.state_facts import stated
+from bmc.invariants.facts import stated
+from bmc.invariants.induction import Prover, inductive, never
 from bmc.system.transition import StateVariable, TransitionSystem, ValueType
 
 SEEDS = st.integers(0, 10**9)
@@ -43,7 +42,7 @@ def test_the_name_of_a_candidate_tells_it(seed: int) -> None:
 def test_what_is_inductive_holds_in_every_reachable_state(seed: int) -> None:
     case = random_case(seed)
     guesses = candidates(case.system, [goal.antecedent for goal in case.goals])
-    kept = inductive(case.system, guesses, choose("sat"))
+    kept = inductive(case.system, guesses, Prover(choose("sat")))
     assert all(condition.proved for condition in kept)
     reference = Explicit(case.system)
     holds = compile_formulas([condition.formula for condition in kept])
@@ -56,7 +55,7 @@ def test_what_is_inductive_holds_in_every_reachable_state(seed: int) -> None:
 def test_what_never_happens_by_induction_does_not_happen(seed: int, invariants: bool) -> None:
     case = random_case(seed)
     engine = choose("sat")
-    found = inductive(case.system, candidates(case.system), engine) if invariants else ()
+    found = inductive(case.system, candidates(case.system), Prover(engine)) if invariants else ()
     reference = Explicit(case.system)
     for goal in case.goals:
         reached = any(state in reference.triggers(goal) for state in reference.reachable())
@@ -64,7 +63,7 @@ def test_what_never_happens_by_induction_does_not_happen(seed: int, invariants: 
         refuted = 0
         while refuted < 6 and not satisfied(first, goal, refuted):
             refuted += 1
-        k = never(replace(case.system, invariants=found), goal.antecedent, goal.length, engine, refuted, 6)
+        k = never(replace(case.system, invariants=found), goal.antecedent, goal.length, min(refuted, 6), Prover(engine))
         assert k is None or not reached
 
 
@@ -90,16 +89,16 @@ def counter(bits: int, top: int) -> TransitionSystem:
 
 def test_an_equality_of_two_counters_is_found_and_makes_their_difference_impossible() -> None:
     system, engine = counter(8, 200), choose("sat")
-    kept = tightest(inductive(system, candidates(system), engine), ["ind_x", "ind_y"])
+    kept = tightest(inductive(system, candidates(system), Prover(engine)), ["ind_x", "ind_y"])
     assert [condition.name for condition in kept] == ["ind_x <= 200", "ind_y <= 200", "ind_x == ind_y"]
     x, y = (Symbol(name, BVType(8)) for name in ("ind_x", "ind_y"))
     apart = And(Equals(x, BV(7, 8)), Equals(y, BV(9, 8)))
-    assert never(system, at(apart, 0), 0, engine, 10, 10) is None
+    assert never(system, at(apart, 0), 0, 10, Prover(engine)) is None
     stronger = replace(system, invariants=kept)
-    assert never(stronger, at(apart, 0), 0, engine, 10, 10) == 0
+    assert never(stronger, at(apart, 0), 0, 10, Prover(engine)) == 0
 
 
 def test_induction_over_some_steps() -> None:
     system, engine = cruise(), choose("z3")
-    assert never(system, FALSE(), 0, engine, 1, 1) == 0
-    assert never(system, PROPERTIES[0].antecedent, PROPERTIES[0].length, engine, 0, 5) is None
+    assert never(system, FALSE(), 0, 1, Prover(engine)) == 0
+    assert never(system, PROPERTIES[0].antecedent, PROPERTIES[0].length, 0, Prover(engine)) is None

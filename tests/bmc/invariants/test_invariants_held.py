@@ -19,10 +19,9 @@ from benchmarks.generated.systems import generated_case
 from bmc.analysis.state_sets import state_sets, value_facts
 from bmc.engines import choose
 from bmc.formulas.evaluate import compile_formulas
-from bmc.invariants.candidates import facts_of
-from bmc.invariants.inductive import inductive
-from bmc.invariants.self_found import self_found
-from bmc.invariants.state_facts import stated
+from bmc.invariants.candidates import facts_of, self_found
+from bmc.invariants.facts import stated
+from bmc.invariants.induction import Prover, inductive
 from bmc.system.hold import PHASE, boundary, hold
 from bmc.system.transition import Condition, StateVariable, TransitionSystem, Valuation, ValueType
 from chaincover.budget import Budget
@@ -94,7 +93,7 @@ def test_what_is_found_holds_in_every_reachable_state(seed: int, ticks: int) -> 
     sets = state_sets(system, everything)
     assert sets is not None
     assert all(any(low <= s[name] <= high for low, high in sets[name]) for s in states for name in sets)
-    assert broken(self_found(system, formulas, engine), states) == []
+    assert broken(self_found(system, formulas, Prover(engine)), states) == []
     told = find_invariants(system, system, goals, None, engine, Budget())
     known = {var.name: var for var in system.state}
     assert broken([fact for one in told if (fact := stated(one.text, known)) is not None], states) == []
@@ -111,7 +110,7 @@ def test_of_guesses_partly_false_only_true_ones_are_kept(seed: int, ticks: int) 
     for k in range(1, 4):
         made = guesses(system, states, rng)
         false = set(broken(made, states))
-        kept = inductive(system, made, engine, k=k)
+        kept = inductive(system, made, Prover(engine), k=k)
         assert not false & {fact.name for fact in kept}
         assert all(fact.proved for fact in kept)
 
@@ -152,7 +151,7 @@ def test_a_state_without_a_step_that_only_short_runs_reach_counts(k: int, last: 
     symbol = COUNT.symbol(f"ih_dead{last}")
     system, _ = rising(symbol.symbol_name(), symbol.BVULT(BV(last, 3)))
     facts = [Condition(f"below {n}", symbol.BVULT(BV(n, 3))) for n in range(1, 8)]
-    kept = {fact.name for fact in inductive(system, facts, choose("sat"), k=k)}
+    kept = {fact.name for fact in inductive(system, facts, Prover(choose("sat")), k=k)}
     assert kept == {f"below {n}" for n in range(last + 1, 8)}
 
 
@@ -161,7 +160,7 @@ def test_no_step_at_all_and_open_start_values() -> None:
     stuck = TransitionSystem("stuck", (StateVariable("ih_stuck", COUNT, None, symbol),), (), input_constraint=FALSE())
     facts = [Condition("below 5", symbol.BVULT(BV(5, 3))), Condition("anything", TRUE())]
     for k in (1, 2, 3):
-        assert [fact.name for fact in inductive(stuck, facts, choose("sat"), k=k)] == ["anything"]
+        assert [fact.name for fact in inductive(stuck, facts, Prover(choose("sat")), k=k)] == ["anything"]
     assert value_facts(stuck) == ()
 
 

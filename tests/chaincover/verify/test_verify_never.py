@@ -10,7 +10,8 @@ from pysmt.shortcuts import FALSE, TRUE
 from random_systems import random_case
 
 from bmc.engines import choose
-from bmc.invariants.self_found import self_found
+from bmc.invariants.candidates import self_found
+from bmc.invariants.induction import Prover
 from bmc.system.hold import boundary, hold
 from bmc.system.transition import conjunction
 from chaincover.verify.invariants import Assumed
@@ -27,7 +28,7 @@ def test_verdicts_agree_with_all_runs(seed: int, ticks: int) -> None:
     system = hold(case.system, ticks)
     names = {goal.name: goal for goal in case.goals}
     setting = Setting(system, names, boundary(system, None), "allow")
-    facts = self_found(system, [goal.antecedent for goal in case.goals], choose("sat"))
+    facts = self_found(system, [goal.antecedent for goal in case.goals], Prover(choose("sat")))
     for always in (TRUE(), conjunction(fact.formula for fact in facts)):
         for name in names:
             verdict, why = never(setting, name, Assumed(TRUE(), always, True), Clock(Limits()))

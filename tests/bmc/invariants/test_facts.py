@@ -11,7 +11,7 @@ from pysmt.shortcuts import TRUE
 
 from bmc.floats.format import FLOAT32, canonical, number, pattern
 from bmc.formulas.evaluate import compile_formulas
-from bmc.invariants.state_facts import (
+from bmc.invariants.facts import (
     among,
     implied,
     is_value,
