@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import accumulate
 
 from bmc.system.run import Run
 
@@ -13,6 +14,28 @@ UNDECIDED = "undecided"
 NO_WAY_TO_FINAL = "no-way-to-final"
 EXCLUDED = "excluded"
 STATUSES = (COVERED, UNREACHABLE, NOT_WITHIN_BOUND, UNDECIDED, NO_WAY_TO_FINAL, EXCLUDED)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A path of node names from init to the end, with the distance in steps of each edge."""
+
+    path: tuple[str, ...]
+    gaps: tuple[int, ...]
+
+    @property
+    def goals(self) -> tuple[str, ...]:
+        """The path's goals in order."""
+        return self.path[1:-1]
+
+    @property
+    def starts(self) -> tuple[int, ...]:
+        """The step at which each goal starts."""
+        return tuple(accumulate(self.gaps[:-1]))
+
+    def stretched(self, edge: int, gap: int) -> Plan:
+        """The plan with another distance at the edge number ``edge``."""
+        return replace(self, gaps=(*self.gaps[:edge], gap, *self.gaps[edge + 1 :]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +85,11 @@ class Chain:
     def length(self) -> int:
         """Number of steps."""
         return self.run.length
+
+    @property
+    def goals(self) -> frozenset[str]:
+        """The goals that are credited."""
+        return frozenset(hit.goal for hit in self.hits)
 
     @property
     def failures(self) -> tuple[Hit, ...]:

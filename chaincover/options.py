@@ -11,33 +11,26 @@ from bmc.errors import UsageError
 HERE = ("cache", "jobs", "scheduler")
 """The options that change where and how fast a result is found, but not the result."""
 
-DEFAULT_BOUND = 60
-"""The largest K tried, in held steps, when the user gives none."""
-
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """``bound`` is K in steps (None: up to ``DEFAULT_BOUND`` held steps). ``overlap``: ``allow`` or ``forbid``.
+    """``bound`` is K in steps, the largest weight that is sought (None: as far as the effort goes).
 
-    ``explore`` is the most steps to simulate for all reachable states, as an invariant that sharpens weights and bound
-    (0: do not). ``exhaust`` is the most nodes of the search over these states with the goals covered (0: do not).
-    ``rounds`` is the most orders tried for the bound (0: no path weights are learned). ``improve`` is the work per
-    query, in units of about a second, of the searches that shorten the chain and raise the bound (0: none of them).
-    ``repair`` is what is done where no repair of the least order helps: ``refine`` (Algorithm 5), ``paths`` (path
-    constraints), ``auto`` (by the ordering) or ``none``. ``max_length`` is the most steps of a chain. ``time_limit``
-    for the whole run and ``query_limit`` for one solver query are in seconds, ``memory_limit`` for the solver in
-    megabytes; None for no limit. ``cache`` is the folder where graphs are kept (None: they are not). ``jobs``
-    processes, or the Dask cluster of ``scheduler`` (an address), share the work; the result is the same.
+    ``overlap``: ``allow`` or ``forbid``. ``effort`` is the work that may be done before the best answer so far is the
+    result, in units of about a minute on a usual machine (None: as much as it takes). ``repair`` is what is done where
+    no repair of the least order helps: ``refine`` (Algorithm 5), ``paths`` (path constraints), ``auto`` (by the
+    ordering) or ``none``. ``max_length`` is the most steps of a chain. ``time_limit`` for the whole run and
+    ``query_limit`` for one solver query are in seconds, ``memory_limit`` for the solver in megabytes; None for no limit.
+    ``engine``: ``auto`` enumerates the reachable states where that is possible, and asks a solver; any other one answers
+    all questions itself. ``cache`` is the folder where graphs are kept (None: they are not). ``jobs`` processes, or the
+    Dask cluster of ``scheduler`` (an address), share independent chains; the result is the same.
     """
 
     bound: int | None = None
     overlap: str = "allow"
     ordering: str = "auto"
     engine: str = "auto"
-    explore: int = 100_000
-    exhaust: int = 100_000
-    rounds: int = 200
-    improve: int = 5
+    effort: float | None = 1.0
     repair: str = "auto"
     max_length: int | None = None
     time_limit: float | None = None
@@ -57,6 +50,8 @@ class Options:
             raise UsageError(f"overlap must be allow or forbid, not {self.overlap!r}")
         if self.repair not in ("auto", "refine", "paths", "none"):
             raise UsageError(f"repair must be auto, refine, paths or none, not {self.repair!r}")
+        if self.effort is not None and self.effort <= 0:
+            raise UsageError(f"the effort must be above 0, not {self.effort:g}", hint="give a number, or none")
         if self.memory_limit is not None and self.memory_limit < 1:
             raise UsageError(f"the memory limit must be at least 1 megabyte, not {self.memory_limit}")
         if self.jobs < 1:
@@ -66,7 +61,3 @@ class Options:
         for limit in (self.time_limit, self.query_limit):
             if limit is not None and limit <= 0:
                 raise UsageError(f"a time limit must be above 0 seconds, not {limit:g}")
-
-    def slack(self, hold: int) -> int:
-        """The largest K that may be tried, in steps, where inputs are held for ``hold`` of them."""
-        return DEFAULT_BOUND * hold if self.bound is None else self.bound

@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from bmc.engines.protocol import Engine
-
-Progress = Callable[[str], None]
+from chaincover.known import Known
 
 FIRST = "prepare"
 """The stage before the first message."""
@@ -43,10 +42,11 @@ class StageCost:
 
 
 class Profiler:
-    """Hands messages on to ``progress``, and takes the word before their colon for the stage that begins."""
+    """Hands messages on to a listener, and takes the word before their colon for the stage that begins."""
 
-    def __init__(self, progress: Progress) -> None:
-        self._progress = progress
+    def __init__(self, listener: Callable[[str], None], improved: Callable[[Known], None]) -> None:
+        """``improved`` is called with what is known whenever that has become better."""
+        self._progress, self.improved = listener, improved
         self._engines: list[Engine] = []
         self._stages: dict[str, StageCost] = {}
         self._stage, self._begun = FIRST, self._now()

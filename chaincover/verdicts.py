@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
-from bmc.engines.protocol import Status
 from chaincover.chain import (
     COVERED,
     EXCLUDED,
@@ -13,11 +12,11 @@ from chaincover.chain import (
     NOT_WITHIN_BOUND,
     UNDECIDED,
     UNREACHABLE,
-    Chain,
     Verdict,
 )
-from chaincover.concretise.check_path import Attempt
-from chaincover.weights import INIT, Edge, Obstacles, ReachGraph, obstacles, transitive_closure
+from chaincover.known import Known
+from chaincover.options import Options
+from chaincover.weights import INIT, Edge, ReachGraph, obstacles, transitive_closure
 from properties.goal import Goal
 
 NEXT_STEP = {
@@ -54,91 +53,147 @@ def infeasible(goals: Sequence[Goal], verdicts: Sequence[Verdict]) -> tuple[str,
     return tuple(v.goal for v in verdicts if v.status == UNREACHABLE and v.goal in generated)
 
 
-@dataclass(frozen=True)
-class NoChain:
-    """What is known about why goals are not covered.
+def judge_goals(known: Known, options: Options, stopped_by: str, used_up: bool) -> tuple[Verdict, ...]:
+    """One verdict per goal of the problem of ``known``, in its order.
 
-    ``attempt`` is the last failed concretisation, None if no covering path was tried; its edges were lengthened up to
-    ``longest`` steps. ``proved`` has the verdicts of single goals that are proved, with how. ``impossible`` says how it
-    is proved that no chain covers all the other goals, or is '', ``apart`` which pairs of them exclude each other for
-    this reason; ``too_long`` why the limit on the length leaves none.
+    Whatever the chain covers is covered; then come proofs, then what was seen, then what the graph tells. ``stopped_by``
+    is what ended the run early, or ''; ``used_up``: the effort was used up.
     """
-
-    attempt: Attempt | None
-    longest: int
-    proved: Mapping[str, tuple[str, str]]
-    impossible: str
-    apart: frozenset[frozenset[str]]
-    too_long: str
+    return _Verdicts(known, options, stopped_by, used_up).all()
 
 
-def judge(graph: ReachGraph, chain: Chain | None, why: NoChain, stopped_by: str) -> tuple[Verdict, ...]:
-    """One verdict per goal of ``graph``, in its order.
+class _Verdicts:
+    """The verdicts of one run."""
 
-    ``stopped_by`` is what ended the run early, or ''.
-    """
-    possible = graph.possible
-    closed = transitive_closure(possible)
-    found = obstacles(possible, closed)
-    hits = {hit.goal: hit.step for hit in chain.hits} if chain else {}
-    verdicts = []
-    for goal in graph.goals:
-        if goal in graph.unsatisfiable:
-            reason = "no state and inputs satisfy it together with the constraints and the proved invariants"
-            verdicts.append(Verdict(goal, UNREACHABLE, detail=reason))
-        elif goal in hits:
-            verdicts.append(Verdict(goal, COVERED, hits[goal]))
-        elif goal in why.proved:
-            verdicts.append(Verdict(goal, why.proved[goal][0], detail=why.proved[goal][1]))
-        elif stopped_by:
-            verdicts.append(Verdict(goal, UNDECIDED, detail=f"stopped by {stopped_by}{_so_far(possible, found, goal)}"))
-        else:
-            others = [g for g in possible.goals if g != goal and g not in why.proved]
-            apart = [g for g in others if frozenset((g, goal)) in why.apart]
-            verdicts.append(
-                (_by_proof(why, apart or others, goal) if why.impossible else None)
-                or _by_graph(possible, closed, found, goal)
-                or _by_others(possible, closed, found, goal)
-                or _by_length(why, goal)
-                or _by_attempt(goal, why.attempt, why.longest)
-            )
-    return tuple(verdicts)
+    def __init__(self, known: Known, options: Options, stopped_by: str, used_up: bool) -> None:
+        self._known, self._options = known, options
+        self._stopped_by = stopped_by or ("the effort" if used_up else "")
+        self._hits = {hit.goal: hit.step for hit in known.chain.hits} if known.chain else {}
+        self._graph = known.target_graph.possible
+        self._closed = transitive_closure(self._graph)
+        self._found = obstacles(self._graph, self._closed)
 
+    def all(self) -> tuple[Verdict, ...]:
+        """One per goal."""
+        return tuple(self._of(name) for name in self._known.problem.names)
 
-def _by_graph(graph: ReachGraph, closed: Mapping[Edge, int], found: Obstacles, goal: str) -> Verdict | None:
-    """The verdict if the goal itself stands against a chain.
+    def _of(self, goal: str) -> Verdict:
+        known = self._known
+        if goal in self._hits:
+            return Verdict(goal, COVERED, self._hits[goal])
+        if goal in known.uncoverable:
+            reason = known.uncoverable[goal]
+            return Verdict(goal, reason.status, detail=reason.how)
+        if goal in known.represented:
+            by = self._of(known.represented[goal])
+            return Verdict(goal, by.status, detail=f"as {by.goal}, which implies it: {by.detail}")
+        if goal in known.seen:
+            return self._reachable(goal)
+        return self._unseen(goal)
 
-    Only edges from init are known to start in states that can be reached; a way through other goals need not be a run.
-    """
-    within = f"within K = {graph.depth}"
-    if goal in found.unreached:
-        if _gave_up(graph, closed, INIT, goal):
-            return Verdict(goal, UNDECIDED, detail="the solver gave up on whether it can be reached")
-        return Verdict(goal, NOT_WITHIN_BOUND, detail=f"not reached from init {within}")
-    if goal in found.stuck:
-        if _gave_up(graph, closed, goal, graph.end):
-            return Verdict(goal, UNDECIDED, detail="the solver gave up on whether it has a way to the final condition")
-        reached = "reached" if (INIT, goal) in graph.weights else "may be reached"
-        return Verdict(goal, NO_WAY_TO_FINAL, detail=f"{reached}, but no way to the final condition found {within}")
-    apart = [pair for pair in found.exclusive if goal in pair]
-    others = [b if a == goal else a for a, b in apart]
-    others = [other for other in others if other not in (*found.unreached, *found.stuck)]
-    if not others:
-        return None
-    if any(_gave_up(graph, closed, goal, other) or _gave_up(graph, closed, other, goal) for other in others):
-        return Verdict(goal, UNDECIDED, detail=f"the solver gave up on whether it goes together with {_list(others)}")
-    return Verdict(goal, EXCLUDED, detail=f"no run {within} per goal covers it together with {_list(others)}")
+    def _reachable(self, goal: str) -> Verdict:
+        """The verdict of a goal that a run covers, but not the chain."""
+        test = f"reachable: a test of its own has {self._known.seen[goal].length} steps"
+        known = self._known
+        if known.no_chain:
+            others = [name for name in known.targets if name != goal]
+            apart = [name for name in others if self._apart(goal, name)]
+            which = f"{'' if len(apart) == 1 else 'any of '}{_list(apart)}" if apart else "all of " + _list(others)
+            if not others:
+                return Verdict(goal, NO_WAY_TO_FINAL, detail=f"{test}; no run goes on to the end: {known.no_chain}")
+            return Verdict(goal, EXCLUDED, detail=f"no run covers it together with {which}: {known.no_chain}; {test}")
+        if self._too_long():
+            return Verdict(goal, NOT_WITHIN_BOUND, detail=f"{self._too_long()}; {test}")
+        if self._stopped_by:
+            return Verdict(goal, UNDECIDED, detail=f"{test}; no chain with it was found before {self._limit()}")
+        by_graph = self._by_graph(goal)
+        if by_graph is not None:
+            return replace(by_graph, detail=f"{by_graph.detail}; {test}")
+        if known.chain is not None:
+            return Verdict(goal, EXCLUDED, detail=f"no chain was found that covers it as well{self._within()}; {test}")
+        return Verdict(goal, NOT_WITHIN_BOUND, detail=f"no chain was found{self._within()}; {test}")
 
+    def _unseen(self, goal: str) -> Verdict:
+        """The verdict of a goal that no run has covered."""
+        if self._stopped_by:
+            return Verdict(goal, UNDECIDED, detail=f"stopped by {self._limit()}{self._so_far(goal)}")
+        if self._too_long():
+            return Verdict(goal, NOT_WITHIN_BOUND, detail=self._too_long())
+        found = self._by_graph(goal)
+        if found is not None:
+            return found
+        if self._known.no_chain:
+            others = [name for name in self._known.targets if name != goal]
+            apart = [name for name in others if self._apart(goal, name)]
+            which = f"{'' if len(apart) == 1 else 'any of '}{_list(apart)}" if apart else "all of " + _list(others)
+            return Verdict(goal, EXCLUDED, detail=f"no run covers it together with {which}: {self._known.no_chain}")
+        if self._known.failed:
+            names = " -> ".join(self._known.failed)
+            detail = f"the graph has a covering path, but no inputs with K = {self._known.failed_within} join {names}"
+            return Verdict(goal, NOT_WITHIN_BOUND, detail=detail)
+        return Verdict(goal, UNDECIDED, detail=f"the solver gave up before a chain was found{self._within()}")
 
-def _so_far(graph: ReachGraph, found: Obstacles, goal: str) -> str:
-    """What keeps ``goal`` from a chain at the K reached, if the goal itself does."""
-    if graph.depth < 0:
+    def _apart(self, a: str, b: str) -> bool:
+        """Whether two goals are proved to exclude each other, by exact distances."""
+        exact = self._known.enumerated is not None and self._options.bound is None
+        weights = self._graph.weights
+        return exact and (a, b) not in weights and (b, a) not in weights
+
+    def _limit(self) -> str:
+        return self._stopped_by
+
+    def _within(self) -> str:
+        return f" within K = {self._graph.depth}" if self._graph.depth >= 0 else ""
+
+    def _too_long(self) -> str:
+        """Why the limit on the length leaves no chain, or ''."""
+        most, known = self._options.max_length, self._known
+        if most is None or known.length is not None:
+            return ""
+        proof = f"none is shorter than {known.lower}" if known.lower > most else "none was found"
+        return f"no chain of at most {most} steps covers all goals: {proof}"
+
+    def _by_graph(self, goal: str) -> Verdict | None:
+        """The verdict if the goal itself stands against a chain by what the graph tells.
+
+        Only edges from init are known to start in states that can be reached; a way through other goals need not be a
+        run.
+        """
+        graph, closed, found = self._graph, self._closed, self._found
+        if goal in found.unreached:
+            if goal in self._known.seen:
+                return Verdict(goal, NOT_WITHIN_BOUND, detail=f"not reached from init{self._within()}")
+            if _gave_up(graph, closed, INIT, goal):
+                return Verdict(goal, UNDECIDED, detail="the solver gave up on whether it can be reached")
+            return Verdict(goal, NOT_WITHIN_BOUND, detail=f"not reached from init{self._within()}")
+        if goal in found.stuck:
+            if _gave_up(graph, closed, goal, graph.end):
+                return Verdict(
+                    goal, UNDECIDED, detail="the solver gave up on whether it has a way to the final condition"
+                )
+            reached = "reached" if (INIT, goal) in graph.weights else "may be reached"
+            detail = f"{reached}, but no way to the final condition found{self._within()}"
+            return Verdict(goal, NO_WAY_TO_FINAL, detail=detail)
+        apart = [pair for pair in found.exclusive if goal in pair]
+        others = [b if a == goal else a for a, b in apart]
+        others = [other for other in others if other not in (*found.unreached, *found.stuck)]
+        if not others:
+            return None
+        if any(_gave_up(graph, closed, goal, other) or _gave_up(graph, closed, other, goal) for other in others):
+            detail = f"the solver gave up on whether it goes together with {_list(others)}"
+            return Verdict(goal, UNDECIDED, detail=detail)
+        detail = f"no run{self._within()} per goal covers it together with {_list(others)}"
+        return Verdict(goal, EXCLUDED, detail=detail)
+
+    def _so_far(self, goal: str) -> str:
+        """What keeps ``goal`` from a chain at the K reached, if the goal itself does."""
+        if self._graph.depth < 0:
+            return ""
+        if goal in self._found.unreached:
+            return f"; not reached from init{self._within()} so far"
+        if goal in self._found.stuck:
+            return f"; no way to the final condition{self._within()} so far"
         return ""
-    if goal in found.unreached:
-        return f"; not reached from init within K = {graph.depth} so far"
-    if goal in found.stuck:
-        return f"; no way to the final condition within K = {graph.depth} so far"
-    return ""
 
 
 def _gave_up(graph: ReachGraph, closed: Mapping[Edge, int], a: str, b: str) -> bool:
@@ -150,52 +205,6 @@ def undecided_between(graph: ReachGraph, a: str, b: str) -> bool:
     """Whether an unknown answer may hide a way between two goals of ``graph``, one way or the other."""
     closed = transitive_closure(graph)
     return _gave_up(graph, closed, a, b) or _gave_up(graph, closed, b, a)
-
-
-def _by_others(graph: ReachGraph, closed: Mapping[Edge, int], found: Obstacles, goal: str) -> Verdict | None:
-    """The verdict of a goal that only the other goals keep out of a chain."""
-    lost = {*found.unreached, *found.stuck}
-    pairs = [pair for pair in found.exclusive if not lost & {*pair}]
-    known = [(a, b) for a, b in pairs if not _gave_up(graph, closed, a, b) and not _gave_up(graph, closed, b, a)]
-    guilty = {name for pair in known or pairs for name in pair}
-    names = [g for g in graph.goals if g in guilty]
-    if not names:
-        return None
-    if not known:
-        return Verdict(goal, UNDECIDED, detail=f"the solver gave up on whether these go together: {_list(names)}")
-    reason = f"because within K = {graph.depth} per goal not all goals fit into one: {_list(names)}"
-    return Verdict(goal, EXCLUDED, detail=f"no chain was made, {reason}")
-
-
-def _by_proof(why: NoChain, others: list[str], goal: str) -> Verdict:
-    """The verdict of one of the goals that no chain covers together: proved, so whatever the graph has found so far.
-
-    ``others``: those of which each excludes ``goal``, or all.
-    """
-    if not others:
-        return Verdict(goal, NO_WAY_TO_FINAL, detail=f"no run covers it and goes on to the end: {why.impossible}")
-    apart = all(frozenset((other, goal)) in why.apart for other in others)
-    which = "" if len(others) == 1 else "any of " if apart else "all of "
-    return Verdict(goal, EXCLUDED, detail=f"no run covers it together with {which}{_list(others)}: {why.impossible}")
-
-
-def _by_length(why: NoChain, goal: str) -> Verdict | None:
-    """The verdict where the limit on the length is what leaves no chain."""
-    return Verdict(goal, NOT_WITHIN_BOUND, detail=why.too_long) if why.too_long else None
-
-
-def _by_attempt(goal: str, attempt: Attempt | None, bound: int) -> Verdict:
-    """The verdict of a goal on a covering path that could not be concretised."""
-    if attempt is None:
-        return Verdict(goal, UNDECIDED, detail="no order of the goals was tried")
-    if attempt.status is Status.UNKNOWN:
-        return Verdict(goal, UNDECIDED, detail="the solver gave up on the inputs for the covering path")
-    names = " -> ".join(attempt.failed)
-    return Verdict(
-        goal,
-        NOT_WITHIN_BOUND,
-        detail=f"the graph has a covering path, but no inputs with K = {bound} join {names} in its order",
-    )
 
 
 def _list(names: list[str]) -> str:

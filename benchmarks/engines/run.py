@@ -26,11 +26,11 @@ from bmc.engines.protocol import Engine
 from bmc.engines.sat import SatEngine
 from bmc.engines.z3 import Z3Engine
 from bmc.errors import InputRefused, LimitReached
-from chaincover.budget import Budget
+from chaincover.limits import Limits
 from chaincover.graph.reachability import GraphBuilder
 from chaincover.project.load import load
 from chaincover.project.project_file import read_project
-from chaincover.reductions.sliced import sliced
+from chaincover.reductions.slicing import sliced
 
 FOLDER = Path(__file__).parents[1]
 ENGINES: dict[str, Callable[[], Engine]] = {
@@ -75,7 +75,7 @@ def measured(task: Task, engine: Engine, limit: float) -> Measurement:
     system = sliced(controller.system, controller.goals, controller.final)
     engine.cost = ProcessorCost()
     begun = time.process_time()
-    builder = GraphBuilder(system, controller.goals, controller.final, engine, budget=Budget(limit))
+    builder = GraphBuilder(system, controller.goals, controller.final, engine, budget=Limits(limit))
     try:
         while builder.depth < task.depth and not builder.complete:
             builder.extend()

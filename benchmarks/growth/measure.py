@@ -22,13 +22,13 @@ from bmc.engines.protocol import Engine
 from bmc.errors import LimitReached
 from bmc.formulas.unroll import at
 from bmc.system.transition import TransitionSystem, equal
-from chaincover.budget import Budget
+from chaincover.limits import Limits
 from chaincover.graph.reachability import GraphBuilder
 from chaincover.pipeline import Options, generate
 from chaincover.project.load import Controller, load
 from chaincover.project.project_file import read_project
-from chaincover.reductions.duplicates import distinct
-from chaincover.reductions.sliced import sliced
+from chaincover.reductions.distinct import distinct
+from chaincover.reductions.slicing import sliced
 from properties.goal import Goal
 
 MODELS = Path(__file__).parents[1] / "models"
@@ -80,7 +80,7 @@ def levels(
     solver: Engine = choose(engine)
     solver.cost = ProcessorCost()
     begun = time.process_time()
-    builder = GraphBuilder(system, searched, final, solver, budget=Budget(limit))
+    builder = GraphBuilder(system, searched, final, solver, budget=Limits(limit))
     before = (0.0, -1)
     for depth in depths:
         try:

@@ -17,8 +17,8 @@ from bmc.engines import choose
 from chaincover.graph.reachability import GraphBuilder
 from chaincover.graph.source import GROWTH
 from chaincover.problem import Problem
-from chaincover.reductions.duplicates import distinct
-from chaincover.reductions.sliced import sliced
+from chaincover.reductions.distinct import distinct
+from chaincover.reductions.slicing import sliced
 from chaincover.work.remote import Engines, RemoteEdges
 from chaincover.work.workers import Processes, Workers
 

@@ -36,7 +36,7 @@ from bmc.system.transition import TransitionSystem
 from chaincover.graph.reachability import GraphBuilder
 from chaincover.project.load import Controller, load
 from chaincover.project.project_file import read_project
-from chaincover.reductions.sliced import sliced
+from chaincover.reductions.slicing import sliced
 
 CONTROLLERS = Path(__file__).parent / "controllers"
 ENGINES: dict[str, Callable[[], Engine]] = {

@@ -20,7 +20,7 @@ from bmc.native.differential import Comparison, Sampler, compare
 from bmc.native.original import NoCompiler, compiled
 from bmc.system.hold import own_part, released
 from bmc.system.transition import Condition, TransitionSystem
-from chaincover.budget import Budget
+from chaincover.limits import Limits
 from chaincover.check.found_invariants import FoundInvariant, find_invariants
 from chaincover.check.goal_facts import GoalFacts
 from chaincover.check.goal_search import facts_among, list_states
@@ -29,7 +29,7 @@ from chaincover.check.suspects import Suspect, SuspectSearch
 from chaincover.check.vacuity import VacuitySearch
 from chaincover.project.load import Controller
 from chaincover.project.values import show_ranges
-from chaincover.reductions.sliced import sliced
+from chaincover.reductions.slicing import sliced
 from chaincover.report.found_text import found_data
 from properties.goal import Goal
 
@@ -137,7 +137,7 @@ def prepare(
     InputRefused if the assumptions contradict each other or an invariant fails in a simulated run.
     """
     system = controller.system
-    budget = Budget(time_limit, QUERY_LIMIT if query_limit is None else query_limit)
+    budget = Limits(time_limit, QUERY_LIMIT if query_limit is None else query_limit)
     _refuse_contradiction(controller, engine, budget)
     _try_invariants(system, budget)
     if not system.invariants:
@@ -159,7 +159,7 @@ def analyse(
     What ``time_limit`` (seconds, None: no limit) does not suffice for is undecided. So is, after an interrupt from the
     keyboard, what was not found out until then.
     """
-    budget = Budget(time_limit, QUERY_LIMIT)
+    budget = Limits(time_limit, QUERY_LIMIT)
     system = prepare(controller, engine, budget.share(0.3).seconds)
     progress("check: state")
     final = own_part(system, controller.final)
@@ -186,7 +186,7 @@ def analyse(
     except KeyboardInterrupt:
         interrupted = True
     if facts is None:
-        over = Budget(0.0, QUERY_LIMIT)
+        over = Limits(0.0, QUERY_LIMIT)
         facts = facts_among(None, part, controller.goals, final, engine, over, controller.project.overlap)
     return Analysis(
         unsatisfiable=goals.unsatisfiable,
@@ -204,7 +204,7 @@ def analyse(
 
 
 def _compared(
-    controller: Controller, system: TransitionSystem, steps: int, seed: int, budget: Budget
+    controller: Controller, system: TransitionSystem, steps: int, seed: int, budget: Limits
 ) -> tuple[Comparison | None, str]:
     """The comparison and the compiler; None and '' without a compiler, or where no step is wanted."""
     if not steps:
@@ -216,12 +216,12 @@ def _compared(
         return None, ""
 
 
-def _part(budget: Budget, part: float) -> Budget:
+def _part(budget: Limits, part: float) -> Limits:
     """A budget over ``part`` of the time that is left; ``budget`` itself once that is over."""
     return budget.share(part) if budget.left() else budget
 
 
-def _for_query(budget: Budget) -> float | None:
+def _for_query(budget: Limits) -> float | None:
     """Seconds for the next query; 0, which answers nothing, once the time is over."""
     try:
         return budget.for_query()
@@ -229,7 +229,7 @@ def _for_query(budget: Budget) -> float | None:
         return 0.0
 
 
-def _refuse_contradiction(controller: Controller, engine: Engine, budget: Budget) -> None:
+def _refuse_contradiction(controller: Controller, engine: Engine, budget: Limits) -> None:
     """Assumptions that allow no inputs at all, or no first step."""
     system = controller.system
     sampler = Sampler(system, seed=0)
@@ -248,7 +248,7 @@ def _refuse_contradiction(controller: Controller, engine: Engine, budget: Budget
         raise InputRefused(found.message, found.where or where, found.hint)
 
 
-def _try_invariants(system: TransitionSystem, budget: Budget) -> None:
+def _try_invariants(system: TransitionSystem, budget: Limits) -> None:
     """Simulate: an invariant that fails on a real run is refused."""
     if not system.invariants:
         return
@@ -265,7 +265,7 @@ def _try_invariants(system: TransitionSystem, budget: Budget) -> None:
                     raise InputRefused(text, condition.where, "correct it or leave it out")
 
 
-def _impossible(system: TransitionSystem, formula: FNode, engine: Engine, budget: Budget) -> bool:
+def _impossible(system: TransitionSystem, formula: FNode, engine: Engine, budget: Limits) -> bool:
     """Whether no state that the proved invariants allow satisfies ``formula``."""
     known = [c.formula for c in system.invariants if c.proved]
     anywhere = Anywhere(replace(system, input_constraint=TRUE()), engine, known)

@@ -22,7 +22,7 @@ from bmc.invariants.candidates import candidates, facts_of, tightest
 from bmc.invariants.facts import IMPLIES, Span, patterns_of, values_told
 from bmc.invariants.induction import Prover, inductive
 from bmc.system.transition import Condition, StateVariable, TransitionSystem
-from chaincover.budget import Budget
+from chaincover.limits import Limits
 from properties.goal import Goal
 
 WORK = 20_000_000
@@ -64,7 +64,7 @@ def find_invariants(
     goals: Sequence[Goal],
     graph: StateGraph | None,
     engine: Engine,
-    budget: Budget,
+    budget: Limits,
 ) -> tuple[FoundInvariant, ...]:
     """What holds in every reachable state of ``system``, the plainest first; no constants.
 
@@ -97,7 +97,7 @@ def find_invariants(
 
 
 def _by_induction(
-    part: TransitionSystem, goals: Sequence[Goal], engine: Engine, budget: Budget
+    part: TransitionSystem, goals: Sequence[Goal], engine: Engine, budget: Limits
 ) -> Mapping[int, Sequence[Condition]]:
     """What random runs suggest and induction proves, by the k that it takes. LimitReached when time is over."""
     known = value_facts(part, lambda: not budget.left())

@@ -18,7 +18,7 @@ from bmc.errors import LimitReached
 from bmc.explicit.explore import EXACT_STATES, StateGraph, affordable, invariant_of, state_graph
 from bmc.formulas.unroll import at, plain, shift
 from bmc.system.transition import TransitionSystem, Valuation, conjunction, equal, symbols_of
-from chaincover.budget import Budget
+from chaincover.limits import Limits
 from chaincover.check.goal_facts import (
     APART,
     EQUAL,
@@ -50,7 +50,7 @@ def find_facts(
     goals: Sequence[Goal],
     final: FNode | None,
     engine: Engine,
-    budget: Budget,
+    budget: Limits,
     overlap: str = "allow",
     explore: int = EXPLORED,
 ) -> GoalFacts:
@@ -77,7 +77,7 @@ def facts_among(
     goals: Sequence[Goal],
     final: FNode | None,
     engine: Engine,
-    budget: Budget,
+    budget: Limits,
     overlap: str = "allow",
 ) -> GoalFacts:
     """As ``find_facts``, with the states that ``list_states`` gives."""
@@ -97,7 +97,7 @@ class _Finder:
         goals: Sequence[Goal],
         final: FNode | None,
         engine: Engine,
-        budget: Budget,
+        budget: Limits,
         graph: StateGraph | None,
     ) -> None:
         self._goals, self._final, self._engine, self._budget = tuple(goals), final, engine, budget

@@ -18,7 +18,7 @@ from bmc.formulas.unroll import unframed
 from bmc.system.transition import StateVariable, TransitionSystem, symbols_of
 from chaincover.project.values import show_value
 from chaincover.reductions.final_latches import lost_values
-from chaincover.reductions.sliced import plain_symbols, sliced
+from chaincover.reductions.slicing import plain_symbols, sliced
 from properties.goal import Goal
 
 

@@ -19,7 +19,7 @@ from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at
 from bmc.native.differential import RUN_LENGTH, Sampler
 from bmc.system.transition import Condition, TransitionSystem, Valuation, conjunction
-from chaincover.budget import Budget
+from chaincover.limits import Limits
 
 SUSPECT_DEPTH = 8
 """Steps from init within which undefined behaviour is sought step by step."""
@@ -87,7 +87,7 @@ class SuspectSearch:
         self._system = system
         self._places = [_Place(kind, where, formula) for (kind, where), formula in joined.items()]
 
-    def run(self, budget: Budget, progress: Callable[[str], None] = lambda text: None) -> None:
+    def run(self, budget: Limits, progress: Callable[[str], None] = lambda text: None) -> None:
         """Decide as much as ``budget`` allows, what is cheap first."""
         if not self._places or not budget.left():
             return
@@ -122,7 +122,7 @@ class SuspectSearch:
     def _open(self) -> list[_Place]:
         return [place for place in self._places if place.possible is Status.UNKNOWN]
 
-    def _ranges(self, part: TransitionSystem, budget: Budget) -> Condition | None:
+    def _ranges(self, part: TransitionSystem, budget: Limits) -> Condition | None:
         """The ranges that the state never leaves, as an invariant; places that they rule out are done with."""
         ranges = state_ranges(part, lambda: not budget.left())
         if ranges is None:
@@ -139,7 +139,7 @@ class SuspectSearch:
             return None
         return reachability_invariant(part, asked, affordable(part, EXPLORED_STEPS))
 
-    def _simulate(self, part: TransitionSystem, known: Sequence[FNode], budget: Budget) -> None:
+    def _simulate(self, part: TransitionSystem, known: Sequence[FNode], budget: Limits) -> None:
         """Look at random runs from init, long and short, and at random states."""
         places = self._open()
         if not places:
@@ -176,7 +176,7 @@ class SuspectSearch:
             state = sampler.simulator.step(state, values)
         return length
 
-    def _ask_anywhere(self, anywhere: Anywhere, budget: Budget, progress: Callable[[str], None]) -> None:
+    def _ask_anywhere(self, anywhere: Anywhere, budget: Limits, progress: Callable[[str], None]) -> None:
         """Decide whether some state and inputs meet each place; those that take long wait until the others are done."""
         for seconds in (1.0, None):
             places = self._open()
@@ -188,7 +188,7 @@ class SuspectSearch:
                     return
                 place.possible = anywhere.status([place.formula], _least(seconds, limit))
 
-    def _ask_from_init(self, part: TransitionSystem, budget: Budget, progress: Callable[[str], None]) -> None:
+    def _ask_from_init(self, part: TransitionSystem, budget: Limits, progress: Callable[[str], None]) -> None:
         """Find the least number of steps after which a place can be met, one more step at a time."""
         free = replace(part, defined=TRUE(), invariants=())
         session: Session | None = None

@@ -13,7 +13,7 @@ from bmc.native.differential import Sampler
 from bmc.system.run import Run
 from bmc.system.simulation import Simulator
 from bmc.system.transition import TransitionSystem, symbols_of
-from chaincover.budget import Budget
+from chaincover.limits import Limits
 from properties.goal import Goal
 
 SIMULATED_STEPS = 500
@@ -38,7 +38,7 @@ class VacuitySearch:
     def undecided(self) -> tuple[Goal, ...]:
         return tuple(goal for goal, status in self._status.items() if status is Status.UNKNOWN)
 
-    def run(self, budget: Budget, progress: Callable[[str], None] = lambda text: None) -> None:
+    def run(self, budget: Limits, progress: Callable[[str], None] = lambda text: None) -> None:
         """Decide as many goals as ``budget`` allows, and those that the state after init satisfies in any case."""
         self._look_at_init()
         if budget.left():
@@ -65,7 +65,7 @@ class VacuitySearch:
         run = Run((Simulator(self._system).initial(),), ())
         self._status.update((g, Status.SAT) for g in self._status if not g.length and _Watched(g).covered(run))
 
-    def _simulate(self, budget: Budget) -> None:
+    def _simulate(self, budget: Limits) -> None:
         """Note the goals that random runs cover."""
         if not self.undecided:
             return

@@ -14,7 +14,7 @@ import click
 from bmc.engines import choose as choose_engine
 from bmc.errors import ChainCoverError, Location, UsageError
 from chaincover import pipeline
-from chaincover.budget import Budget
+from chaincover.limits import Limits
 from chaincover.check import analysis
 from chaincover.cli import several as commands_several
 from chaincover.cli.compare import compare_command
@@ -41,7 +41,7 @@ from chaincover.partition.most import generate_most
 from chaincover.progress import Progress
 from chaincover.project import scaffold
 from chaincover.project.load import Controller
-from chaincover.reductions.sliced import sliced
+from chaincover.reductions.slicing import sliced
 from chaincover.replay.original import Replay, replay
 from chaincover.report import console
 from chaincover.report import documents as results
@@ -184,7 +184,7 @@ def graph(form: str, output: str | None, as_json: bool, **given: Any) -> int:
     if output:
         prepare_folder(str(Path(output).parent))
     with progress.stage("graph"):
-        budget = Budget(options.time_limit)
+        budget = Limits(options.time_limit)
         part = sliced(controller.system, controller.goals, controller.final)
         check = budget.share(pipeline.LISTING).check
         system = strengthened(part, controller.goals, controller.final, options.explore, check)

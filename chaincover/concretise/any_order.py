@@ -9,10 +9,8 @@ from pysmt.shortcuts import And, Not, Or, Symbol
 from pysmt.typing import BOOL
 
 from bmc.formulas.unroll import shift
-from bmc.system.run import Run
 from bmc.system.transition import conjunction
 from properties.goal import Goal
-from properties.monitor import Monitor
 
 
 class AnyOrder:
@@ -24,7 +22,6 @@ class AnyOrder:
     def __init__(self, goals: Mapping[str, Goal], overlap: str) -> None:
         self._goals = goals
         self._apart = overlap == "forbid"
-        self._monitor = Monitor(list(goals.values()))
         self._placed: dict[tuple[str, int], FNode] = {}
         self._disjoint: dict[tuple[tuple[str, ...], int], FNode] = {}
 
@@ -34,20 +31,6 @@ class AnyOrder:
         if not self._apart:
             return places
         return places + [self._apart_at(tuple(names), step) for step in range(length + 1)]
-
-    def credited(self, run: Run, names: Sequence[str]) -> dict[str, int]:
-        """The step at which ``run`` is credited with each goal of ``names``, in the order of these steps.
-
-        The first one with ``allow``; with ``forbid`` such that the goals' steps are disjoint. KeyError with a goal that
-        is not covered; ValueError if all are, but not disjointly.
-        """
-        covered = {name: steps for name, steps in self._monitor.covered(run).items() if name in names}
-        for name in names:
-            if not covered[name]:
-                raise KeyError(name)
-        if not self._apart:
-            return dict(sorted(((name, covered[name][0]) for name in names), key=lambda item: item[1]))
-        return self._disjoint_steps(covered)
 
     def _steps(self, name: str, length: int) -> range:
         return range(length - self._goals[name].length + 1)
@@ -76,31 +59,6 @@ class AnyOrder:
 
     def _both_long(self, a: str, b: str) -> bool:
         return self._goals[a].length > 0 and self._goals[b].length > 0
-
-    def _disjoint_steps(self, covered: Mapping[str, Sequence[int]]) -> dict[str, int]:
-        """Goals one after the other, the earliest first, and back where one of those left has no step any more."""
-        failed: dict[frozenset[str], int] = {}
-
-        def place(left: frozenset[str], free: int) -> tuple[tuple[str, int], ...] | None:
-            """Steps for the goals ``left`` from ``free`` on; where there are none, none are from a later step on."""
-            if not left:
-                return ()
-            if failed.get(left, free + 1) <= free:
-                return None
-            steps = {name: next((k for k in covered[name] if k >= free), None) for name in left}
-            first = {name: step for name, step in steps.items() if step is not None}
-            if len(first) == len(left):
-                for name in sorted(left, key=lambda name: (first[name], self._goals[name].length, name)):
-                    after = place(left - {name}, first[name] + self._goals[name].length)
-                    if after is not None:
-                        return ((name, first[name]), *after)
-            failed[left] = free
-            return None
-
-        found = place(frozenset(covered), 0)
-        if found is None:
-            raise ValueError("the run covers all goals, but not at disjoint steps")
-        return dict(found)
 
 
 def _pick(name: str, step: int) -> FNode:

@@ -8,25 +8,80 @@ plan be run. The least values are those from 0 up, then the negative ones; of fl
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
 
 from pysmt.fnode import FNode
-from pysmt.shortcuts import BV, FALSE, And, Or
+from pysmt.shortcuts import BV, FALSE, TRUE, And, Not, Or
 
 from bmc.engines.protocol import Status
+from bmc.errors import CheckDisagreed
 from bmc.floats.format import FORMATS
 from bmc.floats.ranges import every
 from bmc.floats.values import plainest_first
-from bmc.formulas.unroll import framed
+from bmc.formulas.evaluate import compile_formulas
+from bmc.formulas.unroll import at, framed, unframed
 from bmc.system.run import Run
-from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType, equal
-from chaincover.concretise.check_path import Concretizer, Plan
-from chaincover.concretise.value_trials import Trials
+from bmc.system.simulation import Simulator
+from bmc.system.transition import (
+    InputVariable,
+    StateVariable,
+    TransitionSystem,
+    Valuation,
+    ValueType,
+    conjunction,
+    equal,
+    symbols_of,
+)
+from chaincover.chain import Chain, Plan
+from chaincover.concretise.check_path import build_path
+from chaincover.concretise.enumerated_inputs import enumerated_values
+from chaincover.known import Board
+from chaincover.questions import Questions
+from chaincover.replay.judge import Judge, open_variables
 
 SIMULATED = 1000
 """Values of one floating variable that are tried by simulation before the solver is asked."""
+
+
+STEPS = 20_000
+"""Simulated steps for all trials together."""
+
+
+class Trials:
+    """Runs of ``system`` that satisfy ``formulas`` (framed)."""
+
+    def __init__(self, system: TransitionSystem, formulas: Sequence[FNode]) -> None:
+        together = conjunction(formulas)
+        self._system = system
+        self._simulator = Simulator(system)
+        self._holds = compile_formulas([together])
+        self._read = [(s.symbol_name(), *unframed(s)) for s in symbols_of(together)]
+        self._left = STEPS
+
+    def run(self, run: Run, name: str, step: int | None, raw: int) -> Run | None:
+        """``run`` with another start value (``step`` None), or input from ``step`` on for as long as inputs are held.
+
+        None if a step is not allowed or a formula fails, or all trials are used up.
+        """
+        if step is None:
+            return self._tried({**run.states[0], name: raw}, run.inputs)
+        changed = range(step, step + self._system.hold)
+        inputs = tuple({**own, name: raw} if k in changed else own for k, own in enumerate(run.inputs))
+        return self._tried(run.states[0], inputs)
+
+    def _tried(self, start: Valuation, inputs: Sequence[Valuation]) -> Run | None:
+        if self._left <= 0:
+            return None
+        self._left -= max(len(inputs), 1)
+        run = self._simulator.run(start, inputs)
+        pairs = zip(run.states, run.inputs, strict=False)
+        if not all(self._simulator.allowed(state, values) for state, values in pairs):
+            return None
+        places = ((name, plain, run.states[step], run.inputs[step : step + 1]) for name, plain, step in self._read)
+        values = {name: state[plain] if plain in state else given[0][plain] for name, plain, state, given in places}
+        return run if self._holds(values)[0] else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,13 +150,35 @@ class _Slot:
         return And(parts)
 
 
-def canonicalise(tools: Concretizer, plan: Plan, run: Run) -> Run:
-    """The least run of ``plan``, given one. Where the solver gives up, the value found last stays.
+def canonical_inputs(board: Board) -> Chain | None:
+    """The best chain with canonical inputs, and whether it works for all open start values; None without a chain.
+
+    From the enumerated states where these are at hand, else by queries. LimitReached when time is over.
+    """
+    chain, problem = board.known.chain, board.known.problem
+    if chain is None:
+        return None
+    board.say(f"inputs: canonical values for {chain.length} steps")
+    questions = Questions(problem.of(chain.goals), board.engine, board.limits)
+    plan = Judge(questions.problem).plan(chain)
+    run = None
+    if board.known.enumerated is not None:
+        run = enumerated_values(questions, board.known.enumerated, plan)
+    if run is None:
+        run = canonicalise(questions, plan, chain.run)
+    found = board.judge.chain(run)
+    if found is None or found.length != chain.length or not chain.goals <= found.goals:
+        raise CheckDisagreed("the chain with canonical inputs covers less")
+    return replace(found, relies_on=start_dependence(questions, plan, found.run))
+
+
+def canonicalise(questions: Questions, plan: Plan, run: Run) -> Run:
+    """The canonical run of ``plan``, given one. Where the solver gives up, the value found last stays.
 
     LimitReached when time is over.
     """
-    search = _Search(tools, plan, run)
-    slots = _slots(tools.system, run.length)
+    search = _Search(questions, plan, run)
+    slots = _slots(questions.problem.system, run.length)
     done = 0
     while done < len(slots):
         done = search.settle(slots, done)
@@ -111,15 +188,15 @@ def canonicalise(tools: Concretizer, plan: Plan, run: Run) -> Run:
 class _Search:
     """Narrows the runs of one plan: ``run`` is a current model of ``fixed``."""
 
-    def __init__(self, tools: Concretizer, plan: Plan, run: Run) -> None:
-        self._tools = tools
-        self._fixed, self._steps = tools.all_formulas(plan)
+    def __init__(self, questions: Questions, plan: Plan, run: Run) -> None:
+        self._questions = questions
+        self._fixed, self._steps = build_path(questions.problem, plan)
         self._wanted = tuple(self._fixed)
         self.run = run
 
     @cached_property
     def _trials(self) -> Trials:
-        return Trials(self._tools.system, self._wanted)
+        return Trials(self._questions.problem.system, self._wanted)
 
     def settle(self, slots: Sequence[_Slot], first: int) -> int:
         """Fix as many slots from ``first`` as can be least together and the one after them; the next open one."""
@@ -175,12 +252,12 @@ class _Search:
 
     def _ask(self, wanted: Sequence[FNode]) -> tuple[FNode, ...] | None:
         """None if ``wanted`` is possible besides what is fixed (the run then shows it), else an unsat core."""
-        session = self._tools.session
-        answer = session.check([*self._fixed, *wanted], self._steps, self._tools.budget.for_query())
+        session, limits = self._questions.from_init, self._questions.limits
+        answer = session.check([*self._fixed, *wanted], self._steps, limits.for_query(), limits.question())
         if answer.status is Status.SAT:
             self.run = session.run()
             return None
-        self._tools.budget.check()
+        limits.check()
         return answer.core
 
 
@@ -208,3 +285,32 @@ def _from_zero(ranges: Sequence[tuple[int, int]]) -> tuple[range, ...]:
 def _size(piece: range) -> int:
     """How many values a piece has, which may be too many for len()."""
     return (piece.stop - piece.start - 1) // piece.step + 1
+
+
+def start_dependence(questions: Questions, plan: Plan, run: Run) -> tuple[str, ...]:
+    """The variables that init leaves open and the tester does not choose, unless the chain works for all their values.
+
+    One query: is there a start with which the inputs of ``run`` break a constraint, miss a goal of ``plan`` or the end?
+    """
+    system = questions.problem.system
+    names = tuple(var.name for var in open_variables(system))
+    if not names:
+        return ()
+    free = replace(system, input_constraint=TRUE(), defined=TRUE(), invariants=())
+    chosen = [
+        equal(framed(var.symbol, 0), var.type.constant(run.states[0][var.name]))
+        for var in system.state
+        if var.name in system.chosen
+    ]
+    given = [
+        equal(framed(var.symbol, step), var.type.constant(values[var.name]))
+        for step, values in enumerate(run.inputs)
+        for var in system.inputs
+    ]
+    step_ok = system.input_constraint.And(system.defined)
+    formulas, _ = build_path(questions.problem, plan)
+    wanted = conjunction([*formulas, *(at(step_ok, step) for step in range(run.length))])
+    source = conjunction([at(system.init_formula, 0), *chosen])
+    session = questions.engine.session(free, source, [wanted])
+    answer = session.check([*given, Not(wanted)], run.length, questions.limits.for_query(), questions.limits.question())
+    return () if answer.status is Status.UNSAT else names

@@ -7,24 +7,19 @@ the first stands for all.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
-from pysmt.fnode import FNode
 
 from bmc.explicit.explore import StateGraph
 from bmc.explicit.product import Product, product
 from bmc.explicit.vectors import Column
 from bmc.system.run import Run
-from bmc.system.transition import TransitionSystem
-from chaincover.concretise.canonical import canonicalise
-from chaincover.concretise.check_path import Concretizer, Plan
-from chaincover.graph.enumerated import ListedGraphBuilder
+from chaincover.chain import Plan
 from chaincover.graph.enumerated_cover import Watch
 from chaincover.graph.enumerated_exact import MOST_ARROWS, goal_classes, run_of, states_in
-from chaincover.graph.reachability import Builder
-from properties.goal import Goal
+from chaincover.questions import Questions
 from properties.obligations import Obligations
 
 MOST_CELLS = 1 << 33
@@ -32,30 +27,20 @@ MOST_CELLS = 1 << 33
 
 _MOST_NODES = 10_000_000
 
-
-def least_values(builder: Builder, tools: Concretizer, plan: Plan, run: Run) -> Run:
-    """The least run of ``plan``, which ``run`` follows: by the listed states where the graph is made of them, else by
-    the solver."""
-    if isinstance(builder, ListedGraphBuilder):
-        listed = least_inputs(tools.system, builder.listed, tools.goals, tools.final, plan, tools.budget.check)
-        if listed is not None:
-            return listed
-    return canonicalise(tools, plan, run)
+MOST_GOALS = 63
+"""Goals that fit into the mask of an arrow."""
 
 
-def least_inputs(
-    system: TransitionSystem,
-    graph: StateGraph,
-    goals: Mapping[str, Goal],
-    final: FNode | None,
-    plan: Plan,
-    check: Callable[[], None] = lambda: None,
-) -> Run | None:
-    """The least run of ``plan``, which must have one; None where that takes too much memory, or is not defined so.
+def enumerated_values(questions: Questions, graph: StateGraph, plan: Plan) -> Run | None:
+    """The canonical run of ``plan``, which must have one; None where that takes too much memory, or is not defined so.
 
-    ``goals`` and ``final`` as for the plan, ``graph`` lists the states for them. Inputs and open start values must not
-    be floating: of these others than the least are preferred. ``check`` is called now and then.
+    ``graph`` enumerates the states for the goals and the final condition of ``questions``. Inputs and open start values
+    must not be floating: of these others than the least are preferred.
     """
+    problem, check = questions.problem, questions.limits.check
+    system, goals, final = problem.system, problem.by_name, problem.final
+    if len(goals) > MOST_GOALS:
+        return None
     types = [var.type for var in system.inputs] + [var.type for var in system.state if var.init is None]
     wanted = [goals[name] for name in dict.fromkeys(plan.goals)]
     if any(kind.floating for kind in types):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import pairwise
 
-from chaincover.concretise.check_path import Plan
+from chaincover.chain import Plan
 from chaincover.concretise.path_trial import Outcome, Task, Trials
 from chaincover.concretise.subpaths import Reach, SubPaths
 from chaincover.orderings.protocol import Limit, OrderingProblem
@@ -21,17 +21,17 @@ def constrained_chain(task: Task) -> Outcome:
     steps after the last goal as the longest goal has. Without a limit it ends all the same, because every round rules
     out another order. UsageError if the ordering refuses, LimitReached when time is over.
     """
-    while task.builder.depth < task.limit and not task.builder.complete:
-        task.builder.extend()
+    while task.extended():
+        pass
     graph = task.graph()
     weights, reaches = distances(graph, task.limit)
     longest = len(graph.goals) * max((reach.most for reach in reaches.values()), default=0)
-    trials = Trials(task, SubPaths(task.tools, task.overlap, reaches, task.effort), longest)
-    while not trials.over:
+    trials = Trials(task, SubPaths(task.questions, reaches), longest)
+    while True:
         problem = OrderingProblem(graph.goals, weights, INIT, graph.end, forbidden=trials.excluded)
-        order = task.ordering.solve(problem, Limit(task.tools.budget.for_query()))
+        order = task.ordering.solve(problem, Limit(task.questions.limits.for_query()))
         if not order.path:
-            task.tools.budget.check()
+            task.questions.limits.check()
             return trials.ended(order.proved and not undecided_edges(graph))
         gaps = [weights[edge] if reaches[edge].known else reaches[edge].least for edge in pairwise(order.path)]
         plan = Plan(order.path, tuple(gaps))
@@ -39,7 +39,6 @@ def constrained_chain(task: Task) -> Outcome:
         if isinstance(tried, Outcome):
             return tried
         task.progress(f"path constraints: not {' -> '.join(tried)}")
-    return trials.ended(False)
 
 
 def distances(graph: ReachGraph, limit: int) -> tuple[dict[Edge, int], dict[Edge, Reach]]:

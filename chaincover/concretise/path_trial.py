@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 
 from bmc.engines.protocol import Status
 from bmc.system.run import Run
-from chaincover.concretise.check_path import Concretizer, Plan
+from chaincover.chain import Plan
+from chaincover.concretise.check_path import plan_length
 from chaincover.concretise.repair import concretise
 from chaincover.concretise.subpaths import SubPaths
-from chaincover.graph.reachability import Builder
 from chaincover.orderings.protocol import Ordering, Path
+from chaincover.questions import Questions
 from chaincover.weights import INIT, ReachGraph
 
 Progress = Callable[[str], None]
@@ -21,25 +22,16 @@ Progress = Callable[[str], None]
 class Task:
     """What to search a chain for, and how far.
 
-    ``builder`` has the graph of ``tools``' goals, with ``overlap``. ``limit`` is K in steps. ``aside`` are goals that
-    the chain need not cover. ``rounds`` (None: no limit) is how many paths are tried; ``effort`` the work per query
-    over sub-paths, see the engines' protocol.
+    ``graph`` gives the K-reachability graph so far, of the goals of ``questions``; ``extended`` waits until it has grown,
+    and says whether it has. ``limit`` is K in steps.
     """
 
-    tools: Concretizer
-    builder: Builder
+    questions: Questions
+    graph: Callable[[], ReachGraph]
+    extended: Callable[[], bool]
     ordering: Ordering
-    overlap: str
     limit: int
-    aside: tuple[str, ...] = ()
-    rounds: int | None = None
-    effort: float | None = None
     progress: Progress = lambda text: None
-
-    def graph(self) -> ReachGraph:
-        """The graph so far, of the goals that the chain must cover: those not set aside and not proved impossible."""
-        possible = self.builder.graph().possible
-        return possible.restricted([goal for goal in possible.goals if goal not in self.aside])
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +83,6 @@ class Trials:
         """The sub-paths that no further path may contain."""
         return self._result.infeasible + self._result.gave_up
 
-    @property
-    def over(self) -> bool:
-        """Whether no path may be tried any more."""
-        return self._task.rounds is not None and self._result.tried >= self._task.rounds
-
     def ended(self, every_path_excluded: bool) -> Outcome:
         """The outcome without a chain; undecided unless every path was excluded, and by proof."""
         proved = every_path_excluded and not self._result.gave_up
@@ -119,9 +106,9 @@ class Trials:
         return replace(self._result, status=Status.UNSAT) if trial.hopeless else trial.part
 
     def _run(self, plan: Plan) -> _Trial:
-        tools, progress = self._task.tools, self._task.progress
-        progress(f"inputs: {' -> '.join(plan.path)}, {tools.length(plan)} steps")
-        longer, attempt = concretise(tools, plan, self._task.limit, progress)
+        questions, progress = self._task.questions, self._task.progress
+        progress(f"inputs: {' -> '.join(plan.path)}, {plan_length(questions.problem, plan)} steps")
+        longer, attempt = concretise(questions, plan, self._task.limit, progress)
         if attempt.run is not None:
             return _Trial(Status.SAT, longer, attempt.run)
         return self._blame(plan.path, _place_of(attempt.failed, plan.path))
@@ -145,7 +132,7 @@ class Trials:
     def _infeasible(self, part: Path) -> _Trial:
         """``part`` ruled out; if it begins in init, its last goal may be out of reach altogether."""
         goal = part[-1]
-        if part[0] != INIT or goal not in self._task.tools.goals:
+        if part[0] != INIT or goal not in self._task.questions.problem.by_name:
             return _Trial(Status.UNSAT, part=part)
         if self._subpaths.reachable(goal, self._longest) is not Status.UNSAT:
             return _Trial(Status.UNSAT, part=part)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import pairwise
 
+from chaincover.chain import Plan
 from chaincover.concretise.abstraction import Abstraction, Vertex, covering_order, covering_walk, refined
-from chaincover.concretise.check_path import Plan
 from chaincover.concretise.path_constraints import undecided_edges
 from chaincover.concretise.path_trial import Outcome, Task, Trials
 from chaincover.concretise.subpaths import Reach, SubPaths
@@ -33,27 +33,24 @@ class _Refinement:
     def __init__(self, task: Task) -> None:
         self._task = task
         self._reaches: dict[Edge, Reach] = {}
-        subpaths = SubPaths(task.tools, task.overlap, self._reaches, task.effort)
-        self._trials = Trials(task, subpaths, len(task.tools.goals) * task.limit)
+        subpaths = SubPaths(task.questions, self._reaches)
+        self._trials = Trials(task, subpaths, len(task.questions.problem.goals) * task.limit)
         self._revisits = True
 
     def run(self) -> Outcome:
         """The loop of Algorithm 5."""
-        builder = self._task.builder
-        while not self._trials.over:
+        while True:
             graph = self._graph()
             walk = self._shorter_walk(graph, refined(graph, self._trials.excluded))
             if walk is None:
-                if builder.complete or builder.depth >= self._task.limit:
+                if not self._task.extended():
                     return self._trials.ended(not undecided_edges(graph))
-                builder.extend()
                 continue
             tried = self._trials.try_path(Plan(walk, tuple(graph.weights[edge] for edge in pairwise(walk))))
             if isinstance(tried, Outcome):
                 return tried if tried.plan is None else without_revisits(tried)
             self._task.progress(f"refine: {' -> '.join(tried[:-1])} without the edge to {tried[-1]}")
             self._revisits = self._revisits and len(tried) <= len(graph.nodes)
-        return self._trials.ended(False)
 
     def _graph(self) -> ReachGraph:
         graph = self._task.graph()
@@ -63,7 +60,7 @@ class _Refinement:
 
     def _shorter_walk(self, graph: ReachGraph, abstraction: Abstraction) -> Path | None:
         """Lines 10, 12 and 13: a covering walk; with revisits, the shortest one through the vertices that it covers."""
-        budget = self._task.tools.budget
+        budget = self._task.questions.limits
         if not self._revisits:
             order = covering_order(abstraction, budget.check)
             return None if order is None else goals_of(order)

@@ -13,7 +13,9 @@ from bmc.errors import CheckDisagreed
 from bmc.formulas.unroll import at, shift, unframed
 from bmc.system.run import Run
 from bmc.system.transition import Valuation, conjunction, equal, symbols_of
-from chaincover.concretise.check_path import Attempt, Concretizer, Plan
+from chaincover.chain import Plan
+from chaincover.concretise.check_path import Attempt, check_path
+from chaincover.questions import Questions
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,61 +27,61 @@ class Repair:
     failed: tuple[str, ...] = ()
 
 
-def concretise(tools: Concretizer, plan: Plan, limit: int, progress: Callable[[str], None]) -> tuple[Plan, Attempt]:
+def concretise(questions: Questions, plan: Plan, limit: int, progress: Callable[[str], None]) -> tuple[Plan, Attempt]:
     """Algorithm 4 for one path: ``plan`` with its edges as long as they had to become, and the last check of it.
 
     No edge grows above ``limit`` steps. LimitReached when time is over, CheckDisagreed if a repair does not hold.
     """
-    attempt = tools.check_path(plan)
+    attempt = check_path(questions, plan)
     nodes = 1
     while attempt.status is Status.UNSAT:
         nodes = max(len(attempt.failed), nodes + 1)
         if nodes > len(plan.path):
             raise CheckDisagreed("a repaired path turned out to be infeasible again")
         progress(f"repair: {' -> '.join(plan.path[:nodes])}")
-        repaired = repair_path(tools, plan, nodes, limit)
+        repaired = repair_path(questions, plan, nodes, limit)
         if repaired.status is not Status.SAT:
             return plan, Attempt(repaired.status, failed=repaired.failed)
         plan = repaired.plan
-        attempt = tools.check_path(plan)
+        attempt = check_path(questions, plan)
     return plan, attempt
 
 
-def repair_path(tools: Concretizer, plan: Plan, nodes: int, limit: int) -> Repair:
+def repair_path(questions: Questions, plan: Plan, nodes: int, limit: int) -> Repair:
     """Lengthen edges among the first ``nodes`` nodes of ``plan``, each up to ``limit`` steps, until they can be run.
 
     Algorithm 11 first; where it fails, Algorithm 12. UNKNOWN where the solver gave up. LimitReached when time is over.
     """
-    repaired = repair_by_chaining(tools, plan, nodes, limit)
+    repaired = repair_by_chaining(questions, plan, nodes, limit)
     if repaired.status is Status.SAT:
         return repaired
-    return repair_by_prefixes(tools, plan, nodes, limit)
+    return repair_by_prefixes(questions, plan, nodes, limit)
 
 
-def repair_by_chaining(tools: Concretizer, plan: Plan, nodes: int, limit: int) -> Repair:
+def repair_by_chaining(questions: Questions, plan: Plan, nodes: int, limit: int) -> Repair:
     """Algorithm 11: find each edge's least feasible length from the concrete state that the last edge led to.
 
     Quick, but incomplete: the state taken may have no way on where another one of the same trigger has.
     """
-    place = _Place(at(tools.system.init_formula, 0))
+    place = _Place(at(questions.problem.system.init_formula, 0))
     for edge in range(nodes - 1):
         target = plan.path[edge + 1]
-        found = _least_gap(tools, place, target, plan.gaps[edge], limit)
+        found = _least_gap(questions, place, target, plan.gaps[edge], limit)
         if found.status is not Status.SAT:
             return Repair(found.status, plan, plan.path[max(edge - 1, 0) : edge + 2])
         assert found.run is not None
         plan = plan.stretched(edge, found.gap)
-        place = place.after(tools, target, found.run, found.gap)
+        place = place.after(questions, target, found.run, found.gap)
     return Repair(Status.SAT, plan)
 
 
-def repair_by_prefixes(tools: Concretizer, plan: Plan, nodes: int, limit: int) -> Repair:
+def repair_by_prefixes(questions: Questions, plan: Plan, nodes: int, limit: int) -> Repair:
     """Algorithm 12: check ever longer first parts of the path as a whole, lengthening the last edge of each."""
     for edge in range(nodes - 1):
         attempt = Attempt(Status.UNSAT)
         for gap in range(plan.gaps[edge], max(limit, plan.gaps[edge]) + 1):
             plan = plan.stretched(edge, gap)
-            attempt = tools.check_path(plan, edge + 2)
+            attempt = check_path(questions, plan, edge + 2)
             if attempt.status is not Status.UNSAT:
                 break
         if attempt.status is not Status.SAT:
@@ -102,12 +104,12 @@ class _Place:
         """Steps that the active goals still need."""
         return max((steps for _, steps in self.active), default=0)
 
-    def after(self, tools: Concretizer, target: str, run: Run, gap: int) -> _Place:
+    def after(self, questions: Questions, target: str, run: Run, gap: int) -> _Place:
         """The place ``gap`` steps on along ``run``, where ``target`` starts (if it is a goal)."""
         state = run.states[gap]
-        fixed = conjunction(equal(v.symbol, v.type.constant(state[v.name])) for v in tools.system.state)
+        fixed = conjunction(equal(v.symbol, v.type.constant(state[v.name])) for v in questions.problem.system.state)
         active = [(_rest(formula, run, gap), steps - gap) for formula, steps in self.active if steps > gap]
-        goal = tools.goals.get(target)
+        goal = questions.problem.by_name.get(target)
         if goal is not None and goal.length > 0:
             active.append((goal.antecedent, goal.length))
         return _Place(at(fixed, 0), tuple(active))
@@ -120,26 +122,26 @@ class _Found:
     run: Run | None = None
 
 
-def _least_gap(tools: Concretizer, place: _Place, target: str, gap: int, limit: int) -> _Found:
+def _least_gap(questions: Questions, place: _Place, target: str, gap: int, limit: int) -> _Found:
     """The least distance from ``gap`` to ``limit`` at which ``target`` can start from ``place``."""
-    session = tools.new_session(conjunction([place.source, *(formula for formula, _ in place.active)]))
-    if target not in tools.goals:
+    session = questions.session(conjunction([place.source, *(formula for formula, _ in place.active)]))
+    if target not in questions.problem.by_name:
         gap = max(gap, place.span)
     for distance in range(gap, max(gap, limit) + 1):
-        status = _check_target(tools, session, place, target, distance)
+        status = _check_target(questions, session, place, target, distance)
         if status is Status.SAT:
             return _Found(status, distance, session.run())
         if status is Status.UNKNOWN:
-            tools.budget.check()
+            questions.limits.check()
             return _Found(status)
     return _Found(Status.UNSAT)
 
 
-def _check_target(tools: Concretizer, session: Session, place: _Place, target: str, distance: int) -> Status:
-    goal = tools.goals.get(target)
-    formulas = tools.end_formulas(distance) if goal is None else [shift(goal.antecedent, distance)]
+def _check_target(questions: Questions, session: Session, place: _Place, target: str, distance: int) -> Status:
+    goal = questions.problem.by_name.get(target)
+    formulas = questions.problem.end_formulas(distance) if goal is None else [shift(goal.antecedent, distance)]
     steps = max(place.span, distance + (goal.length if goal else 0))
-    return session.check(formulas, steps, tools.budget.for_query()).status
+    return session.check(formulas, steps, questions.limits.for_query()).status
 
 
 def _rest(formula: FNode, run: Run, elapsed: int) -> FNode:

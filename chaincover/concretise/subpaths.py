@@ -19,8 +19,9 @@ from bmc.errors import CheckDisagreed
 from bmc.formulas.unroll import at, shift
 from bmc.system.run import Run
 from bmc.system.transition import conjunction
-from chaincover.concretise.check_path import Concretizer, Plan
+from chaincover.chain import Plan
 from chaincover.orderings.protocol import Path
+from chaincover.questions import Questions
 from chaincover.weights import END, FINAL, INIT, Edge
 from properties.goal import Goal
 from properties.monitor import Monitor
@@ -38,21 +39,18 @@ class Reach:
 class SubPaths:
     """Asks for contiguous parts of paths: node names, the first one init or a goal, the last one a goal or the end.
 
-    ``reaches`` limits every edge that is asked for. ``overlap`` is ``allow`` or ``forbid``. An edge to the final
-    condition may also take as many steps as the longest goal. ``effort`` is the work per query, see the protocol.
+    ``reaches`` limits every edge that is asked for. An edge to the final
+    condition may also take as many steps as the longest goal.
     """
 
-    def __init__(
-        self, tools: Concretizer, overlap: str, reaches: Mapping[Edge, Reach], effort: float | None = None
-    ) -> None:
-        self._tools = tools
-        self._apart = overlap == "forbid"
+    def __init__(self, questions: Questions, reaches: Mapping[Edge, Reach]) -> None:
+        self._questions = questions
+        self._apart = questions.problem.forbid
         self._reaches = reaches
-        self._effort = effort
-        self._longest = max((goal.length for goal in tools.goals.values()), default=0)
-        self._system = replace(tools.system, input_constraint=TRUE(), defined=TRUE(), invariants=())
-        self._step_ok = conjunction([tools.system.input_constraint, tools.system.defined])
-        self._state_ok = conjunction(inv.formula for inv in tools.system.invariants if inv.proved)
+        self._longest = max((goal.length for goal in questions.problem.by_name.values()), default=0)
+        self._system = replace(questions.problem.system, input_constraint=TRUE(), defined=TRUE(), invariants=())
+        self._step_ok = conjunction([questions.problem.system.input_constraint, questions.problem.system.defined])
+        self._state_ok = conjunction(inv.formula for inv in questions.problem.system.invariants if inv.proved)
         self._valid = [at(self._state_ok, 0)]
         self._sessions: dict[str, Session] = {}
         self._placed: dict[tuple[str, int], FNode] = {}
@@ -70,7 +68,9 @@ class SubPaths:
 
     def reachable(self, goal: str, most: int) -> Status:
         """Whether some run from init starts ``goal`` within ``most`` steps. LimitReached when time is over."""
-        return self._check(INIT, {step: self._at(self._tools.goals[goal], step) for step in range(most + 1)})
+        return self._check(
+            INIT, {step: self._at(self._questions.problem.by_name[goal], step) for step in range(most + 1)}
+        )
 
     def least_run(self, path: Path) -> tuple[Plan, Run] | None:
         """A run from init along the feasible ``path`` to the end, no shorter one among those asked for (bisection).
@@ -104,11 +104,11 @@ class SubPaths:
         """Whether a run from ``source`` satisfies one of ``places``."""
         if not places:
             return Status.UNSAT
-        budget, formula = self._tools.budget, _one_of(list(places.values()))
+        limits, formula = self._questions.limits, _one_of(list(places.values()))
         steps = max(places) + self._longest
-        status = self._session(source).check([formula], steps, budget.for_query(), self._effort).status
+        status = self._session(source).check([formula], steps, limits.for_query(), limits.question()).status
         if status is Status.UNKNOWN:
-            budget.check()
+            limits.check()
         return status
 
     def _places(self, path: Path, longest: int | None) -> dict[int, FNode]:
@@ -122,11 +122,11 @@ class SubPaths:
         return {} if longest is not None and self._length(node) > longest else {0: TRUE()}
 
     def _next(self, path: Path, longest: int | None) -> dict[int, FNode]:
-        goal, reach = self._tools.goals[path[-1]], self._reaches[path[-2], path[-1]]
+        goal, reach = self._questions.problem.by_name[path[-1]], self._reaches[path[-2], path[-1]]
         before = self._places(path[:-1], longest)
         found = {}
         for step in _steps(before, reach):
-            self._tools.budget.check()
+            self._questions.limits.check()
             if longest is None or step + goal.length <= longest:
                 found[step] = And(self._at(goal, step), _one_of(_before(before, step, reach)))
         return found
@@ -138,11 +138,11 @@ class SubPaths:
         cut = self._sticks_out(path)
         found = {}
         for step in _steps(self._places(path[:-1], longest), reach):
-            self._tools.budget.check()
+            self._questions.limits.check()
             before = self._places(path[:-1], step if cut else longest)
             earlier = _before(before, step, reach)
             if earlier and (longest is None or step <= longest):
-                ending = conjunction([*self._tools.end_formulas(step), self._valid_until(step)])
+                ending = conjunction([*self._questions.problem.end_formulas(step), self._valid_until(step)])
                 found[step] = And(ending, _one_of(earlier))
         return found
 
@@ -152,12 +152,12 @@ class SubPaths:
         return any(start + self._length(node) > starts[-1] for node, start in zip(path, starts, strict=True))
 
     def _length(self, node: str) -> int:
-        return self._tools.goals[node].length if node in self._tools.goals else 0
+        return self._questions.problem.by_name[node].length if node in self._questions.problem.by_name else 0
 
     def _at(self, goal: Goal, step: int) -> FNode:
         key = (goal.name, step)
         if key not in self._placed:
-            self._tools.budget.check()
+            self._questions.limits.check()
             valid = self._valid_until(step + goal.length)
             self._placed[key] = conjunction([shift(goal.antecedent, step), valid])
         return self._placed[key]
@@ -171,19 +171,23 @@ class SubPaths:
 
     def _session(self, node: str) -> Session:
         if node not in self._sessions:
-            tools = self._tools
-            source = at(tools.system.init_formula, 0) if node == INIT else tools.goals[node].antecedent
-            asked = [goal.antecedent for goal in tools.goals.values()]
-            asked += [*tools.end_formulas(0), at(self._step_ok, 0), at(self._state_ok, 0)]
+            questions = self._questions
+            source = (
+                at(questions.problem.system.init_formula, 0)
+                if node == INIT
+                else questions.problem.by_name[node].antecedent
+            )
+            asked = [goal.antecedent for goal in questions.problem.by_name.values()]
+            asked += [*questions.problem.end_formulas(0), at(self._step_ok, 0), at(self._state_ok, 0)]
             valid = conjunction([source, self._valid_until(self._length(node))])
-            self._sessions[node] = tools.engine.session(self._system, valid, asked)
+            self._sessions[node] = questions.engine.session(self._system, valid, asked)
         return self._sessions[node]
 
     def _trimmed(self, path: Path) -> tuple[Plan, Run]:
         """The run found last, each node of ``path`` as early as the run allows it, and cut at its end."""
         run = self._session(INIT).run()
-        ending = [Goal(FINAL, formula, None, 0) for formula in self._tools.end_formulas(0)]
-        covered = Monitor([*self._tools.goals.values(), *ending]).covered(run)
+        ending = [Goal(FINAL, formula, None, 0) for formula in self._questions.problem.end_formulas(0)]
+        covered = Monitor([*self._questions.problem.by_name.values(), *ending]).covered(run)
         starts, free, end = [0], 0, 0
         for node in path[1:-1]:
             starts.append(_first_from(free, covered[node], node))

@@ -18,11 +18,10 @@ from typing import Any
 from pysmt.fnode import FNode
 from pysmt.smtlib.printers import to_smtlib
 
-from bmc.system.transition import TransitionSystem
 from chaincover.formats.output import CannotWrite, write_text
 from chaincover.graph.reachability import Level
+from chaincover.problem import Problem
 from chaincover.weights import Edge
-from properties.goal import Goal
 
 SCHEMA = "chaincover/graph-cache/4"
 MOST_FILES = 500
@@ -35,8 +34,8 @@ def default_folder() -> Path:
     return (Path(base) if base else Path.home() / ".cache") / "chaincover"
 
 
-def graph_key(system: TransitionSystem, goals: Sequence[Goal], final: FNode | None, settings: Iterable[object]) -> str:
-    """A digest of all that the graph depends on; ``settings``: overlap, largest K, engine, versions."""
+def graph_key(problem: Problem, settings: Iterable[object]) -> str:
+    """A digest of all that the graph depends on; ``settings``: largest K, effort, engine, versions."""
     digest = hashlib.sha256()
 
     def add(*parts: object) -> None:
@@ -44,7 +43,8 @@ def graph_key(system: TransitionSystem, goals: Sequence[Goal], final: FNode | No
             text = to_smtlib(part, daggify=True) if isinstance(part, FNode) else repr(part)
             digest.update(f"{len(text)} {text}\n".encode())
 
-    add(SCHEMA, *settings)
+    system = problem.system
+    add(SCHEMA, problem.overlap, *settings)
     for var in system.state:
         add(var.name, var.type.bits, var.next, var.init)
     for given in system.inputs:
@@ -52,9 +52,9 @@ def graph_key(system: TransitionSystem, goals: Sequence[Goal], final: FNode | No
     add(system.input_constraint, system.defined)
     for invariant in system.invariants:
         add(invariant.name, invariant.formula, invariant.proved)
-    for goal in goals:
+    for goal in problem.goals:
         add(goal.name, goal.antecedent, goal.length)
-    add(final)
+    add(problem.final)
     return digest.hexdigest()
 
 

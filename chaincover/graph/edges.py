@@ -8,30 +8,30 @@ from functools import cached_property, partial
 from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE
 
-from bmc.engines.protocol import Answer, Engine, Group, GroupSession, Placed, Session, Status
+from bmc.engines.protocol import Answer, Group, GroupSession, Placed, Session, Status
 from bmc.errors import CheckDisagreed
 from bmc.formulas.unroll import shift
 from bmc.system.run import Run
 from bmc.system.simulation import Simulator
-from chaincover.budget import Budget
 from chaincover.graph.open_edges import OpenEdges, Question, Row, Upper
-from chaincover.problem import Problem
+from chaincover.questions import Questions
 from chaincover.runs.observed import Distances
 from chaincover.weights import Edge
 from properties.monitor import Monitor
 
 __all__ = ["EdgeSearch", "Question", "Row", "Upper", "enter"]
 
-Ask = Callable[[float | None], Answer]
-"""Puts a question with a time limit in seconds."""
+Ask = Callable[[float | None, int | None], Answer]
+"""Puts a question with a time limit in seconds and an effort."""
 
 
 class EdgeSearch:
     """Decides the edges of ``problem``. One query asks for all open edges of a source at all their distances, or for
     those of all sources."""
 
-    def __init__(self, problem: Problem, engine: Engine) -> None:
-        self._problem, self.engine = problem, engine
+    def __init__(self, questions: Questions) -> None:
+        problem = self._problem = questions.problem
+        self._engine, self._limits = questions.engine, questions.limits
         self._sources = {goal.name: goal for goal in (problem.start, *problem.goals)}
         self._targets = {goal.name: goal for goal in problem.targets}
         self._monitor = Monitor([problem.start, *problem.targets])
@@ -43,14 +43,14 @@ class EdgeSearch:
         self._places: dict[int, dict[tuple[str, int], Placed]] = {}
         self.queries = 0
 
-    def unsatisfiable(self, names: Sequence[str], budget: Budget) -> list[str]:
+    def unsatisfiable(self, names: Sequence[str]) -> list[str]:
         """Those of the goals ``names`` that no run satisfies at all, from whatever state."""
         left, anywhere = list(names), self._anywhere
         while left and isinstance(anywhere, GroupSession):
             groups = [
                 Group(self._sources[name].antecedent, (Placed(TRUE(), 0, self._sources[name].length),)) for name in left
             ]
-            status = self._counted(budget, partial(anywhere.check_groups, groups))
+            status = self._counted(partial(anywhere.check_groups, groups))
             if status is Status.UNSAT:
                 return left
             if status is Status.UNKNOWN:
@@ -59,21 +59,21 @@ class EdgeSearch:
             if not any(covered[name] for name in left):
                 raise CheckDisagreed(f"the engine's run satisfies none of {', '.join(left)}")
             left = [name for name in left if not covered[name]]
-        return [name for name in left if not self._satisfiable(name, budget)]
+        return [name for name in left if not self._satisfiable(name)]
 
-    def _satisfiable(self, source: str, budget: Budget) -> bool:
+    def _satisfiable(self, source: str) -> bool:
         session, length = self._session(source), self._sources[source].length
-        return self._counted(budget, lambda limit: session.check([], length, limit)) is not Status.UNSAT
+        return self._counted(lambda limit, effort: session.check([], length, limit, effort)) is not Status.UNSAT
 
-    def ask_all(self, rows: Sequence[Row], upper: Upper, to: int, budget: Budget) -> None:
+    def ask_all(self, rows: Sequence[Row], upper: Upper, to: int) -> None:
         """As ``ask`` for each of ``rows``; where the session can, one question is about all of them."""
         together = self._anywhere
-        if isinstance(together, GroupSession) and self._ask_together(together, rows, upper, to, budget):
+        if isinstance(together, GroupSession) and self._ask_together(together, rows, upper, to):
             return
         for row in rows:
-            self.ask(row, upper, to, budget)
+            self.ask(row, upper, to)
 
-    def _ask_together(self, session: GroupSession, rows: Sequence[Row], upper: Upper, to: int, budget: Budget) -> bool:
+    def _ask_together(self, session: GroupSession, rows: Sequence[Row], upper: Upper, to: int) -> bool:
         """Decide the open edges of ``rows`` up to ``to``; False if the solver gave up before all were."""
         nearest = to
         left = {row.source: found for row in rows if (found := OpenEdges(row, upper, to)).ranges}
@@ -81,7 +81,7 @@ class EdgeSearch:
             least = min([found.least for found in left.values()])
             nearest = max(nearest, least)
             groups = self._groups(left.values(), nearest)
-            status = self._counted(budget, partial(session.check_groups, groups))
+            status = self._counted(partial(session.check_groups, groups))
             if status is Status.UNKNOWN:
                 return False
             if status is Status.SAT:
@@ -136,9 +136,9 @@ class EdgeSearch:
     def _anywhere(self) -> Session:
         """The session over runs from all states."""
         formulas = [target.antecedent for target in self._targets.values()]
-        return self.engine.session(self._problem.system, TRUE(), formulas)
+        return self._engine.session(self._problem.system, TRUE(), formulas)
 
-    def ask(self, row: Row, upper: Upper, to: int, budget: Budget) -> None:
+    def ask(self, row: Row, upper: Upper, to: int) -> None:
         """Decide the open edges of ``row`` at distances up to ``to``; what runs show is entered into ``upper``.
 
         Distances in ``upper`` are not asked for again, only whether there are shorter ones. LimitReached when time is
@@ -148,18 +148,18 @@ class EdgeSearch:
         while open_ones := OpenEdges(row, upper, to).up_to(to):
             nearest = max(nearest, min(d for _, d in open_ones))
             asked = [(target, d) for target, d in open_ones if d <= nearest]
-            if self._ask(row, upper, asked, budget, set()) is Status.SAT:
+            if self._ask(row, upper, asked, set()) is Status.SAT:
                 nearest = (min(d for _, d in open_ones) + max(d for _, d in asked)) // 2
             else:
                 nearest = to
 
-    def _ask(self, row: Row, upper: Upper, asked: Question, budget: Budget, given_up: set[str]) -> Status:
+    def _ask(self, row: Row, upper: Upper, asked: Question, given_up: set[str]) -> Status:
         """Put one question. UNKNOWN where the solver gave up; then its parts have been asked for one by one.
 
         The nearest distance that stays open puts its target into ``given_up``: farther ones, which are mostly no
         easier, are then open too.
         """
-        status = self._counted(budget, self._question(self._session(row.source), self._placed(row.source, asked)))
+        status = self._counted(self._question(self._session(row.source), self._placed(row.source, asked)))
         if status is Status.SAT:
             self._take_hits(row.source, upper, asked)
         elif status is Status.UNSAT or len(asked) == 1:
@@ -172,7 +172,7 @@ class EdgeSearch:
                 while part := [(t, d) for t, d in _shorter(row.source, upper, part) if row.pending[t] <= d]:
                     if part[0][0] in given_up:
                         row.rule_out(*part[-1], proved=False)
-                    elif self._ask(row, upper, part, budget, given_up) is not Status.SAT:
+                    elif self._ask(row, upper, part, given_up) is not Status.SAT:
                         break
         return status
 
@@ -203,7 +203,7 @@ class EdgeSearch:
         if source not in self._sessions:
             formulas = [target.antecedent for target in self._targets.values()]
             antecedent = self._sources[source].antecedent
-            self._sessions[source] = self.engine.session(self._problem.system, antecedent, formulas)
+            self._sessions[source] = self._engine.session(self._problem.system, antecedent, formulas)
         return self._sessions[source]
 
     def _shifted(self, placed: Placed) -> FNode:
@@ -212,12 +212,12 @@ class EdgeSearch:
             self._moved[key] = shift(*key)
         return self._moved[key]
 
-    def _counted(self, budget: Budget, ask: Ask) -> Status:
-        limit = budget.for_query()
+    def _counted(self, ask: Ask) -> Status:
+        limit = self._limits.for_query()
         self.queries += 1
-        status = ask(limit).status
+        status = ask(limit, self._limits.question()).status
         if status is Status.UNKNOWN:
-            budget.check()
+            self._limits.check()
         return status
 
 

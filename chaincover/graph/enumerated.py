@@ -18,13 +18,10 @@ from bmc.explicit.paths import Arrows
 from bmc.explicit.product import Classes
 from bmc.explicit.vectors import Column
 from bmc.system.transition import TransitionSystem
-from chaincover.budget import Budget
 from chaincover.graph.enumerated_exact import goal_classes, states_in
 from chaincover.graph.enumerated_goals import runs_of, watched
-from chaincover.graph.explored import Reachable
 from chaincover.graph.reachability import Level
-from chaincover.graph.small import ONE_BY_ONE
-from chaincover.options import Options
+from chaincover.limits import Limits
 from chaincover.weights import END, FINAL, INIT, Edge, ReachGraph
 from properties.goal import Goal
 from properties.obligations import Obligations, bits
@@ -47,14 +44,14 @@ class ListedGraphBuilder:
         goals: Sequence[Goal],
         final: FNode | None,
         overlap: str = "allow",
-        budget: Budget | None = None,
+        budget: Limits | None = None,
         limit: int | None = None,
     ) -> None:
         self.levels: list[Level] = []
         self.depth = -1
         self.listed, self._goals, self._final = listed, tuple(goals), final
         self._overlap, self._limit = overlap, limit
-        self._budget = budget or Budget()
+        self._budget = budget or Limits()
         self._obligations = Obligations(goals, {var.name for var in system.inputs})
         self._arrows = Arrows(listed.steps.offsets, listed.steps.nexts)
         self._weights: dict[Edge, int] = {}
@@ -163,16 +160,3 @@ class ListedGraphBuilder:
     @cached_property
     def _known(self) -> tuple[StateGraph, Classes, Obligations]:
         return self.listed, goal_classes(self.listed, self._obligations), self._obligations
-
-
-def listed_builder(
-    reachable: Reachable, goals: Sequence[Goal], final: FNode | None, options: Options, budget: Budget
-) -> ListedGraphBuilder | None:
-    """A builder from the list of all reachable states, where there is one and it is long.
-
-    None where there is none, or a short one, on which the solver is quick too; or for too many goals.
-    """
-    listed = reachable.graph if options.exhaust else None
-    if listed is None or len(listed.states) <= ONE_BY_ONE or len(goals) > MOST_GOALS:
-        return None
-    return ListedGraphBuilder(reachable.plain, listed, goals, final, options.overlap, budget, options.bound)

@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, ItemsView, Iterator, Mapping, Sequence
+from collections.abc import ItemsView, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
 
-from pysmt.fnode import FNode
-
-from bmc.engines.protocol import Engine
-from bmc.system.transition import TransitionSystem
-from chaincover.budget import Budget
 from chaincover.graph.edges import EdgeSearch, Row, enter
-from chaincover.problem import Problem
+from chaincover.questions import Questions
 from chaincover.weights import END, FINAL, INIT, Edge, ReachGraph
-from chaincover.work.remote import RemoteEdges
 from properties.goal import Goal
-
-Remote = Callable[[Problem], RemoteEdges]
 
 
 @dataclass(frozen=True)
@@ -35,56 +26,20 @@ class Level:
     unsatisfiable: tuple[str, ...]
 
 
-class Builder(Protocol):
-    """Builds a K-reachability graph for growing K. ``levels`` has what is known at each K that was asked for."""
-
-    levels: list[Level]
-    depth: int
-
-    @property
-    def complete(self) -> bool:
-        """Whether no edge is left to ask for, at whatever distance."""
-
-    def observe(self, upper: Mapping[Edge, int]) -> None:
-        """Take note of distances that runs make: no edge is longer than that."""
-
-    def extend(self, to: int | None = None) -> None:
-        """Decide all edges up to ``to`` (None: one more than before), which ``depth`` then is, or more."""
-
-    def graph(self) -> ReachGraph:
-        """What is known so far."""
-
-
 class GraphBuilder:
     """Builds the K-reachability graph for growing K: call ``extend`` until ``graph`` shows what is wanted.
 
-    ``final`` is the condition (over plain state symbols) in which a chain must end, or None. ``overlap`` is ``allow``
-    or ``forbid``. ``limit`` is the largest weight ever asked (None: no limit). ``levels`` are those that an earlier
-    builder of the same graph went through: they are taken over without a query, for as long as the same K are asked
-    for. ``remote`` makes what lets workers decide the edges, a source each; the answers are the same. InputRefused if
-    two goals have one name, or a goal has the name of an end node.
+    ``most`` is the largest weight ever asked (None: no limit). ``levels`` are those that an earlier builder of the same
+    graph went through: they are taken over without a query, for as long as the same K are asked for. InputRefused if two
+    goals have one name, or a goal has the name of an end node.
     """
 
-    def __init__(
-        self,
-        system: TransitionSystem,
-        goals: Sequence[Goal],
-        final: FNode | None,
-        engine: Engine,
-        overlap: str = "allow",
-        budget: Budget | None = None,
-        limit: int | None = None,
-        levels: Sequence[Level] = (),
-        remote: Remote | None = None,
-    ) -> None:
+    def __init__(self, questions: Questions, most: int | None = None, levels: Sequence[Level] = ()) -> None:
+        questions.problem.check_names()
         self.levels = list(levels)
-        self._budget = budget or Budget()
-        self._limit = limit
-        self._problem = Problem(system, tuple(goals), final, overlap)
-        self._problem.check_names()
-        self._search = EdgeSearch(self._problem, engine)
-        self._remote = None if remote is None else remote(self._problem)
-        self._remote_queries = 0
+        self._limits, self._most = questions.limits, most
+        self._problem = questions.problem
+        self._search = EdgeSearch(questions)
         self._upper: dict[Edge, int] = {}
         self._rows: list[Row] | None = None
         self._unsatisfiable: dict[str, None] = {}
@@ -116,46 +71,27 @@ class GraphBuilder:
             else:
                 if self._rows is None:
                     self._rows = self._first_rows()
-                self._ask(self._rows, to if self._limit is None else min(to, self._limit))
+                self._search.ask_all(self._rows, self._upper, to if self._most is None else min(to, self._most))
                 self.depth = to
                 self.levels = [*before, self._level()]
         finally:
             self._seconds += time.monotonic() - begun
-
-    def _ask(self, rows: list[Row], to: int) -> None:
-        """Decide the open edges up to ``to``, here or by workers."""
-        if self._remote is None:
-            self._search.ask_all(rows, self._upper, to, self._budget)
-            return
-        limit = None
-        for place, result in enumerate(self._remote.ask(rows, self._upper, to, self._budget)):
-            rows[place] = result.row
-            enter(self._upper, result.upper)
-            self._remote_queries += result.queries
-            self._search.engine.cost.add(result.cost)
-            limit = limit or result.limit
-        if limit is not None:
-            raise limit
 
     def graph(self) -> ReachGraph:
         """What is known so far."""
         rows = self._rows or ()
         return ReachGraph(
             goals=tuple(goal.name for goal in self._problem.goals),
-            end=self._end,
+            end=self._problem.end,
             weights={(row.source, target): steps for row in rows for target, steps in row.weights.items()},
             lower={(row.source, target): steps for row in rows for target, steps in row.lower.items()},
             unknown=tuple((row.source, target) for row in rows for target in row.unknown),
             unsatisfiable=tuple(self._unsatisfiable),
             depth=self.depth,
-            queries=self._search.queries + self._remote_queries,
+            queries=self._search.queries,
             seconds=self._seconds,
             upper=dict(self._upper),
         )
-
-    @property
-    def _end(self) -> str:
-        return END if self._problem.final is None else FINAL
 
     def _level(self) -> Level:
         rows = self._rows or ()
@@ -189,7 +125,7 @@ class GraphBuilder:
         """A row per source. Goals that nothing satisfies are dropped, as sources and as targets."""
         met = {b for _, b in self._upper}
         open_ones = [goal.name for goal in self._problem.goals if goal.name not in met]
-        self._unsatisfiable = dict.fromkeys(self._search.unsatisfiable(open_ones, self._budget))
+        self._unsatisfiable = dict.fromkeys(self._search.unsatisfiable(open_ones))
         left = [goal for goal in self._problem.goals if goal.name not in self._unsatisfiable]
         return [self._row(goal, left) for goal in (self._problem.start, *left)]
 
@@ -198,10 +134,10 @@ class GraphBuilder:
         apart = source.length if self._problem.overlap == "forbid" else 0
         pending = {goal.name: apart for goal in left if goal.name != source.name}
         ends = source.name != INIT or not self._problem.goals
-        if ends and self._end == FINAL:
+        if ends and self._problem.end == FINAL:
             pending[FINAL] = source.length
         row = Row(source.name, pending, dict(pending))
-        if ends and self._end == END:
+        if ends and self._problem.end == END:
             row.weights[END] = row.lower[END] = source.length
         return row
 

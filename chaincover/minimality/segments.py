@@ -6,7 +6,7 @@ and the last node open, so that an impossible one says something about every run
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -16,7 +16,7 @@ from pysmt.shortcuts import FALSE, TRUE, And, Or
 from bmc.engines.protocol import Session, Status
 from bmc.formulas.unroll import at, shift
 from bmc.system.run import Run
-from chaincover.concretise.check_path import Concretizer
+from chaincover.questions import Questions
 from chaincover.weights import END, FINAL, INIT
 
 Path = tuple[str, ...]
@@ -75,27 +75,17 @@ class LeastLengths(Protocol):
 class SegmentSearch:
     """Asks for sub-paths of node names that begin in init or a goal and finish in a goal or the end.
 
-    With ``overlap`` ``forbid`` a goal starts no earlier than the one before it ends. ``effort`` is the work per query,
-    see the protocol. Whole chains are asked of the session of ``tools``, of which their runs come; shorter stretches,
-    of which only the answer counts, of ``parts`` where these are given: so the runs are the same whoever answers them.
+    With overlap ``forbid`` a goal starts no earlier than the one before it ends. Whole chains are asked of the session
+    from init that ``questions`` has; shorter sub-paths have sessions of their own.
     """
 
     cheap = False
 
-    def __init__(
-        self,
-        tools: Concretizer,
-        overlap: str,
-        effort: float | None,
-        parts: Concretizer | None = None,
-        progress: Progress | None = None,
-    ) -> None:
-        self._tools, self._parts = tools, parts or tools
-        self._goals = tools.goals
-        self._apart = overlap == "forbid"
+    def __init__(self, questions: Questions, progress: Progress | None = None) -> None:
+        self._questions, self._goals = questions, questions.problem.by_name
+        self._apart = questions.problem.forbid
         self._progress = progress
         self._sessions: dict[str, Session] = {}
-        self._effort = effort
         self._known: dict[Path, Segment] = {}
         self._placed: dict[tuple[str, int], FNode] = {}
         self._built: dict[tuple[Path, int, int, bool], FNode] = {}
@@ -104,10 +94,6 @@ class SegmentSearch:
     def known(self, path: Path) -> Segment | None:
         """What has been found out about ``path``."""
         return self._known.get(path)
-
-    def enter(self, path: Path, found: Segment) -> None:
-        """Take note of what was found out about ``path`` elsewhere."""
-        self._known[path] = found
 
     def so_far(self, stretch: Stretch) -> Segment:
         """What is known of ``stretch`` without a question."""
@@ -146,27 +132,30 @@ class SegmentSearch:
         The run with SAT. LimitReached when time is over.
         """
         whole = Stretch(path, steps, steps).whole
-        session, budget = self._tools.session if whole else self._session(path[0]), self._tools.budget
+        limits = self._questions.limits
+        session = self._questions.from_init if whole else self._session(path[0])
         gave_up = False
         for horizon in self._horizons(path, steps):
             formula = self._formula(path, steps, horizon)
             if formula.is_false():
                 continue
             self.queries += 1
-            formulas = [formula, *(self._tools.end_formulas(steps) if path[-1] == FINAL else [])]
-            status = session.check(formulas, horizon, budget.for_query(), self._effort).status
+            formulas = [formula, *(self._questions.problem.end_formulas(steps) if path[-1] == FINAL else [])]
+            status = session.check(formulas, horizon, limits.for_query(), limits.question()).status
             if status is Status.SAT:
                 return status, session.run()
             if status is Status.UNKNOWN:
-                budget.check()
+                limits.check()
                 gave_up = True
         return (Status.UNKNOWN if gave_up else Status.UNSAT), None
 
     def _session(self, node: str) -> Session:
         """The session of the sub-paths that begin in init, or in the goal ``node``: short ones, unlike whole chains."""
         if node not in self._sessions:
-            source = at(self._tools.system.init_formula, 0) if node == INIT else self._goals[node].antecedent
-            self._sessions[node] = self._parts.new_session(source)
+            source = (
+                at(self._questions.problem.system.init_formula, 0) if node == INIT else self._goals[node].antecedent
+            )
+            self._sessions[node] = self._questions.session(source)
         return self._sessions[node]
 
     def _length(self, node: str) -> int:
@@ -231,22 +220,6 @@ def _either(a: FNode, b: FNode) -> FNode:
     if a.is_false():
         return b
     return a if b.is_false() else Or(a, b)
-
-
-def credit(path: Sequence[str], covered: Mapping[str, Sequence[int]], gaps: Mapping[str, int]) -> list[int]:
-    """The earliest steps at which a run covers the goals of ``path`` in this order; ``covered`` as ``Monitor`` says.
-
-    ``gaps``: how many steps after a goal's start the next may start at the earliest. ValueError if it does not.
-    """
-    steps: list[int] = []
-    free = 0
-    for goal in path:
-        step = next((k for k in covered[goal] if k >= free), None)
-        if step is None:
-            raise ValueError(f"the run does not cover {goal} from step {free} on")
-        steps.append(step)
-        free = step + gaps[goal]
-    return steps
 
 
 def told(done: int, asked: int) -> str:

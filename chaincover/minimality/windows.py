@@ -5,9 +5,7 @@ Each query is as small as its stretch, so that long chains become short long bef
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from pysmt.fnode import FNode
 
@@ -16,14 +14,19 @@ from bmc.formulas.unroll import at
 from bmc.system.run import Run
 from bmc.system.simulation import Simulator
 from bmc.system.transition import conjunction, equal
+from chaincover.chain import Chain
 from chaincover.concretise.any_order import AnyOrder
-from chaincover.concretise.check_path import Concretizer
+from chaincover.known import Board
+from chaincover.questions import Questions
+from chaincover.stages import wait_for
 
-Found = Callable[[Run], None]
 Values = tuple[int, ...]
 
 WIDEST = 4
 """Goals in the widest window."""
+
+WINDOW_EFFORT = 1
+"""Units of work for one question about a window."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,29 +54,68 @@ class Between:
     ending: bool
 
 
-class WindowAnswers(Protocol):
-    """Answers questions about windows; each answer is remembered. LimitReached when time is over."""
-
-    def first(self, questions: Sequence[Between]) -> tuple[int, int] | None:
-        """The place of the first of ``questions`` for which there is a run, and its least number of steps.
-
-        None if there is a run for none of them. A question on which the solver gives up counts as one without.
-        """
+def shorten_windows(board: Board) -> None:
+    """Shorten the best chain by its windows; again when another stage has found a shorter one."""
+    wait_for(board, lambda known: known.complete)
+    if board.known.enumerated is not None:
+        return
+    windows = WindowSearch(board.questions)
+    while True:
+        chain = board.known.chain
+        assert chain is not None
+        board.say("shorten: windows of the chain")
+        while (better := windows.shorter(chain)) is not None and board.offer(better):
+            chain = board.known.chain or chain
+        wait_for(board, lambda known, chain=chain: known.chain is not chain)  # type: ignore[misc]
 
 
 class WindowSearch:
-    """Answers by queries; ``effort`` is the work for each, see the protocol of sessions."""
+    """Searches windows of chains through the goals of ``questions`` again; what it has found out is remembered."""
 
-    def __init__(self, tools: Concretizer, any_order: AnyOrder, effort: int) -> None:
-        self._tools = tools
-        self._any_order = any_order
-        self._effort = effort
-        formulas = [goal.antecedent for goal in tools.goals.values()]
-        symbols = [s for f in (*formulas, *tools.end_formulas(0)) for s in f.get_free_variables()]
+    def __init__(self, questions: Questions) -> None:
+        self._questions, problem = questions, questions.problem
+        self._any_order = AnyOrder(problem.by_name, problem.overlap)
+        self._simulator = Simulator(problem.system)
+        formulas = [goal.antecedent for goal in problem.goals]
+        symbols = [s for f in (*formulas, *problem.end_formulas(0)) for s in f.get_free_variables()]
         names = {symbol.symbol_name().rpartition("@")[0] for symbol in symbols}
-        self._variables = tools.system.cone(v.symbol for v in tools.system.state if v.name in names)
+        self._variables = problem.system.cone(v.symbol for v in problem.system.state if v.name in names)
         self._known: dict[Between, int | None] = {}
         self._last: Session | None = None  # what sessions share lives as long as one of them does
+
+    def shorter(self, chain: Chain) -> Run | None:
+        """The run of ``chain`` with the first window that can be shorter made so; None if none can be.
+
+        LimitReached when time is over.
+        """
+        for window in self.windows(chain):
+            asked = self.question(chain.run, window)
+            steps = self.least(asked)
+            part = None if steps is None else self.run(asked, steps)
+            if part is not None:
+                inputs = (*chain.run.inputs[: window.first], *part.inputs, *chain.run.inputs[window.last :])
+                return self._simulator.run(chain.run.states[0], inputs)
+        return None
+
+    def windows(self, chain: Chain) -> list[Window]:
+        """The windows to try, narrow ones first: from one goal's start to another's, no goal across its borders."""
+        problem, length = self._questions.problem, chain.length
+        spans = {
+            hit.goal: (hit.step, hit.step + problem.length(hit.goal))
+            for hit in chain.hits
+            if hit.goal in problem.by_name
+        }
+        borders = sorted({0, length, *(low for low, _ in spans.values())})
+        borders = [b for b in borders if not any(low < b < high for low, high in spans.values())]
+        found = []
+        for width in range(1, WIDEST + 1):
+            for first, last in zip(borders, borders[width:], strict=False):
+                goals = tuple(g for g, (low, high) in spans.items() if first <= low and high <= last and low < last)
+                ending = last == length
+                if ending:
+                    goals = tuple(g for g, (low, _) in spans.items() if first <= low)
+                found.append(Window(first, last, goals, ending))
+        return found
 
     def question(self, run: Run, window: Window) -> Between:
         """What there is to ask about ``window`` of ``run``."""
@@ -82,23 +124,10 @@ class WindowSearch:
         )
         return Between(before, after, window.goals, window.last - window.first, window.ending)
 
-    def open_ones(self, questions: Sequence[Between]) -> list[Between]:
-        """Those that were not answered yet."""
-        return [question for question in dict.fromkeys(questions) if question not in self._known]
-
-    def enter(self, question: Between, steps: int | None) -> None:
-        """Take note of an answer found elsewhere."""
-        self._known[question] = steps
-
-    def first(self, questions: Sequence[Between]) -> tuple[int, int] | None:
-        """See the protocol."""
-        found = ((place, self.least(question)) for place, question in enumerate(questions))
-        return next(((place, steps) for place, steps in found if steps is not None), None)
-
     def least(self, question: Between) -> int | None:
         """The least number of steps, None if there is no run, or the solver gave up before one was found."""
         if question not in self._known:
-            self._last = self._tools.new_session(at(self._fixed(question.before), 0))
+            self._last = self._questions.session(at(self._fixed(question.before), 0))
             self._known[question] = self._least(self._last, question)
         return self._known[question]
 
@@ -108,90 +137,25 @@ class WindowSearch:
             if status is Status.SAT:
                 return steps
             if status is Status.UNKNOWN:
-                self._tools.budget.check()
+                self._questions.limits.check()
                 return None
         return None
 
     def run(self, question: Between, steps: int) -> Run | None:
         """A run of ``steps`` steps that answers ``question``, None where the solver gives up."""
-        session = self._tools.new_session(at(self._fixed(question.before), 0))
+        session = self._questions.session(at(self._fixed(question.before), 0))
         return session.run() if self._ask(session, question, steps) is Status.SAT else None
 
     def _ask(self, session: Session, question: Between, steps: int) -> Status:
         formulas = self._any_order.formulas(question.goals, steps)
         if question.ending:
-            formulas += self._tools.end_formulas(steps)
+            formulas += self._questions.problem.end_formulas(steps)
         else:
             formulas.append(at(self._fixed(question.after), steps))
-        return session.check(formulas, steps, self._tools.budget.for_query(), self._effort).status
+        limits = self._questions.limits
+        return session.check(formulas, steps, limits.for_query(), WINDOW_EFFORT).status
 
     def _fixed(self, values: Values) -> FNode:
         return conjunction(
             equal(v.symbol, v.type.constant(value)) for v, value in zip(self._variables, values, strict=True)
         )
-
-
-class WindowShortener:
-    """Shortens a run that covers goals; ``effort`` is the work per query, see the protocol of sessions.
-
-    ``answers`` tell which windows can be shorter, and the session of ``tools`` how: so the runs are the same whoever
-    answers.
-    """
-
-    def __init__(
-        self,
-        tools: Concretizer,
-        any_order: AnyOrder,
-        effort: int,
-        found: Found,
-        answers: WindowAnswers | None = None,
-    ) -> None:
-        self._tools = tools
-        self._any_order = any_order
-        self._found = found
-        self._simulator = Simulator(tools.system)
-        self._search = WindowSearch(tools, any_order, effort)
-        self._answers = answers or self._search
-
-    def work(self, run: Run, credited: Mapping[str, int]) -> Run:
-        """``run``, which covers each goal at the step that ``credited`` says, shortened until no window can be.
-
-        Each better run is handed to the callback. LimitReached when time is over.
-        """
-        while True:
-            better = self._better(run, self.windows(run, credited))
-            if better is None:
-                return run
-            run, credited = better, self._any_order.credited(better, tuple(credited))
-            self._found(run)
-
-    def windows(self, run: Run, credited: Mapping[str, int]) -> list[Window]:
-        """The windows to try, narrow ones first: from one goal's start to another's, no goal across its borders."""
-        spans = {goal: (step, step + self._tools.goals[goal].length) for goal, step in credited.items()}
-        borders = sorted({0, run.length, *credited.values()})
-        borders = [b for b in borders if not any(low < b < high for low, high in spans.values())]
-        found = []
-        for width in range(1, WIDEST + 1):
-            for first, last in zip(borders, borders[width:], strict=False):
-                goals = tuple(g for g, (low, high) in spans.items() if first <= low and high <= last and low < last)
-                ending = last == run.length
-                if ending:
-                    goals = tuple(g for g, (low, _) in spans.items() if first <= low)
-                found.append(Window(first, last, goals, ending))
-        return found
-
-    def _better(self, run: Run, windows: Sequence[Window]) -> Run | None:
-        """``run`` with the first window that can be shorter made so; None if none can be, or the solver gives up."""
-        questions = [self._search.question(run, window) for window in windows]
-        begin = 0
-        while (found := self._answers.first(questions[begin:])) is not None:
-            place, steps = begin + found[0], found[1]
-            part = self._search.run(questions[place], steps)
-            if part is not None:
-                return self._spliced(run, windows[place], part)
-            begin = place + 1
-        return None
-
-    def _spliced(self, run: Run, window: Window, part: Run) -> Run:
-        inputs = (*run.inputs[: window.first], *part.inputs, *run.inputs[window.last :])
-        return self._simulator.run(run.states[0], inputs)

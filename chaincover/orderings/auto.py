@@ -45,3 +45,10 @@ class AutoOrdering:
 
 def _quick(problem: OrderingProblem) -> Ordering:
     return TspOrdering() if tsp.available() and tsp.takes(problem) else LocalOrdering()
+
+
+def ordering_effort(problem: OrderingProblem) -> float:
+    """About how many units of work a least order of ``problem`` takes."""
+    if len(problem.nodes) <= LARGEST and not problem.constrained:
+        return float(2.0 ** (len(problem.nodes) - LARGEST))
+    return len(problem.nodes) ** 2 / 2000

@@ -9,7 +9,7 @@ from pysmt.fnode import FNode
 
 from bmc.errors import LimitReached
 from bmc.system.transition import TransitionSystem
-from chaincover.budget import Budget
+from chaincover.limits import Limits
 from chaincover.chain import COVERED, EXCLUDED, NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNDECIDED, Verdict
 from chaincover.graph.exhaustive import Exhaustion
 from chaincover.graph.explored import Reachable
@@ -39,7 +39,7 @@ class Groups:
         self._credited = credited or {}
         self._system, self.goals, self._final = system, tuple(goals), final
         self._options, self.progress = options, progress
-        self.budget = Budget(options.time_limit, options.query_limit)
+        self.budget = Limits(options.time_limit, options.query_limit)
         reachable = Reachable(system, goals, final, options.explore)
         self.small = SmallSystem(system, goals, final, options, reachable, self.budget.check)
         self.conflicts: list[Conflict] = []
@@ -47,7 +47,7 @@ class Groups:
         self._most = options.max_length
 
     def generate(
-        self, names: Sequence[str], options: Options | None = None, budget: Budget | None = None
+        self, names: Sequence[str], options: Options | None = None, budget: Limits | None = None
     ) -> ChainResult:
         """One chain for the goals ``names``, within the time that is left, or that of ``budget``."""
         chosen = [goal for goal in self.goals if goal.name in names]

@@ -9,12 +9,12 @@ from pysmt.fnode import FNode
 
 from bmc.errors import LimitReached
 from bmc.system.transition import TransitionSystem
-from chaincover.budget import Budget
+from chaincover.limits import Limits
 from chaincover.chain import EXCLUDED, UNDECIDED, Verdict
 from chaincover.partition.conflicts import largest_classes
 from chaincover.partition.groups import Groups
 from chaincover.pipeline import INTERRUPT, ChainResult, Options, generate, within
-from chaincover.reductions.sliced import on_whole, sliced
+from chaincover.reductions.slicing import on_whole, sliced
 from properties.goal import Goal
 
 
@@ -28,7 +28,7 @@ def generate_most(
     """One chain that covers as many of ``goals`` as possible, as short as possible among these. Errors as in
     ``generate``. The verdict of each goal left out says whether the number is proved."""
     options, progress = options or Options(), progress or (lambda text: None)
-    budget = Budget(options.time_limit, options.query_limit)
+    budget = Limits(options.time_limit, options.query_limit)
     whole = generate(system, goals, final, options, progress)
     if (whole.chain is not None and not whole.partial) or whole.stopped_by:
         return whole

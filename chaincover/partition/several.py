@@ -14,7 +14,7 @@ from pysmt.fnode import FNode
 
 from bmc.errors import CheckDisagreed, LimitReached
 from bmc.system.transition import TransitionSystem
-from chaincover.budget import Budget
+from chaincover.limits import Limits
 from chaincover.chain import COVERED, EXCLUDED, NOT_WITHIN_BOUND, UNDECIDED, Bounds, Verdict
 from chaincover.graph.exhaustive import Cover, Exhaustion
 from chaincover.partition.conflicts import Conflict, conflicts_of, pair_reason, partition
@@ -22,9 +22,9 @@ from chaincover.partition.distribute import Distribution
 from chaincover.partition.fewest import fewest
 from chaincover.partition.groups import Groups
 from chaincover.pipeline import INTERRUPT, ChainResult, Options, find_implied, told_of_all, within
-from chaincover.reductions.duplicates import SameAs, distinct, expanded_verdicts
+from chaincover.reductions.distinct import SameAs, distinct, expanded_verdicts
 from chaincover.reductions.implied import all_verdicts, credit_all, credited_with, left_to_search
-from chaincover.reductions.sliced import on_whole, sliced, with_reasons
+from chaincover.reductions.slicing import on_whole, sliced, with_reasons
 from chaincover.weights import hopeless, obstacles, transitive_closure
 from properties.goal import Goal
 
@@ -106,7 +106,7 @@ def _several_of_few(
     progress: Callable[[str], None],
 ) -> SeveralChains:
     """The chains for goals that differ, without those that others imply."""
-    budget = Budget(options.time_limit, options.query_limit)
+    budget = Limits(options.time_limit, options.query_limit)
     implied = find_implied(system, goals, final, options, budget)
     while True:
         kept = [goal for goal in goals if goal.name not in implied]

@@ -13,9 +13,10 @@ from bmc.engines import choose as choose_engine
 from bmc.engines.protocol import Status
 from bmc.errors import LimitReached, UsageError
 from bmc.system.transition import TransitionSystem
-from chaincover.budget import Budget
+from chaincover.limits import Limits
 from chaincover.chain import Bounds
-from chaincover.concretise.check_path import Concretizer, Plan
+from chaincover.chain import Plan
+from chaincover.questions import Questions
 from chaincover.concretise.repair import concretise
 from chaincover.graph.explored import strengthened
 from chaincover.graph.grow import grow
@@ -24,7 +25,7 @@ from chaincover.orderings import choose as choose_ordering
 from chaincover.orderings import missing_library
 from chaincover.orderings.protocol import Limit, OrderingProblem, OrderingResult
 from chaincover.pipeline import INTERRUPT, LAST_SECONDS, LISTING, TIME_LIMIT, Options, within
-from chaincover.reductions.sliced import sliced
+from chaincover.reductions.slicing import sliced
 from chaincover.replay.simulated import Checker
 from chaincover.weights import INIT, ReachGraph, exists_path, transitive_closure
 from properties.goal import Goal
@@ -97,7 +98,7 @@ def compare(
     """
     for name in names:
         choose_ordering(name)
-    budget = Budget(options.time_limit)
+    budget = Limits(options.time_limit)
     part = sliced(system, goals, final)
     system = strengthened(part, goals, final, options.explore, budget.share(LISTING).check)
     graph, stopped_by = grow(system, goals, final, within(options, budget), progress)
@@ -134,19 +135,19 @@ def _rows(
             yield Row(name, note=f"skipped: {library} is not installed")
             continue
         progress(f"compare: {name}")
-        budget = Budget(options.time_limit, options.query_limit)
+        budget = Limits(options.time_limit, options.query_limit)
         try:
             found = choose_ordering(name).solve(problem, Limit(options.time_limit))
         except UsageError as error:
             yield Row(name, note=f"skipped: {error.message}")
             continue
         engine = choose_engine(options.engine, options.memory_limit)
-        tools = Concretizer(system, goals, final, engine, budget)
-        yield _chain(tools, checker, Row(name, found), closed, options, progress)
+        questions = Questions(system, goals, final, engine, budget)
+        yield _chain(questions, checker, Row(name, found), closed, options, progress)
 
 
 def _chain(
-    tools: Concretizer,
+    questions: Questions,
     checker: Checker,
     row: Row,
     closed: dict[tuple[str, str], int],
@@ -160,10 +161,10 @@ def _chain(
         return replace(row, note="no path found", undecided=not row.found.proved)
     begun = time.monotonic()
     length, note, undecided = None, "", False
-    most = options.slack(tools.system.hold)
+    most = options.slack(questions.problem.system.hold)
     try:
         plan = Plan(path, tuple(closed[edge] for edge in pairwise(path)))
-        plan, attempt = concretise(tools, plan, most, progress)
+        plan, attempt = concretise(questions, plan, most, progress)
         if attempt.run is not None:
             length = checker.chain(plan, attempt.run).length
         elif attempt.status is Status.UNKNOWN:

@@ -18,7 +18,7 @@ from chaincover.pipeline import ChainResult, Options
 from chaincover.profile import StageCost
 from chaincover.project.load import Controller
 from chaincover.project.values import show_ranges
-from chaincover.reductions.duplicates import distinct
+from chaincover.reductions.distinct import distinct
 from chaincover.replay.original import Replay
 from chaincover.verdicts import infeasible
 from chaincover.weights import ReachGraph, exists_path, transitive_closure

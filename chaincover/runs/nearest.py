@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from pysmt.fnode import FNode
-from pysmt.shortcuts import Or
+from pysmt.shortcuts import TRUE, Or
 
 from bmc.engines.protocol import Session, Status
+from bmc.errors import LimitReached
 from bmc.formulas.unroll import at, shift
 from bmc.system.run import Run
-from bmc.system.simulation import Simulator, compile_formulas
+from bmc.system.simulation import Simulator
 from bmc.system.transition import Valuation, conjunction, equal
-from chaincover.concretise.check_path import Concretizer
+from chaincover.known import Board
+from chaincover.questions import Questions
+from chaincover.stages import wait_for
 from properties.monitor import Monitor
 
 PATIENCE = 40
@@ -22,80 +25,116 @@ Question = tuple[int, Sequence[FNode]]
 """A number of steps, and what is to hold in a run of so many."""
 
 
+FARTHEST = 1_000_000
+"""Steps to the next goal that are tried where no bound K is given: until the effort is used up."""
+
+
+def nearest_goal_first(board: Board) -> None:
+    """A chain that goes on from the best one, or from init, to the nearest goal each time, as far as that leads."""
+    while not board.known.complete:
+        best = board.known.chain
+        way = NearestFirst(board.questions, board.problem.names, board.options.bound, best.run if best else None)
+        board.say("nearest: from goal to goal by queries")
+        found = way.run()
+        if found is None or not board.offer(found):
+            wait_for(board, lambda known, best=best: known.chain is not best)  # type: ignore[misc]
+
+
+def trial_runs(board: Board) -> None:
+    """A first chain by runs that the engine tries without a solver, where it does: with floating-point arithmetic.
+
+    Goals that no state can satisfy by what is known of the state's values are left out.
+    """
+    questions = board.questions
+    if board.known.complete or not questions.engine.tries(questions.problem.system):
+        return
+    board.say("simulate: trial runs, nearest goal first")
+    names = _possible(questions)
+    way = NearestFirst(questions, names, board.options.bound, effort=0)
+    try:
+        found = way.run()
+        if found is not None:
+            board.offer(found)
+    except (LimitReached, KeyboardInterrupt):
+        if way.reached is not None:
+            board.offer(way.reached)
+        raise
+
+
+def _possible(questions: Questions) -> list[str]:
+    """The goals but those of which bounds tell that no state and inputs satisfy them: trials are in vain."""
+    session, limits = questions.session(TRUE()), questions.limits
+    return [
+        goal.name
+        for goal in questions.problem.goals
+        if session.check([goal.antecedent], goal.length, limits.for_query(), 0).status is not Status.UNSAT
+    ]
+
+
 class NearestFirst:
     """From the state reached, the goal that can be ended first comes next, one after the other; then the end.
 
-    Each stretch is at most ``limit`` steps to the start of its goal. ``overlap`` ``allow`` counts every goal that is
-    covered on the way, ``forbid`` only the goals that were aimed at. ``effort`` limits the work for each query, see the
-    protocol; then what is left open is passed over, up to ``PATIENCE`` times for a stretch. Without it (None) the first
-    query left open ends the search.
+    Each stretch is at most ``within`` steps to the start of its goal (None: no limit). It begins where ``begun``, a run
+    from init, ends. With overlap ``allow`` every goal counts that is covered on the way, with ``forbid`` only the goals
+    that were aimed at. ``effort`` limits the work for each query; what is left open is passed over, up to ``PATIENCE``
+    times for a stretch.
     """
 
     def __init__(
-        self, tools: Concretizer, names: Sequence[str], overlap: str, limit: int, effort: float | None = None
+        self,
+        questions: Questions,
+        names: Sequence[str],
+        within: int | None = None,
+        begun: Run | None = None,
+        effort: int | None = None,
     ) -> None:
-        self._tools = tools
-        self._goals = {name: tools.goals[name] for name in names}
+        self._questions = questions
+        self._goals = {name: questions.problem.by_name[name] for name in names}
         self._monitor = Monitor(list(self._goals.values()))
-        self._aimed_only = overlap == "forbid"
-        self._limit = limit
-        self._effort = effort
-        self._simulator = Simulator(tools.system)
-        self._run: Run | None = None
+        self._limit = FARTHEST if within is None else within
+        self._effort = questions.limits.question() if effort is None else effort
+        self._simulator = Simulator(questions.problem.system)
+        self.reached = begun
         self._left = dict.fromkeys(self._goals)
+        if begun is not None:
+            self._strike_off(begun, "")
 
     def run(self) -> Run | None:
-        """A run from init through all goals to the end; None where it leads into a dead end, or the solver gives up.
+        """A run from init through as many goals as that way leads to, and on to the end where there is a way.
 
-        LimitReached when time is over.
+        None if it leads nowhere. LimitReached when time is over; ``reached`` is the run until then.
         """
         self._go()
-        return None if self._left else self._to_end(self._run)
+        return self._to_end(self.reached) or self.reached
 
-    def partial(self) -> tuple[Run, tuple[str, ...]] | None:
-        """A run from init through as many goals as that way leads to, to the end; and these goals.
-
-        None if there are none, or it has no way to the end. LimitReached when time is over.
-        """
-        self._go()
-        ended = self._to_end(self._run) if self._reached else None
-        return None if ended is None else (ended, self._reached)
-
-    def so_far(self) -> tuple[Run, tuple[str, ...]] | None:
-        """As ``partial``, from what was found before a limit or an interrupt; None if that does not lie at the end."""
-        if self._run is None or not self._reached:
-            return None
-        final = self._tools.final
-        ended = final is None or compile_formulas([final])(self._run.states[-1])[0]
-        return (self._run, self._reached) if ended else None
-
-    @property
-    def _reached(self) -> tuple[str, ...]:
-        return tuple(name for name in self._goals if name not in self._left)
+    def _strike_off(self, run: Run, aimed: str) -> None:
+        if self._questions.problem.forbid and aimed:
+            self._left.pop(aimed)
+        else:
+            covered = self._monitor.covered(run)
+            self._left = {name: None for name in self._left if name != aimed and not covered[name]}
 
     def _go(self) -> None:
         """Lengthen the run as far as the way leads, and strike off the goals that it covers."""
         while self._left:
-            part = self._nearest(self._run, list(self._left))
+            part = self._nearest(self.reached, list(self._left))
             if part is None:
                 return
             name, piece = part
-            run = self._joined(self._run, piece)
-            left = {other: None for other in self._left if other != name}
-            if not self._aimed_only:
-                covered = self._monitor.covered(run)
-                left = {other: None for other in left if not covered[other]}
-            self._run, self._left = run, left
+            self.reached = self._joined(self.reached, piece)
+            self._strike_off(self.reached, name)
 
     def _session(self, run: Run | None) -> Session:
         """From the last state of ``run``, or from init."""
-        system = self._tools.system
+        system = self._questions.problem.system
         if run is None:
-            return self._tools.new_session(at(system.init_formula, 0))
-        return self._tools.new_session(at(self._fixed(run.states[-1]), 0))
+            return self._questions.session(at(system.init_formula, 0))
+        return self._questions.session(at(self._fixed(run.states[-1]), 0))
 
     def _fixed(self, state: Valuation) -> FNode:
-        return conjunction(equal(v.symbol, v.type.constant(state[v.name])) for v in self._tools.system.state)
+        return conjunction(
+            equal(v.symbol, v.type.constant(state[v.name])) for v in self._questions.problem.system.state
+        )
 
     def _nearest(self, run: Run | None, names: Sequence[str]) -> tuple[str, Run] | None:
         """The goal of ``names`` that can be ended first, with the stretch to its end."""
@@ -108,30 +147,30 @@ class NearestFirst:
         def placed(steps: int) -> FNode:
             return Or([shift(self._goals[name].antecedent, steps + starts[name]) for name in due(steps)])
 
-        questions = ((steps, [placed(steps)]) for steps in range(longest + 1) if due(steps))
-        piece = self._shortest(self._session(run), questions)
+        asked = ((steps, [placed(steps)]) for steps in range(longest + 1) if due(steps))
+        piece = self._shortest(self._session(run), asked)
         if piece is None:
             return None
         return next(n for n in due(piece.length) if self._monitor.holds(piece, n, piece.length + starts[n])), piece
 
     def _to_end(self, run: Run | None) -> Run | None:
-        if self._tools.final is None:
+        if self._questions.problem.final is None:
             return run if run is not None else self._joined(None, Run((self._simulator.initial(),), ()))
-        questions = ((steps, self._tools.end_formulas(steps)) for steps in range(self._limit + 1))
-        piece = self._shortest(self._session(run), questions)
+        asked = ((steps, self._questions.problem.end_formulas(steps)) for steps in range(self._limit + 1))
+        piece = self._shortest(self._session(run), asked)
         return None if piece is None else self._joined(run, piece)
 
-    def _shortest(self, session: Session, questions: Iterable[Question]) -> Run | None:
+    def _shortest(self, session: Session, asked: Iterable[Question]) -> Run | None:
         """A run for the first question that has one; None if none has, or too many are left open before."""
         left_open = 0
-        for steps, formulas in questions:
-            status = session.check(formulas, steps, self._tools.budget.for_query(), self._effort).status
+        for steps, formulas in asked:
+            status = session.check(formulas, steps, self._questions.limits.for_query(), self._effort).status
             if status is Status.SAT:
                 return session.run()
             if status is Status.UNKNOWN:
-                self._tools.budget.check()
+                self._questions.limits.check()
                 left_open += 1
-                if self._effort is None or left_open > PATIENCE:
+                if left_open > PATIENCE:
                     return None
         return None
 

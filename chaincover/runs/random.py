@@ -5,23 +5,24 @@ Many random runs at once go on from where the chain has got to; the goal that on
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
-from pysmt.fnode import FNode
 
 from bmc.explicit.batch import Batch, Lanes, Watch, gaps
 from bmc.explicit.vectors import Column
-from bmc.formulas.unroll import at
 from bmc.system.run import Run
-from bmc.system.transition import TransitionSystem, Valuation
-from chaincover.budget import Budget
-from chaincover.concretise.any_order import AnyOrder
+from bmc.system.transition import Valuation
+from chaincover.known import Board
+from chaincover.limits import Limits
+from chaincover.problem import Problem
 from chaincover.weights import FINAL, INIT, Edge
-from properties.goal import Goal
 
 WORK = 400_000_000
 """Operations on single values that all runs may take: a few seconds at most."""
+
+PER_UNIT = 100_000_000
+"""Operations on single values that take about a unit of work."""
 
 ROUNDS = ((128, 16), (128, 64), (256, 256))
 """Runs and their steps tried from one state until a goal is met."""
@@ -30,45 +31,42 @@ AROUND = (128, 24)
 """Runs and their steps from the end of each goal of the chain, for the distances between goals."""
 
 
-class Simulated:
-    """Runs from init through ``goals`` to ``final`` (over plain symbols; None: anywhere); repeatable.
+def random_runs(board: Board) -> None:
+    """A first chain by random runs, before any distance is asked for, and the distances that these runs show."""
+    board.say("simulate: random runs, nearest goal first")
+    simulated = RandomRuns(board.problem, board.limits, board.options.bound)
+    for run in simulated.runs():
+        board.offer(run)
+    board.tell(observed={**board.known.observed, **simulated.upper})
 
-    ``limit`` (None: none) is the most steps from the end of a goal to the start of the next, or to the final condition.
-    ``upper`` holds for each edge seen a number of steps in which a run makes it: no less than its weight.
+
+class RandomRuns:
+    """Runs from init through the goals of ``problem`` to its final condition; repeatable.
+
+    ``within`` (None: no limit) is the most steps from the end of a goal to the start of the next, or to the final
+    condition. ``upper`` holds for each edge seen a number of steps in which a run makes it: no less than its weight.
     """
 
-    def __init__(
-        self,
-        system: TransitionSystem,
-        goals: Sequence[Goal],
-        final: FNode | None,
-        overlap: str,
-        budget: Budget,
-        limit: int | None = None,
-    ) -> None:
-        self._goals = {goal.name: goal for goal in goals}
-        self._final = final
-        self._apart = overlap == "forbid"
-        self._any_order = AnyOrder(self._goals, overlap)
-        self._budget = budget
-        self._within = slice(None if limit is None else limit + 1)
-        self._batch = Batch(system, [goal.antecedent for goal in goals])
-        formulas = {goal.name: (goal.antecedent, goal.length) for goal in goals}
-        if final is not None:
-            formulas[FINAL] = (at(final, 0), 0)
-        self._watch = Watch(formulas)
+    def __init__(self, problem: Problem, limits: Limits, within: int | None = None) -> None:
+        self._goals, self._final = problem.by_name, problem.final
+        self._apart = problem.forbid
+        self._limits = limits
+        self._within = slice(None if within is None else within + 1)
+        self._batch = Batch(problem.system, [goal.antecedent for goal in problem.goals])
+        self._watch = Watch({goal.name: (goal.antecedent, goal.length) for goal in problem.targets})
         self._left = WORK
         self.upper: dict[Edge, int] = {}
 
-    def chain(self) -> tuple[Run, dict[str, int]] | None:
-        """A run from init through the goals to the end, with the step credited to each, in order.
+    def runs(self) -> Iterator[Run]:
+        """Runs from init: each goes on from the one before to the goal that is nearest, as far as random runs lead.
 
-        It goes through as many as random runs lead to; None where that is none, or they find no way to the end.
-        ``upper`` tells what they saw. LimitReached when time is over.
+        A run that has met half of the goals that the one after it will have met is told too, with its way to the end,
+        so that there is a first chain soon. ``upper`` tells what they saw. LimitReached when time is over.
         """
         start = self._batch.initial()
         state, inputs, left = start, list[Valuation](), dict.fromkeys(self._goals)
         after: dict[str, Valuation] = {}
+        tell_at = 1
         while left:
             piece = self._nearest(state, list(left), not inputs)
             if piece is None:
@@ -79,12 +77,17 @@ class Simulated:
             after[name] = state
             for done in [name] if self._apart else [name, *covered]:
                 left.pop(done, None)
-        ending = self._to_end(state) if len(left) < len(self._goals) else None
+            if len(self._goals) - len(left) >= tell_at:
+                tell_at = 2 * (len(self._goals) - len(left))
+                yield from self._ended(start, state, inputs)
+        if len(left) < len(self._goals) or not self._goals:
+            yield from self._ended(start, state, inputs)
         self._look_around(after)
-        if ending is None:
-            return None
-        run = self._batch.run(start, [*inputs, *ending])
-        return run, self._any_order.credited(run, [name for name in self._goals if name not in left])
+
+    def _ended(self, start: Valuation, state: Valuation, inputs: Sequence[Valuation]) -> Iterator[Run]:
+        """The run by ``inputs``, to the end where there is a way, else as it is: its goals are seen all the same."""
+        ending = self._to_end(state)
+        yield self._batch.run(start, [*inputs, *(ending or [])])
 
     def _nearest(
         self, state: Valuation, names: Sequence[str], first: bool
@@ -124,7 +127,8 @@ class Simulated:
         if count < 1:
             return None
         self._left -= count * steps * self._batch.nodes
-        return self._batch.lanes(state, count, steps, self._budget.check)
+        self._limits.spend(count * steps * self._batch.nodes / PER_UNIT)
+        return self._batch.lanes(state, count, steps, self._limits.check)
 
     def _learn(self, hits: Mapping[str, Column], first: bool) -> None:
         """Note the distances that runs show; ``first``: they start in init."""

@@ -13,7 +13,7 @@ from bmc.formulas.unroll import at
 from bmc.system.run import Run
 from bmc.system.simulation import Simulator
 from bmc.system.transition import StateVariable, TransitionSystem
-from chaincover.reductions.sliced import plain_symbols, sliced
+from chaincover.reductions.slicing import plain_symbols, sliced
 from chaincover.weights import END, FINAL, INIT
 from properties.goal import Goal
 from properties.monitor import Monitor

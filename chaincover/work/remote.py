@@ -17,7 +17,7 @@ from bmc.engines import choose
 from bmc.engines.cost import Cost
 from bmc.errors import LimitReached
 from bmc.formulas.pack import dumps, loads
-from chaincover.budget import Budget
+from chaincover.limits import Limits
 from chaincover.concretise.check_path import Concretizer
 from chaincover.graph.edges import EdgeSearch, Row, Upper, enter
 from chaincover.problem import Problem
@@ -71,15 +71,15 @@ class Allowance:
     query_limit: float | None
 
     @staticmethod
-    def of(budget: Budget) -> Allowance:
+    def of(budget: Limits) -> Allowance:
         """What is left of ``budget``. LimitReached when time is over."""
         budget.check()
         return Allowance(None if budget.seconds is None else time.time() + budget.left(), budget.query_limit)
 
-    def budget(self) -> Budget:
+    def budget(self) -> Limits:
         """The same as a budget, beginning now."""
         left = None if self.end is None else max(self.end - time.time(), LEAST_SECONDS)
-        return Budget(left, self.query_limit)
+        return Limits(left, self.query_limit)
 
 
 class Workshop:
@@ -108,7 +108,7 @@ class Workshop:
     @cached_property
     def tools(self) -> Concretizer:
         """Sessions for other questions."""
-        return Concretizer(self.problem.system, self.problem.goals, self.problem.final, self.engine, Budget())
+        return Concretizer(self.problem.system, self.problem.goals, self.problem.final, self.engine, Limits())
 
 
 _workshops: dict[tuple[str, Engines], Workshop] = {}
@@ -178,7 +178,7 @@ class RemoteEdges:
         self._parcel = Parcel.of(problem, engine)
         self._workers, self._progress = workers, progress
 
-    def ask(self, rows: Sequence[Row], upper: Upper, to: int, budget: Budget) -> list[EdgeResult]:
+    def ask(self, rows: Sequence[Row], upper: Upper, to: int, budget: Limits) -> list[EdgeResult]:
         """The result of each of ``rows``. LimitReached when time is over before they begin."""
         left = Allowance.of(budget)
         several = max(LEAST_SOURCES, len(rows) // (SHARES * self._workers.size()))

@@ -13,7 +13,7 @@ from bmc.engines.cost import Cost
 from bmc.engines.protocol import Status
 from bmc.errors import LimitReached
 from bmc.system.run import Run
-from chaincover.budget import Budget
+from chaincover.limits import Limits
 from chaincover.concretise.any_order import AnyOrder
 from chaincover.minimality.segments import Path, Segment, SegmentSearch, Stretch, told
 from chaincover.minimality.windows import Between, WindowSearch
@@ -33,7 +33,7 @@ class Office:
 
     parcel: Parcel
     workers: Workers
-    budget: Budget
+    budget: Limits
     cost: Cost
     progress: Progress
 

@@ -18,7 +18,7 @@ from bmc.system.simulation import Simulator
 from bmc.system.transition import BOOLEAN, Condition, InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover.chain import Chain, Violation
 from chaincover.concretise import enumerated_inputs as explicit_inputs
-from chaincover.concretise.check_path import Plan
+from chaincover.chain import Plan
 from chaincover.minimality import proof
 from chaincover.minimality.direct_bound import lower_bound
 from chaincover.pipeline import Options, generate

@@ -10,7 +10,7 @@ from random_systems import RandomCase, random_case
 from bmc.engines import choose
 from bmc.formulas.unroll import at
 from bmc.system.simulation import Simulator
-from chaincover.budget import Budget
+from chaincover.limits import Limits
 from chaincover.graph.reachability import GraphBuilder
 from chaincover.pipeline import Options, generate
 from chaincover.runs.random import Simulated
@@ -63,7 +63,7 @@ def test_weights_are_the_same_in_jumps_and_after_simulation(seed: int, overlap: 
     case = random_case(seed)
     builder = GraphBuilder(case.system, case.goals, case.final, choose("z3"), overlap, limit=BOUND)
     if simulate:
-        simulated = Simulated(case.system, case.goals, case.final, overlap, Budget())
+        simulated = Simulated(case.system, case.goals, case.final, overlap, Limits())
         simulated.chain()
         builder.observe(simulated.upper)
     for to in (seed % 3, BOUND):

@@ -15,7 +15,7 @@ from pysmt.shortcuts import FALSE, TRUE
 from bmc.engines import choose
 from bmc.engines.protocol import Answer, Status, check_in_turn
 from bmc.errors import InputRefused, LimitReached
-from chaincover.budget import Budget
+from chaincover.limits import Limits
 from chaincover.graph.reachability import GraphBuilder
 from chaincover.weights import INIT, ReachGraph, exists_path, obstacles, transitive_closure
 
@@ -140,7 +140,7 @@ def test_unknown_freezes_the_lower_bound_and_is_kept_apart() -> None:
 
 
 def test_the_time_limit_ends_the_construction_between_queries() -> None:
-    builder = GraphBuilder(cruise(), PROPERTIES, None, choose("z3"), budget=Budget(1e-9))
+    builder = GraphBuilder(cruise(), PROPERTIES, None, choose("z3"), budget=Limits(1e-9))
     with pytest.raises(LimitReached, match="time limit"):
         builder.extend()
     assert builder.graph().depth == -1

@@ -16,8 +16,8 @@ from bmc.engines.protocol import Alternative, Answer, Engine, Session, Status, c
 from bmc.explicit.explore import reachability_invariant
 from bmc.formulas.unroll import at
 from bmc.system.transition import TransitionSystem
-from chaincover.budget import Budget
-from chaincover.concretise.check_path import Concretizer
+from chaincover.limits import Limits
+from chaincover.questions import Questions
 from chaincover.concretise.path_trial import Outcome, Task
 from chaincover.graph.reachability import GraphBuilder
 from chaincover.orderings import choose as choose_ordering
@@ -33,7 +33,7 @@ def task(case: Case, ordering: str, limit: int, overlap: str = "allow", engine: 
     system, goals, final = case
     engine = engine or choose_engine("z3")
     builder = GraphBuilder(system, goals, final, engine, overlap, limit=limit)
-    return Task(Concretizer(system, goals, final, engine, Budget()), builder, choose_ordering(ordering), overlap, limit)
+    return Task(Questions(system, goals, final, engine, Limits()), builder, choose_ordering(ordering), overlap, limit)
 
 
 def extended(task: Task) -> Task:

@@ -20,8 +20,8 @@ from bmc.system.run import Run
 from bmc.system.simulation import Simulator
 from bmc.system.transition import TransitionSystem
 from chaincover import search
-from chaincover.budget import Budget
-from chaincover.concretise.check_path import Concretizer
+from chaincover.limits import Limits
+from chaincover.questions import Questions
 from chaincover.graph import source as graph_source
 from chaincover.runs import first_chain
 from chaincover.runs.first_chain import by_trials
@@ -174,13 +174,13 @@ def small(seed: int) -> Case:
 
 
 def tried(
-    case: Case, overlap: str, engine: Trying | None = None, limit: int = LIMIT, budget: Budget | None = None
+    case: Case, overlap: str, engine: Trying | None = None, limit: int = LIMIT, budget: Limits | None = None
 ) -> tuple[Run, Mapping[str, int]] | None:
     """What ``by_trials`` finds."""
     system, goals, final = case
-    tools = Concretizer(system, goals, final, engine or Trying(), budget or Budget())
+    questions = Questions(system, goals, final, engine or Trying(), budget or Limits())
     found: list[tuple[Run, Mapping[str, int]]] = []
-    by_trials(tools, [goal.name for goal in goals], overlap, limit, lambda run, steps: found.append((run, steps)))
+    by_trials(questions, [goal.name for goal in goals], overlap, limit, lambda run, steps: found.append((run, steps)))
     assert len(found) <= 1
     return found[0] if found else None
 

@@ -24,7 +24,7 @@ from chaincover.graph.explored import Reachable
 from chaincover.options import Options
 from chaincover.partition.several import generate_several
 from chaincover.pipeline import generate
-from chaincover.reductions.sliced import sliced
+from chaincover.reductions.slicing import sliced
 
 FLOAT = ValueType("float", 32, floating=True)
 BYTE = ValueType("signed char", 8, signed=True)

@@ -16,7 +16,7 @@ from bmc.analysis.live import live_among, live_state, read_symbols
 from bmc.formulas.evaluate import compile_formulas
 from bmc.system.simulation import Simulator
 from bmc.system.transition import BOOLEAN, InputVariable, StateVariable, TransitionSystem, ValueType, symbols_of
-from chaincover.reductions.sliced import plain_symbols
+from chaincover.reductions.slicing import plain_symbols
 
 BYTE = ValueType("byte", 8)
 A, B, C, P, Q = (Symbol(f"lv_{n}", BVType(8)) for n in "abcpq")

@@ -7,14 +7,14 @@ from dataclasses import replace
 import pytest
 from command_line import MODELS
 
-from chaincover.budget import Budget
+from chaincover.limits import Limits
 from chaincover.graph.enumerated import ListedGraphBuilder, listed_builder
 from chaincover.graph.explored import Reachable
 from chaincover.graph.small import ONE_BY_ONE, SmallSystem
 from chaincover.options import Options
 from chaincover.project.load import Controller, load
 from chaincover.project.project_file import read_project
-from chaincover.reductions.sliced import sliced
+from chaincover.reductions.slicing import sliced
 from chaincover.weights import INIT
 
 ARM, SIREN, FLASH = 300, 700, 1500
@@ -60,7 +60,7 @@ def test_the_least_chain_grows_with_the_timers(deep: tuple[Controller, Reachable
 
 def test_a_long_list_makes_the_graph(deep: tuple[Controller, Reachable]) -> None:
     controller, reachable = deep
-    builder = listed_builder(reachable, controller.goals, controller.final, Options(), Budget())
+    builder = listed_builder(reachable, controller.goals, controller.final, Options(), Limits())
     assert isinstance(builder, ListedGraphBuilder)
     builder.extend()
     graph = builder.graph()
@@ -70,6 +70,6 @@ def test_a_long_list_makes_the_graph(deep: tuple[Controller, Reachable]) -> None
     assert graph.weights[INIT, "rearms"] > ARM + SIREN + FLASH - 4
     small = alarm(3, 4, 5)
     few = Reachable(small.system, small.goals, small.final, 100_000)
-    assert listed_builder(few, small.goals, small.final, Options(), Budget()) is None, "the solver is quick there"
+    assert listed_builder(few, small.goals, small.final, Options(), Limits()) is None, "the solver is quick there"
     none = Options(exhaust=0)
-    assert listed_builder(reachable, controller.goals, controller.final, none, Budget()) is None
+    assert listed_builder(reachable, controller.goals, controller.final, none, Limits()) is None

@@ -15,7 +15,7 @@ from small_programs import program, project
 from bmc.formulas.unroll import at, at_each, framed, shift
 from bmc.native.differential import Sampler
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType, equal, symbols_of
-from chaincover.budget import Budget
+from chaincover.limits import Limits
 from chaincover.check import analysis
 from chaincover.check.suspects import SuspectSearch
 from chaincover.check.vacuity import VacuitySearch
@@ -125,12 +125,12 @@ def test_a_comparison_that_found_no_defined_step_is_not_told_as_equality(tmp_pat
 def test_the_query_limit_holds_for_the_invariants_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[tuple[float | None, float | None]] = []
 
-    class Noted(Budget):
+    class Noted(Limits):
         def __init__(self, seconds: float | None = None, query_limit: float | None = None) -> None:
             made.append((seconds, query_limit))
             super().__init__(seconds, query_limit)
 
-    monkeypatch.setattr(analysis, "Budget", Noted)
+    monkeypatch.setattr(analysis, "Limits", Noted)
     assert chaincover(
         "generate", MODELS / "cruise", "--query-limit", "3", "--bound", "0", "-q", "-o", tmp_path
     ).code in (4, 5)

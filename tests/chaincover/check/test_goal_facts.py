@@ -21,7 +21,7 @@ from bmc.explicit.explore import state_graph
 from bmc.formulas.unroll import at, framed, shift
 from bmc.system.run import Run
 from bmc.system.transition import TransitionSystem, conjunction
-from chaincover.budget import Budget
+from chaincover.limits import Limits
 from chaincover.check.goal_facts import GoalFacts, Sharing, lemma_3, theorem_2
 from chaincover.check.goal_search import find_facts
 from chaincover.check.trigger_states import trigger_states
@@ -29,7 +29,7 @@ from properties.goal import Goal
 
 
 def paper(*goals: Goal, final: FNode | None = INIT, overlap: str = "allow", explore: int = 100_000) -> GoalFacts:
-    return find_facts(cruise(), goals, final, Z3Engine(), Budget(), overlap, explore)
+    return find_facts(cruise(), goals, final, Z3Engine(), Limits(), overlap, explore)
 
 
 @pytest.mark.parametrize("explore", [100_000, 0])
@@ -56,7 +56,7 @@ def test_example_1_has_a_trigger_of_several_states_that_reach_each_other() -> No
 def test_a_trigger_that_cannot_be_returned_to_stands_against_theorem_2() -> None:
     """Fig. 1 as printed never comes back to OFF: the states of OFF before and after ON differ in what they reach."""
     goal = prop("g", And(Not(DIS), at_speed(1)))
-    found = find_facts(cruise(fixed=False), [goal], None, Z3Engine(), Budget())
+    found = find_facts(cruise(fixed=False), [goal], None, Z3Engine(), Limits())
     assert (found.triggers[0].kind, found.triggers[0].connected) == ("several", False)
     assert (found.theorem_2.applies, found.theorem_2.because[0][:22]) == ("no", "not all states in whic")
 
@@ -126,7 +126,7 @@ class GivesUp:
 @pytest.mark.parametrize("engine", [GivesUp(), Z3Engine()])
 def test_no_answer_is_no_fact(engine: GivesUp | Z3Engine) -> None:
     """A solver that gives up, or no time at all."""
-    budget = Budget(None if isinstance(engine, GivesUp) else 0)
+    budget = Limits(None if isinstance(engine, GivesUp) else 0)
     found = find_facts(cruise(), PROPERTIES, INIT, engine, budget, explore=0)
     assert {(t.kind, t.states, t.connected, t.init, t.final) for t in found.triggers} == {
         ("unknown", None, None, "unknown", "unknown")

@@ -14,7 +14,7 @@ from random_systems import RandomCase, random_case
 from bmc.engines.z3 import Z3Engine
 from bmc.formulas.unroll import at, plain
 from bmc.system.transition import conjunction, equal, symbols_of
-from chaincover.budget import Budget
+from chaincover.limits import Limits
 from chaincover.check.goal_facts import GoalFacts, Sharing
 from chaincover.check.goal_search import find_facts
 from properties.goal import Goal
@@ -23,7 +23,7 @@ SEEDS = range(40)
 
 
 def facts(case: RandomCase, explore: int = 100_000) -> GoalFacts:
-    return find_facts(case.system, case.goals, case.final, Z3Engine(), Budget(), explore=explore)
+    return find_facts(case.system, case.goals, case.final, Z3Engine(), Limits(), explore=explore)
 
 
 @dataclass

@@ -17,7 +17,7 @@ from bmc.engines.z3 import Z3Engine
 from bmc.formulas.evaluate import compile_formulas
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Condition, TransitionSystem, Valuation
-from chaincover.budget import Budget
+from chaincover.limits import Limits
 from chaincover.check import suspects
 from chaincover.check.suspects import SUSPECT_DEPTH, Suspect, SuspectSearch
 
@@ -36,7 +36,7 @@ def suspected(seed: int) -> TransitionSystem:
 
 def searched(system: TransitionSystem, seconds: float | None = None) -> dict[str, Suspect]:
     search = SuspectSearch(system, choose("z3"))
-    search.run(Budget(seconds, 10.0))
+    search.run(Limits(seconds, 10.0))
     return {one.kind: one for one in search.found()}
 
 
@@ -131,7 +131,7 @@ def test_what_an_interrupt_leaves_is_undecided(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(Z3Engine, "session", interrupted)
     search = SuspectSearch(system, choose("z3"))
     with pytest.raises(KeyboardInterrupt):
-        search.run(Budget(None, 10.0))
+        search.run(Limits(None, 10.0))
     left = search.found()
     assert left
     assert all(one.undecided and one.steps is None and not one.searched for one in left)

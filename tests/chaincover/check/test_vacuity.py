@@ -9,7 +9,7 @@ from pysmt.shortcuts import BV, TRUE, Not
 from bmc.engines import choose
 from bmc.formulas.unroll import framed
 from bmc.system.transition import BOOLEAN, InputVariable, StateVariable, TransitionSystem, ValueType
-from chaincover.budget import Budget
+from chaincover.limits import Limits
 from chaincover.check.vacuity import VacuitySearch
 from properties.goal import Goal
 
@@ -32,7 +32,7 @@ GOALS = (at_value(3), at_value(4), at_value(3, 1), Goal("none", framed(push, 0).
 @pytest.mark.parametrize("constraint", [TRUE(), count.BVULT(BV(3, 8))])
 def test_what_holds_after_init_is_decided_without_any_time(constraint: FNode) -> None:
     search = VacuitySearch(system(constraint), GOALS, choose("z3"))
-    search.run(Budget(0.0))
+    search.run(Limits(0.0))
     assert search.undecided == GOALS[1:]
     assert search.unsatisfiable == ()
 
@@ -40,6 +40,6 @@ def test_what_holds_after_init_is_decided_without_any_time(constraint: FNode) ->
 def test_the_rest_takes_a_search() -> None:
     """The constraint allows no step after init, so that simulation shows nothing more."""
     search = VacuitySearch(system(count.BVULT(BV(3, 8))), GOALS, choose("z3"))
-    search.run(Budget(None))
+    search.run(Limits(None))
     assert search.undecided == ()
     assert [goal.name for goal in search.unsatisfiable] == ["at_3_1", "none"]

@@ -16,9 +16,9 @@ from bmc.engines.protocol import Status
 from bmc.formulas.unroll import at
 from bmc.system.run import Run
 from bmc.system.transition import BOOLEAN
-from chaincover.budget import Budget
+from chaincover.limits import Limits
 from chaincover.concretise.any_order import AnyOrder
-from chaincover.concretise.check_path import Concretizer
+from chaincover.questions import Questions
 from chaincover.minimality.shorten import Shortener
 from properties.goal import Goal
 from properties.monitor import Monitor
@@ -57,19 +57,19 @@ def lengths_by_all_runs(reference: Explicit, goals: list[Goal], final: object, o
 def test_formulas_can_be_satisfied_where_a_run_covers_the_goals(seed: int, overlap: str) -> None:
     case = random_case(seed, goals=3, inputs=1)
     reference = Explicit(case.system)
-    tools = Concretizer(case.system, case.goals, case.final, choose_engine("z3"), Budget())
-    any_order = AnyOrder(tools.goals, overlap)
+    questions = Questions(case.system, case.goals, case.final, choose_engine("z3"), Limits())
+    any_order = AnyOrder(questions.problem.by_name, overlap)
     for size in range(1, len(case.goals) + 1):
         for chosen in combinations(case.goals, size):
             names = [goal.name for goal in chosen]
             found = set()
             for length in range(MOST + 1):
-                formulas = [*any_order.formulas(names, length), *tools.end_formulas(length)]
-                answer = tools.session.check(formulas, length)
+                formulas = [*any_order.formulas(names, length), *questions.problem.end_formulas(length)]
+                answer = questions.from_init.check(formulas, length)
                 assert answer.status in (Status.SAT, Status.UNSAT)
                 if answer.status is Status.SAT:
                     found.add(length)
-                    run = tools.session.run()
+                    run = questions.from_init.run()
                     check_credits(run, chosen, any_order.credited(run, names), overlap)
             assert found == lengths_by_all_runs(reference, list(chosen), case.final, overlap)
 
@@ -89,12 +89,12 @@ def check_credits(run: Run, goals: tuple[Goal, ...], credited: dict[str, int], o
 def test_whole_chains_of_every_length(seed: int, overlap: str) -> None:
     """What the search over whole chains refutes and finds, on machines with dead ends."""
     system, goals, final = random_machine(seed)
-    tools = Concretizer(system, goals, final, choose_engine("z3"), Budget())
+    questions = Questions(system, goals, final, choose_engine("z3"), Limits())
     reference = Explicit(system)
     chosen = list(goals)[:2]
     found: list[Run] = []
-    any_order = AnyOrder(tools.goals, overlap)
-    whole = Shortener(tools, any_order, [goal.name for goal in chosen], 0, MOST + 1, 5, found.append)
+    any_order = AnyOrder(questions.problem.by_name, overlap)
+    whole = Shortener(questions, any_order, [goal.name for goal in chosen], 0, MOST + 1, 5, found.append)
     whole.work()
     least = min(lengths_by_all_runs(reference, chosen, final, overlap), default=MOST + 1)
     assert whole.first == 0

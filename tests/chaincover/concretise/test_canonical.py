@@ -17,7 +17,7 @@ from bmc.errors import CheckDisagreed
 from bmc.formulas.unroll import at
 from bmc.system.simulation import Simulator
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
-from chaincover.concretise.check_path import Plan
+from chaincover.chain import Plan
 from chaincover.pipeline import Options, generate
 from chaincover.replay.simulated import Checker
 from properties.goal import Goal

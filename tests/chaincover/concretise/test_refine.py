@@ -19,7 +19,7 @@ from random_systems import random_case
 
 from bmc.engines.protocol import Status
 from chaincover.concretise.abstraction import covering_order, covering_walk, refined
-from chaincover.concretise.check_path import Plan
+from chaincover.chain import Plan
 from chaincover.concretise.path_constraints import constrained_chain
 from chaincover.concretise.refine import collapsed, goals_of, refined_chain
 from chaincover.concretise.repair import concretise
@@ -41,7 +41,7 @@ def test_example_3_repair_fails_along_the_shortest_path() -> None:
     wanted = extended(task(figure_5(), TSP, K))
     assert wanted.builder.graph().weights == WEIGHTS
     plan = Plan(("init", "p1", "p2", "final"), (0, 1, 2))
-    _, attempt = concretise(wanted.tools, plan, K, print)
+    _, attempt = concretise(wanted.questions, plan, K, print)
     assert attempt.status is Status.UNSAT
     assert attempt.failed == ("init", "p1", "p2")
 

@@ -14,9 +14,9 @@ from benchmarks.generated.systems import generated_case
 from bmc.engines import choose as choose_engine
 from bmc.explicit.explore import StateGraph
 from bmc.system.hold import boundary, hold
-from chaincover.budget import Budget
+from chaincover.limits import Limits
 from chaincover.concretise.canonical import canonicalise
-from chaincover.concretise.check_path import Concretizer
+from chaincover.questions import Questions
 from chaincover.concretise.enumerated_inputs import least_inputs
 from chaincover.graph import enumerated_exact as explicit_exact
 from chaincover.graph import exhaustive
@@ -120,9 +120,9 @@ def test_least_inputs_are_those_of_the_solver(seed: int) -> None:
     first = {name: steps[0] for name, steps in Monitor(list(chosen.values())).covered(run).items()}
     credited = dict(sorted(first.items(), key=lambda it: it[1]))
     plan = Checker(system, goals, final).plan(run, credited, END if final is None else FINAL)
-    tools = Concretizer(system, list(chosen.values()), final, choose_engine("z3"), Budget())
+    questions = Questions(system, list(chosen.values()), final, choose_engine("z3"), Limits())
     least = least_inputs(system, graph, chosen, final, plan)
-    assert least == canonicalise(tools, plan, run)
+    assert least == canonicalise(questions, plan, run)
 
 
 @pytest.mark.parametrize("seed", range(0, 15, 3))
@@ -137,5 +137,5 @@ def test_least_open_start_values(seed: int) -> None:
         first = {name: steps[0] for name, steps in Monitor(list(chosen.values())).covered(run).items()}
         credited = dict(sorted(first.items(), key=lambda it: it[1]))
         plan = Checker(opened, goals, final).plan(run, credited, END if final is None else FINAL)
-        tools = Concretizer(opened, list(chosen.values()), final, choose_engine("z3"), Budget())
-        assert least_inputs(opened, graph, chosen, final, plan) == canonicalise(tools, plan, run)
+        questions = Questions(opened, list(chosen.values()), final, choose_engine("z3"), Limits())
+        assert least_inputs(opened, graph, chosen, final, plan) == canonicalise(questions, plan, run)

@@ -16,10 +16,10 @@ from bmc.engines import choose as choose_engine
 from bmc.errors import CheckDisagreed, LimitReached
 from bmc.formulas.unroll import at
 from bmc.system.run import Run
-from chaincover.budget import Budget
+from chaincover.limits import Limits
 from chaincover.certificate import Certificate, as_data, from_data
 from chaincover.chain import Bounds
-from chaincover.concretise.check_path import Concretizer
+from chaincover.questions import Questions
 from chaincover.graph.reachability import GraphBuilder
 from chaincover.minimality.direct_bound import EXACT, LEARNED, LEAST_ORDER, WHOLE, raised
 from chaincover.minimality.learn import Learner
@@ -52,7 +52,7 @@ def learner(case: Case, overlap: str, length: int, bound: int, found: list[Run],
     builder = GraphBuilder(system, goals, final, engine, overlap, limit=bound)
     for _ in range(bound + 1):
         builder.extend()
-    segments = SegmentSearch(Concretizer(system, goals, final, engine, Budget()), overlap, 5)
+    segments = SegmentSearch(Questions(system, goals, final, engine, Limits()), overlap, 5)
     return Learner(builder.graph().possible, segments, length, lambda run, path: found.append(run), rounds, 10.0)
 
 

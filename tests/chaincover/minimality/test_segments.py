@@ -19,8 +19,8 @@ from bmc.engines.protocol import Engine, Status
 from bmc.errors import LimitReached
 from bmc.formulas.unroll import at
 from bmc.system.simulation import Simulator
-from chaincover.budget import Budget
-from chaincover.concretise.check_path import Concretizer
+from chaincover.limits import Limits
+from chaincover.questions import Questions
 from chaincover.minimality.segments import Segment, SegmentSearch, Stretch, credit, windows
 from chaincover.weights import END, FINAL, INIT
 from properties.monitor import Monitor
@@ -33,8 +33,8 @@ Path = tuple[str, ...]
 
 def search(case: Case, overlap: str, engine: Engine | None = None, effort: float | None = None) -> SegmentSearch:
     system, goals, final = case
-    tools = Concretizer(system, goals, final, engine or choose_engine("z3"), Budget())
-    return SegmentSearch(tools, overlap, effort)
+    questions = Questions(system, goals, final, engine or choose_engine("z3"), Limits())
+    return SegmentSearch(questions, overlap, effort)
 
 
 def paths_of(case: Case, seed: int, number: int) -> list[Path]:

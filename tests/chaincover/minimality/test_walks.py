@@ -20,8 +20,8 @@ from bmc.formulas.unroll import at
 from bmc.system.run import Run
 from bmc.system.simulation import Simulator
 from bmc.system.transition import TransitionSystem
-from chaincover.budget import Budget
-from chaincover.concretise.check_path import Concretizer
+from chaincover.limits import Limits
+from chaincover.questions import Questions
 from chaincover.graph.explored import Reachable
 from chaincover.graph.reachability import GraphBuilder
 from chaincover.minimality.learn import Learner
@@ -140,7 +140,7 @@ def test_the_solver_says_the_same(seed: int, overlap: str) -> None:
     system, goals, final = case = made(seed)
     found = walks(case, overlap)
     proved = Reachable(system, goals, final, 100_000).system
-    asked = SegmentSearch(Concretizer(proved, goals, final, choose_engine("z3"), Budget()), overlap, None)
+    asked = SegmentSearch(Questions(proved, goals, final, choose_engine("z3"), Limits()), overlap, None)
     for path in paths_of(case, seed, 4):
         if path[-1] != END or final is None:
             assert found.least(Stretch(path, 0, MOST)) == asked.least(Stretch(path, 0, MOST)), path
@@ -158,7 +158,7 @@ def test_open_start_values_are_all_tried(seed: int, overlap: str) -> None:
     """From init to a path is then the least over all states in which it may begin."""
     system, goals, final = case = with_open_start(made(seed))
     found = walks(case, overlap)
-    asked = SegmentSearch(Concretizer(system, goals, final, choose_engine("z3"), Budget()), overlap, None)
+    asked = SegmentSearch(Questions(system, goals, final, choose_engine("z3"), Limits()), overlap, None)
     for path in paths_of(case, seed, 4):
         if path[-1] != END or final is None:
             assert found.least(Stretch(path, 0, MOST)) == asked.least(Stretch(path, 0, MOST)), path

@@ -20,9 +20,9 @@ from bmc.formulas.unroll import at
 from bmc.system.run import Run
 from bmc.system.simulation import Simulator
 from bmc.system.transition import StateVariable, Valuation, ValueType
-from chaincover.budget import Budget
+from chaincover.limits import Limits
 from chaincover.concretise.any_order import AnyOrder
-from chaincover.concretise.check_path import Concretizer
+from chaincover.questions import Questions
 from chaincover.minimality.windows import WindowShortener
 from properties.goal import Goal
 from properties.monitor import Monitor
@@ -31,14 +31,14 @@ from properties.monitor import Monitor
 class Shortened:
     """What comes of the windows of ``run``: the ``steps`` on the way, the ``result`` with its credited steps."""
 
-    def __init__(self, case: Case, run: Run, overlap: str, engine: Engine | None = None, budget: Budget | None = None):
+    def __init__(self, case: Case, run: Run, overlap: str, engine: Engine | None = None, budget: Limits | None = None):
         system, goals, final = case
-        tools = Concretizer(system, goals, final, engine or choose_engine("z3"), budget or Budget())
-        any_order = AnyOrder(tools.goals, overlap)
+        questions = Questions(system, goals, final, engine or choose_engine("z3"), budget or Limits())
+        any_order = AnyOrder(questions.problem.by_name, overlap)
         names = [goal.name for goal in goals]
         self.steps: list[Run] = []
         before = any_order.credited(run, names)
-        self.result = WindowShortener(tools, any_order, 1, self.steps.append).work(run, before)
+        self.result = WindowShortener(questions, any_order, 1, self.steps.append).work(run, before)
         self.credited = any_order.credited(self.result, names)
 
 
@@ -171,8 +171,8 @@ def test_a_clock_that_the_end_reads_keeps_its_value() -> None:
 def test_windows_cut_no_goal_and_hold_those_within() -> None:
     case, run = ring(12, 2)
     system, goals, final = case
-    tools = Concretizer(system, goals, final, choose_engine("z3"), Budget())
-    shortener = WindowShortener(tools, AnyOrder(tools.goals, "allow"), 1, lambda run: None)
+    questions = Questions(system, goals, final, choose_engine("z3"), Limits())
+    shortener = WindowShortener(questions, AnyOrder(questions.problem.by_name, "allow"), 1, lambda run: None)
     windows = shortener.windows(run, {"g3": 3, "g6": 4, "g9": 9})
     assert {w.first for w in windows} <= {0, 3, 9}
     assert {w.last for w in windows} <= {3, 9, 24}
@@ -186,7 +186,7 @@ def test_unknown_and_limits_leave_the_chain() -> None:
     case, run = ring(12)
     assert Shortened(case, run, "allow", DoubtfulEngine()).result == run
 
-    class Over(Budget):
+    class Over(Limits):
         """No time is left after some queries."""
 
         left = 9

@@ -15,7 +15,7 @@ from bmc.system.transition import InputVariable, StateVariable, TransitionSystem
 from chaincover.pipeline import Options, generate
 from chaincover.project.load import load
 from chaincover.project.project_file import read_project
-from chaincover.reductions.duplicates import distinct, expanded_chain, expanded_verdicts
+from chaincover.reductions.distinct import distinct, expanded_chain, expanded_verdicts
 from properties.goal import Goal
 from properties.monitor import Monitor
 

@@ -14,9 +14,10 @@ from machines import Machine, fork
 from bmc.engines.protocol import Status
 from bmc.errors import CheckDisagreed, LimitReached
 from bmc.formulas.unroll import at
-from chaincover.budget import Budget
+from chaincover.limits import Limits
 from chaincover.chain import Chain
-from chaincover.concretise.check_path import Concretizer, Plan
+from chaincover.chain import Plan
+from chaincover.questions import Questions
 from chaincover.orderings.protocol import UNLIMITED
 from chaincover.replay.simulated import Checker
 from chaincover.runs import nearest
@@ -69,16 +70,16 @@ def test_a_chain_that_does_not_end_in_the_final_condition_is_none() -> None:
     machine_in_m = Machine("fork", ["m", "l", "r", "f"], ["left", "right"], []).at_any("m")
     machine_in_l = Machine("fork", ["m", "l", "r", "f"], ["left", "right"], []).at_any("l")
     for final, expected in ((machine_in_m, None), (machine_in_l, {"near": 1}), (None, {"near": 1})):
-        tools = Concretizer(system, goals, final, stop_after(3), Budget())
+        questions = Questions(system, goals, final, stop_after(3), Limits())
         found: list[Mapping[str, int]] = []
         with pytest.raises(LimitReached):
-            by_trials(tools, ["far", "near"], "allow", LIMIT, lambda run, steps, found=found: found.append(steps))
+            by_trials(questions, ["far", "near"], "allow", LIMIT, lambda run, steps, found=found: found.append(steps))
         assert found == ([] if expected is None else [expected])
 
 
 def test_the_end_of_time_ends_the_trial_runs() -> None:
     with pytest.raises(LimitReached):
-        tried(fork(stuck=False), "allow", budget=Budget(1e-9))
+        tried(fork(stuck=False), "allow", budget=Limits(1e-9))
 
 
 def test_what_trial_runs_do_not_find_is_sought_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:

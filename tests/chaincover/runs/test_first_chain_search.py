@@ -26,8 +26,10 @@ from bmc.engines.protocol import Engine
 from bmc.formulas.unroll import at
 from bmc.system.simulation import Simulator
 from chaincover import search
-from chaincover.budget import Budget
-from chaincover.concretise.check_path import Attempt, Concretizer, Plan
+from chaincover.limits import Limits
+from chaincover.chain import Plan
+from chaincover.questions import Questions
+from chaincover.concretise.check_path import Attempt
 from chaincover.graph.reachability import GraphBuilder
 from chaincover.minimality import proof
 from chaincover.pipeline import ChainResult, Options, generate
@@ -176,8 +178,8 @@ def test_distances_that_the_first_chain_shows_are_not_asked_for(overlap: str, mo
             continue
         engines = [Trying(), Trying()]
         builders = [GraphBuilder(*case, engine, overlap) for engine in engines]
-        tools = Concretizer(*case, choose_engine("z3"), Budget())
-        shown = shown_distances(found[0], tools, overlap)
+        questions = Questions(*case, choose_engine("z3"), Limits())
+        shown = shown_distances(found[0], questions, overlap)
         assert {("init", name) for name in found[1]} <= shown.keys()
         builders[0].observe(shown)
         for builder in builders:
@@ -224,11 +226,11 @@ def test_a_longer_chain_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
     """The inputs found for the least order take steps to no purpose, and nothing shortens the chain."""
     least = search.concretise
 
-    def longer(tools: Concretizer, plan: Plan, limit: int, progress: Callable[[str], None]) -> tuple[Plan, Attempt]:
-        plan, attempt = least(tools, plan, limit, progress)
+    def longer(questions: Questions, plan: Plan, limit: int, progress: Callable[[str], None]) -> tuple[Plan, Attempt]:
+        plan, attempt = least(questions, plan, limit, progress)
         assert attempt.run is not None
         inputs = [*attempt.run.inputs, *attempt.run.inputs[-1:] * 4]
-        run = Simulator(tools.system).run(attempt.run.states[0], inputs)
+        run = Simulator(questions.problem.system).run(attempt.run.states[0], inputs)
         return plan.stretched(len(plan.gaps) - 1, plan.gaps[-1] + 4), replace(attempt, run=run)
 
     monkeypatch.setattr(search, "concretise", longer)

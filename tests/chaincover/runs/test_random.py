@@ -16,7 +16,7 @@ from bmc.explicit.batch import Batch, Watch
 from bmc.formulas.unroll import at
 from bmc.system.hold import hold
 from bmc.system.simulation import Simulator
-from chaincover.budget import Budget
+from chaincover.limits import Limits
 from chaincover.pipeline import Options, generate
 from chaincover.replay.simulated import Checker
 from chaincover.runs.observed import seen_in
@@ -56,7 +56,7 @@ def test_lanes_are_runs_of_the_simulator(seed: int, ticks: int) -> None:
 @given(SEEDS, st.sampled_from(["allow", "forbid"]))
 def test_what_runs_show_is_never_below_the_least_distance(seed: int, overlap: str) -> None:
     case = random_case(seed)
-    simulated = Simulated(case.system, case.goals, case.final, overlap, Budget())
+    simulated = Simulated(case.system, case.goals, case.final, overlap, Limits())
     found = simulated.chain()
     reference, known = Explicit(case.system), nodes(case)
     for (a, b), steps in simulated.upper.items():
@@ -73,18 +73,18 @@ def test_what_runs_show_is_never_below_the_least_distance(seed: int, overlap: st
 
 
 def test_the_cruise_controller_is_covered_by_simulation_alone() -> None:
-    simulated = Simulated(cruise(), PROPERTIES, RESTED, "allow", Budget())
+    simulated = Simulated(cruise(), PROPERTIES, RESTED, "allow", Limits())
     found = simulated.chain()
     assert found is not None
     assert found[0].length >= 9
-    again = Simulated(cruise(), PROPERTIES, RESTED, "allow", Budget()).chain()
+    again = Simulated(cruise(), PROPERTIES, RESTED, "allow", Limits()).chain()
     assert again == found
 
 
 @pytest.mark.parametrize("limit", range(6))
 def test_no_part_of_the_chain_is_longer_than_the_limit(limit: int) -> None:
     """The way that these runs find has a part of 3 steps."""
-    found = Simulated(cruise(), PROPERTIES, RESTED, "allow", Budget(), limit).chain()
+    found = Simulated(cruise(), PROPERTIES, RESTED, "allow", Limits(), limit).chain()
     assert (found is not None and len(found[1]) == len(PROPERTIES)) == (limit >= 3)
     if found is not None:
         run, credited = found

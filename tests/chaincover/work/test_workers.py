@@ -16,7 +16,7 @@ from random_systems import random_case
 
 from bmc.engines import choose
 from bmc.errors import LimitReached, UsageError
-from chaincover.budget import Budget
+from chaincover.limits import Limits
 from chaincover.graph.reachability import GraphBuilder
 from chaincover.work import remote
 from chaincover.work import workers as workers_module
@@ -142,7 +142,7 @@ def test_time_that_is_over_stops_workers_too() -> None:
 
     engines = Engines("z3")
     builder = GraphBuilder(
-        cruise(), PROPERTIES, None, choose("z3"), budget=Budget(1000),
+        cruise(), PROPERTIES, None, choose("z3"), budget=Limits(1000),
         remote=lambda problem: RemoteEdges(problem, engines, Here(), lambda text: None),
     )  # fmt: skip
     with pytest.raises(LimitReached, match="time limit"):

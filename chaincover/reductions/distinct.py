@@ -10,11 +10,31 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from chaincover.chain import Chain, Hit, Verdict
+from chaincover.problem import Problem
+from chaincover.reductions.reduction import Reduction
+from chaincover.result import ChainResult
 from properties.goal import Goal
 from properties.monitor import Monitor
 
 SameAs = Mapping[str, str]
 """From the name of each goal that was left out to the goal that stands for it."""
+
+
+def distinct_goals(problem: Problem) -> Reduction:
+    """The reduction to goals that differ: a run that covers one of a kind covers all of them."""
+    few, same_as = distinct(problem.goals, problem.overlap)
+
+    def restore(result: ChainResult) -> ChainResult:
+        if not same_as:
+            return result
+        chain = result.chain and expanded_chain(result.chain, problem.goals, same_as)
+        tests = {
+            name: result.tests[kept] for name in problem.names if (kept := same_as.get(name, name)) in result.tests
+        }
+        verdicts = expanded_verdicts(result.verdicts, problem.goals, same_as)
+        return replace(result, chain=chain, verdicts=verdicts, tests=tests)
+
+    return Reduction(replace(problem, goals=few), restore)
 
 
 def distinct(goals: Sequence[Goal], overlap: str = "allow") -> tuple[tuple[Goal, ...], SameAs]:

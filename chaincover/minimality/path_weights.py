@@ -9,43 +9,47 @@ between start times, never summed up.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from bmc.engines.protocol import Status
-from bmc.system.run import Run
-from chaincover.minimality.segments import LeastLengths, Segment, Stretch, windows
-from chaincover.orderings.auto import AutoOrdering
+from chaincover.known import Board, Known
+from chaincover.minimality.explicit_lengths import explicit_lengths
+from chaincover.minimality.segments import LeastLengths, Segment, SegmentSearch, Stretch, windows
+from chaincover.orderings.auto import AutoOrdering, ordering_effort
+from chaincover.orderings.bound import LEARNED
 from chaincover.orderings.protocol import Limit, OrderingProblem, OrderingResult, Path, start_times
-from chaincover.weights import INIT, Edge, ReachGraph
+from chaincover.stages import wait_for
+from chaincover.weights import INIT, Edge
 
-Found = Callable[[Run, Path], None]
+NO_ORDER = "no order of the goals has distances that are all finite"
+"""Why no chain covers all goals, where the distances are exact."""
+
+NO_LIMIT = 1 << 40
+"""More steps than any chain has."""
+
+ORDER_WORK = 10.0
+"""Work for one order, in the units of ``Limit``."""
+
+
+def learn_path_weights(board: Board) -> None:
+    """Raise the bound by least orders and path weights, as soon as every edge has a bound, until a chain meets it.
+
+    On enumerated states this finds the first chain too: the least run along the least order.
+    """
+    wait_for(board, lambda known: bool(known.graph.lower) and (known.enumerated is not None or known.complete))
+    explicit = explicit_lengths(board)
+    lengths = explicit or SegmentSearch(board.questions, board.say)
+    Learner(board, lengths).work()
 
 
 class Learner:
-    """Raises ``lower`` and lowers ``length``, the steps of the best chain, until they meet or a limit does.
+    """Raises the bound of ``board`` and finds chains, until they meet; ``lengths`` tell the least lengths of sub-paths."""
 
-    ``graph`` holds the goals to cover; each run found is handed to ``found`` with the order that it follows.
-    ``rounds`` and ``work`` (per order, in the units of ``Limit``) limit the search repeatably.
-    """
-
-    def __init__(
-        self,
-        graph: ReachGraph,
-        segments: LeastLengths,
-        length: int,
-        found: Found,
-        rounds: int,
-        work: float,
-    ) -> None:
-        self._graph = graph
-        self._segments = segments
-        self._found = found
-        self._rounds = rounds
-        self._work = work
-        self._edges: dict[Edge, int] = dict(graph.lower)
+    def __init__(self, board: Board, lengths: LeastLengths) -> None:
+        self._board, self._segments = board, lengths
+        self._graph = board.known.target_graph
+        self._edges: dict[Edge, int] = {}
         self._paths: dict[Path, int] = {}
-        self.length = length
-        self.lower = 0
         self.rounds = 0
 
     @property
@@ -58,23 +62,55 @@ class Learner:
         """Least lengths proved for longer sub-paths."""
         return self._paths
 
-    def work(self, seconds: Callable[[], float | None]) -> None:
-        """Rounds until the bound is met, the orders or the solver give up, or ``rounds`` are over.
-
-        ``seconds`` gives the time left for the next order. LimitReached when time is over: what was proved stays.
-        """
-        while self.rounds < self._rounds and self.lower < self.length:
+    def work(self) -> None:
+        """Rounds until the bound is met, or the orders or the solver give up. LimitReached when time is over."""
+        board = self._board
+        while board.known.length is None or board.known.lower < board.known.length:
             self.rounds += 1
-            order = self._order(seconds())
-            self.lower = max(self.lower, order.lower_bound)
-            if not order.proved or not order.path or order.cost >= self.length:
+            self._take_distances(board.known)
+            order = self._order()
+            if order.proved and not order.path:
+                board.tell(no_chain=NO_ORDER)
                 return
+            board.prove(order_bound=order.lower_bound, edges=dict(self._edges), paths=dict(self._paths), basis=LEARNED)
+            board.say(f"bound: at least {order.lower_bound} steps after {self.rounds} orders")
+            length = board.known.length
+            if not order.path or (length is not None and order.cost >= length):
+                return
+            if length is None or not order.proved:
+                self._along(order.path)
             if not self._try(order) and not self._learn(order):
                 return
 
-    def _order(self, seconds: float | None) -> OrderingResult:
+    def _take_distances(self, known: Known) -> None:
+        """What is known of single edges by now. On enumerated states an edge without weight is proved impossible."""
+        graph = known.target_graph
+        exact = known.enumerated is not None and self._board.options.bound is None
+        for edge, least in graph.lower.items():
+            if exact and edge not in graph.weights:
+                self._edges.pop(edge, None)
+            else:
+                self._edges[edge] = max(least, self._edges.get(edge, 0))
+
+    def _along(self, path: Path) -> None:
+        """The least run along a whole order, if it is cheap to find: the first chain, or a better one."""
+        if self._segments.cheap:
+            start = self._start_times(path)[-1]
+            found = self._segments.least_all([Stretch(path, start, NO_LIMIT)])[0]
+            if found.exact:
+                self._take(path, found.at_least)
+
+    @property
+    def _longest(self) -> int:
+        """Sub-paths matter only as far as a chain with them is shorter than the best one."""
+        length = self._board.known.length
+        return NO_LIMIT if length is None else length
+
+    def _order(self) -> OrderingResult:
         problem = OrderingProblem(self._graph.goals, self._edges, INIT, self._graph.end, least=self._paths)
-        return AutoOrdering().solve(problem, Limit(seconds, self._work))
+        limits = self._board.limits
+        limits.spend(ordering_effort(problem))
+        return AutoOrdering().solve(problem, Limit(limits.for_query(), ORDER_WORK))
 
     def _try(self, order: OrderingResult) -> bool:
         """Whether the order can be run at its cost: then no chain is shorter."""
@@ -82,9 +118,7 @@ class Learner:
         if run is None:
             return False
         assert status is Status.SAT
-        self.length = order.cost
-        self._found(run, order.path)
-        return True
+        return self._board.offer(run)
 
     def _learn(self, order: OrderingResult) -> bool:
         """Find the shortest stretches of the order that take longer than is known; whether there is one."""
@@ -101,7 +135,7 @@ class Learner:
         places = [(path, goal) for path in paths for goal in self._graph.goals]
         subs = [sub for path, goal in places for sub in ((goal, *path[1:]), (*path[:-1], goal))]
         wanted = [sub for sub in dict.fromkeys(subs) if len(set(sub)) == len(sub)]
-        self._enter(Stretch(sub, self._start_times(sub)[-1], self.length) for sub in wanted)
+        self._enter(Stretch(sub, self._start_times(sub)[-1], self._longest) for sub in wanted)
 
     def _raise(self, subs: Sequence[Path], order: OrderingResult) -> list[Path]:
         """Find the least lengths of ``subs`` as far as they matter along ``order``; those of more than was known.
@@ -114,10 +148,10 @@ class Learner:
             if len(sub) > 2 or sub not in self._graph.weights:
                 own, place = self._start_times(sub)[-1], order.path.index(sub[0])
                 others = times[-1] - (times[place + len(sub) - 1] - times[place])
-                wanted.append(Stretch(sub, own, max(own, self.length - 1 - others)))
+                wanted.append(Stretch(sub, own, max(own, self._longest - 1 - others)))
         fresh = self._enter(wanted)
         whole = next((found for stretch, found in fresh if stretch.path == order.path), None)
-        if whole is not None and whole.exact and whole.at_least < self.length:
+        if whole is not None and whole.exact and whole.at_least < self._longest:
             self._take(order.path, whole.at_least)
         return [stretch.path for stretch, _ in fresh]
 
@@ -137,8 +171,7 @@ class Learner:
         """The chain along a whole order at its least length."""
         _, run = self._segments.ask(path, steps)
         if run is not None:
-            self.length = steps
-            self._found(run, path)
+            self._board.offer(run)
 
     def _start_times(self, path: Path) -> list[int]:
         parts = (part for size in range(3, len(path) + 1) for part in windows(path, size))

@@ -1,0 +1,103 @@
+"""Algorithm 4 (GetChain) as a stage: the shortest covering path of the graph so far, made concrete and repaired."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+from bmc.engines.protocol import Status
+from chaincover.chain import Plan
+from chaincover.concretise.check_path import plan_length
+from chaincover.concretise.path_constraints import constrained_chain
+from chaincover.concretise.path_trial import Task
+from chaincover.concretise.refine import refined_chain
+from chaincover.concretise.repair import concretise
+from chaincover.known import Board, Known
+from chaincover.orderings import choose
+from chaincover.orderings.bound import order_bound
+from chaincover.orderings.protocol import Limit, Ordering, OrderingProblem
+from chaincover.stages import pause, wait_for
+from chaincover.weights import INIT, ReachGraph, exists_path, transitive_closure
+
+
+@dataclass(frozen=True)
+class CoveringPath:
+    """``plan`` goes along the path; ``proved``: none is shorter. ``by`` is the backend that found it."""
+
+    plan: Plan
+    proved: bool
+    by: str
+
+
+def shortest_covering_path(graph: ReachGraph, ordering: Ordering, seconds: float | None) -> CoveringPath | None:
+    """The path from init through the goals of ``graph`` to its end by ``ordering`` (Lemma 2); None without one (Lemma 1)."""
+    closed = transitive_closure(graph)
+    some_path = exists_path(graph, closed)
+    if some_path is None:
+        return None
+    found = ordering.solve(OrderingProblem(graph.goals, closed, INIT, graph.end), Limit(seconds))
+    path = found.path or some_path
+    return CoveringPath(Plan(path, tuple(closed[edge] for edge in pairwise(path))), found.proved, found.by)
+
+
+def get_chain(board: Board) -> None:
+    """Whenever the graph has grown: its bound, its shortest covering path, and the chain that this path can be made."""
+    ordering, questions = choose(board.options.ordering), board.questions
+    failed: tuple[Plan, int] | None = None
+    while board.known.enumerated is None:
+        known, graph = board.known, board.known.target_graph
+        found = shortest_covering_path(graph, ordering, board.limits.for_query()) if graph.depth >= 0 else None
+        if found is not None:
+            bound = order_bound(graph, Limit(board.limits.for_query()))
+            board.prove(order_bound=bound.lower, edges=graph.lower, basis=bound.basis)
+            length = plan_length(questions.problem, found.plan)
+            limit = max(graph.depth, max(found.plan.gaps, default=0))
+            if _worth_trying(known, length) and not _in_vain(found.plan, limit, failed):
+                board.ordered_by = found.by
+                board.say(f"inputs: {' -> '.join(found.plan.path)}, {length} steps")
+                _, attempt = concretise(questions, found.plan, limit, board.say)
+                if attempt.run is not None:
+                    board.offer(attempt.run)
+                else:
+                    failed = found.plan, limit
+                    gave_up = attempt.status is Status.UNKNOWN
+                    board.tell(failed=() if gave_up else attempt.failed, failed_within=limit)
+        wait_for(board, lambda now, before=graph.depth: now.graph.depth > before)  # type: ignore[misc]
+
+
+def _worth_trying(known: Known, length: int) -> bool:
+    """Whether a chain along a path of ``length`` steps, which repairs only lengthen, would be news."""
+    return known.length is None or length < known.length
+
+
+def _in_vain(plan: Plan, limit: int, failed: tuple[Plan, int] | None) -> bool:
+    """Whether ``plan`` has failed before, with edges that may now grow less than twice as long as then."""
+    return failed is not None and failed[0] == plan and limit < 2 * failed[1]
+
+
+def other_orders(board: Board) -> None:
+    """Algorithm 5, or path constraints, where no repair of the shortest covering path gives a chain.
+
+    Algorithm 5 with orderings that prove nothing, else forbidden sub-paths; the option ``repair`` decides.
+    """
+    options = board.options
+    if options.repair == "none":
+        return
+    wait_for(board, lambda known: bool(known.failed) and known.length is None)
+    ordered_by = board.ordered_by
+    refine = ordered_by in ("tsp", "local") if options.repair == "auto" else options.repair == "refine"
+    board.say(f"repair: {'refine' if refine else 'path constraints'}")
+    limit = max(1, board.known.failed_within)
+
+    def extended() -> bool:
+        """Whether the graph grows to the limit; it is waited for."""
+        depth = board.known.graph.depth
+        if depth >= limit:
+            return False
+        pause()
+        return board.known.graph.depth > depth
+
+    task = Task(board.questions, lambda: board.known.target_graph, extended, choose(options.ordering), limit, board.say)
+    found = (refined_chain if refine else constrained_chain)(task)
+    if found.run is not None:
+        board.offer(found.run)

@@ -1,0 +1,126 @@
+"""Algorithm 2 by queries: the K-reachability graph for growing K, and how fast K grows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from bmc.engines import described
+from chaincover.graph.cache import GraphCache, graph_key
+from chaincover.graph.reachability import GraphBuilder, Level
+from chaincover.known import Board
+from chaincover.limits import Limits
+from chaincover.options import Options
+from chaincover.questions import Questions
+from chaincover.stages import pause
+from chaincover.weights import Edge, ReachGraph, exists_path, transitive_closure
+
+GROWTH = 1.5
+"""K grows by this factor: each K is one query more per source, and a query about all distances up to it is harder."""
+
+
+def grow(board: Board) -> None:
+    """Let K grow until no edge is left to ask for, K may not grow, or the states are enumerated after all.
+
+    The graph is that of all goals not implied by others when it begins. Where goals come to it, it begins anew.
+    """
+    growth: Growth | None = None
+    while board.known.enumerated is None:
+        if growth is None or not {*board.known.targets} <= {*growth.graph.goals}:
+            growth = Growth(board.questions, board.options)
+            board.cached = growth.cached
+        growth.observe(board.known.observed)
+        board.say(f"graph: edges of up to {growth.following} steps")
+        try:
+            growth.extend()
+        finally:
+            growth.keep()
+            board.tell(graph=growth.graph)
+        graph = growth.graph.possible
+        board.say(f"graph: K = {graph.depth}, {len(graph.weights)} of {len(graph.lower)} edges")
+        if growth.over:
+            return
+        pause()
+
+
+class Growth:
+    """A graph that grows. ``cached`` is the number of values of K whose edges were found on disk."""
+
+    def __init__(self, questions: Questions, options: Options) -> None:
+        self.cached, self._most = 0, options.bound
+        self._observed: dict[Edge, int] = {}
+        self._cache = GraphCache(options.cache) if options.cache and options.query_limit is None else None
+        levels: tuple[Level, ...] = ()
+        if self._cache is not None:
+            engine = described(questions.engine, questions.problem.system)
+            self._key = graph_key(questions.problem, (options.bound, options.effort, *engine))
+            levels = self._kept = self._cache.levels(self._key)
+            self.cached = len(levels)
+        self._builder = GraphBuilder(questions, options.bound, levels)
+
+    @property
+    def graph(self) -> ReachGraph:
+        """The graph so far."""
+        return self._builder.graph()
+
+    def observe(self, upper: Mapping[Edge, int]) -> None:
+        """Take note of distances that runs make.
+
+        These and the weights tell how K grows, not what else the builder's queries showed: that depends on what was
+        asked before or taken from the disk.
+        """
+        self._observed.update(upper)
+        self._builder.observe(upper)
+
+    def keep(self) -> None:
+        """Write what is new of the graph to the disk."""
+        if self._cache is not None and tuple(self._builder.levels) != self._kept:
+            self._cache.keep(self._key, self._builder.levels)
+
+    @property
+    def following(self) -> int:
+        """The next K: faster and faster, but not beyond where runs show a covering path."""
+        depth = self._builder.depth
+        to = max(depth + 1, int(depth * GROWTH))
+        shown = shown_depth(replace(self.graph, upper=self._observed).possible)
+        if shown is not None and shown > depth:
+            to = min(to, shown)
+        return to if self._most is None else min(to, self._most)
+
+    def extend(self) -> None:
+        """Let K grow. LimitReached when time is over."""
+        self._builder.extend(self.following)
+
+    @property
+    def over(self) -> bool:
+        """Whether no edge is left to ask for, or K may not grow."""
+        return self._builder.complete or (self._most is not None and self._builder.depth >= self._most)
+
+
+def covered_at(questions: Questions, options: Options) -> tuple[ReachGraph, Limits]:
+    """The graph at the smallest K with a covering path, or at the bound, or where the effort is used up."""
+    builder = GraphBuilder(questions, options.bound)
+    limits = questions.limits
+    while not limits.used_up and not builder.complete and (options.bound is None or builder.depth < options.bound):
+        builder.extend()
+        possible = builder.graph().possible
+        if exists_path(possible, transitive_closure(possible)):
+            break
+    return builder.graph(), limits
+
+
+def shown_depth(graph: ReachGraph) -> int | None:
+    """The least K whose edges, as far as runs have shown them, make a covering path; None if there is none."""
+    known = {**graph.upper, **graph.weights}
+    found = None
+    steps = sorted({*known.values()})
+    low, high = 0, len(steps) - 1
+    while low <= high:
+        middle = (low + high) // 2
+        few = {edge: weight for edge, weight in known.items() if weight <= steps[middle]}
+        part = ReachGraph(graph.goals, graph.end, few, {}, (), (), 0, 0, 0.0)
+        if exists_path(part, transitive_closure(part)) is None:
+            low = middle + 1
+        else:
+            found, high = steps[middle], middle - 1
+    return found

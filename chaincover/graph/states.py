@@ -1,0 +1,69 @@
+"""The reachable states, where they can be enumerated, and the exact K-reachability graph that they give (Algorithm 2)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from bmc.explicit.explore import IN_ARRAYS, state_graph
+from bmc.formulas.unroll import at
+from chaincover.chain import NO_WAY_TO_FINAL, UNREACHABLE
+from chaincover.graph.enumerated import ListedGraphBuilder
+from chaincover.known import Board, Reason
+from chaincover.stages import wait_for
+from chaincover.weights import FINAL, INIT, ReachGraph
+
+ENUMERATING = ("auto", "explicit")
+"""The engines with which states are enumerated."""
+
+
+def enumerate_states(board: Board) -> None:
+    """Enumerate the reachable states, on what the goals and the final condition depend on."""
+    if board.options.engine not in ENUMERATING:
+        return
+    problem = board.known.problem
+    formulas = [goal.antecedent for goal in problem.goals]
+    formulas += [] if problem.final is None else [at(problem.final, 0)]
+    board.say("enumerate: reachable states")
+
+    def tick() -> None:
+        board.limits.spend(0.02)
+        board.limits.check()
+
+    found = state_graph(problem.system, formulas, IN_ARRAYS * 100_000, tick)
+    if found is not None and found.states:
+        board.say(f"enumerate: {len(found.states)} reachable states")
+        board.tell(enumerated=found)
+
+
+def exact_graph(board: Board) -> None:
+    """Exact distances from the enumerated states, and the goals that no chain covers."""
+    wait_for(board, lambda known: known.enumerated is not None)
+    states, problem = board.known.enumerated, board.problem
+    assert states is not None
+    if not states.starts or not problem.goals:
+        board.tell(graph=replace(board.known.graph, goals=problem.names, end=problem.end))
+    builder = ListedGraphBuilder(
+        problem.system, states, problem.goals, problem.final, problem.overlap, board.limits, None
+    )
+    board.say("graph: distances between enumerated states")
+    builder.extend()
+    graph = builder.graph()
+    how = f"all {len(states.states)} reachable states were searched"
+    gone = {name: Reason(UNREACHABLE, f"no run covers it: {how}") for name in graph.unsatisfiable}
+    for goal in graph.goals:
+        if goal in gone:
+            continue
+        if (INIT, goal) not in graph.weights:
+            gone[goal] = Reason(UNREACHABLE, f"no run covers it: {how}")
+        elif graph.end == FINAL and (goal, FINAL) not in graph.weights:
+            gone[goal] = Reason(NO_WAY_TO_FINAL, f"reached, but no run goes on to the final condition: {how}")
+    board.tell(graph=_within(graph, board.options.bound))
+    if gone:
+        board.rule_out(gone)
+
+
+def _within(graph: ReachGraph, bound: int | None) -> ReachGraph:
+    """``graph`` without the weights above ``bound``."""
+    if bound is None:
+        return graph
+    return replace(graph, weights={edge: w for edge, w in graph.weights.items() if w <= bound}, depth=bound)

@@ -1,0 +1,250 @@
+"""What a run knows at a moment, as frozen data, and the board on which its stages write what they find."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Protocol
+
+from bmc.engines.protocol import Engine
+from bmc.errors import CheckDisagreed
+from bmc.explicit.explore import StateGraph
+from bmc.system.run import Run
+from chaincover.chain import NO_WAY_TO_FINAL, UNREACHABLE, Chain
+from chaincover.limits import Limits
+from chaincover.options import Options
+from chaincover.problem import Problem
+from chaincover.questions import Questions
+from chaincover.weights import Edge, ReachGraph
+
+NOTHING = ReachGraph((), "", {}, {}, (), (), -1, 0, 0.0)
+"""The K-reachability graph before any distance was asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """The verdict of a goal that no chain covers, and how it is proved."""
+
+    status: str
+    how: str
+
+
+@dataclass(frozen=True)
+class Proof:
+    """Why no chain through ``goals`` is shorter than ``lower`` steps; ``basis`` names the strongest argument.
+
+    ``order_bound``: no order of the goals takes fewer steps, each edge taking at least what ``edges`` says, each
+    contiguous sub-path at least what ``paths`` says. ``refuted``: lengths from the first up to but without the second,
+    each of which no chain has. ``searched``: all runs of fewer steps through ``states`` enumerated states were searched.
+    """
+
+    goals: tuple[str, ...]
+    basis: str = "nothing was asked yet"
+    order_bound: int = 0
+    edges: Mapping[Edge, int] = field(default_factory=dict)
+    paths: Mapping[tuple[str, ...], int] = field(default_factory=dict)
+    refuted: tuple[int, int] = (0, 0)
+    states: int = 0
+    searched: int = 0
+
+    @property
+    def lower(self) -> int:
+        """The proved lower bound in steps."""
+        first, following = self.refuted
+        return max(self.order_bound, following if first <= self.order_bound else 0, self.searched)
+
+
+@dataclass(frozen=True)
+class Known:
+    """``chain`` is the best one found: it covers most of the goals of ``problem``, and none that covers as many is shorter.
+
+    ``uncoverable`` are the goals that no chain covers, each with its reason. ``represented`` has for each goal that
+    another one implies that other one: a chain through it covers both. ``proof`` bounds the chains through all
+    ``targets``; ``no_chain`` says how it is proved that there is none, or is ''. ``graph`` is the K-reachability graph
+    so far. ``seen`` has for each goal that any run has covered the shortest such run. ``failed`` is the first part of a
+    covering path to which no inputs were found, with edges of up to ``failed_within`` steps. ``enumerated`` are the
+    reachable states, where they could be enumerated.
+    """
+
+    problem: Problem
+    chain: Chain | None = None
+    uncoverable: Mapping[str, Reason] = field(default_factory=dict)
+    represented: Mapping[str, str] = field(default_factory=dict)
+    proof: Proof = Proof(())
+    no_chain: str = ""
+    graph: ReachGraph = NOTHING
+    seen: Mapping[str, Run] = field(default_factory=dict)
+    failed: tuple[str, ...] = ()
+    failed_within: int = 0
+    enumerated: StateGraph | None = None
+    observed: Mapping[Edge, int] = field(default_factory=dict)
+
+    @cached_property
+    def targets(self) -> tuple[str, ...]:
+        """The goals that a chain is sought for: neither uncoverable nor represented by another one."""
+        return tuple(
+            name for name in self.problem.names if name not in self.uncoverable and name not in self.represented
+        )
+
+    @property
+    def target_graph(self) -> ReachGraph:
+        """The K-reachability graph of the targets."""
+        return self.graph.restricted(self.targets)
+
+    @property
+    def length(self) -> int | None:
+        """The steps of a chain that covers all targets, None while there is none."""
+        return self.chain.length if self.chain is not None and self.complete else None
+
+    @property
+    def complete(self) -> bool:
+        """Whether the chain covers all targets."""
+        return self.chain is not None and self.chain.goals >= {*self.targets}
+
+    @property
+    def lower(self) -> int:
+        """The proved lower bound on chains through all targets, in steps."""
+        return self.proof.lower if {*self.proof.goals} == {*self.targets} else 0
+
+    @property
+    def settled(self) -> bool:
+        """Whether the chain covers all targets and is proved to be minimal, or no goal is left to cover."""
+        return self.length is not None and self.length == self.lower
+
+    def open(self, names: Collection[str]) -> tuple[str, ...]:
+        """Those of the goals ``names`` that no run has covered yet."""
+        return tuple(name for name in names if name not in self.seen)
+
+
+class Judge(Protocol):
+    """Judges runs that start in init."""
+
+    def chain(self, claimed: Run) -> Chain | None:
+        """The checked chain of a run, credited with all goals that it covers; None where it may not end anywhere."""
+
+    def first_steps(self, run: Run) -> dict[str, int]:
+        """For each goal that a run covers the first step at which it does."""
+
+
+class Listener(Protocol):
+    """Is told what the stages do."""
+
+    def __call__(self, text: str) -> None:
+        """A stage begins, or goes on: ``stage: what it does``."""
+
+    def improved(self, known: Known) -> None:
+        """There is a better chain, a higher bound or a new verdict: what is known now."""
+
+
+@dataclass
+class Board:
+    """What the stages of one run share: the ``known`` so far, who answers questions, and what may be spent.
+
+    ``judge`` makes a checked chain of a run from init, or None where the run does not get to the final condition. It
+    credits every goal that the run covers. ``ordered_by`` is the ordering backend of the covering path, ``cached`` the
+    number of values of K whose edges were found on disk.
+    """
+
+    known: Known
+    options: Options
+    engine: Engine
+    limits: Limits
+    listener: Listener
+    judge: Judge
+    ordered_by: str = ""
+    cached: int = 0
+    _questions: Questions | None = None
+
+    @property
+    def problem(self) -> Problem:
+        """The goals that a chain is sought for."""
+        return self.questions.problem
+
+    @property
+    def questions(self) -> Questions:
+        """Sessions for the goals that a chain is sought for; the same ones as long as these do not change."""
+        system, known = self.known.problem.system, self._questions
+        if known is None or known.problem.names != self.known.targets or known.problem.system is not system:
+            known = self._questions = Questions(self.known.problem.of(self.known.targets), self.engine, self.limits)
+        return known
+
+    def say(self, text: str) -> None:
+        """Tell the listener what is done now."""
+        self.listener(text)
+
+    def tell(self, **news: object) -> None:
+        """Write ``news``, fields of ``Known``, on the board."""
+        before, self.known = self.known, replace(self.known, **news)  # type: ignore[arg-type]
+        if (before.lower, before.targets, before.no_chain) != (
+            self.known.lower,
+            self.known.targets,
+            self.known.no_chain,
+        ):
+            self._check()
+            self.listener.improved(self.known)
+
+    def offer(self, run: Run) -> bool:
+        """Take the chain of ``run``, which starts in init, if it is the best so far; whether it is."""
+        chain = self.judge.chain(run)
+        if chain is None:
+            self.see(run, self.judge.first_steps(run))
+            return False
+        self.see(chain.run, {hit.goal: hit.step for hit in chain.hits})
+        limit = self.options.max_length
+        best = self.known.chain
+        if not chain.hits and self.known.problem.goals:
+            return False
+        if limit is not None and chain.length > limit:
+            return False
+        if best is not None and (-len(best.goals), best.length) <= (-len(chain.goals), chain.length):
+            return False
+        self.known = replace(self.known, chain=chain)
+        self._check()
+        self.listener.improved(self.known)
+        return True
+
+    def see(self, run: Run, steps: Mapping[str, int]) -> None:
+        """Take note that ``run``, from init, covers goals at ``steps``: they can be reached, whatever becomes of them."""
+        seen = dict(self.known.seen)
+        for name, step in steps.items():
+            end = step + self.known.problem.length(name)
+            if name not in seen or end < seen[name].length:
+                seen[name] = Run(run.states[: end + 1], run.inputs[:end])
+        self.known = replace(self.known, seen=seen)
+
+    def prove(self, **facts: object) -> None:
+        """Note ``facts``, fields of ``Proof``, about the chains through all targets."""
+        proof = self.known.proof
+        if proof.goals != self.known.targets:
+            proof = Proof(self.known.targets)
+        fresh = replace(proof, **facts)  # type: ignore[arg-type]
+        if fresh.lower <= proof.lower and proof.goals == self.known.proof.goals:
+            fresh = replace(fresh, basis=proof.basis)
+        self.tell(proof=fresh)
+
+    def rule_out(self, reasons: Mapping[str, Reason]) -> None:
+        """Note goals that no chain covers. The goals that they represent are searched for by themselves from now on."""
+        known = self.known
+        unsound = [name for name, reason in reasons.items() if reason.status == UNREACHABLE and name in known.seen]
+        unsound += [name for name in reasons if known.chain is not None and name in known.chain.goals]
+        if unsound:
+            raise CheckDisagreed(f"a run covers {', '.join(unsound)}, which was proved to be impossible")
+        uncoverable = {**known.uncoverable, **{name: r for name, r in reasons.items() if name not in known.uncoverable}}
+        represented = {goal: by for goal, by in known.represented.items() if by not in uncoverable}
+        self.tell(uncoverable=uncoverable, represented=represented)
+
+    def _check(self) -> None:
+        """CheckDisagreed if a chain is shorter than the bound, or covers what no chain covers."""
+        known = self.known
+        if known.length is not None and known.length < known.lower:
+            raise CheckDisagreed(
+                f"a chain of {known.length} steps was found below the proven least length {known.lower}"
+            )
+        if known.no_chain and known.complete:
+            raise CheckDisagreed(f"a chain covers all goals, although it was proved that none does: {known.no_chain}")
+
+
+def stuck(names: Iterable[str], how: str) -> dict[str, Reason]:
+    """The reason of goals from which no run goes on to the final condition."""
+    return {name: Reason(NO_WAY_TO_FINAL, how) for name in names}

@@ -1,0 +1,102 @@
+"""What a run may spend: seconds by the clock, and units of work, which are the same on every machine."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from math import inf
+from typing import Protocol
+
+from bmc.errors import LimitReached
+
+UNITS = 60
+"""Units of work in one unit of ``--effort``. A unit takes about a second on a usual machine."""
+
+QUESTION = 5
+"""Units of work that one question may take, for each unit of effort: one hard question must not starve the others."""
+
+
+class Cost(Protocol):
+    """What something has cost so far."""
+
+    @property
+    def effort(self) -> float:
+        """Units of work so far."""
+
+
+class Spending(Protocol):
+    """Something that counts its work, such as an engine."""
+
+    @property
+    def cost(self) -> Cost:
+        """What it has cost so far."""
+
+
+class Limits:
+    """Counts down ``seconds`` from its making; no question takes more than ``query_limit`` seconds.
+
+    ``effort`` is the work that the whole run may take, as ``--effort`` gives it. None always means: no limit. Every
+    question to a solver and every loop of a search asks here before it goes on. That is where a stage whose turn is over
+    is paused (``pause_after``), and where a run ends whose time is over.
+    """
+
+    def __init__(
+        self, seconds: float | None = None, query_limit: float | None = None, effort: float | None = None
+    ) -> None:
+        self.seconds, self.query_limit, self.effort = seconds, query_limit, effort
+        self._end = None if seconds is None else time.monotonic() + seconds
+        self._own = 0.0
+        self._watched: list[Spending] = []
+        self._turn = inf
+        self._pause: Callable[[], None] | None = None
+
+    def watch(self, spending: Spending) -> None:
+        """Count the work of ``spending`` too, from its beginning."""
+        if not any(known is spending for known in self._watched):
+            self._watched.append(spending)
+
+    def spend(self, units: float) -> None:
+        """Count ``units`` of work."""
+        self._own += units
+
+    @property
+    def spent(self) -> float:
+        """Units of work spent so far."""
+        return self._own + sum(spending.cost.effort for spending in self._watched)
+
+    @property
+    def used_up(self) -> bool:
+        """Whether the effort is."""
+        return self.effort is not None and self.spent >= self.effort * UNITS
+
+    def question(self) -> int | None:
+        """Units of work that the next question may take; None for no limit."""
+        return None if self.effort is None else max(1, round(self.effort * QUESTION))
+
+    def pause_after(self, units: float, pause: Callable[[], None] | None) -> None:
+        """Let ``pause`` be called at the first ``check`` after ``units`` more of work; None: no more."""
+        self._turn, self._pause = self.spent + units, pause
+
+    def for_query(self) -> float | None:
+        """Seconds that the next query may take, None for no limit. LimitReached if no time is left."""
+        self.check()
+        left = None if self._end is None else self._end - time.monotonic()
+        limits = [limit for limit in (left, self.query_limit) if limit is not None]
+        return min(limits) if limits else None
+
+    def left(self) -> float:
+        """Seconds left, infinite without a limit, 0 when time is over."""
+        return inf if self._end is None else max(0.0, self._end - time.monotonic())
+
+    def share(self, part: float) -> Limits:
+        """Limits over ``part`` of the time that is left, beginning now."""
+        return Limits(None if self._end is None else max(0.001, self.left() * part), self.query_limit, self.effort)
+
+    def check(self) -> None:
+        """LimitReached once the time is over; a stage whose turn is over is paused."""
+        if self._end is not None and time.monotonic() >= self._end:
+            raise LimitReached(
+                f"the time limit of {self.seconds:g} s was reached", hint="allow more time, or fewer goals"
+            )
+        if self._pause is not None and self.spent >= self._turn:
+            self._pause()

@@ -1,0 +1,49 @@
+"""A proven lower bound on the length of every chain through the same goals, from the distances between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from chaincover.orderings.auto import AutoOrdering
+from chaincover.orderings.protocol import UNLIMITED, Limit, OrderingProblem
+from chaincover.weights import INIT, ReachGraph
+
+WORK = 5.0
+"""Work that the proof of a least order may take above the size of Held-Karp, in the units of ``Limit``."""
+
+LEAST_ORDER = "least order over direct distances, proved exactly"
+SOME_ORDER = "bound on the least order over direct distances, proved until the limit"
+LEARNED = "least order over direct distances and least lengths of sub-paths, proved exactly"
+WHOLE = "search over whole chains of every shorter length"
+EXACT = "search over all reachable states with the goals covered"
+FARTHEST = "distance of the farthest single goal"
+
+
+@dataclass(frozen=True, slots=True)
+class OrderBound:
+    """No chain through all goals takes fewer than ``lower`` steps; ``basis`` says why.
+
+    ``impossible``: it is proved that no order of the goals has edges that may all exist, so that there is no chain.
+    """
+
+    lower: int
+    basis: str
+    impossible: bool = False
+
+
+def order_bound(graph: ReachGraph, limit: Limit = UNLIMITED) -> OrderBound:
+    """The bound from the direct weights of ``graph``.
+
+    In any chain, goals that follow each other lie at least their direct distance apart, so the shortest path through
+    all goals, each edge at the least distance not proved impossible, bounds every chain; so does the distance of the
+    farthest single goal, which is more where distances over other goals are shorter. For many goals the least path is
+    sought with up to ``WORK`` and ``limit``, and what is proved until then counts.
+    """
+    far = max((graph.lower.get((INIT, g), 0) + graph.lower.get((g, graph.end), 0) for g in graph.goals), default=0)
+    problem = OrderingProblem(graph.goals, graph.lower, INIT, graph.end)
+    work = WORK if limit.work is None else min(WORK, limit.work)
+    found = AutoOrdering().solve(problem, Limit(limit.seconds, work))
+    if far > found.lower_bound:
+        return OrderBound(far, FARTHEST)
+    impossible = found.proved and not found.path
+    return OrderBound(found.lower_bound, LEAST_ORDER if found.proved else SOME_ORDER, impossible)

@@ -1,0 +1,196 @@
+"""Judging runs by simulation: what a run from init covers, and the chain that it makes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from itertools import pairwise
+from random import Random
+
+from bmc.errors import CheckDisagreed
+from bmc.system.run import Run
+from bmc.system.simulation import Simulator, compile_formulas
+from bmc.system.transition import StateVariable, TransitionSystem
+from chaincover.chain import Chain, Hit, Plan, Violation
+from chaincover.problem import Problem
+from chaincover.weights import INIT
+from properties.monitor import Monitor
+
+SAMPLES = 8
+"""Runs with other values of the variables that init leaves open, to see which steps do not depend on them."""
+
+EXACTLY = 14
+"""Goals of which it is found out whether a run covers all of them at disjoint steps; more are credited greedily."""
+
+
+class Judge:
+    """Makes checked chains of runs of ``problem``."""
+
+    def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+        self._simulator = Simulator(problem.system)
+        self._monitor = Monitor(problem.goals)
+        self._final = None if problem.final is None else compile_formulas([problem.final])
+
+    def chain(self, claimed: Run) -> Chain | None:
+        """The chain of ``claimed``, whose inputs are simulated again from init; None where it may not end anywhere.
+
+        It is credited with every goal that it covers, each at the first step at which that is possible; with overlap
+        ``forbid`` at disjoint steps. It ends as early as it may. CheckDisagreed if a step of it is not allowed.
+        """
+        run = self._replayed(claimed)
+        covered = self._monitor.covered(run)
+        steps = self._credited(self._independent(run, covered))
+        end = self._end(run, steps)
+        while end is None and steps:
+            steps = dict(list(steps.items())[:-1])
+            end = self._end(run, steps)
+        if end is None:
+            return None
+        return self._made(Run(run.states[: end + 1], run.inputs[:end]), steps, covered)
+
+    def first_steps(self, run: Run) -> dict[str, int]:
+        """For each goal that ``run`` covers the first step at which it does."""
+        covered = self._monitor.covered(self._replayed(run))
+        return {name: steps[0] for name, steps in covered.items() if steps}
+
+    def plan(self, chain: Chain) -> Plan:
+        """The path of ``chain`` with its distances."""
+        steps = [0, *(hit.step for hit in chain.hits), chain.length]
+        path = (INIT, *(hit.goal for hit in chain.hits), self._problem.end)
+        return Plan(path, tuple(b - a for a, b in pairwise(steps)))
+
+    def _end(self, run: Run, steps: Mapping[str, int]) -> int | None:
+        """The first step at which a chain credited at ``steps`` may end."""
+        least = max((step + self._problem.length(goal) for goal, step in steps.items()), default=0)
+        for end in range(least, run.length + 1):
+            if self._final is None or self._final(run.states[end])[0]:
+                return end
+        return None
+
+    def _made(self, run: Run, steps: Mapping[str, int], covered: Mapping[str, Sequence[int]]) -> Chain:
+        repeats = (
+            self._hit(run, goal, step)
+            for goal, places in covered.items()
+            for step in places
+            if steps.get(goal) != step and step + self._problem.length(goal) <= run.length
+        )
+        return Chain(
+            run=run,
+            order=tuple(steps),
+            hits=tuple(self._hit(run, goal, step) for goal, step in steps.items()),
+            repeats=tuple(repeats),
+            violations=tuple(
+                Violation(f"{condition.where}: {condition.name}" if condition.where else condition.name, step)
+                for step in range(run.length)
+                for condition in self._simulator.violated(run.states[step], run.inputs[step])
+            ),
+            relies_on=tuple(var.name for var in self._open),
+        )
+
+    def _replayed(self, claimed: Run) -> Run:
+        """``claimed`` simulated from init; only open start values are taken from it, where it has them."""
+        given = claimed.states[0]
+        start = {v.name: given[v.name] for v in self._problem.system.state if v.init is None and v.name in given}
+        run = self._simulator.run(self._simulator.initial(start), claimed.inputs)
+        for step in self._refused(run):
+            raise CheckDisagreed(f"step {step} of the chain found breaks the input constraint or is undefined")
+        return run
+
+    def _refused(self, run: Run) -> Iterator[int]:
+        steps = zip(run.states, run.inputs, strict=False)
+        return (step for step, (state, inputs) in enumerate(steps) if not self._simulator.allowed(state, inputs))
+
+    def _hit(self, run: Run, goal: str, step: int) -> Hit:
+        return Hit(goal, step, self._monitor.judge(run, goal, step))
+
+    @cached_property
+    def _open(self) -> tuple[StateVariable, ...]:
+        return open_variables(self._problem.system)
+
+    def _independent(self, run: Run, covered: Mapping[str, Sequence[int]]) -> dict[str, Sequence[int]]:
+        """``covered`` with only those steps that some other values of open variables do not change, where there are any."""
+        found: dict[str, Sequence[int]] = dict(covered)
+        for sample in self._samples():
+            other = self._simulator.run({**run.states[0], **sample}, run.inputs)
+            if next(self._refused(other), None) is None:
+                there = self._monitor.covered(other)
+                kept = {name: [step for step in steps if step in there[name]] for name, steps in found.items()}
+                found = {name: kept[name] or steps for name, steps in found.items()}
+        return found
+
+    def _samples(self) -> Iterator[dict[str, int]]:
+        if self._open:
+            random = Random(0)
+            yield {var.name: 0 for var in self._open}
+            for _ in range(SAMPLES - 1):
+                yield {var.name: random.getrandbits(max(1, var.type.bits)) for var in self._open}
+
+    def _credited(self, covered: Mapping[str, Sequence[int]]) -> dict[str, int]:
+        """The step at which each goal is credited, in the order of these steps."""
+        met = {name: steps for name, steps in covered.items() if steps}
+        if not self._problem.forbid:
+            found = {name: steps[0] for name, steps in met.items()}
+            return dict(sorted(found.items(), key=lambda item: item[1]))
+        lengths = {name: self._problem.length(name) for name in met}
+        few = _greedily(met, lengths)
+        if len(few) < len(met) <= EXACTLY:
+            return all_disjoint(met, lengths) or few
+        return few
+
+
+def open_variables(system: TransitionSystem) -> tuple[StateVariable, ...]:
+    """The variables that init leaves open and the tester does not choose: a chain must work for all their values."""
+    return tuple(var for var in system.state if var.init is None and var.name not in system.chosen)
+
+
+def _greedily(covered: Mapping[str, Sequence[int]], lengths: Mapping[str, int]) -> dict[str, int]:
+    """Disjoint steps for as many goals as fit if always the one comes next that ends first."""
+    steps: dict[str, int] = {}
+    free = 0
+    while True:
+        ends = [
+            (step + lengths[name], name, step)
+            for name, places in covered.items()
+            if name not in steps and (step := next((k for k in places if k >= free), None)) is not None
+        ]
+        if not ends:
+            return steps
+        free, name, step = min(ends)
+        steps[name] = step
+
+
+def all_disjoint(covered: Mapping[str, Sequence[int]], lengths: Mapping[str, int]) -> dict[str, int] | None:
+    """Disjoint steps for all goals, the earliest first; None if there are none. Backtracks where goals get in the way."""
+    failed: dict[frozenset[str], int] = {}
+
+    def place(left: frozenset[str], free: int) -> tuple[tuple[str, int], ...] | None:
+        """Steps for the goals ``left`` from ``free`` on; where there are none, none are from a later step on."""
+        if not left:
+            return ()
+        if failed.get(left, free + 1) <= free:
+            return None
+        steps = {name: next((k for k in covered[name] if k >= free), None) for name in left}
+        first = {name: step for name, step in steps.items() if step is not None}
+        if len(first) == len(left):
+            for name in sorted(left, key=lambda name: (first[name], lengths[name], name)):
+                after = place(left - {name}, first[name] + lengths[name])
+                if after is not None:
+                    return ((name, first[name]), *after)
+        failed[left] = free
+        return None
+
+    found = place(frozenset(covered), 0)
+    return None if found is None else dict(found)
+
+
+def on_whole(chain: Chain, problem: Problem) -> Chain:
+    """``chain``, found on a slice of the system of ``problem``, with a run of all variables.
+
+    CheckDisagreed if it is credited with less, or judged otherwise.
+    """
+    found = Judge(problem).chain(chain.run)
+    if found is None or found.length != chain.length or not {*chain.hits} <= {*found.hits}:
+        raise CheckDisagreed("a chain covers its goals on the sliced system, but not on the whole one")
+    return replace(found, relies_on=chain.relies_on)

@@ -1,0 +1,90 @@
+"""What a run answers, as plain frozen data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from bmc.system.run import Run
+from chaincover.certificate import Certificate
+from chaincover.chain import COVERED, Bounds, Chain, Verdict
+from chaincover.options import Options
+from chaincover.profile import StageCost
+from chaincover.weights import ReachGraph
+
+TIME_LIMIT = "time limit"
+INTERRUPT = "interrupt"
+TERMINATED = "terminated"
+
+
+@dataclass(frozen=True)
+class Answered:
+    """Who answered the questions: the engine with its version, why it was chosen, and what was spent.
+
+    ``ordering`` is the backend of the covering path. ``effort`` is the work done, in units of about a second. ``cached``
+    is the number of values of K whose edges were found on disk. ``profile`` says where the time went.
+    """
+
+    engine: str = ""
+    version: str = ""
+    why: str = ""
+    ordering: str = ""
+    effort: float = 0.0
+    cached: int = 0
+    profile: tuple[StageCost, ...] = field(default=(), compare=False)
+
+
+@dataclass(frozen=True)
+class ChainResult:
+    """``chain`` is the best one found, None if no run covers any goal; ``verdicts`` are in the goals' order.
+
+    ``bounds`` and ``certificate`` speak of the chains through the goals that the certificate names. ``no_chain`` says how
+    it is proved that no chain covers all goals that can be covered by themselves, or is ''. ``tests`` has for each goal
+    that some run covers, but not the chain, the shortest such run. ``stopped_by`` is what ended the run early:
+    ``time limit``, ``memory limit``, ``interrupt``, ``terminated``, or ''. ``used_up``: the effort was used up while
+    something was left to settle. ``invariants`` names the proved invariants that the bound rests on.
+    """
+
+    chain: Chain | None
+    verdicts: tuple[Verdict, ...]
+    bounds: Bounds
+    certificate: Certificate | None
+    graph: ReachGraph
+    options: Options
+    no_chain: str = ""
+    tests: Mapping[str, Run] = field(default_factory=dict)
+    stopped_by: str = ""
+    used_up: bool = False
+    invariants: tuple[str, ...] = ()
+    answered: Answered = Answered()
+
+    @property
+    def complete(self) -> bool:
+        """Whether there is a chain, and it covers every goal."""
+        return self.chain is not None and all(verdict.status == COVERED for verdict in self.verdicts)
+
+    @property
+    def depth(self) -> int:
+        """The K reached: the largest distance up to which all edges are decided; -1: none."""
+        return self.graph.depth
+
+
+class Listener(Protocol):
+    """Is told what a run does, and of every better answer as soon as it is known."""
+
+    def __call__(self, text: str) -> None:
+        """A stage begins, or goes on: ``stage: what it does``."""
+
+    def improved(self, result: Callable[[], ChainResult]) -> None:
+        """There is a better chain, a higher bound or a new verdict; ``result`` makes the answer so far."""
+
+
+class Silent:
+    """A listener that tells nobody."""
+
+    def __call__(self, text: str) -> None:
+        """See the protocol."""
+
+    def improved(self, result: Callable[[], ChainResult]) -> None:
+        """See the protocol."""

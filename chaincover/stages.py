@@ -1,0 +1,118 @@
+"""Stages of a run, and the turns in which they work: each one is paused where its turn is over, and goes on later.
+
+A stage is a function of the board. It reads what is known there, writes what it finds there, and asks the limits before
+each question or piece of work. There it is paused (a greenlet keeps its place) when its turn is over, so that no stage
+starves another one, and none needs to know of the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from greenlet import getcurrent, greenlet
+
+from bmc.errors import MemoryLimitReached
+from chaincover.known import Board, Known
+
+FIRST_TURN = 0.25
+"""Units of work in the first turn of each stage; after a round that brought nothing new the turns are twice as long."""
+
+LONGEST_TURN = 16.0
+"""Units of work in the longest turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """``work`` does what ``name`` says, until it has nothing more to find out.
+
+    ``first_turn`` is how many units of work its first turn has. ``for_targets``: it begins anew when the goals that a
+    chain is sought for are others.
+    """
+
+    name: str
+    work: Callable[[Board], None]
+    first_turn: float = FIRST_TURN
+    for_targets: bool = True
+
+
+class _Turns:
+    """The turns of one stage. Where it works for the targets, it begins anew when these are others."""
+
+    def __init__(self, stage: Stage, board: Board) -> None:
+        self.stage, self._board = stage, board
+        self._begin()
+
+    def _begin(self) -> None:
+        self._taken, self._targets = False, self._board.known.targets
+        self._greenlet = greenlet(self._run)
+
+    @property
+    def has_work(self) -> bool:
+        """Whether the stage has not ended."""
+        if self.stage.for_targets and self._targets != self._board.known.targets:
+            self._begin()
+        return not self._greenlet.dead
+
+    def take(self, units: float) -> None:
+        """Let the stage work until it has spent ``units``, waits, or ends."""
+        limits = self._board.limits
+        limits.pause_after(units if self._taken else max(units, self.stage.first_turn), pause)
+        self._taken = True
+        try:
+            self._greenlet.switch()
+        finally:
+            limits.pause_after(0.0, None)
+
+    def _run(self) -> None:
+        try:
+            self.stage.work(self._board)
+        except MemoryLimitReached as error:
+            self._board.say(f"{self.stage.name}: ended, because {error.message}")
+
+
+def pause() -> None:
+    """Give the turn to the next stage; returns at the next turn of this one. Nothing happens outside of a stage."""
+    parent = getcurrent().parent
+    if parent is not None:
+        parent.switch()
+
+
+def wait_for(board: Board, changed: Callable[[Known], bool]) -> None:
+    """Pause until what is known has ``changed``."""
+    while not changed(board.known):
+        pause()
+
+
+def take_turns(stages: Sequence[Stage], board: Board) -> None:
+    """Let ``stages`` work in turns, until all is settled, none has anything left to do, or the effort is used up.
+
+    A stage whose turn brought a better chain, a higher bound or a verdict has the next turn too. Where the goals that a
+    chain is sought for become others, the stages begin anew that work for them. LimitReached when time is over.
+    """
+    turns = [_Turns(stage, board) for stage in stages]
+    units = FIRST_TURN
+    while True:
+        before, spent = board.known, board.limits.spent
+        for turn in turns:
+            while turn.has_work:
+                known = board.known
+                turn.take(units)
+                if board.known.settled or board.limits.used_up:
+                    return
+                if not better(board.known, known):
+                    break
+        if board.known is before and board.limits.spent == spent:
+            return
+        if not better(board.known, before):
+            units = min(2 * units, LONGEST_TURN)
+
+
+def better(known: Known, before: Known) -> bool:
+    """Whether ``known`` has a better chain, a higher bound or another verdict than ``before``."""
+    return (
+        known.chain is not before.chain
+        or known.lower > before.lower
+        or known.uncoverable is not before.uncoverable
+        or known.no_chain != before.no_chain
+    )
