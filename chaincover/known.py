@@ -105,7 +105,12 @@ class Known:
     @property
     def lower(self) -> int:
         """The proved lower bound on chains through all targets, in steps."""
-        return self.proof.lower if {*self.proof.goals} == {*self.targets} else 0
+        return self.proof.lower if self.still_holds(self.proof) else 0
+
+    def still_holds(self, proof: Proof) -> bool:
+        """Whether ``proof`` speaks of all chains through the targets: these cover every goal that it speaks of."""
+        targets = {*self.targets}
+        return all(goal in targets or self.represented.get(goal) in targets for goal in proof.goals)
 
     @property
     def settled(self) -> bool:
@@ -216,10 +221,11 @@ class Board:
     def prove(self, **facts: object) -> None:
         """Note ``facts``, fields of ``Proof``, about the chains through all targets."""
         proof = self.known.proof
-        if proof.goals != self.known.targets:
-            proof = Proof(self.known.targets)
-        fresh = replace(proof, **facts)  # type: ignore[arg-type]
-        if fresh.lower <= proof.lower and proof.goals == self.known.proof.goals:
+        same = proof.goals == self.known.targets
+        fresh = replace(proof if same else Proof(self.known.targets), **facts)  # type: ignore[arg-type]
+        if fresh.lower <= proof.lower and self.known.still_holds(proof):
+            if not same:
+                return
             fresh = replace(fresh, basis=proof.basis)
         self.tell(proof=fresh)
 

@@ -124,6 +124,12 @@ def _result(board: Board, known: Known, stopped_by: str) -> ChainResult:
         used_up=used_up,
         invariants=tuple(inv.name for inv in known.problem.system.invariants if inv.proved),
         answered=Answered(
-            engine.name, engine.version, engine_reason(engine), board.ordered_by, board.limits.spent, board.cached
+            engine.name,
+            engine.version,
+            engine_reason(engine),
+            board.ordered_by,
+            board.limits.spent,
+            board.cached,
+            known.enumerated is not None and board.options.bound is None,
         ),
     )

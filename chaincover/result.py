@@ -23,7 +23,8 @@ class Answered:
     """Who answered the questions: the engine with its version, why it was chosen, and what was spent.
 
     ``ordering`` is the backend of the covering path. ``effort`` is the work done, in units of about a second. ``cached``
-    is the number of values of K whose edges were found on disk. ``profile`` says where the time went.
+    is the number of values of K whose edges were found on disk. ``exact``: the distances are those of all reachable
+    states, enumerated, without a bound K. ``profile`` says where the time went.
     """
 
     engine: str = ""
@@ -32,6 +33,7 @@ class Answered:
     ordering: str = ""
     effort: float = 0.0
     cached: int = 0
+    exact: bool = False
     profile: tuple[StageCost, ...] = field(default=(), compare=False)
 
 
@@ -63,6 +65,12 @@ class ChainResult:
     def complete(self) -> bool:
         """Whether there is a chain, and it covers every goal."""
         return self.chain is not None and all(verdict.status == COVERED for verdict in self.verdicts)
+
+    @property
+    def uncoverable(self) -> frozenset[str]:
+        """The goals of which it is proved that no chain covers them."""
+        certificate = self.certificate
+        return frozenset() if certificate is None else frozenset(certificate.unreachable + certificate.no_way_to_end)
 
     @property
     def depth(self) -> int:

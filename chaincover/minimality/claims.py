@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from chaincover.certificate import Certificate, EdgeFact, PathFact
+from chaincover.certificate import Certificate, EdgeFact, PathFact, formula_text
+from chaincover.chain import NO_WAY_TO_FINAL, UNREACHABLE
 from chaincover.known import Known, Proof
 from chaincover.orderings.bound import order_bound
 from chaincover.orderings.protocol import Limit
@@ -14,7 +15,7 @@ LAST_WORK = 1.0
 def proof_of(known: Known) -> Proof:
     """The proof about the chains through the targets, or, where the chain covers fewer of them, through these."""
     if known.chain is None or known.complete:
-        return known.proof if known.proof.goals == known.targets else Proof(known.targets)
+        return known.proof if known.still_holds(known.proof) else Proof(known.targets)
     covered = tuple(name for name in known.targets if name in known.chain.goals)
     graph = known.graph.restricted(covered)
     if not graph.lower or not {*covered} <= {*known.graph.goals}:
@@ -24,16 +25,26 @@ def proof_of(known: Known) -> Proof:
 
 
 def certificate_of(known: Known, proof: Proof) -> Certificate:
-    """The facts that ``proof`` rests on."""
+    """The facts that ``proof`` and the verdicts rest on. Without a chain only what no chain can do is certified."""
+    invariants = [inv for inv in known.problem.system.invariants if inv.proved]
+    kept = proof if known.chain is not None else Proof(())
     return Certificate(
-        goals=proof.goals,
+        goals=kept.goals,
         end=known.problem.end,
         overlap=known.problem.overlap,
-        invariants=tuple(inv.name for inv in known.problem.system.invariants if inv.proved),
-        edges=tuple(EdgeFact(a, b, steps) for (a, b), steps in sorted(proof.edges.items())),
-        paths=tuple(PathFact(path, steps) for path, steps in sorted(proof.paths.items())),
-        order_bound=proof.order_bound,
-        refuted=proof.refuted,
-        exhausted=proof.states,
-        lower=proof.lower,
+        invariants=tuple(inv.name for inv in invariants),
+        formulas={inv.name: formula_text(inv.formula) for inv in invariants if inv.where is None},
+        edges=tuple(EdgeFact(a, b, steps) for (a, b), steps in sorted(kept.edges.items())),
+        paths=tuple(PathFact(path, steps) for path, steps in sorted(kept.paths.items())),
+        order_bound=kept.order_bound,
+        refuted=kept.refuted,
+        exhausted=kept.states,
+        lower=kept.lower,
+        unreachable=_uncoverable(known, UNREACHABLE),
+        no_way_to_end=_uncoverable(known, NO_WAY_TO_FINAL),
+        conflicts=(known.targets,) if known.no_chain and len(known.targets) > 1 else (),
     )
+
+
+def _uncoverable(known: Known, status: str) -> tuple[str, ...]:
+    return tuple(name for name, reason in known.uncoverable.items() if reason.status == status)

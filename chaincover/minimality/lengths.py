@@ -21,7 +21,7 @@ def refute_lengths(board: Board) -> None:
     if board.known.enumerated is not None or (board.options.bound is not None and board.known.length is None):
         return
     whole = _WholeChains(board)
-    first = following = board.known.proof.order_bound if board.known.proof.goals == board.known.targets else 0
+    first = following = board.known.proof.order_bound if board.known.still_holds(board.known.proof) else 0
     while (length := board.known.length) is None or following < length:
         board.say(f"lengths: is there a chain of {following} steps?")
         status = whole.ask(following)

@@ -135,7 +135,8 @@ class Learner:
         places = [(path, goal) for path in paths for goal in self._graph.goals]
         subs = [sub for path, goal in places for sub in ((goal, *path[1:]), (*path[:-1], goal))]
         wanted = [sub for sub in dict.fromkeys(subs) if len(set(sub)) == len(sub)]
-        self._enter(Stretch(sub, self._start_times(sub)[-1], self._longest) for sub in wanted)
+        timed = ((sub, self._times(sub)) for sub in wanted)
+        self._enter(Stretch(sub, times[-1], self._longest) for sub, times in timed if times is not None)
 
     def _raise(self, subs: Sequence[Path], order: OrderingResult) -> list[Path]:
         """Find the least lengths of ``subs`` as far as they matter along ``order``; those of more than was known.
@@ -174,8 +175,12 @@ class Learner:
             self._board.offer(run)
 
     def _start_times(self, path: Path) -> list[int]:
-        parts = (part for size in range(3, len(path) + 1) for part in windows(path, size))
-        least = {part: self._paths[part] for part in parts if part in self._paths}
-        times = start_times(OrderingProblem(self._graph.goals, self._edges, INIT, self._graph.end, least=least), path)
+        times = self._times(path)
         assert times is not None
         return times
+
+    def _times(self, path: Path) -> list[int] | None:
+        """The least steps at which the nodes of ``path`` can start, as far as is known; None if it has a missing edge."""
+        parts = (part for size in range(3, len(path) + 1) for part in windows(path, size))
+        least = {part: self._paths[part] for part in parts if part in self._paths}
+        return start_times(OrderingProblem(self._graph.goals, self._edges, INIT, self._graph.end, least=least), path)

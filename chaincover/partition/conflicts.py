@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations, count, islice
 
-from chaincover.graph.exhaustive import Exhaustion
+from chaincover.partition.coverable import Cover
 
 LARGEST = 4
 """Goals in the largest conflict that is looked for in the list of all sets that fit."""
@@ -37,13 +37,13 @@ def set_reason(within: str) -> str:
 
 
 def conflicts_of(
-    found: Exhaustion, goals: Sequence[str], within: str, at_all: bool, anywhere: bool
+    covers: Sequence[Cover], goals: Sequence[str], within: str, at_all: bool, anywhere: bool
 ) -> tuple[Conflict, ...]:
     """The least conflicts among ``goals`` of up to ``LARGEST`` goals, by an exhaustive search.
 
     ``within`` and ``at_all`` say how far it went; ``anywhere``: a chain may end in any state.
     """
-    fitting = [cover.goals for cover in found.covers]
+    fitting = [cover.goals for cover in covers]
     conflicts: list[Conflict] = []
     for size in range(2, LARGEST + 1):
         for names in combinations(goals, size):
@@ -55,7 +55,7 @@ def conflicts_of(
     return tuple(conflicts)
 
 
-def partition(goals: Sequence[str], conflicts: Sequence[Sequence[str]]) -> list[list[str]]:
+def classes_without(goals: Sequence[str], conflicts: Sequence[Sequence[str]]) -> list[list[str]]:
     """Algorithm 7, for conflict sets of any size: the fewest classes such that no class contains a whole conflict.
 
     Exact; the first in the order of the goals among equals. Conflicts of one goal are not allowed.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from chaincover.graph.exhaustive import Cover
+from chaincover.partition.coverable import Cover
 
 MOST_GOALS = 16
 """The search is over the subsets of the goals."""
@@ -13,7 +13,7 @@ MOST_GOALS = 16
 def fewest(pareto: Sequence[Cover], goals: Collection[str]) -> tuple[Cover, ...] | None:
     """The least number of covers whose union holds all ``goals`` and, among these, the least total length.
 
-    ``pareto`` are those of ``Exhaustion``; of equals the ones that come first there. The covers are in their order
+    ``pareto`` are those of ``Coverable``; of equals the ones that come first there. The covers are in their order
     there. None above ``MOST_GOALS`` goals; ValueError if a goal is in no cover.
     """
     names = sorted(set(goals))

@@ -2,103 +2,87 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from pysmt.fnode import FNode
+from chaincover.certificate import MostFact
+from chaincover.chain import COVERED, EXCLUDED, Verdict
+from chaincover.limits import UNITS, Limits
+from chaincover.options import Options
+from chaincover.partition.conflicts import largest_class
+from chaincover.partition.coverable import coverable_sets
+from chaincover.pipeline import generate
+from chaincover.problem import Problem
+from chaincover.result import ChainResult, Listener, Silent
+from chaincover.weights import obstacles, transitive_closure
 
-from bmc.errors import LimitReached
-from bmc.system.transition import TransitionSystem
-from chaincover.limits import Limits
-from chaincover.chain import EXCLUDED, UNDECIDED, Verdict
-from chaincover.partition.conflicts import largest_classes
-from chaincover.partition.groups import Groups
-from chaincover.pipeline import INTERRUPT, ChainResult, Options, generate, within
-from chaincover.reductions.slicing import on_whole, sliced
-from properties.goal import Goal
-
-
-def generate_most(
-    system: TransitionSystem,
-    goals: Sequence[Goal],
-    final: FNode | None,
-    options: Options | None = None,
-    progress: Callable[[str], None] | None = None,
-) -> ChainResult:
-    """One chain that covers as many of ``goals`` as possible, as short as possible among these. Errors as in
-    ``generate``. The verdict of each goal left out says whether the number is proved."""
-    options, progress = options or Options(), progress or (lambda text: None)
-    budget = Limits(options.time_limit, options.query_limit)
-    whole = generate(system, goals, final, options, progress)
-    if (whole.chain is not None and not whole.partial) or whole.stopped_by:
-        return whole
-    found = _Most(sliced(system, goals, final), goals, final, within(options, budget), progress).run()
-    return replace(on_whole(found, system, goals, final), options=options)
+FIRST_SHARE = 0.5
+"""Part of time and effort for the chain through all goals, which covers as many as it can; the rest is for the proof."""
 
 
-MOST_CLASSES = 20
-"""Choices of equally many goals that are tried for the shortest chain."""
+def generate_most(problem: Problem, options: Options | None = None, listener: Listener | None = None) -> ChainResult:
+    """One chain that covers as many goals as possible, as short as possible among these. Errors as in ``generate``.
+
+    The verdict of each goal left out says whether the number is proved.
+    """
+    options, listener = options or Options(), listener or Silent()
+    limits = Limits(options.time_limit, options.query_limit, options.effort)
+    problem = replace(problem, overlap=options.overlap)
+    whole = generate(problem, _within(options, limits, FIRST_SHARE), listener)
+    limits.spend(whole.answered.effort)
+    left = [v.goal for v in whole.verdicts if v.goal not in whole.uncoverable]
+    if whole.chain is None or whole.chain.goals >= {*left} or whole.stopped_by not in ("", "time limit"):
+        return replace(whole, options=options)
+    exact = coverable_sets(problem.of(left), limits) if options.bound is None else None
+    best = None if exact is None or not exact.covers else min(exact.covers, key=lambda c: (-len(c.goals), c.length))
+    if exact is not None and best is not None and _fits(options, best.length):
+        if (len(best.goals), -best.length) > (len(whole.chain.goals), -whole.chain.length):
+            better = generate(problem.of(best.goals), _within(options, limits, 1.0), listener)
+            if better.chain is not None and len(better.chain.goals) >= len(whole.chain.goals):
+                whole = _completed(whole, better)
+        if exact.complete and whole.chain is not None and len(whole.chain.goals) == len(best.goals):
+            how = f"no chain covers more than {len(best.goals)} of them: all {exact.states} reachable states were searched"
+            return replace(_told(whole, how, tuple(left), len(best.goals)), options=options)
+        return replace(whole, options=options)
+    graph = whole.graph.restricted(left)
+    pairs = obstacles(graph, transitive_closure(graph)).exclusive if whole.answered.exact else ()
+    most = len(largest_class(left, pairs))
+    if whole.chain is not None and len(whole.chain.goals) == most:
+        how = f"no chain covers more than {most} of them: the others exclude each other in pairs"
+        whole = _told(whole, how, tuple(left), most)
+    return replace(whole, options=options)
 
 
-def _length(result: ChainResult) -> int:
-    return result.chain.length if result.chain is not None else 0
+def _fits(options: Options, length: int) -> bool:
+    return options.max_length is None or length <= options.max_length
 
 
-class _Most(Groups):
-    """One search for the chain that covers most goals."""
+def _within(options: Options, limits: Limits, share: float) -> Options:
+    """``options`` with a share of what is left of time and effort."""
+    seconds = None if options.time_limit is None else max(0.01, limits.left() * share)
+    effort = options.effort
+    if effort is not None:
+        effort = max(effort / 20, (effort - limits.spent / UNITS) * share)
+    return replace(options, time_limit=seconds, effort=effort)
 
-    def run(self) -> ChainResult:
-        """The chain that covers most goals, with a verdict for all goals."""
-        whole = self.generate([goal.name for goal in self.goals])
-        if (whole.chain is not None and not whole.partial) or whole.stopped_by:
-            return whole
-        try:
-            return self._most_of(self.hopeful(whole), whole)
-        except LimitReached as error:
-            return replace(whole, stopped_by=error.limit)
-        except KeyboardInterrupt:
-            return replace(whole, stopped_by=INTERRUPT)
 
-    def _most_of(self, left: list[str], whole: ChainResult) -> ChainResult:
-        exact = self.covers(left) if left else None
-        if exact is not None and exact.covers:
-            left = self.coverable(exact, left)
-            if not left:
-                return self._none(whole)
-            best = min(exact.covers, key=lambda cover: (-len(cover.goals), cover.length))
-            how = f"no chain covers more than {len(best.goals)} of them {self.how(exact.states)}"
-            anyhow = replace(self._options, bound=None)
-            return self._completed(self.generate([g for g in left if g in best.goals], anyhow), how)
-        if left and not self.conflicts:
-            left = self.learn_class(left, whole, left)
-        while left:
-            classes = largest_classes(left, [c.goals for c in self.conflicts], MOST_CLASSES)
-            results, stopped_by = self.each(classes)
-            fitting = [result for result in results if result.complete or (stopped_by and result.chain is not None)]
-            if fitting or stopped_by:
-                best_one = min(fitting, key=_length) if fitting else results[-1]
-                proved = self.conflicts and all(c.at_all for c in self.conflicts)
-                extent = "at all" if proved else f"within K = {best_one.depth}"
-                how = f"no chain covers more than {len(classes[0])} of them, {extent}"
-                if len(results) > 1:
-                    how += f"; this is the shortest of {len(results)} choices"
-                if any(conflict.undecided for conflict in self.conflicts):
-                    how = f"the solver gave up on whether a chain covers more than {len(classes[0])} of them"
-                return self._completed(replace(best_one, stopped_by=stopped_by), how)
-            for names, result in zip(classes, results, strict=True):
-                left = self.learn_class(names, result, left)
-        return self._none(whole)
+def _completed(whole: ChainResult, better: ChainResult) -> ChainResult:
+    """``better``, made for fewer goals, with the verdicts of ``whole`` for the others."""
+    own = {verdict.goal: verdict for verdict in better.verdicts}
+    verdicts = tuple(own.get(verdict.goal, verdict) for verdict in whole.verdicts)
+    hits = {hit.goal: hit.step for hit in better.chain.hits} if better.chain else {}
+    verdicts = tuple(
+        Verdict(v.goal, COVERED, hits[v.goal]) if v.goal in hits else replace(v, status=EXCLUDED) if v.status == COVERED else v
+        for v in verdicts
+    )
+    return replace(better, verdicts=verdicts, graph=whole.graph, tests={**whole.tests, **better.tests})
 
-    def _none(self, whole: ChainResult) -> ChainResult:
-        """``whole``, which has no chain, with the verdicts found since."""
-        return replace(whole, verdicts=tuple(self.set_aside.get(v.goal, v) for v in whole.verdicts))
 
-    def _completed(self, result: ChainResult, how: str) -> ChainResult:
-        """``result`` with verdicts for the goals that it was not made for."""
-        own = {verdict.goal: verdict for verdict in result.verdicts}
-        status = UNDECIDED if any(conflict.undecided for conflict in self.conflicts) else EXCLUDED
-        verdicts = [
-            own.get(goal.name) or self.set_aside.get(goal.name) or Verdict(goal.name, status, detail=how)
-            for goal in self.goals
-        ]
-        return replace(result, verdicts=tuple(verdicts))
+def _told(result: ChainResult, how: str, goals: tuple[str, ...], number: int) -> ChainResult:
+    """``result`` with the proof that no chain covers more goals."""
+    verdicts = tuple(
+        replace(v, status=EXCLUDED, detail=how) if v.status != COVERED and v.goal in goals else v for v in result.verdicts
+    )
+    certificate = result.certificate
+    if certificate is not None:
+        certificate = replace(certificate, most=MostFact(goals, number))
+    return replace(result, verdicts=verdicts, certificate=certificate)
