@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bmc.explicit.explore import IN_ARRAYS, state_graph
-from bmc.formulas.unroll import at
+from bmc.explicit.explore import IN_ARRAYS, StateGraph, state_graph
 from chaincover.chain import NO_WAY_TO_FINAL, UNREACHABLE
 from chaincover.graph.enumerated import ListedGraphBuilder
 from chaincover.known import Board, Reason
+from chaincover.limits import Limits
+from chaincover.problem import Problem
 from chaincover.stages import wait_for
 from chaincover.weights import FINAL, INIT, ReachGraph
 
@@ -20,19 +21,26 @@ def enumerate_states(board: Board) -> None:
     """Enumerate the reachable states, on what the goals and the final condition depend on."""
     if board.options.engine not in ENUMERATING:
         return
-    problem = board.known.problem
-    formulas = [goal.antecedent for goal in problem.goals]
-    formulas += [] if problem.final is None else [at(problem.final, 0)]
     board.say("enumerate: reachable states")
-
-    def tick() -> None:
-        board.limits.spend(0.02)
-        board.limits.check()
-
-    found = state_graph(problem.system, formulas, IN_ARRAYS * 100_000, tick)
-    if found is not None and found.states:
+    found = enumerated_within(board.known.problem, board.limits)
+    if found is not None:
         board.say(f"enumerate: {len(found.states)} reachable states")
         board.tell(enumerated=found)
+
+
+def enumerated_within(problem: Problem, limits: Limits) -> StateGraph | None:
+    """The reachable states on what the goals and the final condition of ``problem`` depend on; None if there are too many.
+
+    LimitReached when time is over.
+    """
+    formulas = [goal.antecedent for goal in problem.goals] + problem.end_formulas(0)
+
+    def tick() -> None:
+        limits.spend(0.02)
+        limits.check()
+
+    found = state_graph(problem.system, formulas, IN_ARRAYS * 100_000, tick)
+    return found if found is not None and found.states else None
 
 
 def exact_graph(board: Board) -> None:

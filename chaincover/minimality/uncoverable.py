@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bmc.invariants.induction import never
-from bmc.invariants.self_found import self_found
+from bmc.invariants.candidates import self_found
+from bmc.invariants.induction import Prover, never
 from chaincover.chain import UNREACHABLE
 from chaincover.known import Board, Known, Reason
 from chaincover.stages import wait_for
@@ -13,6 +13,9 @@ from chaincover.weights import INIT
 
 INDUCTION = 8
 """The largest k of a proof by k-induction."""
+
+INVARIANT_EFFORT = 1
+"""Units of work for one question about suggested invariants."""
 
 
 def find_invariants(board: Board) -> None:
@@ -24,9 +27,8 @@ def find_invariants(board: Board) -> None:
         return
     board.say("invariants: values of the state, and what random runs suggest")
     problem = board.known.problem
-    found = self_found(
-        problem.system, [goal.antecedent for goal in problem.goals], board.engine, board.limits.for_query
-    )
+    prover = Prover(board.engine, board.limits.for_query, INVARIANT_EFFORT)
+    found = self_found(problem.system, [goal.antecedent for goal in problem.goals], prover)
     if found and board.known.enumerated is None:
         system = replace(problem.system, invariants=(*problem.system.invariants, *found))
         board.tell(problem=replace(board.known.problem, system=system))
@@ -45,8 +47,8 @@ def prove_unreachable(board: Board) -> None:
                 continue
             board.say(f"unreachable: is there a proof that no run covers {name}?")
             goal, refuted = problem.by_name[name], known.graph.lower.get(edge, 0)
-            limits = min(INDUCTION, refuted), board.limits.for_query, board.limits.question()
-            k = never(problem.system, goal.antecedent, goal.length, board.engine, refuted, *limits)
+            prover = Prover(board.engine, board.limits.for_query, board.limits.question())
+            k = never(problem.system, goal.antecedent, goal.length, min(INDUCTION, refuted), prover)
             if k is not None:
                 how = f"no run covers it: proved by induction over {k} step(s)"
                 board.rule_out({name: Reason(UNREACHABLE, how)})
