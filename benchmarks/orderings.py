@@ -14,12 +14,12 @@ from typing import TextIO
 
 import click
 import numpy as np
+from chaincover.graph.grow import grow
 
 from bmc.engines import choose as choose_engine
 from bmc.errors import UsageError
 from chaincover.check import analysis
 from chaincover.graph.explored import strengthened
-from chaincover.graph.grow import grow
 from chaincover.orderings import missing_library
 from chaincover.orderings.asp import AspOrdering
 from chaincover.orderings.cpsat import CpsatOrdering

@@ -26,10 +26,12 @@ from bmc.engines.protocol import Engine
 from bmc.engines.sat import SatEngine
 from bmc.engines.z3 import Z3Engine
 from bmc.errors import InputRefused, LimitReached
-from chaincover.limits import Limits
 from chaincover.graph.reachability import GraphBuilder
+from chaincover.limits import Limits
+from chaincover.problem import Problem
 from chaincover.project.load import load
 from chaincover.project.project_file import read_project
+from chaincover.questions import Questions
 from chaincover.reductions.slicing import sliced
 
 FOLDER = Path(__file__).parents[1]
@@ -75,7 +77,9 @@ def measured(task: Task, engine: Engine, limit: float) -> Measurement:
     system = sliced(controller.system, controller.goals, controller.final)
     engine.cost = ProcessorCost()
     begun = time.process_time()
-    builder = GraphBuilder(system, controller.goals, controller.final, engine, budget=Limits(limit))
+    builder = GraphBuilder(
+        Questions(Problem(system, tuple(controller.goals), controller.final, "allow"), engine, Limits(limit))
+    )
     try:
         while builder.depth < task.depth and not builder.complete:
             builder.extend()

@@ -25,6 +25,7 @@ from bmc.system.transition import TransitionSystem
 from chaincover import chain as status
 from chaincover.partition.several import generate_several
 from chaincover.pipeline import Options
+from chaincover.problem import Problem
 from properties.goal import Goal
 
 SECONDS = 60.0
@@ -84,7 +85,7 @@ class Row:
 
 def ask(system: TransitionSystem, goals: Sequence[Goal], final: FNode | None, overlap: str, limit: float) -> Outcome:
     """Run ChainCover; the only place that knows its results. ``limit`` in seconds."""
-    answer = generate_several(system, goals, final, Options(overlap=overlap, time_limit=limit))
+    answer = generate_several(Problem(system, tuple(goals), final), Options(overlap=overlap, time_limit=limit))
     return Outcome(
         chains=tuple(
             Found(

@@ -22,11 +22,14 @@ from bmc.engines.protocol import Engine
 from bmc.errors import LimitReached
 from bmc.formulas.unroll import at
 from bmc.system.transition import TransitionSystem, equal
-from chaincover.limits import Limits
 from chaincover.graph.reachability import GraphBuilder
-from chaincover.pipeline import Options, generate
+from chaincover.limits import Limits
+from chaincover.options import Options
+from chaincover.pipeline import generate
+from chaincover.problem import Problem
 from chaincover.project.load import Controller, load
 from chaincover.project.project_file import read_project
+from chaincover.questions import Questions
 from chaincover.reductions.distinct import distinct
 from chaincover.reductions.slicing import sliced
 from properties.goal import Goal
@@ -57,7 +60,9 @@ def goals(model: str, count: int, depth: int, limit: float) -> Iterator[Point]:
     for _, known in levels(sliced(controller.system, some, controller.final), some, controller.final, [depth], limit):
         values = known
     begun = time.process_time()
-    result = generate(controller.system, some, controller.final, Options(engine="sat", time_limit=limit))
+    result = generate(
+        Problem(controller.system, tuple(some), controller.final), Options(engine="sat", time_limit=limit)
+    )
     if values:
         values["chain"] = time.process_time() - begun
         values["stopped"] = float(bool(result.stopped_by))
@@ -80,7 +85,7 @@ def levels(
     solver: Engine = choose(engine)
     solver.cost = ProcessorCost()
     begun = time.process_time()
-    builder = GraphBuilder(system, searched, final, solver, budget=Limits(limit))
+    builder = GraphBuilder(Questions(Problem(system, tuple(searched), final, "allow"), solver, Limits(limit)))
     before = (0.0, -1)
     for depth in depths:
         try:

@@ -11,15 +11,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from unittest.mock import patch
 
+from chaincover.graph.source import GROWTH
+from chaincover.work.remote import Engines, RemoteEdges
+
 from benchmarks.growth.measure import loaded
 from benchmarks.growth.points import Point
 from bmc.engines import choose
 from chaincover.graph.reachability import GraphBuilder
-from chaincover.graph.source import GROWTH
 from chaincover.problem import Problem
 from chaincover.reductions.distinct import distinct
 from chaincover.reductions.slicing import sliced
-from chaincover.work.remote import Engines, RemoteEdges
 from chaincover.work.workers import Processes, Workers
 
 PAPER = " on paper"

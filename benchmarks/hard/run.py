@@ -34,8 +34,11 @@ from bmc.errors import InputRefused
 from bmc.formulas.unroll import at, shift
 from bmc.system.transition import TransitionSystem
 from chaincover.graph.reachability import GraphBuilder
+from chaincover.limits import Limits
+from chaincover.problem import Problem
 from chaincover.project.load import Controller, load
 from chaincover.project.project_file import read_project
+from chaincover.questions import Questions
 from chaincover.reductions.slicing import sliced
 
 CONTROLLERS = Path(__file__).parent / "controllers"
@@ -85,7 +88,9 @@ def answered(question: Question, engine: Engine) -> str:
     """The engine's answer: ``sat``, ``unsat`` or ``unknown``; of a graph all its weights."""
     controller, system = read(question.controller)
     if question.goal == GRAPH:
-        builder = GraphBuilder(system, controller.goals, controller.final, engine)
+        builder = GraphBuilder(
+            Questions(Problem(system, tuple(controller.goals), controller.final, "allow"), engine, Limits())
+        )
         while builder.depth < question.steps and not builder.complete:
             builder.extend()
         return json.dumps(sorted([*edge, weight] for edge, weight in builder.graph().weights.items()))

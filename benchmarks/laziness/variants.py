@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+from chaincover.graph.source import GraphSource
 from pysmt.fnode import FNode
 
 from benchmarks.laziness.table import Outcome
@@ -17,10 +18,11 @@ from bmc.engines.protocol import Alternative, Answer, Engine, Session
 from bmc.system.run import Run
 from bmc.system.transition import TransitionSystem
 from chaincover.graph.reachability import GraphBuilder
-from chaincover.graph.source import GraphSource
 from chaincover.pipeline import ChainResult, Options, generate
+from chaincover.problem import Problem
 from chaincover.project.load import load
 from chaincover.project.project_file import read_project
+from chaincover.questions import Questions
 from chaincover.runs import first_chain
 from chaincover.weights import Edge
 
@@ -69,7 +71,9 @@ class WholeSource(GraphSource):
         self._meter, self._depth = meter, depth
         reachable, goals, final, options, budget, most = arguments[:6]
         self.engine = OneByOne(self.engine)
-        self.builder = GraphBuilder(reachable.system, goals, final, self.engine, options.overlap, budget, most)
+        self.builder = GraphBuilder(
+            Questions(Problem(reachable.system, tuple(goals), final, options.overlap), self.engine, budget), most
+        )
 
     def observe(self, upper: Mapping[Edge, int]) -> None:
         """What runs show is not looked at."""
@@ -134,10 +138,10 @@ def outcome(folder: Path, criterion: str, limit: float, depth: int | None = None
     whole up to ``depth`` steps. Every engine is ``sat``.
     """
     controller = load(read_project(str(folder)), criteria=[criterion] if criterion else [])
-    options = Options(engine="sat", explore=0, exhaust=0, time_limit=limit)
+    options = Options(engine="sat", time_limit=limit)
     meter = Meter()
     with _as_wanted(meter, depth):
-        result = generate(controller.system, controller.goals, controller.final, options)
+        result = generate(Problem(controller.system, tuple(controller.goals), controller.final), options)
     return _told(result, meter)
 
 

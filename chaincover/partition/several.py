@@ -168,7 +168,7 @@ class _Several:
             return
         if self._options.max_length is not None and any(c.length > self._options.max_length for c in chosen):
             return
-        self._conflicts = list(conflicts_of(exact.covers, left, how, self._problem.final is None))
+        self._conflicts = list(conflicts_of(exact.covers, left, how, True, self._problem.final is None))
         lower = sum(cover.length for cover in chosen)
         if len(chosen) < len(self._results) or lower < total(self._results):
             self._each([[name for name in left if name in cover.goals] for cover in chosen])

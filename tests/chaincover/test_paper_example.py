@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from chaincover.minimality.direct_bound import FARTHEST
 from cruise import INIT, INPUTS, OFF, ON, PROPERTIES, cruise, enable, prop, transitions
 from pysmt.fnode import FNode
 from pysmt.shortcuts import And, Not
@@ -10,8 +11,8 @@ from pysmt.shortcuts import And, Not
 from bmc.explicit.explore import reachable_states
 from bmc.system.simulation import Simulator
 from chaincover.chain import Hit
-from chaincover.minimality.direct_bound import FARTHEST
 from chaincover.pipeline import ChainResult, Options, generate
+from chaincover.problem import Problem
 
 State = tuple[int, int, bool]
 
@@ -43,7 +44,7 @@ def changes() -> list[tuple[State, State]]:
 @pytest.mark.parametrize(("final", "length"), [(None, 8), (INIT, 9)])
 @pytest.mark.parametrize("ordering", ["auto", "local"])
 def test_four_properties(final: FNode | None, length: int, ordering: str) -> None:
-    result = generate(cruise(), PROPERTIES, final, Options(ordering=ordering))
+    result = generate(Problem(cruise(), tuple(PROPERTIES), final), Options(ordering=ordering))
     assert result.chain is not None
     assert result.chain.length == result.bounds.lower == length
     assert result.bounds.minimal
@@ -60,20 +61,20 @@ def test_four_properties(final: FNode | None, length: int, ordering: str) -> Non
 def test_all_eighteen_transitions(final: FNode | None) -> None:
     goals = transitions(changes())
     assert len(goals) == 18
-    result = generate(cruise(), goals, final)
+    result = generate(Problem(cruise(), tuple(goals), final))
     assert result.chain is not None
     assert result.chain.length == 22
     assert result.bounds.minimal
 
 
 def test_without_exploration_the_bound_is_still_right() -> None:
-    result = generate(cruise(), PROPERTIES, None, Options(explore=0))
+    result = generate(Problem(cruise(), tuple(PROPERTIES), None), Options(engine="sat"))
     assert not any("reachable states" in name for name in result.invariants)
     assert result.bounds.lower <= 8 <= result.bounds.length
 
 
 def test_figure_1_as_printed_has_no_way_back() -> None:
-    result = generate(cruise(fixed=False), PROPERTIES, INIT, Options(bound=12))
+    result = generate(Problem(cruise(fixed=False), tuple(PROPERTIES), INIT), Options(bound=12))
     assert {v.goal: v.status for v in result.verdicts} == {
         "p1": "no-way-to-final",
         "p2": "no-way-to-final",
@@ -81,12 +82,12 @@ def test_figure_1_as_printed_has_no_way_back() -> None:
         "p4": "covered",
     }
     assert "no run goes on to the final condition" in result.verdicts[0].detail
-    blind = generate(cruise(fixed=False), PROPERTIES, INIT, Options(bound=12, explore=0))
+    blind = generate(Problem(cruise(fixed=False), tuple(PROPERTIES), INIT), Options(bound=12, engine="sat"))
     assert "within K = 12" in blind.verdicts[0].detail
 
 
 def test_figure_1_covers_p4_alone() -> None:
-    result = generate(cruise(fixed=False), PROPERTIES[3:], INIT)
+    result = generate(Problem(cruise(fixed=False), tuple(PROPERTIES[3:]), INIT))
     assert result.chain is not None
     assert result.chain.length == 6
     assert result.bounds.minimal
@@ -95,7 +96,7 @@ def test_figure_1_covers_p4_alone() -> None:
 def test_examples_1_and_2_the_broken_chain_is_repaired() -> None:
     goals = [prop("p1", And(OFF, Not(enable), INPUTS[4]), enable), prop("p2", And(ON, INPUTS[1]))]
     said: list[str] = []
-    result = generate(cruise(), goals, INIT, progress=said.append)
+    result = generate(Problem(cruise(), tuple(goals), INIT), progress=said.append)
     assert result.graph.weights["init", "p1"] == 0
     assert result.graph.weights["p1", "p2"] == 1
     assert result.graph.weights["p2", "final"] == 2
@@ -105,7 +106,7 @@ def test_examples_1_and_2_the_broken_chain_is_repaired() -> None:
     assert pressed(result)[2:] == ["brake", "button"]
     assert result.chain.hits == (Hit("p1", 0, True), Hit("p2", 2, None))
     assert result.bounds.minimal
-    weights_only = generate(cruise(), goals, INIT, Options(improve=0))
+    weights_only = generate(Problem(cruise(), tuple(goals), INIT), Options())
     assert weights_only.chain == result.chain
     assert weights_only.graph.lower["init", "p2"] + weights_only.graph.lower["p2", "final"] == 4
     assert (weights_only.bounds.lower, weights_only.bounds.basis) == (4, FARTHEST)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from chaincover.minimality.direct_bound import lower_bound
 from cruise import INIT, PROPERTIES, cruise, prop
 from engine_doubles import NoRandomRuns, search_with
 from pysmt.shortcuts import BV, BVULE, FALSE, TRUE, And, BVURem, Equals, Ite, Not
@@ -16,13 +17,13 @@ from bmc.formulas.unroll import at, framed
 from bmc.system.run import Run
 from bmc.system.simulation import Simulator
 from bmc.system.transition import BOOLEAN, Condition, InputVariable, StateVariable, TransitionSystem, ValueType
-from chaincover.chain import Chain, Violation
+from chaincover.chain import Chain, Plan, Violation
 from chaincover.concretise import enumerated_inputs as explicit_inputs
-from chaincover.chain import Plan
 from chaincover.minimality import proof
-from chaincover.minimality.direct_bound import lower_bound
-from chaincover.pipeline import Options, generate
-from chaincover.replay.simulated import Checker
+from chaincover.options import Options
+from chaincover.pipeline import generate
+from chaincover.problem import Problem
+from chaincover.replay.judge import Judge
 from chaincover.runs import first_chain
 from chaincover.weights import ReachGraph
 from properties.goal import Goal
@@ -52,7 +53,7 @@ def statuses(result) -> dict[str, str]:
 
 
 def test_goals_that_exclude_each_other_are_named() -> None:
-    result = generate(branches(), [at_place("one", 1), at_place("two", 2)], None, Options(bound=3))
+    result = generate(Problem(branches(), (at_place("one", 1), at_place("two", 2)), None), Options(bound=3))
     assert result.chain is None
     assert statuses(result) == {"one": "excluded", "two": "excluded"}
     assert "two" in result.verdicts[0].detail
@@ -60,34 +61,34 @@ def test_goals_that_exclude_each_other_are_named() -> None:
 
 def test_unreachable_is_said_only_with_a_proof_and_the_rest_is_covered() -> None:
     goals = [at_place("three", 3), at_place("one", 1)]
-    assert statuses(generate(branches(), goals, None)) == {"three": "unreachable", "one": "covered"}
-    by_values = generate(branches(), goals, None, Options(bound=2, explore=0))
+    assert statuses(generate(Problem(branches(), tuple(goals), None))) == {"three": "unreachable", "one": "covered"}
+    by_values = generate(Problem(branches(), tuple(goals), None), Options(bound=2, engine="sat"))
     assert statuses(by_values) == {"three": "unreachable", "one": "covered"}
     assert "proved invariants" in by_values.verdicts[0].detail
-    blind = generate(branches(), goals, None, Options(bound=2, explore=0, improve=0))
+    blind = generate(Problem(branches(), tuple(goals), None), Options(bound=2, engine="sat"))
     assert statuses(blind) == {"three": "not-within-bound", "one": "covered"}
     assert "K = 2" in blind.verdicts[0].detail
-    void = generate(branches(), [prop("void", FALSE())], place.Equals(BV(0, 8)), Options(explore=0))
+    void = generate(Problem(branches(), (prop("void", FALSE()),), place.Equals(BV(0, 8))), Options(engine="sat"))
     assert void.chain is None
     assert statuses(void) == {"void": "unreachable"}
 
 
 def test_zero_goals_one_goal_and_goals_equal_to_the_ends() -> None:
-    assert generate(cruise(), [], None).chain.length == 0
-    assert generate(cruise(), [], INIT).chain.length == 0
-    assert generate(branches(), [], place.Equals(BV(2, 8))).chain.length == 1
-    stuck = generate(branches(), [], place.Equals(BV(3, 8)), Options(bound=3))
+    assert generate(Problem(cruise(), (), None)).chain.length == 0
+    assert generate(Problem(cruise(), (), INIT)).chain.length == 0
+    assert generate(Problem(branches(), (), place.Equals(BV(2, 8)))).chain.length == 1
+    stuck = generate(Problem(branches(), (), place.Equals(BV(3, 8))), Options(bound=3))
     assert stuck.chain is None
     assert stuck.verdicts == ()
-    same = generate(cruise(), [Goal("rest", at(INIT, 0), None, 0)], INIT)
+    same = generate(Problem(cruise(), (Goal("rest", at(INIT, 0), None, 0),), INIT))
     assert (same.chain.length, same.bounds.minimal) == (0, True)
-    assert generate(cruise(), PROPERTIES[:1], None).chain.length == 3
+    assert generate(Problem(cruise(), tuple(PROPERTIES[:1]), None)).chain.length == 3
 
 
 def test_overlap_forbidden_keeps_the_steps_of_goals_disjoint() -> None:
     goals = [Goal(f"g{n}", TRUE(), None, 2) for n in range(3)]
-    assert generate(cruise(), goals, None).chain.length == 2
-    apart = generate(cruise(), goals, None, Options(overlap="forbid"))
+    assert generate(Problem(cruise(), tuple(goals), None)).chain.length == 2
+    apart = generate(Problem(cruise(), tuple(goals), None), Options(overlap="forbid"))
     assert apart.chain.length == 6
     assert [hit.step for hit in apart.chain.hits] == [0, 2, 4]
     assert apart.bounds.minimal
@@ -95,7 +96,7 @@ def test_overlap_forbidden_keeps_the_steps_of_goals_disjoint() -> None:
 
 def test_a_chain_ends_no_earlier_than_any_of_its_goals() -> None:
     goals = [Goal("long", TRUE(), TRUE(), 5), prop("short", TRUE())]
-    result = generate(cruise(), goals, INIT)
+    result = generate(Problem(cruise(), tuple(goals), INIT))
     assert result.chain.length == 5
     assert result.chain.run.states[-1] == result.chain.run.states[0]
 
@@ -103,14 +104,14 @@ def test_a_chain_ends_no_earlier_than_any_of_its_goals() -> None:
 def test_consequents_and_asserts_are_findings_not_restrictions() -> None:
     system = branches(asserts=(Condition("never 2", Not(place.Equals(BV(2, 8)))),))
     goal = Goal("two", at(place.Equals(BV(2, 8)), 0), at(place.Equals(BV(1, 8)), 1), 1)
-    chain = generate(system, [goal], None).chain
+    chain = generate(Problem(system, (goal,), None)).chain
     assert [hit.consequent_held for hit in chain.hits] == [False]
     assert chain.failures == chain.hits
     assert chain.violations == (Violation("never 2", 1),)
 
 
 def test_a_time_limit_gives_what_is_known() -> None:
-    result = generate(cruise(), PROPERTIES, None, Options(time_limit=1e-6))
+    result = generate(Problem(cruise(), tuple(PROPERTIES), None), Options(time_limit=1e-6))
     assert result.stopped_by == "time limit"
     assert result.chain is None
     assert set(statuses(result).values()) == {"undecided"}
@@ -122,7 +123,7 @@ def test_an_interrupt_during_the_last_stage_keeps_the_chain(monkeypatch: pytest.
         raise KeyboardInterrupt
 
     monkeypatch.setattr(explicit_inputs, "canonicalise", interrupted)
-    result = generate(cruise(), PROPERTIES, None)
+    result = generate(Problem(cruise(), tuple(PROPERTIES), None))
     assert result.stopped_by == "interrupt"
     assert result.chain.length == 8
     assert set(statuses(result).values()) == {"covered"}
@@ -133,7 +134,7 @@ def test_an_interrupt_while_the_graph_grows_leaves_what_random_runs_found() -> N
         if "K = 1" in text:
             raise KeyboardInterrupt
 
-    result = generate(cruise(), [*PROPERTIES, prop("void", FALSE())], None, progress=progress)
+    result = generate(Problem(cruise(), (*PROPERTIES, prop("void", FALSE())), None), progress=progress)
     assert result.stopped_by == "interrupt"
     assert result.depth == 1
     assert statuses(result) == {"p1": "covered", "p2": "covered", "p3": "covered", "p4": "covered"} | {
@@ -148,7 +149,7 @@ def test_an_interrupt_while_the_graph_grows_leaves_other_goals_undecided(monkeyp
             raise KeyboardInterrupt
 
     monkeypatch.setattr(first_chain.Simulated, "chain", lambda simulated: None)
-    result = generate(cruise(), [*PROPERTIES, prop("void", FALSE())], None, progress=progress)
+    result = generate(Problem(cruise(), (*PROPERTIES, prop("void", FALSE())), None), progress=progress)
     assert result.stopped_by == "interrupt"
     assert statuses(result) == {"p1": "undecided", "p2": "undecided", "p3": "undecided", "p4": "undecided"} | {
         "void": "unreachable"
@@ -180,11 +181,11 @@ def test_unknown_answers_never_become_unreachable(explore: int, monkeypatch: pyt
             return Session(choose("z3").session(system, source, goals))
 
     search_with(monkeypatch, Doubtful())
-    simulated = generate(cruise(), PROPERTIES, INIT, Options(bound=4, explore=explore))
+    simulated = generate(Problem(cruise(), tuple(PROPERTIES), INIT), Options(bound=4))
     assert set(statuses(simulated).values()) == {"covered"}
     assert simulated.bounds.lower <= 9 <= simulated.chain.length
     monkeypatch.setattr(first_chain, "Simulated", NoRandomRuns)
-    result = generate(cruise(), PROPERTIES, INIT, Options(bound=4, explore=explore))
+    result = generate(Problem(cruise(), tuple(PROPERTIES), INIT), Options(bound=4))
     assert result.chain is None
     assert result.stopped_by == ""
     assert set(statuses(result).values()) <= {"undecided", "excluded"}
@@ -194,7 +195,7 @@ def test_unknown_answers_never_become_unreachable(explore: int, monkeypatch: pyt
 def test_wrong_options_are_usage_errors() -> None:
     for options in (Options(bound=-1), Options(overlap="maybe"), Options(time_limit=0), Options(ordering="x")):
         with pytest.raises(UsageError):
-            generate(cruise(), PROPERTIES, None, options)
+            generate(Problem(cruise(), tuple(PROPERTIES), None), options)
 
 
 def test_a_chain_below_the_bound_or_a_false_claim_is_a_disagreement() -> None:
@@ -202,7 +203,7 @@ def test_a_chain_below_the_bound_or_a_false_claim_is_a_disagreement() -> None:
     assert lower_bound(graph, 4).minimal
     with pytest.raises(CheckDisagreed, match="below the proven"):
         lower_bound(graph, 3)
-    checker = Checker(branches(), [at_place("one", 1)], place.Equals(BV(1, 8)))
+    checker = Judge(Problem(branches(), (at_place("one", 1),), place.Equals(BV(1, 8))))
     plan = Plan(("init", "one", "final"), (1, 0))
 
     def claim(*choices: int) -> Chain:
@@ -223,14 +224,14 @@ def test_timers_are_followed_step_by_step(monkeypatch: pytest.MonkeyPatch) -> No
         (InputVariable("pl_go", BOOLEAN),),
     )
     goal = Goal("elapsed", And(at(Equals(level, BV(20, 8)), 0), framed(go, 0)), at(Equals(level, BV(21, 8)), 1), 1)
-    shown = generate(system, [goal], Equals(level, BV(0, 8)), Options(explore=0))
+    shown = generate(Problem(system, (goal,), Equals(level, BV(0, 8))), Options(engine="sat"))
     assert (shown.depth, shown.graph.lower["init", "elapsed"], shown.graph.upper["init", "elapsed"]) == (19, 20, 20)
     assert (shown.chain.length, shown.bounds.minimal) == (22, True)
-    listed = generate(system, [goal], Equals(level, BV(0, 8)))
+    listed = generate(Problem(system, (goal,), Equals(level, BV(0, 8))))
     assert listed.depth < 19
     assert (listed.chain.length, listed.bounds.minimal) == (22, True)
     monkeypatch.setattr(first_chain, "Simulated", NoRandomRuns)
-    result = generate(system, [goal], Equals(level, BV(0, 8)), Options(explore=0))
+    result = generate(Problem(system, (goal,), Equals(level, BV(0, 8))), Options(engine="sat"))
     assert result.depth >= 20
     assert result.graph.weights["init", "elapsed"] == 20
     assert (result.chain.length, result.bounds.minimal) == (22, True)
@@ -238,11 +239,11 @@ def test_timers_are_followed_step_by_step(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_the_search_over_whole_chains_finds_what_no_lengthening_of_one_order_can() -> None:
     case = random_case(345, goals=3, longest=2)
-    one_order = generate(case.system, case.goals, case.final, Options(bound=4, improve=0, repair="none"))
+    one_order = generate(Problem(case.system, tuple(case.goals), case.final), Options(bound=4, repair="none"))
     assert one_order.chain is None
     assert set(statuses(one_order).values()) <= {"not-within-bound", "unreachable"}
     assert "the graph has a covering path" in one_order.verdicts[0].detail
-    result = generate(case.system, case.goals, case.final, Options(bound=4))
+    result = generate(Problem(case.system, tuple(case.goals), case.final), Options(bound=4))
     assert result.chain is not None
     assert result.bounds.minimal
 
@@ -253,7 +254,7 @@ def test_an_interrupt_while_shortening_keeps_chain_and_bound(monkeypatch: pytest
         raise KeyboardInterrupt
 
     monkeypatch.setattr(proof.WindowShortener, "work", interrupted)
-    result = generate(cruise(), PROPERTIES, None, Options(explore=0))
+    result = generate(Problem(cruise(), tuple(PROPERTIES), None), Options(engine="sat"))
     assert result.stopped_by == "interrupt"
     assert result.chain.length == 10
     assert 7 <= result.bounds.lower <= 8
@@ -276,7 +277,7 @@ def test_a_limit_while_one_goal_is_sought_leaves_a_chain_for_the_others() -> Non
         state=(*branches().state, lock), inputs=(*branches().inputs, InputVariable("pl_key", BYTE, ((0, 2),)))
     )
     goals = [Goal("far", at(And(start, level.Equals(BV(20, 8))), 0), None, 0), at_place("one", 1)]
-    result = generate(system, goals, None, Options(explore=0), progress)
+    result = generate(Problem(Problem(system, tuple(goals), None), tuple(Options(engine="sat")), progress))
     assert result.stopped_by == "interrupt"
     assert sum(text.startswith("inputs: init -> one") for text in told) == 1
     assert statuses(result) == {"far": "undecided", "one": "covered"}
@@ -285,10 +286,10 @@ def test_a_limit_while_one_goal_is_sought_leaves_a_chain_for_the_others() -> Non
 
 
 def test_no_chain_is_longer_than_asked_for() -> None:
-    within = generate(cruise(), PROPERTIES, INIT, Options(max_length=9))
+    within = generate(Problem(cruise(), tuple(PROPERTIES), INIT), Options(max_length=9))
     assert (within.chain.length, within.bounds.minimal) == (9, True)
-    for options in (Options(max_length=8), Options(max_length=8, explore=0)):
-        short = generate(cruise(), PROPERTIES, INIT, options)
+    for options in (Options(max_length=8), Options(max_length=8, engine="sat")):
+        short = generate(Problem(cruise(), tuple(PROPERTIES), INIT), options)
         assert short.chain is None
         assert short.bounds.lower == 9
         assert set(statuses(short).values()) == {"not-within-bound"}

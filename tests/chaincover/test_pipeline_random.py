@@ -10,9 +10,12 @@ from random_systems import RandomCase, random_case
 from bmc.engines import choose
 from bmc.formulas.unroll import at
 from bmc.system.simulation import Simulator
-from chaincover.limits import Limits
 from chaincover.graph.reachability import GraphBuilder
-from chaincover.pipeline import Options, generate
+from chaincover.limits import Limits
+from chaincover.options import Options
+from chaincover.pipeline import generate
+from chaincover.problem import Problem
+from chaincover.questions import Questions
 from chaincover.runs.random import Simulated
 from chaincover.weights import FINAL, INIT
 from properties.goal import Goal
@@ -47,7 +50,9 @@ def check_weights(case: RandomCase, graph, reference: Explicit, starts, bound: i
 @given(SEEDS, st.sampled_from(["allow", "forbid"]))
 def test_weights_are_those_of_explicit_search(seed: int, overlap: str) -> None:
     case = random_case(seed)
-    builder = GraphBuilder(case.system, case.goals, case.final, choose("z3"), overlap, limit=BOUND)
+    builder = GraphBuilder(
+        Questions(Problem(case.system, tuple(case.goals), case.final, overlap), choose("z3"), Limits()), BOUND
+    )
     for _ in range(BOUND + 1):
         builder.extend()
     graph = builder.graph()
@@ -61,7 +66,9 @@ def test_weights_are_those_of_explicit_search(seed: int, overlap: str) -> None:
 @given(SEEDS, st.sampled_from(["allow", "forbid"]), st.booleans())
 def test_weights_are_the_same_in_jumps_and_after_simulation(seed: int, overlap: str, simulate: bool) -> None:
     case = random_case(seed)
-    builder = GraphBuilder(case.system, case.goals, case.final, choose("z3"), overlap, limit=BOUND)
+    builder = GraphBuilder(
+        Questions(Problem(case.system, tuple(case.goals), case.final, overlap), choose("z3"), Limits()), BOUND
+    )
     if simulate:
         simulated = Simulated(case.system, case.goals, case.final, overlap, Limits())
         simulated.chain()
@@ -75,7 +82,7 @@ def test_weights_are_the_same_in_jumps_and_after_simulation(seed: int, overlap: 
 @given(SEEDS, st.sampled_from([0, 100_000]), st.sampled_from([0, 5]))
 def test_chains_and_bounds_agree_with_explicit_search(seed: int, explore: int, improve: int) -> None:
     case = random_case(seed, goals=3, longest=2)
-    result = generate(case.system, case.goals, case.final, Options(bound=6, explore=explore, improve=improve))
+    result = generate(Problem(case.system, tuple(case.goals), case.final), Options(bound=6))
     reference = Explicit(case.system)
     if explore and result.chain is None:
         check_weights(case, result.graph, reference, reference.reachable(), result.depth, "allow")

@@ -15,8 +15,10 @@ from pysmt.shortcuts import FALSE, TRUE
 from bmc.engines import choose
 from bmc.engines.protocol import Answer, Status, check_in_turn
 from bmc.errors import InputRefused, LimitReached
-from chaincover.limits import Limits
 from chaincover.graph.reachability import GraphBuilder
+from chaincover.limits import Limits
+from chaincover.problem import Problem
+from chaincover.questions import Questions
 from chaincover.weights import INIT, ReachGraph, exists_path, obstacles, transitive_closure
 
 
@@ -69,7 +71,7 @@ def test_obstacles_are_named() -> None:
 
 
 def build(goals, final, depth: int, overlap: str = "allow", **options) -> ReachGraph:
-    builder = GraphBuilder(cruise(), goals, final, choose("z3"), overlap, **options)
+    builder = GraphBuilder(Questions(Problem(cruise(), tuple(goals), final, overlap), choose("z3"), Limits()))
     for _ in range(depth + 1):
         builder.extend()
     return builder.graph()
@@ -130,7 +132,7 @@ class GivesUp:
 
 
 def test_unknown_freezes_the_lower_bound_and_is_kept_apart() -> None:
-    builder = GraphBuilder(cruise(), PROPERTIES, None, GivesUp())
+    builder = GraphBuilder(Questions(Problem(cruise(), tuple(PROPERTIES), None, "allow"), GivesUp(), Limits()))
     for _ in range(4):
         builder.extend()
     graph = builder.graph()
@@ -140,7 +142,7 @@ def test_unknown_freezes_the_lower_bound_and_is_kept_apart() -> None:
 
 
 def test_the_time_limit_ends_the_construction_between_queries() -> None:
-    builder = GraphBuilder(cruise(), PROPERTIES, None, choose("z3"), budget=Limits(1e-9))
+    builder = GraphBuilder(Questions(Problem(cruise(), tuple(PROPERTIES), None, "allow"), choose("z3"), Limits(1e-9)))
     with pytest.raises(LimitReached, match="time limit"):
         builder.extend()
     assert builder.graph().depth == -1

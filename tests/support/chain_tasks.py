@@ -16,13 +16,14 @@ from bmc.engines.protocol import Alternative, Answer, Engine, Session, Status, c
 from bmc.explicit.explore import reachability_invariant
 from bmc.formulas.unroll import at
 from bmc.system.transition import TransitionSystem
-from chaincover.limits import Limits
-from chaincover.questions import Questions
 from chaincover.concretise.path_trial import Outcome, Task
 from chaincover.graph.reachability import GraphBuilder
+from chaincover.limits import Limits
 from chaincover.orderings import choose as choose_ordering
 from chaincover.orderings import missing_library
-from chaincover.replay.simulated import Checker
+from chaincover.problem import Problem
+from chaincover.questions import Questions
+from chaincover.replay.judge import Judge
 
 TSP = "local" if missing_library("tsp") else "tsp"
 """The ordering for refinement."""
@@ -32,8 +33,14 @@ def task(case: Case, ordering: str, limit: int, overlap: str = "allow", engine: 
     """A chain to be found for ``case``."""
     system, goals, final = case
     engine = engine or choose_engine("z3")
-    builder = GraphBuilder(system, goals, final, engine, overlap, limit=limit)
-    return Task(Questions(system, goals, final, engine, Limits()), builder, choose_ordering(ordering), overlap, limit)
+    builder = GraphBuilder(Questions(Problem(system, tuple(goals), final, overlap), engine, Limits()), limit)
+    return Task(
+        Questions(Problem(system, tuple(goals), final), engine, Limits()),
+        builder,
+        choose_ordering(ordering),
+        overlap,
+        limit,
+    )
 
 
 def extended(task: Task) -> Task:
@@ -61,7 +68,7 @@ def check_against_explicit_search(case: Case, task: Task, found: Outcome) -> boo
     if found.status is Status.SAT:
         assert found.plan is not None
         assert found.run is not None
-        chain = Checker(system, goals, final).chain(found.plan, found.run)
+        chain = Judge(Problem(system, tuple(goals), final)).chain(found.plan, found.run)
         assert sorted(chain.order) == sorted(goal.name for goal in wanted)
         lengths = {goal.name: goal.length for goal in goals}
         spans = zip(found.plan.goals, pairwise(found.plan.starts), strict=False)

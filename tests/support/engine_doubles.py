@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import pytest
 from chain_checks import check_chain
+from chaincover.runs.first_chain import by_trials
 from explicit import Explicit
 from machines import Case, random_machine
 from pysmt.fnode import FNode
@@ -20,11 +21,11 @@ from bmc.system.run import Run
 from bmc.system.simulation import Simulator
 from bmc.system.transition import TransitionSystem
 from chaincover import search
-from chaincover.limits import Limits
-from chaincover.questions import Questions
 from chaincover.graph import source as graph_source
+from chaincover.limits import Limits
+from chaincover.problem import Problem
+from chaincover.questions import Questions
 from chaincover.runs import first_chain
-from chaincover.runs.first_chain import by_trials
 from chaincover.weights import Edge
 
 LIMIT = 6
@@ -178,7 +179,7 @@ def tried(
 ) -> tuple[Run, Mapping[str, int]] | None:
     """What ``by_trials`` finds."""
     system, goals, final = case
-    questions = Questions(system, goals, final, engine or Trying(), budget or Limits())
+    questions = Questions(Problem(system, tuple(goals), final), engine or Trying(), budget or Limits())
     found: list[tuple[Run, Mapping[str, int]]] = []
     by_trials(questions, [goal.name for goal in goals], overlap, limit, lambda run, steps: found.append((run, steps)))
     assert len(found) <= 1

@@ -24,6 +24,7 @@ from chaincover.graph.explored import Reachable
 from chaincover.options import Options
 from chaincover.partition.several import generate_several
 from chaincover.pipeline import generate
+from chaincover.problem import Problem
 from chaincover.reductions.slicing import sliced
 
 FLOAT = ValueType("float", 32, floating=True)
@@ -120,7 +121,7 @@ def test_chains_are_those_without_spare_inputs(seed: int, ticks: int) -> None:
     part = sliced(whole, case.goals, final)
     assert Reachable(part, case.goals, final, 100_000).graph is not None
     assert not {v.name for v in part.state} & {f"{PREFIX}sp_junk", f"{PREFIX}sp_y", f"{PREFIX}sp_z"}
-    result = generate(whole, case.goals, final, Options(bound=24))
+    result = generate(Problem(whole, tuple(case.goals), final), Options(bound=24))
     assert result.complete == (expected is not None)
     if result.chain is None or not result.complete:
         return
@@ -129,7 +130,7 @@ def test_chains_are_those_without_spare_inputs(seed: int, ticks: int) -> None:
     assert all(list(values) == [v.name for v in whole.inputs] for values in run.inputs)
     assert all(simulator.allowed(s, i) for s, i in zip(run.states, run.inputs, strict=False))
     assert all(own["sp_junk"] == own["sp_y"] == 0 for own in run.inputs)
-    several = generate_several(whole, case.goals, final, Options(bound=24))
+    several = generate_several(Problem(whole, tuple(case.goals), final), Options(bound=24))
     assert [part.chain for part in several.results] == [result.chain]
 
 

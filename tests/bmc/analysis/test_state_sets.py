@@ -21,7 +21,9 @@ from bmc.invariants.facts import stated
 from bmc.invariants.induction import Prover, inductive
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Condition, TransitionSystem
-from chaincover.pipeline import Options, generate
+from chaincover.options import Options
+from chaincover.pipeline import generate
+from chaincover.problem import Problem
 
 SEEDS = st.integers(0, 10**9)
 
@@ -58,9 +60,7 @@ def test_the_search_without_a_list_agrees_with_the_explicit_optimum(seed: int, o
     else:
         case = random_case(seed, goals=3, longest=2)
         system, goals, final = case.system, case.goals, case.final
-    result = generate(
-        system, goals, final, Options(explore=0, exhaust=0, overlap=overlap, bound=5, rounds=5, improve=1)
-    )
+    result = generate(Problem(system, tuple(goals), final), Options(overlap=overlap, bound=5, engine="sat"))
     check_everywhere(system, tuple(f for name in result.invariants if (f := named(system, name)) is not None))
     reference = Explicit(system)
     reached = reference.reachable()

@@ -20,6 +20,7 @@ from bmc.system.simulation import Simulator
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover.options import Options
 from chaincover.pipeline import generate
+from chaincover.problem import Problem
 from properties.goal import Goal
 
 
@@ -116,7 +117,7 @@ def test_many_states_or_inputs_are_refused() -> None:
 def chain_of(engine: str, seed: int):  # type: ignore[no-untyped-def]
     system, goals, final = random_machine(seed)
     chosen: tuple[Goal, ...] = tuple(goals)
-    result = generate(system, chosen, final, Options(engine=engine))
+    result = generate(Problem(system, tuple(chosen), final), Options(engine=engine))
     return result.chain and result.chain.run, result.verdicts, result.bounds.minimal
 
 

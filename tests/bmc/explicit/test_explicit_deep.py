@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 from command_line import MODELS
 
-from chaincover.limits import Limits
 from chaincover.graph.enumerated import ListedGraphBuilder, listed_builder
 from chaincover.graph.explored import Reachable
 from chaincover.graph.small import ONE_BY_ONE, SmallSystem
+from chaincover.limits import Limits
 from chaincover.options import Options
 from chaincover.project.load import Controller, load
 from chaincover.project.project_file import read_project
@@ -71,5 +71,5 @@ def test_a_long_list_makes_the_graph(deep: tuple[Controller, Reachable]) -> None
     small = alarm(3, 4, 5)
     few = Reachable(small.system, small.goals, small.final, 100_000)
     assert listed_builder(few, small.goals, small.final, Options(), Limits()) is None, "the solver is quick there"
-    none = Options(exhaust=0)
+    none = Options()
     assert listed_builder(reachable, controller.goals, controller.final, none, Limits()) is None

@@ -24,9 +24,11 @@ from bmc.invariants.facts import stated
 from bmc.invariants.induction import Prover, inductive
 from bmc.system.hold import PHASE, boundary, hold
 from bmc.system.transition import Condition, StateVariable, TransitionSystem, Valuation, ValueType
-from chaincover.budget import Budget
 from chaincover.check.found_invariants import INDUCTION, find_invariants
-from chaincover.pipeline import Options, generate
+from chaincover.limits import Limits
+from chaincover.options import Options
+from chaincover.pipeline import generate
+from chaincover.problem import Problem
 from properties.goal import Goal
 
 Case = tuple[TransitionSystem, tuple[Goal, ...], FNode | None]
@@ -94,7 +96,7 @@ def test_what_is_found_holds_in_every_reachable_state(seed: int, ticks: int) -> 
     assert sets is not None
     assert all(any(low <= s[name] <= high for low, high in sets[name]) for s in states for name in sets)
     assert broken(self_found(system, formulas, Prover(engine)), states) == []
-    told = find_invariants(system, system, goals, None, engine, Budget())
+    told = find_invariants(system, system, goals, None, engine, Limits())
     known = {var.name: var for var in system.state}
     assert broken([fact for one in told if (fact := stated(one.text, known)) is not None], states) == []
     assert all(stated(one.text, known) is not None for one in told)
@@ -120,8 +122,8 @@ def test_of_guesses_partly_false_only_true_ones_are_kept(seed: int, ticks: int) 
 def test_the_search_in_held_steps_uses_only_what_is_true(seed: int, ticks: int) -> None:
     free, goals, final = case_of(seed)
     system = hold(free, ticks)
-    limits = Options(explore=0, exhaust=0, bound=4 * ticks, rounds=3, improve=1)
-    result = generate(system, goals, boundary(system, final), limits)
+    limits = Options(bound=4 * ticks, engine="sat")
+    result = generate(Problem(system, tuple(goals), boundary(system, final)), limits)
     known = {var.name: var for var in system.state}
     used = [fact for name in result.invariants if (fact := stated(name, known)) is not None]
     assert len(used) == len(result.invariants)

@@ -23,6 +23,7 @@ from chaincover.graph.exhaustive import exhaust, least_run
 from chaincover.options import Options
 from chaincover.partition.several import generate_several
 from chaincover.pipeline import generate
+from chaincover.problem import Problem
 from chaincover.project.load import load
 from chaincover.project.project_file import read_project
 from properties.goal import Goal
@@ -77,8 +78,8 @@ def test_the_pipeline_finds_the_least_held_run(seed: int, overlap: str, explore:
     ticks = 2 + seed % 2
     expected = HeldRuns(case.system, case.goals, ticks, overlap == "forbid").least_of_all(case.final)
     system = hold(case.system, ticks)
-    options = Options(overlap=overlap, explore=explore, bound=24)
-    result = generate(system, case.goals, boundary(system, case.final), options)
+    options = Options(overlap=overlap, bound=24)
+    result = generate(Problem(system, tuple(case.goals), boundary(system, case.final)), options)
     assert result.bounds.lower <= (result.bounds.lower if expected is None else expected)
     if result.complete:
         assert result.chain is not None
@@ -100,7 +101,7 @@ def test_several_chains_each_hold_their_inputs(seed: int) -> None:
     sets = [chosen for size in range(1, len(names) + 1) for chosen in combinations(names, size)]
     steps = {frozenset(chosen): plain.least(case.final, chosen, MOST) for chosen in sets}
     system = hold(case.system, 2)
-    found = generate_several(system, case.goals, boundary(system, case.final), Options(bound=12))
+    found = generate_several(Problem(system, tuple(case.goals), boundary(system, case.final)), Options(bound=12))
     assert sorted({hit.goal for part in found.results for hit in part.chain.hits}) == sorted(names)
     ways = [
         (len(classes), sum(steps[c] for c in classes))
@@ -205,7 +206,7 @@ def test_a_goal_within_a_held_step_that_cannot_be_ended_is_reached_but_has_no_wa
     )
     goal = Goal("three", framed(count, 0).Equals(BV(3, 3)), None, 0)
     system = hold(free, 2)
-    result = generate(system, [goal], boundary(system, None), Options(bound=8))
+    result = generate(Problem(system, (goal,), boundary(system, None)), Options(bound=8))
     assert [v.status for v in result.verdicts] == [NO_WAY_TO_FINAL]
     assert result.verdicts[0].detail.startswith("reached")
 

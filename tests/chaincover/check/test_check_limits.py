@@ -15,10 +15,10 @@ from small_programs import program, project
 from bmc.formulas.unroll import at, at_each, framed, shift
 from bmc.native.differential import Sampler
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType, equal, symbols_of
-from chaincover.limits import Limits
 from chaincover.check import analysis
 from chaincover.check.suspects import SuspectSearch
 from chaincover.check.vacuity import VacuitySearch
+from chaincover.limits import Limits
 
 INT = ValueType("int", 32, signed=True)
 FUNCTIONS = '[functions]\ninit = "init"\nstep = "compute"\n'

@@ -14,9 +14,9 @@ from random_systems import RandomCase, random_case
 from bmc.engines.z3 import Z3Engine
 from bmc.formulas.unroll import at, plain
 from bmc.system.transition import conjunction, equal, symbols_of
-from chaincover.limits import Limits
 from chaincover.check.goal_facts import GoalFacts, Sharing
 from chaincover.check.goal_search import find_facts
+from chaincover.limits import Limits
 from properties.goal import Goal
 
 SEEDS = range(40)

@@ -17,9 +17,9 @@ from bmc.engines.z3 import Z3Engine
 from bmc.formulas.evaluate import compile_formulas
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Condition, TransitionSystem, Valuation
-from chaincover.limits import Limits
 from chaincover.check import suspects
 from chaincover.check.suspects import SUSPECT_DEPTH, Suspect, SuspectSearch
+from chaincover.limits import Limits
 
 LAYERS = 60
 """More steps than a simulated run has."""

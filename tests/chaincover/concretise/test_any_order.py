@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import combinations, pairwise, product
 
 import pytest
+from chaincover.minimality.shorten import Shortener
 from explicit import Explicit
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,10 +17,10 @@ from bmc.engines.protocol import Status
 from bmc.formulas.unroll import at
 from bmc.system.run import Run
 from bmc.system.transition import BOOLEAN
-from chaincover.limits import Limits
 from chaincover.concretise.any_order import AnyOrder
+from chaincover.limits import Limits
+from chaincover.problem import Problem
 from chaincover.questions import Questions
-from chaincover.minimality.shorten import Shortener
 from properties.goal import Goal
 from properties.monitor import Monitor
 
@@ -57,7 +58,7 @@ def lengths_by_all_runs(reference: Explicit, goals: list[Goal], final: object, o
 def test_formulas_can_be_satisfied_where_a_run_covers_the_goals(seed: int, overlap: str) -> None:
     case = random_case(seed, goals=3, inputs=1)
     reference = Explicit(case.system)
-    questions = Questions(case.system, case.goals, case.final, choose_engine("z3"), Limits())
+    questions = Questions(Problem(case.system, tuple(case.goals), case.final), choose_engine("z3"), Limits())
     any_order = AnyOrder(questions.problem.by_name, overlap)
     for size in range(1, len(case.goals) + 1):
         for chosen in combinations(case.goals, size):
@@ -89,7 +90,7 @@ def check_credits(run: Run, goals: tuple[Goal, ...], credited: dict[str, int], o
 def test_whole_chains_of_every_length(seed: int, overlap: str) -> None:
     """What the search over whole chains refutes and finds, on machines with dead ends."""
     system, goals, final = random_machine(seed)
-    questions = Questions(system, goals, final, choose_engine("z3"), Limits())
+    questions = Questions(Problem(system, tuple(goals), final), choose_engine("z3"), Limits())
     reference = Explicit(system)
     chosen = list(goals)[:2]
     found: list[Run] = []

@@ -18,8 +18,10 @@ from bmc.formulas.unroll import at
 from bmc.system.simulation import Simulator
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover.chain import Plan
-from chaincover.pipeline import Options, generate
-from chaincover.replay.simulated import Checker
+from chaincover.options import Options
+from chaincover.pipeline import generate
+from chaincover.problem import Problem
+from chaincover.replay.judge import Judge
 from properties.goal import Goal
 
 BYTE = ValueType("uint8", 8)
@@ -33,11 +35,11 @@ def test_open_start_values_are_chosen_or_reported() -> None:
 
     goal = Goal("high", at(BVUGE(level, BV(100, 8)), 0), None, 0)
     any_start = Goal("any", TRUE(), None, 1)
-    chain = generate(system(("pl_level",)), [goal], None).chain
+    chain = generate(Problem(system(("pl_level",)), (goal,), None)).chain
     assert chain.run.states == ({"pl_level": 100},)
     assert chain.relies_on == ()
-    assert generate(system(), [goal], None).chain.relies_on == ("pl_level",)
-    assert generate(system(), [any_start], None).chain.relies_on == ()
+    assert generate(Problem(system(), (goal,), None)).chain.relies_on == ("pl_level",)
+    assert generate(Problem(system(), (any_start,), None)).chain.relies_on == ()
 
 
 def test_inputs_are_the_least_that_the_plan_allows() -> None:
@@ -50,7 +52,7 @@ def test_inputs_are_the_least_that_the_plan_allows() -> None:
         input_constraint=allowed,
     )
     goal = Goal("between", at(And(BVULT(BV(20, 8), level), BVULT(level, BV(30, 8))), 2), None, 2)
-    chain = generate(system, [goal], None, Options(explore=0)).chain
+    chain = generate(Problem(system, (goal,), None), Options(engine="sat")).chain
     assert [dict(values) for values in chain.run.inputs] == [
         {"pl_dial": 5, "pl_choice": 0},
         {"pl_dial": 21, "pl_choice": 5},
@@ -58,7 +60,7 @@ def test_inputs_are_the_least_that_the_plan_allows() -> None:
     free = TransitionSystem(
         "free", (StateVariable("pl_level", SIGNED, BV(0, 8), dial),), (InputVariable("pl_dial", SIGNED),)
     )
-    chain = generate(free, [Goal("two", TRUE(), None, 2)], None, Options(explore=0)).chain
+    chain = generate(Problem(free, (Goal("two", TRUE(), None, 2),), None), Options(engine="sat")).chain
     assert [values["pl_dial"] for values in chain.run.inputs] == [0, 0]
 
 
@@ -66,11 +68,11 @@ def test_inputs_are_the_least_that_the_plan_allows() -> None:
 @given(st.integers(0, 10**9))
 def test_inputs_are_lexicographically_least_among_all(seed: int) -> None:
     case = random_case(seed, goals=2, longest=2)
-    chain = generate(case.system, case.goals, case.final, Options(bound=3)).chain
+    chain = generate(Problem(case.system, tuple(case.goals), case.final), Options(bound=3)).chain
     if chain is None or chain.length > 4:
         return
     simulator = Simulator(case.system)
-    checker = Checker(case.system, case.goals, case.final)
+    checker = Judge(Problem(case.system, tuple(case.goals), case.final))
     starts = [hit.step for hit in chain.hits]
     gaps = [b - a for a, b in zip([0, *starts], [*starts, chain.length], strict=True)]
     plan = Plan(("init", *chain.order, "final"), tuple(gaps))
@@ -108,6 +110,6 @@ def test_results_are_the_same_in_every_process() -> None:
 
 
 def test_exclusive_inputs_stay_exclusive() -> None:
-    chain = generate(cruise(), PROPERTIES, None).chain
+    chain = generate(Problem(cruise(), tuple(PROPERTIES), None)).chain
     assert all(sum(values.values()) == 1 for values in chain.run.inputs)
     assert all(set(values) == {s.symbol_name() for s in INPUTS} for values in chain.run.inputs)

@@ -25,7 +25,10 @@ from bmc.system.simulation import Simulator
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover.chain import Chain
 from chaincover.concretise import value_trials as trials
-from chaincover.pipeline import Options, generate
+from chaincover.limits import Limits
+from chaincover.options import Options
+from chaincover.pipeline import generate
+from chaincover.problem import Problem
 from chaincover.report.console import _show_steps
 from chaincover.verify.limits import Clock, Limits
 from chaincover.verify.report import told_inputs
@@ -46,7 +49,7 @@ def reader(form: Format, ranges: Ranges) -> TransitionSystem:
 
 def chosen(form: Format, ranges: Ranges, wanted: FNode) -> int | None:
     """The input of a chain for the goal ``wanted`` of one step; None if there is no chain."""
-    chain = generate(reader(form, ranges), [Goal("g", at(wanted, 0), None, 1)], None, Options(bound=1)).chain
+    chain = generate(Problem(reader(form, ranges), (Goal("g", at(wanted, 0), None, 1),), None), Options(bound=1)).chain
     return None if chain is None else chain.run.inputs[0][f"fr_x{form.bits}"]
 
 
@@ -137,7 +140,7 @@ def test_trials_by_simulation_change_no_result(monkeypatch: pytest.MonkeyPatch) 
     found = []
     for steps in (20_000, 0):
         monkeypatch.setattr(trials, "STEPS", steps)
-        chain = generate(follower(), [goal], None).chain
+        chain = generate(Problem(follower(), (goal,), None)).chain
         assert chain is not None
         found.append(chain.run)
     assert found[0] == found[1]
@@ -207,7 +210,7 @@ def test_few_values_are_enumerated_and_many_are_not() -> None:
 def test_a_chain_with_floating_inputs_is_minimal(ranges: Ranges) -> None:
     on, count = BYTE.symbol("fr_on"), BYTE.symbol("fr_count")
     goals = [Goal("hot", at(on.Equals(BV(1, 8)), 0), None, 0), Goal("thrice", at(count.Equals(BV(3, 8)), 0), None, 0)]
-    result = generate(lamp(ranges), goals, None)
+    result = generate(Problem(lamp(ranges), tuple(goals), None))
     assert result.chain is not None
     assert (result.chain.length, result.bounds.lower) == (4, 4)
 

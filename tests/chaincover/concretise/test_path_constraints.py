@@ -15,11 +15,13 @@ from random_systems import random_case
 from bmc.engines.protocol import Status
 from bmc.errors import LimitReached, UsageError
 from bmc.formulas.unroll import at
-from chaincover.budget import Budget
-from chaincover.concretise.check_path import Concretizer, Plan
+from chaincover.chain import Plan
 from chaincover.concretise.path_constraints import constrained_chain, distances, undecided_edges
 from chaincover.concretise.repair import concretise
 from chaincover.concretise.subpaths import Reach, SubPaths
+from chaincover.limits import Limits
+from chaincover.problem import Problem
+from chaincover.questions import Questions
 from chaincover.weights import FINAL, INIT, ReachGraph
 from properties.goal import Goal
 
@@ -97,7 +99,9 @@ def test_what_is_not_decided_is_never_called_impossible() -> None:
 
 def test_the_time_limit() -> None:
     wanted = task(figure_5(), "asp", K)
-    late = Concretizer(wanted.tools.system, figure_5()[1], figure_5()[2], wanted.tools.engine, Budget(1e-9))
+    late = Questions(
+        Problem(wanted.tools.system, tuple(figure_5()[1]), figure_5()[2]), wanted.tools.engine, Limits(1e-9)
+    )
     with pytest.raises(LimitReached):
         constrained_chain(replace(wanted, tools=late))
 

@@ -18,8 +18,8 @@ from paper_examples import DETOUR, WEIGHTS, endless, figure_5, three_to_four, tr
 from random_systems import random_case
 
 from bmc.engines.protocol import Status
-from chaincover.concretise.abstraction import covering_order, covering_walk, refined
 from chaincover.chain import Plan
+from chaincover.concretise.abstraction import covering_order, covering_walk, refined
 from chaincover.concretise.path_constraints import constrained_chain
 from chaincover.concretise.refine import collapsed, goals_of, refined_chain
 from chaincover.concretise.repair import concretise

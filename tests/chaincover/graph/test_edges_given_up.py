@@ -17,6 +17,9 @@ from bmc.engines.protocol import Alternative, Answer, Engine, Session, Status
 from bmc.system.run import Run
 from bmc.system.transition import TransitionSystem
 from chaincover.graph.reachability import GraphBuilder
+from chaincover.limits import Limits
+from chaincover.problem import Problem
+from chaincover.questions import Questions
 from chaincover.weights import END, ReachGraph
 
 DEPTH = 7
@@ -67,7 +70,7 @@ def graph(seed: int, engine: Engine) -> ReachGraph:
     else:
         case = random_case(seed, goals=3, longest=2)
         system, goals, final = case.system, case.goals, case.final
-    builder = GraphBuilder(system, goals, final, engine)
+    builder = GraphBuilder(Questions(Problem(system, tuple(goals), final, "allow"), engine, Limits()))
     for to in (DEPTH // 2, DEPTH):
         builder.extend(to)
     return builder.graph()

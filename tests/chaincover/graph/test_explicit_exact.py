@@ -14,15 +14,16 @@ from benchmarks.generated.systems import generated_case
 from bmc.engines import choose as choose_engine
 from bmc.explicit.explore import StateGraph
 from bmc.system.hold import boundary, hold
-from chaincover.limits import Limits
 from chaincover.concretise.canonical import canonicalise
-from chaincover.questions import Questions
 from chaincover.concretise.enumerated_inputs import least_inputs
 from chaincover.graph import enumerated_exact as explicit_exact
 from chaincover.graph import exhaustive
 from chaincover.graph.enumerated_cover import DENSE_CELLS
 from chaincover.graph.explored import Reachable
-from chaincover.replay.simulated import Checker
+from chaincover.limits import Limits
+from chaincover.problem import Problem
+from chaincover.questions import Questions
+from chaincover.replay.judge import Judge
 from chaincover.weights import END, FINAL
 from properties.goal import Goal
 from properties.monitor import Monitor
@@ -119,8 +120,8 @@ def test_least_inputs_are_those_of_the_solver(seed: int) -> None:
     run = found.runs[best]
     first = {name: steps[0] for name, steps in Monitor(list(chosen.values())).covered(run).items()}
     credited = dict(sorted(first.items(), key=lambda it: it[1]))
-    plan = Checker(system, goals, final).plan(run, credited, END if final is None else FINAL)
-    questions = Questions(system, list(chosen.values()), final, choose_engine("z3"), Limits())
+    plan = Judge(Problem(system, tuple(goals), final)).plan(run, credited, END if final is None else FINAL)
+    questions = Questions(Problem(system, tuple(list(chosen.values())), final), choose_engine("z3"), Limits())
     least = least_inputs(system, graph, chosen, final, plan)
     assert least == canonicalise(questions, plan, run)
 
@@ -136,6 +137,6 @@ def test_least_open_start_values(seed: int) -> None:
         chosen = {goal.name: goal for goal in goals if goal.name in cover.goals}
         first = {name: steps[0] for name, steps in Monitor(list(chosen.values())).covered(run).items()}
         credited = dict(sorted(first.items(), key=lambda it: it[1]))
-        plan = Checker(opened, goals, final).plan(run, credited, END if final is None else FINAL)
-        questions = Questions(opened, list(chosen.values()), final, choose_engine("z3"), Limits())
+        plan = Judge(Problem(opened, tuple(goals), final)).plan(run, credited, END if final is None else FINAL)
+        questions = Questions(Problem(opened, tuple(list(chosen.values())), final), choose_engine("z3"), Limits())
         assert least_inputs(opened, graph, chosen, final, plan) == canonicalise(questions, plan, run)

@@ -15,6 +15,9 @@ from chaincover.check.trigger_states import trigger_states
 from chaincover.graph.enumerated import ListedGraphBuilder
 from chaincover.graph.explored import Reachable
 from chaincover.graph.reachability import GraphBuilder
+from chaincover.limits import Limits
+from chaincover.problem import Problem
+from chaincover.questions import Questions
 from chaincover.weights import ReachGraph
 from properties.goal import Goal
 
@@ -46,7 +49,7 @@ def listed(case: Case, overlap: str, limit: int | None = None) -> ReachGraph:
 def asked(case: Case, overlap: str) -> ReachGraph:
     system, goals, final = case
     proved = Reachable(system, goals, final, 100_000).system
-    builder = GraphBuilder(proved, goals, final, choose_engine("z3"), overlap)
+    builder = GraphBuilder(Questions(Problem(proved, tuple(goals), final, overlap), choose_engine("z3"), Limits()))
     for _ in range(FARTHEST + 1):
         builder.extend()
     return builder.graph()

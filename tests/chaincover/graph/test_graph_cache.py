@@ -13,13 +13,17 @@ from command_line import chaincover
 from cruise import INIT, OFF, PROPERTIES, at_speed, button, cruise, prop
 from machines import Case, random_machine
 from paper_examples import figure_5
+from problems import problem_of
 from pysmt.shortcuts import TRUE, And
 
 from bmc.engines import choose as choose_engine
 from chaincover.graph import cache as graph_cache
 from chaincover.graph.cache import GraphCache, default_folder, graph_key
 from chaincover.graph.reachability import GraphBuilder, Level
+from chaincover.limits import Limits
 from chaincover.pipeline import ChainResult, Options, generate
+from chaincover.problem import Problem
+from chaincover.questions import Questions
 
 CRUISE: Case = (cruise(), PROPERTIES, INIT)
 CODE = """\
@@ -50,17 +54,17 @@ def kept(folder: Path) -> list[int]:
     return [level["depth"] for level in json.loads(place.read_text())["levels"]]
 
 
-@pytest.mark.parametrize("options", [Options(), Options(overlap="forbid"), Options(explore=0), Options(bound=6)])
+@pytest.mark.parametrize("options", [Options(), Options(overlap="forbid"), Options(engine="sat"), Options(bound=6)])
 def test_the_second_run_takes_all_levels_from_disk(tmp_path: Path, options: Options) -> None:
     options = replace(options, cache=tmp_path / "deep" / "er")
-    first, second = generate(*CRUISE, options), generate(*CRUISE, options)
+    first, second = generate(problem_of(*CRUISE), options), generate(problem_of(*CRUISE), options)
     assert (first.cached, second.cached) == (0, len(kept(tmp_path / "deep" / "er")))
     assert kept(tmp_path / "deep" / "er")[-1] == second.depth
     assert first.graph.queries > 0
     assert second.graph.queries == 0
     assert second.chain is not None
     assert same(first, second)
-    assert same(first, replace(generate(*CRUISE, replace(options, cache=None)), options=options))
+    assert same(first, replace(generate(problem_of(*CRUISE), replace(options, cache=None)), options=options))
     assert len(files(tmp_path / "deep" / "er")) == 1
 
 
@@ -70,9 +74,9 @@ def test_runs_on_machines_are_the_same_with_and_without(tmp_path: Path, seed: in
     """Dead ends, goals that nothing satisfies, and chains that need repair among them."""
     system, goals, final = random_machine(seed)
     never = replace(goals[0], name="never", antecedent=And(goals[0].antecedent, TRUE()).substitute({}))
-    options = Options(bound=8, explore=0, cache=tmp_path)
-    first = generate(system, (*goals, never), final, options)
-    again = generate(system, (*goals, never), final, options)
+    options = Options(bound=8, cache=tmp_path, engine="sat")
+    first = generate(Problem(system, tuple((*goals, never)), final), options)
+    again = generate(Problem(system, tuple((*goals, never)), final), options)
     assert again.cached == len(kept(tmp_path)) > 1
     assert kept(tmp_path)[-1] == first.depth
     assert again.graph.queries == 0
@@ -82,7 +86,7 @@ def test_runs_on_machines_are_the_same_with_and_without(tmp_path: Path, seed: in
 def test_whatever_changes_the_graph_misses(tmp_path: Path) -> None:
     system, goals, final = CRUISE
     options = Options(cache=tmp_path)
-    generate(*CRUISE, options)
+    generate(problem_of(*CRUISE), options)
     other = cruise(fixed=False)
     changed: list[tuple[Case, Options]] = [
         ((other, goals, final), options),
@@ -100,19 +104,21 @@ def test_whatever_changes_the_graph_misses(tmp_path: Path) -> None:
         ((replace(system, state=(replace(system.state[0], init=None), *system.state[1:])), goals, final), options),
     ]
     for case, wanted in changed:
-        assert generate(*case, wanted).cached == 0
+        assert generate(problem_of(*case), wanted).cached == 0
     assert len(files(tmp_path)) == 1 + len(changed)
-    assert generate(*CRUISE, options).cached > 0
+    assert generate(problem_of(*CRUISE), options).cached > 0
 
 
 def test_what_leaves_the_graph_alone_hits(tmp_path: Path) -> None:
     system, goals, final = CRUISE
     options = Options(cache=tmp_path)
-    generate(*CRUISE, options)
+    generate(problem_of(*CRUISE), options)
     without = tuple(replace(goal, consequent=None) for goal in goals)
-    assert generate(system, without, final, options).cached > 0
-    assert generate(*CRUISE, replace(options, improve=7, ordering="exact", time_limit=600.0)).cached > 0
-    assert generate(*CRUISE, replace(options, query_limit=9.0)).cached == 0, "a limit by time is not repeatable"
+    assert generate(Problem(system, tuple(without), final), options).cached > 0
+    assert generate(problem_of(*CRUISE), replace(options, improve=7, ordering="exact", time_limit=600.0)).cached > 0
+    assert generate(problem_of(*CRUISE), replace(options, query_limit=9.0)).cached == 0, (
+        "a limit by time is not repeatable"
+    )
     assert len(files(tmp_path)) == 1
 
 
@@ -156,15 +162,15 @@ DAMAGE = {
 @pytest.mark.parametrize("kind", DAMAGE)
 def test_a_damaged_file_is_ignored_and_replaced(tmp_path: Path, kind: str) -> None:
     options = Options(cache=tmp_path)
-    first = generate(*CRUISE, options)
+    first = generate(problem_of(*CRUISE), options)
     (place,) = files(tmp_path)
     whole = place.read_bytes()
     place.write_text(DAMAGE[kind](whole.decode()), encoding="utf-8", errors="surrogateescape")
     assert place.read_bytes() != whole
-    again = generate(*CRUISE, options)
+    again = generate(problem_of(*CRUISE), options)
     assert again.cached == 0
     assert same(first, again)
-    assert generate(*CRUISE, options).cached == len(kept(tmp_path)) > 1
+    assert generate(problem_of(*CRUISE), options).cached == len(kept(tmp_path)) > 1
     assert kept(tmp_path)[-1] == first.depth
 
 
@@ -172,7 +178,7 @@ def test_a_folder_that_cannot_be_used_is_no_error(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("in the way")
     for folder in (blocked, blocked / "below"):
-        result = generate(*CRUISE, Options(cache=folder))
+        result = generate(problem_of(*CRUISE), Options(cache=folder))
         assert result.chain is not None
         assert result.cached == 0
     assert blocked.read_text() == "in the way"
@@ -180,23 +186,23 @@ def test_a_folder_that_cannot_be_used_is_no_error(tmp_path: Path) -> None:
 
 def test_a_folder_that_is_a_file_name_of_the_cache(tmp_path: Path) -> None:
     """Where the file should lie is a folder."""
-    first = generate(*CRUISE, Options(cache=tmp_path))
+    first = generate(problem_of(*CRUISE), Options(cache=tmp_path))
     (place,) = files(tmp_path)
     place.unlink()
     place.mkdir()
-    again = generate(*CRUISE, Options(cache=tmp_path))
+    again = generate(problem_of(*CRUISE), Options(cache=tmp_path))
     assert same(first, again)
     assert os.listdir(tmp_path) == [place.name], "no temporary file is left"
 
 
 def test_a_file_that_cannot_be_touched_is_still_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = generate(*CRUISE, Options(cache=tmp_path))
+    first = generate(problem_of(*CRUISE), Options(cache=tmp_path))
 
     def denied(*args: object) -> None:
         raise PermissionError(1, "not permitted")
 
     monkeypatch.setattr(graph_cache.os, "utime", denied)
-    assert generate(*CRUISE, Options(cache=tmp_path)).cached == len(kept(tmp_path)) > 1
+    assert generate(problem_of(*CRUISE), Options(cache=tmp_path)).cached == len(kept(tmp_path)) > 1
     assert kept(tmp_path)[-1] == first.depth
 
 
@@ -223,16 +229,16 @@ def test_an_interrupted_run_is_continued(tmp_path: Path) -> None:
             raise KeyboardInterrupt
 
     for case in (CRUISE, figure_5(), random_machine(4)):
-        options = Options(cache=tmp_path / case[0].name, explore=0, bound=9)
-        whole = generate(*case, replace(options, cache=None))
-        stopped = generate(*case, options, progress)
+        options = Options(cache=tmp_path / case[0].name, bound=9, engine="sat")
+        whole = generate(problem_of(*case), replace(options, cache=None))
+        stopped = generate(Problem(*case, tuple(options), progress))
         assert (stopped.stopped_by, stopped.depth) == ("interrupt", 2)
-        again = generate(*case, options)
+        again = generate(problem_of(*case), options)
         assert again.cached == 3
         assert again.graph.queries < whole.graph.queries
         assert (again.graph.queries == 0) == (again.depth == 2)
         assert same(replace(whole, options=options), again)
-        assert generate(*case, options).cached == len(kept(tmp_path / case[0].name)) >= again.cached
+        assert generate(problem_of(*case), options).cached == len(kept(tmp_path / case[0].name)) >= again.cached
         assert kept(tmp_path / case[0].name)[-1] == again.depth
 
 
@@ -245,12 +251,16 @@ def answers(level: Level) -> Level:
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
 def test_a_builder_goes_on_from_any_level(seed: int, overlap: str) -> None:
     system, goals, final = random_machine(seed)
-    whole = GraphBuilder(system, goals, final, choose_engine("z3"), overlap, limit=6)
+    whole = GraphBuilder(Questions(Problem(system, tuple(goals), final, overlap), choose_engine("z3"), Limits()), 6)
     for _ in range(7):
         whole.extend()
     assert len(whole.levels) == 7
     for known in (0, 1, 3, 7):
-        builder = GraphBuilder(system, goals, final, choose_engine("z3"), overlap, limit=6, levels=whole.levels[:known])
+        builder = GraphBuilder(
+            Questions(Problem(system, tuple(goals), final, overlap), choose_engine("z3"), Limits()),
+            6,
+            levels=whole.levels[:known],
+        )
         assert builder.depth == -1
         for _ in range(7):
             builder.extend()
@@ -264,12 +274,15 @@ def test_a_builder_goes_on_from_any_level(seed: int, overlap: str) -> None:
 def test_levels_are_taken_over_for_as_long_as_the_same_k_are_asked_for() -> None:
     """What runs show at a level depends on those before: another way through K makes its own levels."""
     system, goals, final = random_machine(4)
-    whole = GraphBuilder(system, goals, final, choose_engine("z3"))
+    whole = GraphBuilder(Questions(Problem(system, tuple(goals), final, "allow"), choose_engine("z3"), Limits()))
     for k in (0, 1, 3, 6, 9):
         whole.extend(k)
     for way in ((0, 1, 3, 6), (0, 2, 3), (0, 1, 4, 6, 9), (3, 6)):
         fresh, known = (
-            GraphBuilder(system, goals, final, choose_engine("z3"), levels=levels) for levels in ((), whole.levels)
+            GraphBuilder(
+                Questions(Problem(system, tuple(goals), final, "allow"), choose_engine("z3"), Limits()), levels=levels
+            )
+            for levels in ((), whole.levels)
         )
         for k in way:
             fresh.extend(k)

@@ -19,13 +19,14 @@ from chaincover.graph.explored import Reachable
 from chaincover.graph.reachability import GraphBuilder
 from chaincover.options import Options
 from chaincover.pipeline import generate
+from chaincover.problem import Problem
 
 
 def test_a_list_that_takes_too_much_memory_with_goals_is_left_for_the_solver(monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[str] = []
-    whole = generate(cruise(), PROPERTIES, RESTED, Options(exhaust=0, explore=0))
+    whole = generate(Problem(cruise(), tuple(PROPERTIES), RESTED), Options(engine="sat"))
     monkeypatch.setattr(explicit_graph, "ONE_BY_ONE", 0)
-    listed = generate(cruise(), PROPERTIES, RESTED, Options(), told.append)
+    listed = generate(Problem(Problem(cruise(), tuple(PROPERTIES), RESTED), tuple(Options()), told.append))
     assert listed.graph.queries == 0, "the list tells every weight"
     assert not any("too much memory" in text for text in told)
     monkeypatch.setattr(explicit_watch, "MOST_ARROWS", 0)
@@ -34,7 +35,7 @@ def test_a_list_that_takes_too_much_memory_with_goals_is_left_for_the_solver(mon
     monkeypatch.setattr(
         graph_source.GraphSource, "_asking", lambda *given: builders.append(make(*given)) or builders[-1]
     )
-    asked = generate(cruise(), PROPERTIES, RESTED, Options(), told.append)
+    asked = generate(Problem(Problem(cruise(), tuple(PROPERTIES), RESTED), tuple(Options()), told.append))
     assert any("too much memory" in text for text in told)
     assert [type(builder) for builder in builders] == [GraphBuilder]
     assert asked.graph.queries > 0
@@ -49,7 +50,7 @@ def test_the_first_builder_is_the_one_from_the_list(monkeypatch: pytest.MonkeyPa
     extend = ListedGraphBuilder.extend
     monkeypatch.setattr(explicit_graph, "ONE_BY_ONE", 0)
     monkeypatch.setattr(ListedGraphBuilder, "extend", lambda *given: seen.append(1) or extend(*given))
-    assert generate(cruise(), PROPERTIES, RESTED, Options()).chain is not None
+    assert generate(Problem(cruise(), tuple(PROPERTIES), RESTED), Options()).chain is not None
     assert seen
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from chaincover.minimality.direct_bound import FARTHEST, LEAST_ORDER, SOME_ORDER, lower_bound
 from ordering_problems import problem
 
-from chaincover.minimality.direct_bound import FARTHEST, LEAST_ORDER, SOME_ORDER, lower_bound
 from chaincover.orderings import asp, cpsat
 from chaincover.orderings.constraints import relaxed
 from chaincover.orderings.exact import prover

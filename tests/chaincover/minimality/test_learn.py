@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import pytest
+from chaincover.minimality.direct_bound import EXACT, LEARNED, LEAST_ORDER, WHOLE, raised
+from chaincover.minimality.learn import Learner
 from explicit import Explicit
 from machines import Case, Machine, random_machine
 from paper_examples import three_to_four
 from path_lengths import PathLengths
+from problems import problem_of
 
 from benchmarks.generated.reference import Reference
 from benchmarks.generated.systems import generated_case
@@ -16,21 +19,20 @@ from bmc.engines import choose as choose_engine
 from bmc.errors import CheckDisagreed, LimitReached
 from bmc.formulas.unroll import at
 from bmc.system.run import Run
-from chaincover.limits import Limits
 from chaincover.certificate import Certificate, as_data, from_data
 from chaincover.chain import Bounds
-from chaincover.questions import Questions
 from chaincover.graph.reachability import GraphBuilder
-from chaincover.minimality.direct_bound import EXACT, LEARNED, LEAST_ORDER, WHOLE, raised
-from chaincover.minimality.learn import Learner
+from chaincover.limits import Limits
 from chaincover.minimality.segments import SegmentSearch
 from chaincover.options import Options
 from chaincover.orderings.exact import ExactOrdering
 from chaincover.orderings.protocol import OrderingProblem
 from chaincover.pipeline import generate
+from chaincover.problem import Problem
+from chaincover.questions import Questions
 from properties.goal import Goal
 
-NO_SEARCH = Options(explore=0, exhaust=0)
+NO_SEARCH = Options(engine="sat")
 """Without the exact search over reachable states."""
 
 
@@ -49,10 +51,10 @@ def learner(case: Case, overlap: str, length: int, bound: int, found: list[Run],
     """A learner for ``case`` on its graph up to ``bound``, beside a chain of ``length`` steps."""
     system, goals, final = case
     engine = choose_engine("z3")
-    builder = GraphBuilder(system, goals, final, engine, overlap, limit=bound)
+    builder = GraphBuilder(Questions(Problem(system, tuple(goals), final, overlap), engine, Limits()), bound)
     for _ in range(bound + 1):
         builder.extend()
-    segments = SegmentSearch(Questions(system, goals, final, engine, Limits()), overlap, 5)
+    segments = SegmentSearch(Questions(Problem(system, tuple(goals), final), engine, Limits()), overlap, 5)
     return Learner(builder.graph().possible, segments, length, lambda run, path: found.append(run), rounds, 10.0)
 
 
@@ -73,10 +75,10 @@ def with_a_shortcut() -> Case:
 
 def test_overlapping_path_weights_are_not_added_up() -> None:
     """In the design's example the way to w alone already bounds by 4; with the shortcut only path weights do."""
-    plain = generate(*three_to_four(), NO_SEARCH)
+    plain = generate(problem_of(*three_to_four()), NO_SEARCH)
     assert plain.chain is not None
     assert (plain.chain.length, plain.bounds.lower) == (4, 4)
-    result = generate(*with_a_shortcut(), NO_SEARCH)
+    result = generate(problem_of(*with_a_shortcut()), NO_SEARCH)
     assert result.chain is not None
     assert result.chain.length == 4
     assert (result.bounds.lower, result.bounds.basis, result.bounds.minimal) == (4, LEARNED, True)
@@ -164,7 +166,7 @@ def test_whole_runs_are_minimal_with_true_certificates(explore: int, overlap: st
         least = least_total(case, overlap)
         if least is None:
             continue
-        result = generate(*case, Options(explore=explore, exhaust=0, overlap=overlap, bound=12))
+        result = generate(problem_of(*case), Options(overlap=overlap, bound=12))
         assert result.chain is not None
         assert result.certificate is not None
         assert (result.chain.length, result.bounds.lower) == (least, least), seed
@@ -209,7 +211,7 @@ def test_an_interrupt_leaves_chain_and_bound(stage: str) -> None:
             raise KeyboardInterrupt
 
     told: list[str] = []
-    result = generate(*with_a_shortcut(), NO_SEARCH, progress)
+    result = generate(Problem(*with_a_shortcut(), tuple(NO_SEARCH), progress))
     if any(text.startswith(stage) for text in told):
         assert result.stopped_by == "interrupt"
     assert result.chain is None or result.chain.length >= 4
@@ -220,7 +222,7 @@ def test_an_interrupt_leaves_chain_and_bound(stage: str) -> None:
 
 
 def test_no_rounds_no_path_weights() -> None:
-    result = generate(*with_a_shortcut(), Options(explore=0, exhaust=0, rounds=0))
+    result = generate(problem_of(*with_a_shortcut()), Options(engine="sat"))
     assert result.certificate is not None
     assert not result.certificate.paths
     assert (result.bounds.lower, result.bounds.basis) == (4, WHOLE)
@@ -230,7 +232,7 @@ def test_no_rounds_no_path_weights() -> None:
 
 @pytest.mark.parametrize("key", ["goals", "end", "edges", "paths", "refuted", "lower", "exhausted"])
 def test_damaged_certificates_are_refused(key: str) -> None:
-    result = generate(*with_a_shortcut(), NO_SEARCH)
+    result = generate(problem_of(*with_a_shortcut()), NO_SEARCH)
     assert result.certificate is not None
     data = as_data(result.certificate)
     for damage in (None, 5, "x"):

@@ -20,8 +20,9 @@ from bmc.errors import LimitReached
 from bmc.formulas.unroll import at
 from bmc.system.simulation import Simulator
 from chaincover.limits import Limits
-from chaincover.questions import Questions
 from chaincover.minimality.segments import Segment, SegmentSearch, Stretch, credit, windows
+from chaincover.problem import Problem
+from chaincover.questions import Questions
 from chaincover.weights import END, FINAL, INIT
 from properties.monitor import Monitor
 
@@ -33,7 +34,7 @@ Path = tuple[str, ...]
 
 def search(case: Case, overlap: str, engine: Engine | None = None, effort: float | None = None) -> SegmentSearch:
     system, goals, final = case
-    questions = Questions(system, goals, final, engine or choose_engine("z3"), Limits())
+    questions = Questions(Problem(system, tuple(goals), final), engine or choose_engine("z3"), Limits())
     return SegmentSearch(questions, overlap, effort)
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import pairwise, permutations
 
 import pytest
+from chaincover.minimality.learn import Learner
 from explicit import Explicit
 from machines import Case, Machine, random_machine
 from path_lengths import PathLengths
@@ -20,14 +21,14 @@ from bmc.formulas.unroll import at
 from bmc.system.run import Run
 from bmc.system.simulation import Simulator
 from bmc.system.transition import TransitionSystem
-from chaincover.limits import Limits
-from chaincover.questions import Questions
 from chaincover.graph.explored import Reachable
 from chaincover.graph.reachability import GraphBuilder
-from chaincover.minimality.learn import Learner
+from chaincover.limits import Limits
 from chaincover.minimality.segments import Segment, SegmentSearch, Stretch
 from chaincover.minimality.walks import MOST_WORK, Walks, walks_in
 from chaincover.orderings.protocol import OrderingProblem, start_times
+from chaincover.problem import Problem
+from chaincover.questions import Questions
 from chaincover.weights import END, FINAL, INIT
 from properties.goal import Goal
 from properties.monitor import Monitor
@@ -140,7 +141,7 @@ def test_the_solver_says_the_same(seed: int, overlap: str) -> None:
     system, goals, final = case = made(seed)
     found = walks(case, overlap)
     proved = Reachable(system, goals, final, 100_000).system
-    asked = SegmentSearch(Questions(proved, goals, final, choose_engine("z3"), Limits()), overlap, None)
+    asked = SegmentSearch(Questions(Problem(proved, tuple(goals), final), choose_engine("z3"), Limits()), overlap, None)
     for path in paths_of(case, seed, 4):
         if path[-1] != END or final is None:
             assert found.least(Stretch(path, 0, MOST)) == asked.least(Stretch(path, 0, MOST)), path
@@ -158,7 +159,7 @@ def test_open_start_values_are_all_tried(seed: int, overlap: str) -> None:
     """From init to a path is then the least over all states in which it may begin."""
     system, goals, final = case = with_open_start(made(seed))
     found = walks(case, overlap)
-    asked = SegmentSearch(Questions(system, goals, final, choose_engine("z3"), Limits()), overlap, None)
+    asked = SegmentSearch(Questions(Problem(system, tuple(goals), final), choose_engine("z3"), Limits()), overlap, None)
     for path in paths_of(case, seed, 4):
         if path[-1] != END or final is None:
             assert found.least(Stretch(path, 0, MOST)) == asked.least(Stretch(path, 0, MOST)), path
@@ -245,7 +246,9 @@ def test_all_that_is_learned_is_true(seed: int, overlap: str) -> None:
     chains is met by the least chain."""
     system, goals, final = case = made(seed)
     reachable = Reachable(system, goals, final, 100_000)
-    builder = GraphBuilder(reachable.system, goals, final, choose_engine("z3"), overlap)
+    builder = GraphBuilder(
+        Questions(Problem(reachable.system, tuple(goals), final, overlap), choose_engine("z3"), Limits())
+    )
     for _ in range(MOST):
         builder.extend()
     graph = builder.graph().possible
@@ -272,7 +275,9 @@ def test_variants_of_a_long_stretch_are_learned_with_it() -> None:
     for seed in range(1, 600, 3):
         system, goals, final = case = made(seed)
         reachable = Reachable(system, goals, final, 100_000)
-        builder = GraphBuilder(reachable.system, goals, final, choose_engine("z3"), "allow")
+        builder = GraphBuilder(
+            Questions(Problem(reachable.system, tuple(goals), final, "allow"), choose_engine("z3"), Limits())
+        )
         for _ in range(5):
             builder.extend()
         learned = []

@@ -20,10 +20,11 @@ from bmc.formulas.unroll import at
 from bmc.system.run import Run
 from bmc.system.simulation import Simulator
 from bmc.system.transition import StateVariable, Valuation, ValueType
-from chaincover.limits import Limits
 from chaincover.concretise.any_order import AnyOrder
-from chaincover.questions import Questions
+from chaincover.limits import Limits
 from chaincover.minimality.windows import WindowShortener
+from chaincover.problem import Problem
+from chaincover.questions import Questions
 from properties.goal import Goal
 from properties.monitor import Monitor
 
@@ -33,7 +34,7 @@ class Shortened:
 
     def __init__(self, case: Case, run: Run, overlap: str, engine: Engine | None = None, budget: Limits | None = None):
         system, goals, final = case
-        questions = Questions(system, goals, final, engine or choose_engine("z3"), budget or Limits())
+        questions = Questions(Problem(system, tuple(goals), final), engine or choose_engine("z3"), budget or Limits())
         any_order = AnyOrder(questions.problem.by_name, overlap)
         names = [goal.name for goal in goals]
         self.steps: list[Run] = []
@@ -171,7 +172,7 @@ def test_a_clock_that_the_end_reads_keeps_its_value() -> None:
 def test_windows_cut_no_goal_and_hold_those_within() -> None:
     case, run = ring(12, 2)
     system, goals, final = case
-    questions = Questions(system, goals, final, choose_engine("z3"), Limits())
+    questions = Questions(Problem(system, tuple(goals), final), choose_engine("z3"), Limits())
     shortener = WindowShortener(questions, AnyOrder(questions.problem.by_name, "allow"), 1, lambda run: None)
     windows = shortener.windows(run, {"g3": 3, "g6": 4, "g9": 9})
     assert {w.first for w in windows} <= {0, 3, 9}

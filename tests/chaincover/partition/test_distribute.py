@@ -15,6 +15,7 @@ from chaincover.chain import COVERED
 from chaincover.partition.distribute import Distribution
 from chaincover.partition.several import generate_several
 from chaincover.pipeline import Options
+from chaincover.problem import Problem
 from chaincover.weights import END, FINAL, INIT, ReachGraph
 
 Path = tuple[str, ...]
@@ -146,8 +147,8 @@ def test_the_bound_on_several_chains_meets_the_least_total(seed: int, exact: boo
     made = generated_case(seed, states=16, goals=4, longest=1)
     answer = Reference(made.system, made.goals, made.final, overlap).answer()
     assert answer.chains > 1
-    options = Options(overlap=overlap) if exact else Options(overlap=overlap, explore=0, exhaust=0, bound=10)
-    result = generate_several(made.system, made.goals, made.final, options)
+    options = Options(overlap=overlap) if exact else Options(overlap=overlap, bound=10, engine="sat")
+    result = generate_several(Problem(made.system, tuple(made.goals), made.final), options)
     coverable = {goal for goal, verdict in answer.verdicts.items() if verdict == COVERABLE}
     assert {v.goal for v in result.verdicts if v.status == COVERED} == coverable
     assert len(result.results) == answer.chains

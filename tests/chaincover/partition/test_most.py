@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from machines import Case, Machine
 from paper_examples import trap
+from problems import problem_of
 from pysmt.shortcuts import And
 
 from benchmarks.generated.reference import COVERABLE, Reference
@@ -20,9 +21,10 @@ from chaincover.options import Options
 from chaincover.partition.conflicts import LARGEST, conflicts_of, largest_class
 from chaincover.partition.most import generate_most
 from chaincover.pipeline import ChainResult
+from chaincover.problem import Problem
 from properties.goal import Goal
 
-LARGE = Options(explore=0, exhaust=0, bound=4)
+LARGE = Options(bound=4, engine="sat")
 """As for a system with too many states to list them."""
 
 
@@ -54,7 +56,7 @@ def three_branches() -> Case:
 
 @pytest.mark.parametrize("options", [Options(), LARGE])
 def test_the_branch_with_most_goals_is_taken(options: Options) -> None:
-    result = generate_most(*three_branches(), options)
+    result = generate_most(problem_of(*three_branches()), options)
     assert statuses(result) == {"a": COVERED, "b": COVERED, "c": EXCLUDED, "d": COVERED}
     assert result.chain is not None
     assert result.chain.length == 3
@@ -68,7 +70,7 @@ def test_the_branch_with_most_goals_is_taken(options: Options) -> None:
 def test_all_goals_where_one_chain_suffices(options: Options) -> None:
     machine = branches(("p", "q"), ("r",), way_back=True)
     goals = [in_places(machine, name, name) for name in "pqr"]
-    result = generate_most(machine.system(), goals, machine.at_any("u"), options)
+    result = generate_most(Problem(machine.system(), tuple(goals), machine.at_any("u")), options)
     assert set(statuses(result).values()) == {COVERED}
     assert result.chain is not None
     assert result.chain.length == 5
@@ -80,7 +82,7 @@ def test_goals_that_no_chain_covers_keep_their_verdict(options: Options) -> None
     machine = branches(("p", "f"), ("q", "s", "f"), ("x",))
     goals = [in_places(machine, name, name) for name in "pqsx"]
     goals.append(Goal("z", at(And(machine.at_any("p"), machine.at_any("q")), 0), None, 0))
-    result = generate_most(machine.system(), goals, machine.at_any("f"), options)
+    result = generate_most(Problem(machine.system(), tuple(goals), machine.at_any("f")), options)
     found = statuses(result)
     assert found == {"p": EXCLUDED, "q": COVERED, "s": COVERED, "x": NO_WAY_TO_FINAL, "z": UNREACHABLE}
     assert result.chain is not None
@@ -107,7 +109,7 @@ def test_as_many_goals_as_the_reference_in_as_few_steps(seed: int, overlap: str)
     case = excluding(seed)
     number, length, coverable = most_by_reference(case, overlap)
     assert number < len(coverable)
-    result = generate_most(*case, Options(overlap=overlap))
+    result = generate_most(problem_of(*case), Options(overlap=overlap))
     covered = {goal for goal, status in statuses(result).items() if status == COVERED}
     assert result.chain is not None
     assert (len(covered), result.chain.length) == (number, length)
@@ -123,7 +125,7 @@ def test_as_many_goals_as_the_reference_in_as_few_steps(seed: int, overlap: str)
 def test_large_systems_give_as_many_goals(seed: int, overlap: str) -> None:
     case = excluding(seed)
     number, _, coverable = most_by_reference(case, overlap)
-    result = generate_most(*case, Options(explore=0, exhaust=0, bound=8, overlap=overlap))
+    result = generate_most(problem_of(*case), Options(bound=8, overlap=overlap, engine="sat"))
     covered = {goal for goal, status in statuses(result).items() if status == COVERED}
     assert len(covered) == number < len(coverable)
     assert covered <= coverable
@@ -131,7 +133,7 @@ def test_large_systems_give_as_many_goals(seed: int, overlap: str) -> None:
 
 def test_no_chain_at_all() -> None:
     for options in (Options(), LARGE):
-        result = generate_most(*trap(way_out=False), options)
+        result = generate_most(problem_of(*trap(way_out=False)), options)
         assert result.chain is None
         assert COVERED not in statuses(result).values()
 
@@ -141,7 +143,7 @@ def test_a_stop_in_the_first_search_gives_what_there_is() -> None:
         if text.startswith("graph: K = 2"):
             raise KeyboardInterrupt
 
-    result = generate_most(*three_branches(), LARGE, progress)
+    result = generate_most(Problem(*three_branches(), tuple(LARGE), progress))
     assert result.stopped_by == "interrupt"
     assert EXCLUDED not in statuses(result).values()
 
@@ -188,7 +190,7 @@ def test_a_goal_whose_way_out_leads_over_another_one_does_not_hide_that_one(opti
     steps = [("u", "a", "v"), ("v", "a", "g1"), ("u", "b", "g2"), ("g2", "a", "x")]
     machine = Machine("hidden", ["u", "v", "g1", "g2", "x"], ["a", "b"], steps)
     goals = [in_places(machine, "v", "v"), in_places(machine, "g", "g1", "g2")]
-    result = generate_most(machine.system(), goals, machine.at_any("x"), options)
+    result = generate_most(Problem(machine.system(), tuple(goals), machine.at_any("x")), options)
     assert statuses(result) == {"v": NO_WAY_TO_FINAL, "g": COVERED}
     assert result.chain is not None
     assert result.chain.length == 2

@@ -17,6 +17,7 @@ from chaincover.chain import COVERED
 from chaincover.partition.conflicts import partition
 from chaincover.partition.several import generate_several
 from chaincover.pipeline import Options
+from chaincover.problem import Problem
 from properties.goal import Goal
 
 NIBBLE = ValueType("nibble", 4)
@@ -51,7 +52,7 @@ def test_three_goals_that_fit_pairwise_but_not_together() -> None:
     """Three branches cover {a,b}, {b,c} and {a,c}: no pair is in conflict, yet two chains are needed."""
     system = tree({0: (1, 2, 3), 1: (11,), 2: (12,), 3: (13,)})
     goals = [at_places("a", 1, 13), at_places("b", 11, 2), at_places("c", 12, 3)]
-    result = generate_several(system, goals, None, Options(bound=6))
+    result = generate_several(Problem(system, tuple(goals), None), Options(bound=6))
     assert len(result.results) == 2
     assert result.fewest
     assert [v.status for v in result.verdicts] == [COVERED] * 3
@@ -60,7 +61,7 @@ def test_three_goals_that_fit_pairwise_but_not_together() -> None:
 
 
 def test_one_chain_where_one_suffices() -> None:
-    result = generate_several(tree({0: (1,), 1: (2,)}), [at_places("a", 1), at_places("b", 2)], None)
+    result = generate_several(Problem(tree({0: (1,), 1: (2,)}), (at_places("a", 1), at_places("b", 2)), None))
     assert len(result.results) == 1
     assert result.conflicts == ()
 
@@ -68,7 +69,7 @@ def test_one_chain_where_one_suffices() -> None:
 def test_goals_that_no_chain_covers_are_set_aside_with_their_verdict() -> None:
     system = tree({0: (1, 2), 1: (1,), 2: (2,)})
     goals = [at_places("a", 1), at_places("b", 2), at_places("never", 9)]
-    result = generate_several(system, goals, None, Options(bound=4))
+    result = generate_several(Problem(system, tuple(goals), None), Options(bound=4))
     assert [v.status for v in result.verdicts] == [COVERED, COVERED, "unreachable"]
     assert [v.detail for v in result.verdicts[:2]] == ["chain 1", "chain 2"]
     assert "after a no run reaches b, nor after b a run reaches a" in result.conflicts[0].reason
@@ -77,7 +78,7 @@ def test_goals_that_no_chain_covers_are_set_aside_with_their_verdict() -> None:
 def test_a_final_condition_that_some_goals_cannot_reach() -> None:
     system = tree({0: (1, 2), 1: (0,), 2: (2,)})
     goals = [at_places("a", 1), at_places("trap", 2)]
-    result = generate_several(system, goals, Equals(place, BV(0, 4)), Options(bound=4))
+    result = generate_several(Problem(system, tuple(goals), Equals(place, BV(0, 4))), Options(bound=4))
     assert [v.status for v in result.verdicts] == [COVERED, "no-way-to-final"]
     assert len(result.results) == 1
 
@@ -143,7 +144,7 @@ def fewest_explicit(explicit: Explicit, goals: list[Goal], final: object) -> tup
 def test_number_of_chains_equals_an_explicit_search(case) -> None:
     system, goals, final = case
     needed, names = fewest_explicit(Explicit(system), goals, final)
-    result = generate_several(system, goals, final, Options(bound=16))
+    result = generate_several(Problem(system, tuple(goals), final), Options(bound=16))
     assert {v.goal for v in result.verdicts if v.status == COVERED} == names
     assert len(result.results) == needed
     assert result.fewest

@@ -12,7 +12,9 @@ from pysmt.shortcuts import BV, BVULE, FALSE, BVAdd, Equals, Ite
 
 from bmc.formulas.unroll import at
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
-from chaincover.pipeline import Options, generate
+from chaincover.options import Options
+from chaincover.pipeline import generate
+from chaincover.problem import Problem
 from chaincover.project.load import load
 from chaincover.project.project_file import read_project
 from chaincover.reductions.distinct import distinct, expanded_chain, expanded_verdicts
@@ -69,7 +71,7 @@ def test_each_consequent_is_judged() -> None:
     goals = [here("right", 1, then=2), here("wrong", 1, then=7), here("none", 1), state("never", 9)]
     goals.append(Goal("nor this", goals[3].antecedent, None, 0))
     kept, same_as = distinct(goals)
-    result = generate(ring(3), kept, None)
+    result = generate(Problem(ring(3), tuple(kept), None))
     chain = expanded_chain(result.chain, goals, same_as)
     assert [(h.goal, h.step, h.consequent_held) for h in chain.hits] == [
         ("right", 1, True),
@@ -102,7 +104,10 @@ def test_like_a_search_for_all_goals(size: int, kinds: list[tuple[int, int | Non
     ]
     system, options = ring(size), replace(OPTIONS, overlap=overlap)
     kept, same_as = distinct(goals, overlap)
-    few, all_of = generate(system, kept, None, options), generate(system, goals, None, options)
+    few, all_of = (
+        generate(Problem(system, tuple(kept), None), options),
+        generate(Problem(system, tuple(goals), None), options),
+    )
     assert few.bounds.minimal == all_of.bounds.minimal
     assert few.bounds.lower == all_of.bounds.lower
     verdicts = expanded_verdicts(few.verdicts, goals, same_as)

@@ -10,6 +10,7 @@ import pytest
 from command_line import chaincover, write_files
 from engine_doubles import GivesUpAfter
 from implied_cases import branching, by_all_runs, check_result, followers, fork, outline, planted
+from problems import problem_of
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, And, Equals, Ite, Or
 from small_programs import program, project
@@ -20,12 +21,13 @@ from bmc.formulas.unroll import at
 from bmc.system.simulation import Simulator
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover import pipeline, search
-from chaincover.budget import Budget
 from chaincover.chain import COVERED, NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNDECIDED, UNREACHABLE, Verdict
 from chaincover.graph.explored import Reachable
+from chaincover.limits import Limits
 from chaincover.partition import several
 from chaincover.partition.several import SeveralChains, generate_several
 from chaincover.pipeline import Options, find_implied, generate, generate_each
+from chaincover.problem import Problem
 from chaincover.reductions import lost_goals
 from chaincover.reductions.implied import all_verdicts, implied_goals, left_to_search
 from properties.goal import Goal
@@ -41,7 +43,7 @@ def test_implications_are_those_of_all_runs() -> None:
     for seed in range(60):
         system, goals, final = case = planted(seed)
         proved = Reachable(system, goals, final, 100_000).system
-        implied = implied_goals(proved, goals, choose_engine("z3"), Budget())
+        implied = implied_goals(proved, goals, choose_engine("z3"), Limits())
         assert implied == by_all_runs(case), seed
         found += len(implied)
     assert found > 40
@@ -52,14 +54,14 @@ def test_nothing_is_implied_where_the_solver_gives_up() -> None:
     system, goals, final = case = next(case for case in map(planted, range(60)) if len(by_all_runs(case)) > 1)
     proved = Reachable(system, goals, final, 100_000).system
     patient = GivesUpAfter(1000)
-    whole = implied_goals(proved, goals, patient, Budget())
+    whole = implied_goals(proved, goals, patient, Limits())
     assert len(whole) > 1
-    assert implied_goals(proved, goals, GivesUpAfter(0), Budget()) == {}
+    assert implied_goals(proved, goals, GivesUpAfter(0), Limits()) == {}
     follows = followers(case)
     for after in range(patient.asked):
-        less = implied_goals(proved, goals, GivesUpAfter(after), Budget())
+        less = implied_goals(proved, goals, GivesUpAfter(after), Limits())
         assert all(goal in follows[by] and by not in less for goal, by in less.items())
-    assert find_implied(system, goals, final, Options(time_limit=1), Budget(1e-9)) == {}
+    assert find_implied(system, goals, final, Options(time_limit=1), Limits(1e-9)) == {}
 
 
 def quiet(text: str) -> None:
@@ -70,7 +72,7 @@ def test_the_result_is_that_of_a_search_for_all_goals() -> None:
     spared = 0
     for seed in range(40):
         system, goals, final = case = planted(seed)
-        result = generate(system, goals, final, OPTIONS)
+        result = generate(Problem(system, tuple(goals), final), OPTIONS)
         assert outline(result) == outline(generate_each(system, goals, final, OPTIONS, quiet)), seed
         check_result(case, result)
         spared += result.chain is not None and len(result.graph.goals) < len(goals)
@@ -81,8 +83,8 @@ def test_disjoint_steps_leave_nothing_out() -> None:
     options = replace(OPTIONS, overlap="forbid")
     for seed in range(0, 12, 2):
         system, goals, final = planted(seed)
-        assert find_implied(system, goals, final, options, Budget()) == {}
-        result = generate(system, goals, final, options)
+        assert find_implied(system, goals, final, options, Limits()) == {}
+        result = generate(Problem(system, tuple(goals), final), options)
         assert outline(result) == outline(generate_each(system, goals, final, options, quiet))
         assert {g.name for g in goals if g.length} <= set(result.graph.goals)
 
@@ -96,10 +98,10 @@ def test_several_chains_are_as_many_and_as_long(monkeypatch: pytest.MonkeyPatch)
     more = 0
     for seed in range(20):
         system, goals, final = branching(seed)
-        found = generate_several(system, goals, final, OPTIONS)
+        found = generate_several(Problem(system, tuple(goals), final), OPTIONS)
         with monkeypatch.context() as patch:
             patch.setattr(several, "find_implied", lambda *_: {})
-            assert totals(found) == totals(generate_several(system, goals, final, OPTIONS)), seed
+            assert totals(found) == totals(generate_several(Problem(system, tuple(goals), final), OPTIONS)), seed
         more += len(found.results) > 1
         named = {goal.name: goal for goal in goals}
         for number, result in enumerate(found.results, 1):
@@ -130,10 +132,10 @@ def test_a_goal_is_searched_for_where_the_stronger_one_is_lost(
     strong = Goal("strong", at(machine.at_any(place), 0), None, 0)
     weak = Goal("weak", at(machine.at_any(place, "far"), 0), None, 0)
     goals = (weak, strong, replace(weak, name="weaker", antecedent=at(machine.at_any(place, "far", "home"), 0)))
-    result = generate(system, goals, final, options)
+    result = generate(Problem(system, tuple(goals), final), options)
     assert outline(result) == outline(generate_each(system, goals, final, options, quiet))
     check_result((system, goals, final), result)
-    found = {v.goal: v for v in generate_several(system, goals, final, options).verdicts}
+    found = {v.goal: v for v in generate_several(Problem(system, tuple(goals), final), options).verdicts}
     assert found["weak"].status == found["weaker"].status == COVERED
     assert found["weak"].step == 1
     assert found["strong"].status == status
@@ -147,7 +149,7 @@ def test_one_chain_covers_what_a_lost_goal_implies() -> None:
     weaker = Goal("weaker", at(machine.at_any("lost", "far", "home"), 0), None, 0)
     goals = (weaker, strong, weak)
     for final in (machine.at_any("home"), None):
-        result = generate(system, goals, final, OPTIONS)
+        result = generate(Problem(system, tuple(goals), final), OPTIONS)
         assert outline(result) == outline(generate_each(system, goals, final, OPTIONS, quiet))
         check_result((system, goals, final), result)
         assert [v.status for v in result.verdicts] == [COVERED, UNREACHABLE, COVERED]
@@ -160,10 +162,10 @@ def test_a_goal_without_a_way_to_the_end_leaves_the_goals_that_it_implies() -> N
     weak = Goal("weak", at(And(machine.at_any("trap", "far"), machine.chosen("left")), 0), None, 1)
     for goals in ((strong, weak), (weak, strong)):
         case = system, goals, machine.at_any("home")
-        result = generate(*case, OPTIONS)
+        result = generate(problem_of(*case), OPTIONS)
         assert outline(result) == outline(generate_each(*case, OPTIONS, quiet))
         check_result(case, result)
-        whole = generate_several(*case, OPTIONS)
+        whole = generate_several(problem_of(*case), OPTIONS)
         assert {v.goal: v.status for v in whole.verdicts} == {"strong": NO_WAY_TO_FINAL, "weak": COVERED}
 
 
@@ -241,7 +243,10 @@ def test_hits_do_not_rest_on_open_start_values_unless_told() -> None:
     weak = here("weak", Or(Equals(position, BV(2, 2)), Equals(noise, BV(0, 2))))
     goals = (weak, strong)
     simulator, monitor = Simulator(system), Monitor(goals)
-    for result in (generate(system, goals, None, OPTIONS), *generate_several(system, goals, None, OPTIONS).results):
+    for result in (
+        generate(Problem(system, tuple(goals), None), OPTIONS),
+        *generate_several(Problem(system, tuple(goals), None), OPTIONS).results,
+    ):
         assert result.chain is not None
         assert result.chain.length == 2
         assert {hit.goal for hit in result.chain.hits} == {"weak", "strong"}
@@ -298,4 +303,4 @@ def test_several_chains_for_implied_goals_are_verified(tmp_path: Path) -> None:
 def test_find_implied_says_nothing_of_one_goal() -> None:
     machine, system = fork()
     goals = [Goal("a", at(machine.at_any("far"), 0), None, 0)]
-    assert pipeline.find_implied(system, goals, None, OPTIONS, Budget()) == {}
+    assert pipeline.find_implied(system, goals, None, OPTIONS, Limits()) == {}

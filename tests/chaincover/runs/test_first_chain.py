@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pytest
+from chaincover.runs.first_chain import FirstChain, by_trials
 from engine_doubles import LIMIT, Open, Trying, check_found, few_trial_runs, small, tried  # noqa: F401
 from explicit import Explicit
 from hypothesis import given, settings
@@ -14,14 +15,13 @@ from machines import Machine, fork
 from bmc.engines.protocol import Status
 from bmc.errors import CheckDisagreed, LimitReached
 from bmc.formulas.unroll import at
+from chaincover.chain import Chain, Plan
 from chaincover.limits import Limits
-from chaincover.chain import Chain
-from chaincover.chain import Plan
-from chaincover.questions import Questions
 from chaincover.orderings.protocol import UNLIMITED
-from chaincover.replay.simulated import Checker
+from chaincover.problem import Problem
+from chaincover.questions import Questions
+from chaincover.replay.judge import Judge
 from chaincover.runs import nearest
-from chaincover.runs.first_chain import FirstChain, by_trials
 from chaincover.weights import ReachGraph
 from properties.goal import Goal
 
@@ -70,7 +70,7 @@ def test_a_chain_that_does_not_end_in_the_final_condition_is_none() -> None:
     machine_in_m = Machine("fork", ["m", "l", "r", "f"], ["left", "right"], []).at_any("m")
     machine_in_l = Machine("fork", ["m", "l", "r", "f"], ["left", "right"], []).at_any("l")
     for final, expected in ((machine_in_m, None), (machine_in_l, {"near": 1}), (None, {"near": 1})):
-        questions = Questions(system, goals, final, stop_after(3), Limits())
+        questions = Questions(Problem(system, tuple(goals), final), stop_after(3), Limits())
         found: list[Mapping[str, int]] = []
         with pytest.raises(LimitReached):
             by_trials(questions, ["far", "near"], "allow", LIMIT, lambda run, steps, found=found: found.append(steps))
@@ -102,7 +102,7 @@ def test_a_first_chain_is_least_only_by_proof() -> None:
     assert found is not None
     assert final is not None
     plan = Plan(("init", "far", "end"), (2, 0))
-    chain: Chain = Checker(system, goals[:1], None).chain(plan, found[0])
+    chain: Chain = Judge(Problem(system, tuple(goals[:1]), None)).chain(plan, found[0])
     first = FirstChain(chain, plan)
 
     def graph(lower: int) -> ReachGraph:

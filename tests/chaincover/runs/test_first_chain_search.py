@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from chaincover.runs.first_chain import FirstChain, shown_distances
 from command_line import chaincover, in_process_of_its_own
 from engine_doubles import (  # noqa: F401
     GivesUp,
@@ -20,20 +21,21 @@ from engine_doubles import (  # noqa: F401
     tried,
 )
 from machines import Case, Machine, fork
+from problems import problem_of
 
 from bmc.engines import choose as choose_engine
 from bmc.engines.protocol import Engine
 from bmc.formulas.unroll import at
 from bmc.system.simulation import Simulator
 from chaincover import search
-from chaincover.limits import Limits
 from chaincover.chain import Plan
-from chaincover.questions import Questions
 from chaincover.concretise.check_path import Attempt
 from chaincover.graph.reachability import GraphBuilder
+from chaincover.limits import Limits
 from chaincover.minimality import proof
 from chaincover.pipeline import ChainResult, Options, generate
-from chaincover.runs.first_chain import FirstChain, shown_distances
+from chaincover.problem import Problem
+from chaincover.questions import Questions
 from properties.goal import Goal
 
 pytestmark = pytest.mark.usefixtures("few_trial_runs")
@@ -45,7 +47,7 @@ def solve(case: Case, monkeypatch: pytest.MonkeyPatch, engine: Engine, **options
     told: list[str] = []
     with monkeypatch.context() as patch:
         search_with(patch, engine)
-        result = generate(*case, Options(**options), told.append)  # type: ignore[arg-type]
+        result = generate(Problem(*case, tuple(Options(**options)), told.append))  # type: ignore[arg-type]
     if result.chain is not None:
         system, goals, final = case
         steps = {hit.goal: hit.step for hit in result.chain.hits}
@@ -134,7 +136,7 @@ def test_the_first_chain_stays_where_the_solver_gives_up_on_all_else(monkeypatch
 def test_no_goal_is_set_aside_because_the_graph_has_no_way_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
     search_with(monkeypatch, Trying(), GivesUp())
     monkeypatch.setattr(search, "shown_distances", lambda *given: {})
-    result = generate(*fork(stuck=False), Options(explore=0, bound=4))
+    result = generate(problem_of(*fork(stuck=False)), Options(bound=4, engine="sat"))
     assert result.graph.weights == {}
     assert statuses(result) == {"far": "covered", "near": "covered"}
     assert result.certificate is not None
@@ -204,7 +206,7 @@ def test_the_search_knows_the_distances_of_the_first_chain(monkeypatch: pytest.M
     for engine in (Trying(), choose_engine("z3")):
         with monkeypatch.context() as patch:
             search_with(patch, engine)
-            known.append(generate(*detour(), Options(explore=0), stop).graph.upper)
+            known.append(generate(Problem(*detour(), tuple(Options(engine="sat")), stop)).graph.upper)
     assert known[0]["near", "far"] == 5
     assert ("near", "far") not in known[1]
 

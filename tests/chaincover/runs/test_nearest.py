@@ -19,8 +19,9 @@ from bmc.errors import LimitReached
 from bmc.formulas.unroll import at
 from bmc.system.run import Run
 from bmc.system.simulation import Simulator
-from chaincover.budget import Budget
-from chaincover.concretise.check_path import Concretizer
+from chaincover.limits import Limits
+from chaincover.problem import Problem
+from chaincover.questions import Questions
 from chaincover.runs.nearest import NearestFirst
 from properties.goal import Goal
 
@@ -38,10 +39,10 @@ def made(seed: int) -> Case:
 
 
 def nearest(
-    case: Case, overlap: str, engine: Engine | None = None, limit: int = LIMIT, budget: Budget | None = None
+    case: Case, overlap: str, engine: Engine | None = None, limit: int = LIMIT, budget: Limits | None = None
 ) -> Run | None:
     system, goals, final = case
-    tools = Concretizer(system, goals, final, engine or choose_engine("z3"), budget or Budget())
+    tools = Questions(Problem(system, tuple(goals), final), engine or choose_engine("z3"), budget or Limits())
     return NearestFirst(tools, [goal.name for goal in goals], overlap, limit).run()
 
 
@@ -146,4 +147,4 @@ def test_nothing_where_the_solver_gives_up_on_any_query() -> None:
 
 def test_the_end_of_time_is_told() -> None:
     with pytest.raises(LimitReached):
-        nearest(fork(stuck=False), "allow", budget=Budget(1e-9))
+        nearest(fork(stuck=False), "allow", budget=Limits(1e-9))

@@ -17,8 +17,10 @@ from bmc.formulas.unroll import at
 from bmc.system.hold import hold
 from bmc.system.simulation import Simulator
 from chaincover.limits import Limits
-from chaincover.pipeline import Options, generate
-from chaincover.replay.simulated import Checker
+from chaincover.options import Options
+from chaincover.pipeline import generate
+from chaincover.problem import Problem
+from chaincover.replay.judge import Judge
 from chaincover.runs.observed import seen_in
 from chaincover.runs.random import Simulated
 from chaincover.weights import FINAL, INIT
@@ -66,8 +68,10 @@ def test_what_runs_show_is_never_below_the_least_distance(seed: int, overlap: st
         assert weight <= steps
     if found is not None:
         run, credited = found
-        plan = Checker(case.system, case.goals, case.final).plan(run, credited, "end" if case.final is None else FINAL)
-        chain = Checker(case.system, case.goals, case.final).chain(plan, run)
+        plan = Judge(Problem(case.system, tuple(case.goals), case.final)).plan(
+            run, credited, "end" if case.final is None else FINAL
+        )
+        chain = Judge(Problem(case.system, tuple(case.goals), case.final)).chain(plan, run)
         assert sorted(chain.order) == sorted(credited)
         assert {*credited} <= {goal.name for goal in case.goals}
 
@@ -94,7 +98,7 @@ def test_no_part_of_the_chain_is_longer_than_the_limit(limit: int) -> None:
 
 
 def test_a_largest_weight_that_is_given_binds_the_random_runs_too() -> None:
-    result = generate(cruise(), PROPERTIES, RESTED, Options(bound=1, explore=0))
+    result = generate(Problem(cruise(), tuple(PROPERTIES), RESTED), Options(bound=1, engine="sat"))
     assert (result.chain, {verdict.status for verdict in result.verdicts}) == (None, {"not-within-bound"})
 
 
@@ -105,7 +109,7 @@ def test_a_limit_or_an_interrupt_in_the_random_runs_leaves_a_result(monkeypatch:
             raise error
 
         monkeypatch.setattr(Batch, "lanes", stopped)
-        result = generate(cruise(), PROPERTIES, RESTED, Options(explore=0))
+        result = generate(Problem(cruise(), tuple(PROPERTIES), RESTED), Options(engine="sat"))
         assert (result.stopped_by, result.chain, result.depth) == (stopped_by, None, -1)
         assert {verdict.status for verdict in result.verdicts} == {"undecided"}
 
@@ -118,7 +122,7 @@ def test_the_chain_of_random_runs_stays_whatever_ends_the_search() -> None:
             if text.startswith(words):
                 raise KeyboardInterrupt
 
-        result = generate(cruise(), PROPERTIES, RESTED, Options(explore=0), stop)
+        result = generate(Problem(Problem(cruise(), tuple(PROPERTIES), RESTED), tuple(Options(engine="sat")), stop))
         assert result.stopped_by == "interrupt"
         assert {verdict.status for verdict in result.verdicts} == {"covered"}
         assert result.chain is not None

@@ -17,6 +17,7 @@ from bmc.formulas.unroll import at, framed
 from bmc.system.transition import Condition, InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover.certificate import PathFact
 from chaincover.formats.chain_file import Stimulus
+from chaincover.limits import Limits
 from chaincover.project.load import load
 from chaincover.project.project_file import read_project
 from chaincover.verify.facts import Prover

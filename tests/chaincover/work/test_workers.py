@@ -10,17 +10,19 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from chaincover.work.remote import LEAST_SOURCES, Allowance, Engines, RemoteEdges
 from cruise import INIT as RESTED
 from cruise import PROPERTIES, cruise
 from random_systems import random_case
 
 from bmc.engines import choose
 from bmc.errors import LimitReached, UsageError
-from chaincover.limits import Limits
 from chaincover.graph.reachability import GraphBuilder
+from chaincover.limits import Limits
+from chaincover.problem import Problem
+from chaincover.questions import Questions
 from chaincover.work import remote
 from chaincover.work import workers as workers_module
-from chaincover.work.remote import LEAST_SOURCES, Allowance, Engines, RemoteEdges
 from chaincover.work.workers import Cluster, Processes, Workers
 from chaincover.work.workers import choose as choose_workers
 
@@ -91,7 +93,7 @@ def graph_of(case, workers: Workers | None, overlap: str = "allow"):
     def shared(problem):
         return RemoteEdges(problem, Engines("sat"), workers, told.append)
 
-    builder = GraphBuilder(system, goals, final, choose("sat"), overlap, remote=shared if workers else None)
+    builder = GraphBuilder(Questions(Problem(system, tuple(goals), final, overlap), choose("sat"), Limits()))
     for to in (0, 3):
         builder.extend(to)
     sources = len(goals) + 1 - len(builder.graph().unsatisfiable)
@@ -124,10 +126,7 @@ def test_a_task_has_some_sources_however_many_workers_there_are(count: int) -> N
 
     sizes: list[list[int]] = []
     goals = tuple(replace(PROPERTIES[n % len(PROPERTIES)], name=f"g{n}") for n in range(LEAST_SOURCES * 2 + 2))
-    builder = GraphBuilder(
-        cruise(), goals, None, choose("sat"),
-        remote=lambda problem: RemoteEdges(problem, Engines("sat"), Here(), lambda text: None),
-    )  # fmt: skip
+    builder = GraphBuilder(Questions(Problem(cruise(), tuple(goals), None, "allow"), choose("sat"), Limits()))  # fmt: skip
     builder.extend()
     assert sizes == [[LEAST_SOURCES, LEAST_SOURCES, 3]]
 
@@ -141,10 +140,7 @@ def test_time_that_is_over_stops_workers_too() -> None:
             return [function(replace(task, time=Allowance(0.0, None))) for task in tasks]
 
     engines = Engines("z3")
-    builder = GraphBuilder(
-        cruise(), PROPERTIES, None, choose("z3"), budget=Limits(1000),
-        remote=lambda problem: RemoteEdges(problem, engines, Here(), lambda text: None),
-    )  # fmt: skip
+    builder = GraphBuilder(Questions(Problem(cruise(), tuple(PROPERTIES), None, "allow"), choose("z3"), Limits(1000)))  # fmt: skip
     with pytest.raises(LimitReached, match="time limit"):
         builder.extend()
 

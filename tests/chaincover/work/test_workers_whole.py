@@ -13,8 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from chaincover.work.remote import Engines, RemoteEdges, decide
+from chaincover.work.remote_proof import least_length, shortest_window
 from command_line import MODELS, chaincover, fresh_names
 from machines import Case, random_machine
+from problems import problem_of
 from pysmt.shortcuts import BV, TRUE
 from worker_kills import killing
 
@@ -23,12 +26,12 @@ from bmc.engines import choose as choose_engine
 from bmc.formulas.unroll import at
 from bmc.system.transition import StateVariable, TransitionSystem, ValueType
 from chaincover.graph.reachability import GraphBuilder
+from chaincover.limits import Limits
 from chaincover.options import Options
 from chaincover.pipeline import ChainResult, generate
 from chaincover.problem import Problem
+from chaincover.questions import Questions
 from chaincover.work import workers as workers_module
-from chaincover.work.remote import Engines, RemoteEdges, decide
-from chaincover.work.remote_proof import least_length, shortest_window
 from chaincover.work.workers import Cluster, Processes, Workers
 from properties.goal import Goal
 
@@ -108,9 +111,9 @@ def test_random_systems_have_the_same_results(overlap: str) -> None:
     told: list[str] = []
     generated = generated_case(1, states=16, goals=5, longest=2)
     for case in (random_machine(31), random_machine(34), (generated.system, generated.goals, generated.final)):
-        options = Options(explore=0, exhaust=0, overlap=overlap, bound=12)
-        alone = generate(*case, options)
-        shared = generate(*case, replace(options, jobs=2), told.append)
+        options = Options(overlap=overlap, bound=12, engine="sat")
+        alone = generate(problem_of(*case), options)
+        shared = generate(Problem(*case, tuple(replace(options, jobs=2)), told.append))
         assert as_told(alone) == as_told(shared)
     assert any(text.endswith(("windows", "stretches")) for text in told)
     workers_module.choose(2, None).close()
@@ -219,7 +222,9 @@ def test_one_process_may_serve_programs_that_give_a_name_to_different_types() ->
             def remote(problem: Problem) -> RemoteEdges:
                 return RemoteEdges(problem, Engines("sat"), workers, lambda text: None)
 
-            builder = GraphBuilder(system, goals, final, choose_engine("sat"), remote=remote)
+            builder = GraphBuilder(
+                Questions(Problem(system, tuple(goals), final, "allow"), choose_engine("sat"), Limits())
+            )
             builder.extend(5)
             found = builder.graph().weights
         assert found["init", "at 2"] == 2

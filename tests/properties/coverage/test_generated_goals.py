@@ -15,6 +15,7 @@ from chaincover.chain import COVERED, NO_WAY_TO_FINAL, UNDECIDED, UNREACHABLE, V
 from chaincover.formats.chain_file import stimulus_of
 from chaincover.formats.recorded import read_recorded
 from chaincover.pipeline import generate
+from chaincover.problem import Problem
 from chaincover.project.load import load
 from chaincover.project.project_file import read_project
 from chaincover.replay.original import replay
@@ -110,7 +111,7 @@ def test_a_goal_said_to_be_infeasible_must_not_be_covered(tmp_path: Path) -> Non
     """Were the proof wrong, the compiled original would tell."""
     controller(tmp_path)
     read = load(read_project(str(tmp_path)), criteria=["branches()"])
-    result = generate(read.system, read.goals, None)
+    result = generate(Problem(read.system, tuple(read.goals), None))
     assert result.chain is not None
     stimulus = stimulus_of(read.system, result.chain)
     assert replay(read, stimulus, [DEAD]).exit_code == 0
