@@ -1,40 +1,103 @@
-"""Progress on stderr, and the seconds that each stage took."""
+"""Progress on stderr: what is done now, and how good the best answer is; and the seconds that each part took."""
 
 from __future__ import annotations
 
 import contextlib
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import click
 
+from chaincover.chain import COVERED
+from chaincover.result import ChainResult
+
+WIDTH = 118
+"""Characters of the line that replaces itself on a terminal."""
+
+
+def summary(result: ChainResult) -> str:
+    """The best answer so far in a line: goals covered, length in hand, lower bound and gap."""
+    covered = sum(1 for verdict in result.verdicts if verdict.status == COVERED)
+    bounds = result.bounds
+    goals = f"{covered} of {len(result.verdicts)} goals"
+    if result.chain is None:
+        return f"{goals}; no chain yet, none is shorter than {bounds.lower} steps"
+    steps = f"{bounds.length} step{'' if bounds.length == 1 else 's'}"
+    if bounds.minimal:
+        return f"{goals} in {steps}, minimal"
+    gap = "" if bounds.gap is None else f" (gap {bounds.gap:.0%})"
+    return f"{goals} in {steps}, none below {bounds.lower}{gap}"
+
 
 @dataclass
 class Progress:
-    """Messages on stderr: none with -q, one line each with -v, else a line that replaces itself on a terminal."""
+    """Tells on stderr how a run goes on.
+
+    On a terminal one line replaces itself: elapsed time, stage, best answer. Elsewhere each better answer is a line, and
+    with ``verbosity`` 1 so is what each stage does; -1 tells nothing. ``seconds`` are those of the parts of a command.
+    """
 
     verbosity: int = 0
     seconds: dict[str, float] = field(default_factory=dict)
+    begun: float = field(default_factory=time.monotonic)
+    _best: str = ""
+    _stage: str = ""
 
     def __call__(self, text: str) -> None:
+        """A stage begins, or goes on."""
+        self._stage = text
         if self.verbosity > 0:
             click.echo(text, err=True)
-        elif self.verbosity == 0 and sys.stderr.isatty():
-            click.echo(f"\r\x1b[K{text[:100]}", err=True, nl=False)
+        elif self._replaces:
+            self._replace_line()
+
+    def improved(self, result: Callable[[], ChainResult]) -> None:
+        """There is a better answer."""
+        if self.verbosity >= 0:
+            self.better(result())
+
+    def better(self, result: ChainResult) -> None:
+        """``result`` is the best answer so far."""
+        best = summary(result)
+        if best == self._best:
+            return
+        self._best = best
+        if self._replaces:
+            self._replace_line()
+        elif self.verbosity >= 0:
+            click.echo(f"{self._elapsed}  {self._stage.partition(':')[0]}: {best}", err=True)
+
+    def note(self, text: str) -> None:
+        """Something that the user has to know while the run goes on."""
+        self.done()
+        click.echo(text, err=True)
 
     def done(self) -> None:
         """Clear the line."""
-        if self.verbosity == 0 and sys.stderr.isatty():
+        if self._replaces:
             click.echo("\r\x1b[K", err=True, nl=False)
 
     @contextlib.contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """Time a stage."""
+        """Time a part of a command."""
         self(name)
         start = time.perf_counter()
         try:
             yield
         finally:
             self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
+
+    @property
+    def _replaces(self) -> bool:
+        """Whether one line replaces itself."""
+        return self.verbosity == 0 and sys.stderr.isatty()
+
+    @property
+    def _elapsed(self) -> str:
+        return f"{time.monotonic() - self.begun:6.1f} s"
+
+    def _replace_line(self) -> None:
+        text = f"{self._elapsed}  {f'{self._best} | ' if self._best else ''}{self._stage}"
+        click.echo(f"\r\x1b[K{text[:WIDTH]}", err=True, nl=False)

@@ -8,25 +8,35 @@ import sys
 from types import FrameType
 
 INTERRUPTED = 130
+TERMINATED = 143
+
+
+def terminated(number: int, frame: FrameType | None) -> None:
+    """SIGTERM ends a search as an interrupt does, with the best result so far."""
+    raise KeyboardInterrupt("terminated")
 
 
 def main() -> None:
-    """Load the command line and run it. An interrupt at any time ends with code 130 and no traceback."""
+    """Load the command line and run it. A signal at any time ends with its exit code and no traceback."""
     seen: list[int] = []
 
-    def interrupted(number: int, frame: FrameType | None) -> None:
+    def too_early(number: int, frame: FrameType | None) -> None:
         seen.append(number)
         raise KeyboardInterrupt
 
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, interrupted)
+        signal.signal(signal.SIGINT, too_early)
+    signal.signal(signal.SIGTERM, too_early)
     try:
         from chaincover.cli.main import main as run
     except BaseException:
         if not seen:
             raise
-        sys.stderr.write("\ninterrupted\n")
+        of_keyboard = seen[0] == signal.SIGINT
+        sys.stderr.write("\ninterrupted\n" if of_keyboard else "\nterminated\n")
         sys.stderr.flush()
-        os._exit(INTERRUPTED)  # half-loaded libraries complain when they are torn down
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+        os._exit(INTERRUPTED if of_keyboard else TERMINATED)  # half-loaded libraries complain when they are torn down
+    if signal.getsignal(signal.SIGINT) is too_early:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, terminated)
     run()

@@ -1,9 +1,11 @@
-"""What several commands share: their options, and the controller and settings that these name."""
+"""The options that several commands share, gathered into typed records before a command sees them."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
+from math import isinf
 from typing import Any, TypeVar
 
 import click
@@ -12,156 +14,210 @@ from bmc.engines import NAMES as ENGINES
 from bmc.engines import choose as choose_engine
 from bmc.errors import InputRefused
 from bmc.system.hold import MOST_TICKS
-from chaincover import pipeline
-from chaincover.check import analysis
-from chaincover.graph.cache import default_folder
+from chaincover.options import Options
 from chaincover.orderings import NAMES as ORDERINGS
 from chaincover.progress import Progress
-from chaincover.project.load import Controller, load
-from chaincover.project.project_file import Project, read_project
+from chaincover.project.load import Controller, Request, load_request
+from chaincover.project.project_file import Project
+
+F = TypeVar("F", bound=Callable[..., Any])
+Decorator = Callable[[F], F]
 
 PREPARING = 0.2
 """The part of a time limit that proving the project's invariants may take before the search."""
 
-_NUMBER = click.IntRange(min=0)
-_AS_GIVEN = ("explore", "exhaust", "rounds", "improve", "engine", "jobs", "scheduler", "query_limit")
 
-F = TypeVar("F", bound=Callable[..., Any])
+class Amount(click.ParamType):
+    """A number above 0, or ``none`` for no limit."""
 
-bound_option = click.option(
-    "-K", "--bound", type=click.IntRange(min=0), metavar="K", help="Largest weight; without it K grows."
-)
+    name = "amount"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The number; infinite for ``none``."""
+        if value == "none":
+            return float("inf")
+        return float(click.FloatRange(min=0, min_open=True).convert(value, param, ctx))
+
+
+SECONDS = click.FloatRange(min=0, min_open=True)
+COUNT = click.IntRange(min=0)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """How much a command tells, and as what."""
+
+    as_json: bool = False
+    verbose: int = 0
+    quiet: bool = False
+
+    @property
+    def text(self) -> bool:
+        """Whether the result is told as text."""
+        return not self.as_json and not self.quiet
+
+    def progress(self) -> Progress:
+        """Progress as verbose as asked for."""
+        return Progress(-1 if self.quiet else self.verbose)
+
+
+@dataclass(frozen=True)
+class Search:
+    """The options of a search as they were given; None where the project or the default decides."""
+
+    bound: int | None = None
+    overlap: str | None = None
+    ordering: str | None = None
+    engine: str | None = None
+    effort: float | None = None
+    repair: str | None = None
+    max_length: int | None = None
+    time_limit: float | None = None
+    query_limit: float | None = None
+    memory_limit: int | None = None
+    cached: bool = False
+    jobs: int | None = None
+    scheduler: str | None = None
+
+
+def gathers(name: str, record: type, *options: Decorator[Any]) -> Decorator[Any]:
+    """A decorator for commands: takes ``options``, and hands them on as one ``record``, the argument ``name``."""
+    known = {field.name for field in fields(record)}
+
+    def decorate(command: F) -> F:
+        @functools.wraps(command)
+        def gathered(**values: Any) -> Any:
+            own = {key: values.pop(key) for key in known & values.keys()}
+            return command(**values, **{name: record(**own)})
+
+        for option in reversed(options):
+            gathered = option(gathered)
+        return gathered  # type: ignore[return-value]
+
+    return decorate
+
+
 hold_option = click.option(
     "--hold",
     type=click.IntRange(1, MOST_TICKS),
     metavar="N",
     help="Inputs change only every N steps; 1: in every step, whatever the project says.",
 )
-overlap_option = click.option("--overlap", type=click.Choice(["allow", "forbid"]), help="May goals share steps?")
-
-
 engine_option = click.option("--engine", type=click.Choice(ENGINES), help="Who answers the reachability questions.")
+bound_option = click.option("-K", "--bound", type=COUNT, metavar="K", help="Largest weight; without it K grows.")
+overlap_option = click.option("--overlap", type=click.Choice(["allow", "forbid"]), help="May goals share steps?")
+effort_option = click.option(
+    "--effort",
+    type=Amount(),
+    metavar="N",
+    help="Work before the best answer so far is the result, in units of about a minute; none: as much as it takes. "
+    "Default: 1.",
+)
+time_option = click.option("--time-limit", type=SECONDS, metavar="SECONDS", help="For the whole run.")
+work_options = (
+    engine_option,
+    effort_option,
+    click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes that share the work."),
+    click.option("--scheduler", metavar="ADDRESS", help="Dask scheduler whose workers share it, such as tcp://..."),
+    click.option(
+        "--query-limit",
+        type=SECONDS,
+        metavar="SECONDS",
+        help="For a single question; what it leaves open is undecided.",
+    ),
+)
+graph_options = gathers("search", Search, bound_option, overlap_option, *work_options, time_option)
+search_options = gathers(
+    "search",
+    Search,
+    bound_option,
+    overlap_option,
+    click.option("--ordering", type=click.Choice(ORDERINGS), help="Who orders the goals."),
+    click.option(
+        "--repair",
+        type=click.Choice(["auto", "refine", "paths", "none"]),
+        help="Where no repair of the shortest order gives a chain: refine (split triggers), paths (path constraints).",
+    ),
+    *work_options,
+    click.option("--max-length", type=COUNT, metavar="STEPS", help="No chain longer than this."),
+    click.option("--no-cache", "cached", flag_value=False, default=True, help="Neither read nor keep the graph on disk."),
+    click.option("--memory-limit", type=click.IntRange(min=1), metavar="MB", help="For the solver."),
+    time_option,
+)
 
 
-def work_options(command: F) -> F:
-    """Options that say what answers the questions, where, and for how long each."""
-    options = [
-        engine_option,
-        click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes that share the work."),
-        click.option("--scheduler", metavar="ADDRESS", help="Dask scheduler whose workers share it, such as tcp://..."),
-        click.option(
-            "--query-limit",
-            type=click.FloatRange(min=0, min_open=True),
-            metavar="SECONDS",
-            help="For a single question; what it leaves open is undecided.",
-        ),
-    ]
-    for option in reversed(options):
-        command = option(command)
-    return command
+def _pairs(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    """Macros with their values; 1 where none is given."""
+    found = (text.partition("=") for text in texts)
+    return tuple((name, value if equals else "1") for name, equals, value in found)
 
 
-def search_options(command: F) -> F:
-    """Options of the search for a chain and its proof."""
-    options = [
-        click.option("--ordering", type=click.Choice(ORDERINGS), help="Who orders the goals."),
-        click.option(
-            "--repair",
-            type=click.Choice(["auto", "refine", "paths", "none"]),
-            help="Where no repair of the least order gives a chain: refine (split triggers), paths (path constraints).",
-        ),
-        work_options,
-        click.option("--max-length", type=_NUMBER, metavar="STEPS", help="No chain longer than this."),
-        click.option("--no-cache", is_flag=True, help="Neither read nor keep the graph on disk."),
-        click.option("--memory-limit", type=click.IntRange(min=1), metavar="MB", help="For the solver."),
-        click.option("--explore", type=_NUMBER, metavar="N", help="Simulated steps for the list of reachable states."),
-        click.option("--exhaust", type=_NUMBER, metavar="N", help="Nodes of the exact search over these."),
-        click.option("--rounds", type=_NUMBER, metavar="N", help="Orders tried for the bound."),
-        click.option("--improve", type=_NUMBER, metavar="N", help="Work per query of the proof, 0: no proof."),
-        click.option(
-            "--time-limit", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="For the whole run."
-        ),
-    ]
-    for option in reversed(options):
-        command = option(command)
-    return command
+_REQUEST = (
+    click.argument("path", metavar="PATH"),
+    click.option("--goal", "select", multiple=True, metavar="NAME", help="Only these goals (shell patterns)."),
+    click.option("--exclude", multiple=True, metavar="NAME", help="Leave these goals out (shell patterns)."),
+    click.option("--property", "properties", multiple=True, metavar="TEXT", help="A further property, as text."),
+    click.option(
+        "--cover",
+        multiple=True,
+        metavar="CRITERION",
+        help="Goals of a coverage criterion too: states(x), transitions(x), branches(), conditions(), mcdc().",
+    ),
+    click.option(
+        "--final",
+        metavar="EXPR",
+        help="Condition in which a chain must end: a C expression; init: a state like the one after init; "
+        "none: a chain may end anywhere, whatever the project says.",
+    ),
+    click.option("-I", "include", multiple=True, metavar="DIR", help="Folder of headers."),
+    click.option("-D", "defines", multiple=True, metavar="NAME[=VALUE]", callback=_pairs, help="Define a macro."),
+)
+request_options = gathers("request", Request, *_REQUEST)
+held_request_options = gathers("request", Request, *_REQUEST, hold_option)
+
+shown_options = gathers(
+    "shown",
+    Shown,
+    click.option("--json", "as_json", is_flag=True, help="The result as JSON on stdout, and nothing else there."),
+    click.option("-v", "--verbose", count=True, help="Progress line by line on stderr."),
+    click.option("-q", "--quiet", is_flag=True, help="No progress, no summary."),
+)
 
 
-def controller_options(command: F) -> F:
-    """Options of every command that reads a controller."""
-    options = [
-        click.argument("path", metavar="PATH"),
-        click.option("--goal", "select", multiple=True, metavar="NAME", help="Only these goals (shell patterns)."),
-        click.option("--exclude", multiple=True, metavar="NAME", help="Leave these goals out (shell patterns)."),
-        click.option("--property", "properties", multiple=True, metavar="TEXT", help="A further property, as text."),
-        click.option(
-            "--cover",
-            multiple=True,
-            metavar="CRITERION",
-            help="Goals of a coverage criterion too: states(x), transitions(x), branches(), conditions(), mcdc().",
-        ),
-        click.option(
-            "--final",
-            metavar="EXPR",
-            help="Condition in which a chain must end: a C expression; init: a state like the one after init; "
-            "none: a chain may end anywhere, whatever the project says.",
-        ),
-        click.option("-I", "include", multiple=True, metavar="DIR", help="Folder of headers."),
-        click.option("-D", "defines", multiple=True, metavar="NAME[=VALUE]", help="Define a macro."),
-        click.option("--json", "as_json", is_flag=True, help="The result as JSON on stdout, and nothing else there."),
-        click.option("-v", "--verbose", count=True, help="Progress line by line on stderr."),
-        click.option("-q", "--quiet", is_flag=True, help="No progress, no summary."),
-    ]
-    for option in reversed(options):
-        command = option(command)
-    return command
-
-
-def start_progress(given: dict[str, Any]) -> Progress:
-    """Progress as verbose as asked for."""
-    return Progress(-1 if given["quiet"] else given["verbose"])
-
-
-def load_controller(given: dict[str, Any], progress: Progress) -> Controller:
+def read_controller(request: Request, progress: Progress) -> Controller:
     """The controller that the options name."""
     with progress.stage("read"):
-        project = _with_options(read_project(given["path"]), given)
-        chosen = given["select"], given["exclude"]
-        return load(project, given["properties"], given["final"], *chosen, given["cover"])
+        return load_request(request)
 
 
-def _with_options(project: Project, given: dict[str, Any]) -> Project:
-    defines = tuple(_define(text) for text in given["defines"])
-    config = project.config
-    config = replace(config, include=(*given["include"], *config.include), defines=(*config.defines, *defines))
-    hold = given.get("hold")
-    return replace(project, config=config, hold=project.hold if hold is None else hold)
+def settings(search: Search, project: Project) -> Options:
+    """The settings of a search, by its options, else by the project, else by default."""
+    from chaincover.graph.cache import default_folder
+
+    chosen = {
+        "bound": project.bound if search.bound is None else search.bound,
+        "overlap": search.overlap or project.overlap,
+        "ordering": search.ordering or project.ordering,
+        "cache": default_folder() if search.cached else None,
+    }
+    same = ("engine", "repair", "max_length", "time_limit", "query_limit", "memory_limit", "jobs", "scheduler")
+    chosen |= {name: value for name in same if (value := getattr(search, name)) is not None}
+    if search.effort is not None:
+        chosen["effort"] = None if isinf(search.effort) else search.effort
+    return Options(**chosen)  # type: ignore[arg-type]
 
 
-def _define(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    return name, value if equals else "1"
+def prepare(request: Request, search: Search, progress: Progress) -> tuple[Controller, Options]:
+    """The controller with its invariants proved, and the settings of the search."""
+    from chaincover.check.analysis import prepare as proved
 
-
-def prepare(given: dict[str, Any], progress: Progress) -> tuple[Controller, pipeline.Options]:
-    """The controller with its invariants proved, and the options of the search."""
-    controller = load_controller(given, progress)
-    project = controller.project
+    controller = read_controller(request, progress)
     if not controller.goals and not controller.final_text:
         hint = "write property functions p_*, [[property]] tables in the project file, or give --property TEXT"
-        raise InputRefused("there is no goal to cover, and no final condition to reach", project.where, hint)
-    options = pipeline.Options(
-        bound=given["bound"] if given["bound"] is not None else project.bound,
-        overlap=given["overlap"] or project.overlap,
-        ordering=given["ordering"] or project.ordering,
-        time_limit=given["time_limit"],
-        repair=given.get("repair") or "auto",
-        max_length=given.get("max_length"),
-        memory_limit=given.get("memory_limit"),
-        cache=None if given.get("no_cache", True) else default_folder(),
-        **{name: given[name] for name in _AS_GIVEN if given.get(name) is not None},
-    )
+        raise InputRefused("there is no goal to cover, and no final condition to reach", controller.project.where, hint)
+    options = settings(search, controller.project)
+    options.check()
     with progress.stage("check"):
         seconds = None if options.time_limit is None else options.time_limit * PREPARING
-        system = analysis.prepare(controller, choose_engine(options.engine), seconds, options.query_limit)
+        system = proved(controller, choose_engine(options.engine), seconds, options.query_limit)
     return replace(controller, system=system), options

@@ -18,7 +18,8 @@ from bmc.system.transition import InputVariable, StateVariable, TransitionSystem
 from chaincover.chain import Chain
 from chaincover.project.values import parse_value, shown
 
-SCHEMA = "chaincover/chain/1"
+SCHEMA = "chaincover/chain/2"
+CHAINS_SCHEMA = "chaincover/chains/2"
 START_ROW = "init"
 """In the column ``step`` of a CSV file: the row holds start values that the tester chooses."""
 
@@ -48,6 +49,16 @@ def recorded_hold(settings: dict[str, Any]) -> int:
     if not isinstance(found, int) or isinstance(found, bool) or not 1 <= found <= MOST_TICKS:
         raise ValueError(f"inputs held for {found!r} steps")
     return found
+
+
+def _refuse_other_schema(data: object, where: Location) -> None:
+    """InputRefused if ``data`` is no document of our schema; one that another version has written is named as that."""
+    found = data.get("schema") if isinstance(data, dict) else None
+    text = f"this is no chain of the schema '{SCHEMA}'"
+    if isinstance(found, str) and found.rpartition("/")[0] == SCHEMA.rpartition("/")[0] and found != SCHEMA:
+        text += f" but of '{found}', which another version of ChainCover has written"
+    if found != SCHEMA:
+        raise InputRefused(text, where, "write it with 'chaincover generate'")
 
 
 def reported(system: TransitionSystem, role: str) -> list[StateVariable]:
@@ -140,8 +151,7 @@ def _from_json(place: Path, text: str, system: TransitionSystem) -> Stimulus:
     except json.JSONDecodeError as error:
         here = Location(str(place), error.lineno, error.colno)
         raise InputRefused(f"not JSON: {error.msg}", here, "generate it again") from None
-    if not isinstance(data, dict) or data.get("schema") != SCHEMA:
-        raise InputRefused(f"this is no chain of the schema '{SCHEMA}'", where, "write it with 'chaincover generate'")
+    _refuse_other_schema(data, where)
     chain = data.get("chain")
     if chain is None:
         raise InputRefused("this result holds no chain", where, "generate one first")

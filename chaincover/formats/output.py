@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +13,19 @@ from bmc.errors import ChainCoverError, Location
 
 
 class CannotWrite(ChainCoverError):
-    """A result cannot be written."""
+    """A result cannot be written, for example because the disk is full; what was there before is still there."""
+
+    exit_code = 74
+
+
+class NoFolder(CannotWrite):
+    """Results cannot be written into the folder that was named."""
 
     exit_code = 2
 
 
 def prepare_folder(folder: str) -> Path:
-    """Make sure that results can be written into ``folder``, before any work is done. CannotWrite if not."""
+    """Make sure that results can be written into ``folder``, before any work is done. NoFolder if not."""
     place = Path(folder)
     try:
         place.mkdir(parents=True, exist_ok=True)
@@ -26,23 +33,27 @@ def prepare_folder(folder: str) -> Path:
             pass
     except OSError as error:
         reason = error.strerror or "unknown reason"
-        raise CannotWrite(f"cannot write results here: {reason}", Location(folder), "choose another -o DIR") from None
+        raise NoFolder(f"cannot write results here: {reason}", Location(folder), "choose another -o DIR") from None
     return place
 
 
 def write_text(place: Path, text: str) -> None:
-    """Write a file by renaming a finished temporary one."""
-    handle, temporary = -1, ""
+    """Write a file by renaming a finished temporary one. CannotWrite, with the old file as it was, if that fails."""
+    temporary = ""
     try:
         handle, temporary = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.")
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
             file.write(text)
         os.chmod(temporary, 0o644)
         os.replace(temporary, place)
+        temporary = ""
     except OSError as error:
-        if temporary and os.path.exists(temporary):
-            os.unlink(temporary)
-        raise CannotWrite(f"cannot write: {error.strerror}", Location(str(place)), "choose another place") from None
+        reason = error.strerror or "unknown reason"
+        raise CannotWrite(f"cannot write: {reason}", Location(str(place)), "make room, or choose another place") from None
+    finally:
+        if temporary:  # also where an interrupt came between
+            with suppress(OSError):
+                os.unlink(temporary)
 
 
 def to_json(data: Any) -> str:

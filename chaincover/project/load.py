@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from pysmt.fnode import FNode
@@ -17,7 +18,8 @@ from bmc.system.hold import boundary, hold
 from bmc.system.original import NativeInterface
 from bmc.system.transition import Condition, TransitionSystem, conjunction, equal, symbols_of
 from chaincover.check.liveness import NOBODY, Observers, like_init
-from chaincover.project.project_file import Project
+from chaincover.problem import Problem
+from chaincover.project.project_file import Project, read_project
 from properties.c_functions import read_condition_function, read_property_function
 from properties.coverage.goals import CoverageCriterion, generate_goals
 from properties.goal import Goal
@@ -47,6 +49,94 @@ class Controller:
     native: NativeInterface
     observers: Observers = NOBODY
 
+    @property
+    def problem(self) -> Problem:
+        """What a chain is sought for."""
+        return Problem(self.system, self.goals, self.final, self.project.overlap)
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is to be loaded: the project at ``path``, and what is added to it or put in its place.
+
+    ``properties`` are further properties as text, ``cover`` further coverage criteria; ``defines`` and ``include`` are
+    added to the project's own. ``final`` replaces the final condition (``none``: there is none; None: that of the
+    project). ``select`` and ``exclude`` are shell patterns of goals. ``hold``: inputs change only every so many steps.
+    """
+
+    path: str
+    properties: tuple[str, ...] = ()
+    cover: tuple[str, ...] = ()
+    final: str | None = None
+    select: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    defines: tuple[tuple[str, str], ...] = ()
+    include: tuple[str, ...] = ()
+    hold: int | None = None
+
+    def project(self) -> Project:
+        """The project, with the macros and folders of headers that are added, and with the held inputs asked for."""
+        project = read_project(self.path)
+        config = project.config
+        config = replace(
+            config, include=(*self.include, *config.include), defines=(*config.defines, *self.defines)
+        )
+        return replace(project, config=config, hold=project.hold if self.hold is None else self.hold)
+
+
+@dataclass(frozen=True)
+class Program:
+    """A project whose C program has been read; goals and final condition can be read several times."""
+
+    project: Project
+    model: CModel
+
+    @staticmethod
+    def of(project: Project) -> Program:
+        """Read the C program of ``project``. InputRefused with the place of what is wrong."""
+        config = project.config
+        roots = [*project.property_functions, project.final_function, config.assumption, *config.invariant]
+        with _placed(project):
+            return Program(project, read_c(config, [root for root in roots if root]))
+
+    def controller(
+        self,
+        properties: Sequence[str] = (),
+        final: str | None = None,
+        select: Sequence[str] = (),
+        exclude: Sequence[str] = (),
+        criteria: Sequence[str] = (),
+    ) -> Controller:
+        """The controller, with the arguments as in ``Request``. InputRefused or UsageError with the place."""
+        more = tuple(CoverageCriterion(text, Location(f"--cover {n}")) for n, text in enumerate(criteria, 1))
+        project, model = replace(self.project, criteria=(*self.project.criteria, *more)), self.model
+        with _placed(project):
+            everything = _goals(project, model, properties)
+            goals = _selected(everything, select, exclude)
+            names = {goal.name for goal in goals}
+            kept = tuple(g for g in everything if g.name in names or not str(g.where).startswith(_FROM_OPTION))
+            observers = Observers(kept, _seen_outputs(project, model))
+            system = _with_conditions(project, model)
+            formula, text = _final(project, model, system, final, observers)
+        held = hold(system, project.hold)
+        return Controller(project, model, held, tuple(goals), boundary(held, formula), text, model.native, observers)
+
+
+@contextmanager
+def _placed(project: Project) -> Iterator[None]:
+    """What is refused inside is refused at its line of the project file, where that can be told."""
+    try:
+        yield
+    except InputRefused as error:
+        error.where = project.place_of(error)
+        raise
+
+
+def load_request(request: Request) -> Controller:
+    """Read all that ``request`` names. InputRefused or UsageError with the place of what is wrong."""
+    chosen = request.select, request.exclude
+    return Program.of(request.project()).controller(request.properties, request.final, *chosen, request.cover)
+
 
 def load(
     project: Project,
@@ -56,36 +146,8 @@ def load(
     exclude: Sequence[str] = (),
     criteria: Sequence[str] = (),
 ) -> Controller:
-    """Read all that a project names.
-
-    ``properties`` are further text properties, ``final`` replaces the project's final condition (``none``: there is
-    none), ``select`` and ``exclude`` are shell patterns of goals, ``criteria`` further coverage criteria. InputRefused
-    or UsageError with the place of what is wrong.
-    """
-    more = tuple(CoverageCriterion(text, Location(f"--cover {n}")) for n, text in enumerate(criteria, 1))
-    project = replace(project, criteria=(*project.criteria, *more))
-    try:
-        return _load(project, properties, final, select, exclude)
-    except InputRefused as error:
-        error.where = project.place_of(error)
-        raise
-
-
-def _load(
-    project: Project, properties: Sequence[str], final: str | None, select: Sequence[str], exclude: Sequence[str]
-) -> Controller:
-    config = project.config
-    roots = [*project.property_functions, project.final_function, config.assumption, *config.invariant]
-    model = read_c(config, [r for r in roots if r])
-    everything = _goals(project, model, properties)
-    goals = _selected(everything, select, exclude)
-    names = {goal.name for goal in goals}
-    kept = tuple(g for g in everything if g.name in names or not str(g.where).startswith(_FROM_OPTION))
-    observers = Observers(kept, _seen_outputs(project, model))
-    system = _with_conditions(project, model)
-    formula, text = _final(project, model, system, final, observers)
-    held = hold(system, project.hold)
-    return Controller(project, model, held, tuple(goals), boundary(held, formula), text, model.native, observers)
+    """Read all that ``project`` names; the other arguments are those of ``Request``. Errors as in ``load_request``."""
+    return Program.of(project).controller(properties, final, select, exclude, criteria)
 
 
 def _goals(project: Project, model: CModel, extra: Sequence[str]) -> list[Goal]:

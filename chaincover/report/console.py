@@ -12,20 +12,22 @@ from rich.text import Text
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, Valuation
 from chaincover.chain import (
     COVERED,
+    EXCLUDED,
     NO_WAY_TO_FINAL,
     NOT_WITHIN_BOUND,
     STATUSES,
+    UNDECIDED,
     UNREACHABLE,
     Chain,
     Verdict,
 )
 from chaincover.formats.chain_file import reported
-from chaincover.pipeline import ChainResult
 from chaincover.project.load import Controller
 from chaincover.project.values import show_value
 from chaincover.replay.original import Replay
-from chaincover.report.console_check import show_analysis
+from chaincover.report.documents import k_met
 from chaincover.report.terminal import console, say
+from chaincover.result import ChainResult
 from chaincover.verdicts import infeasible, next_step
 from properties.goal import Goal
 
@@ -35,7 +37,6 @@ __all__ = [
     "say",
     "set_aside",
     "short_names",
-    "show_analysis",
     "show_next_steps",
     "show_replay",
     "show_replay_goals",
@@ -65,8 +66,26 @@ def show_result(out: Console, controller: Controller, result: ChainResult) -> No
         say(out, f"{controller.system.name}: {_no_chain(controller, result)}", "bold")
     _show_goals(out, controller, result)
     show_next_steps(out, controller.goals, result.verdicts)
+    show_what_is_left(out, result)
+
+
+def show_what_is_left(out: Console, result: ChainResult) -> None:
+    """What ended the run before everything was settled, and what more of it might settle."""
+    bounds, length = result.bounds, result.bounds.length or 0
+    undecided = sum(1 for verdict in result.verdicts if verdict.status == UNDECIDED)
+    open_ends = []
+    if undecided:
+        open_ends.append(f"{undecided} undecided goal{'' if undecided == 1 else 's'}")
+    elif any(verdict.status == EXCLUDED for verdict in result.verdicts) and not result.no_chain:
+        open_ends.append("whether one chain covers more goals")
+    if result.chain is not None and not bounds.minimal:
+        open_ends.append(f"whether a chain of {bounds.lower} to {length - 1} steps exists")
     if result.stopped_by:
-        say(out, f"Stopped by {result.stopped_by}; the result is valid but may not be complete.")
+        left = f"; left open: {', '.join(open_ends)}" if open_ends else ""
+        say(out, f"Stopped by {result.stopped_by}; what is told is valid{left}.")
+    elif result.used_up and open_ends:
+        given = result.options.effort
+        say(out, f"The effort {given:g} was used up; more of it (--effort) might settle: {', '.join(open_ends)}.")
 
 
 def _no_chain(controller: Controller, result: ChainResult) -> str:
@@ -121,7 +140,7 @@ def _final_name(controller: Controller) -> str:
 def _proof(result: ChainResult, hold: int) -> str:
     bounds, held = result.bounds, held_runs(hold)
     proof = f"minimal{held}, proved" if bounds.minimal else f"proved: none shorter than {bounds.lower}{held}"
-    return f"{proof}; K = {result.depth}"
+    return f"{proof}; K = {result.depth if result.chain is None else k_met(result.chain)}"
 
 
 def held_runs(hold: int) -> str:

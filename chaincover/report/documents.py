@@ -7,25 +7,31 @@ import importlib.metadata
 import platform
 import sys
 from dataclasses import asdict
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from chaincover import certificate
-from chaincover.chain import COVERED
+from bmc.system.run import Run
+from bmc.system.transition import TransitionSystem
+from chaincover.chain import COVERED, UNDECIDED, Chain
+from chaincover.graph.covering import CoveringGraph
 from chaincover.formats.chain_file import SCHEMA, chain_rows, reported, start_record
-from chaincover.options import HERE
-from chaincover.pipeline import ChainResult, Options
+from chaincover.limits import UNITS
+from chaincover.options import HERE, Options
 from chaincover.profile import StageCost
 from chaincover.project.load import Controller
-from chaincover.project.values import show_ranges
+from chaincover.project.values import show_ranges, shown
 from chaincover.reductions.distinct import distinct
 from chaincover.replay.original import Replay
+from chaincover.result import INTERRUPT, TERMINATED, ChainResult
 from chaincover.verdicts import infeasible
 from chaincover.weights import ReachGraph, exists_path, transitive_closure
 
-RUN_SCHEMA = "chaincover/run/1"
-GOALS_NOT_COVERED = 4
-"""The exit code that says so."""
+RUN_SCHEMA = "chaincover/run/2"
+
+LIMIT, GOALS_NOT_COVERED, CALLED_OFF = 5, 4, {INTERRUPT: 130, TERMINATED: 143}
+"""Exit codes: a limit left something open, goals are not covered, and what ended the run from outside."""
 
 _LIBRARIES = (
     "pysmt",
@@ -57,8 +63,11 @@ def versions() -> dict[str, str]:
     return found
 
 
-def chain_document(controller: Controller, result: ChainResult) -> dict[str, Any]:
-    """Everything that a run found; the same input and settings give the same document."""
+def chain_document(controller: Controller, result: ChainResult, finished: bool = True) -> dict[str, Any]:
+    """Everything that a run found; the same input and settings give the same document.
+
+    ``finished``: the run is over, by itself or by what ``stopped_by`` says; else this is the best answer so far.
+    """
     return {
         "schema": SCHEMA,
         "tool": {"name": "chaincover", "version": tool_version()},
@@ -67,7 +76,10 @@ def chain_document(controller: Controller, result: ChainResult) -> dict[str, Any
         "versions": versions(),
         "goals": _goals(controller, result),
         "bounds": _bounds(result),
+        "no_chain": result.no_chain or None,
+        "finished": finished,
         "stopped_by": result.stopped_by,
+        "effort_used_up": result.used_up,
         "claims": claims(controller, result),
         "certificate": None if result.certificate is None else certificate.as_data(result.certificate),
         "chain": _chain(controller, result),
@@ -83,12 +95,13 @@ def run_document(
         "schema": RUN_SCHEMA,
         "controller": controller.system.name,
         "seconds": {stage: round(value, 3) for stage, value in seconds.items()},
-        "profile": [profile_row(cost) for cost in result.profile],
+        "effort": {"given": result.options.effort, "spent": round(result.answered.effort / UNITS, 3)},
+        "profile": [profile_row(cost) for cost in result.answered.profile],
         "engine": engine_row(result),
         "jobs": result.options.jobs,
         "scheduler": result.options.scheduler,
         "queries": result.graph.queries,
-        "levels_from_cache": result.cached,
+        "levels_from_cache": result.answered.cached,
         "stopped_by": result.stopped_by,
         "replay": None if replay is None else replay_data(replay),
         "host": {"system": platform.platform(), "machine": platform.machine(), "python": sys.version.split()[0]},
@@ -96,8 +109,9 @@ def run_document(
 
 
 def engine_row(result: ChainResult) -> dict[str, Any]:
-    """The engine that was used, and why where it was not asked for by name."""
-    return {"name": result.engine, "version": result.engine_version, "why": result.engine_why}
+    """The engine that was used, why it was chosen, and the backend that ordered the goals."""
+    answered = result.answered
+    return {"name": answered.engine, "version": answered.version, "why": answered.why, "ordering": answered.ordering}
 
 
 def profile_row(cost: StageCost) -> dict[str, Any]:
@@ -163,15 +177,26 @@ def _goals(controller: Controller, result: ChainResult) -> list[dict[str, Any]]:
                 "requirement": goal.requirement,
                 "description": goal.description,
                 "generated": goal.generated or None,
-                "same_as": same_as.get(goal.name),
+                "representative": same_as.get(goal.name),
                 "length": goal.length,
                 "verdict": verdict.status,
                 "step": verdict.step,
                 "consequent_held": hit.consequent_held if hit else None,
                 "detail": verdict.detail,
+                "test": _test(controller.system, result.tests[goal.name]) if goal.name in result.tests else None,
             }
         )
     return goals
+
+
+def _test(system: TransitionSystem, run: Run) -> dict[str, Any]:
+    """A run of its own that covers a goal: the start values that the tester chooses, and the inputs of each step."""
+    chosen = [variable for variable in system.state if variable.name in system.chosen]
+    return {
+        "length": run.length,
+        "chosen": shown(chosen, run.states[0]),
+        "inputs": [shown(system.inputs, inputs) for inputs in run.inputs],
+    }
 
 
 def _bounds(result: ChainResult) -> dict[str, Any]:
@@ -183,7 +208,14 @@ def _bounds(result: ChainResult) -> dict[str, Any]:
         "minimal": bounds.minimal,
         "basis": bounds.basis,
         "k_reached": result.depth,
+        "k_met": None if result.chain is None else k_met(result.chain),
     }
+
+
+def k_met(chain: Chain) -> int:
+    """The K that the chain needs: the most steps from one goal to the next, from init to the first, to the end."""
+    steps = [0, *sorted(hit.step for hit in chain.hits), chain.length]
+    return max(b - a for a, b in pairwise(steps))
 
 
 def claims(controller: Controller, result: ChainResult) -> list[str]:
@@ -265,31 +297,30 @@ def replay_data(replay: Replay) -> dict[str, Any]:
 
 
 def exit_code(controller: Controller, result: ChainResult, replay: Replay | None) -> int:
-    """130 interrupted, 1 a finding or disagreement, 5 where a limit left something open, 4 goals not covered, else 0.
+    """130 interrupted, 143 terminated, 1 a finding or disagreement, 5 where a limit left a goal open, 4 goals not covered.
 
-    Generated goals that are proved unreachable need not be covered.
+    Else 0. Generated goals that are proved unreachable need not be covered.
     """
-    if result.stopped_by == "interrupt":
-        return 130
+    if result.stopped_by in CALLED_OFF:
+        return CALLED_OFF[result.stopped_by]
     if result.chain is not None and (result.chain.failures or result.chain.violations):
         return 1
     if replay is not None and replay.exit_code not in (0, GOALS_NOT_COVERED):
         return replay.exit_code
-    if result.stopped_by:
-        return 5
     aside = infeasible(controller.goals, result.verdicts)
     if result.chain is None or any(v.status != COVERED and v.goal not in aside for v in result.verdicts):
-        return 5 if any(v.status == "undecided" for v in result.verdicts) else GOALS_NOT_COVERED
+        limited = result.chain is None and not result.verdicts and (result.stopped_by or result.used_up)
+        return LIMIT if limited or any(v.status == UNDECIDED for v in result.verdicts) else GOALS_NOT_COVERED
     return 0 if replay is None else replay.exit_code
 
 
-def graph_exit_code(graph: ReachGraph, stopped_by: str) -> int:
-    """130 interrupted, 5 stopped by a limit, 4 where no covering path was found, else 0.
+def graph_exit_code(found: CoveringGraph) -> int:
+    """130 interrupted, 143 terminated, 5 where a limit came before a covering path, 4 where there is none, else 0.
 
-    Without a path, and with edges on which the solver gave up, it was a limit too.
+    Edges on which the solver gave up are a limit too.
     """
-    if stopped_by:
-        return 130 if stopped_by == "interrupt" else 5
-    if exists_path(graph, transitive_closure(graph)):
+    if found.stopped_by:
+        return CALLED_OFF.get(found.stopped_by, LIMIT)
+    if exists_path(found.graph, transitive_closure(found.graph)):
         return 0
-    return 5 if graph.unknown else GOALS_NOT_COVERED
+    return LIMIT if found.used_up or found.graph.unknown else GOALS_NOT_COVERED

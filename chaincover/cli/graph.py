@@ -1,0 +1,42 @@
+"""The command ``graph``: the K-reachability graph as JSON or DOT."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from bmc.engines import choose as choose_engine
+from chaincover.cli.options import Search, Shown, graph_options, held_request_options, prepare, shown_options
+from chaincover.formats.dot import to_dot
+from chaincover.formats.output import prepare_folder, to_json, write_text
+from chaincover.graph.covering import covering_graph
+from chaincover.project.load import Request
+from chaincover.reductions.slicing import sliced_problem
+from chaincover.report.documents import graph_data, graph_exit_code
+
+
+@click.command(name="graph")
+@held_request_options
+@graph_options
+@click.option("--format", "form", type=click.Choice(["json", "dot"]), default="json", show_default=True)
+@click.option("-o", "--output", metavar="FILE", help="Write to a file instead of stdout.")
+@shown_options
+def command(request: Request, search: Search, shown: Shown, form: str, output: str | None) -> int:
+    """The K-reachability graph, as JSON or DOT, grown until a covering path exists."""
+    progress = shown.progress()
+    controller, options = prepare(request, search, progress)
+    if output:
+        prepare_folder(str(Path(output).parent))
+    with progress.stage("graph"):
+        problem = sliced_problem(controller.problem).problem
+        engine = choose_engine(options.engine, options.memory_limit)
+        found = covering_graph(problem, options, engine, progress)
+    progress.done()
+    data = graph_data(found.graph)
+    text = to_json(data) if form == "json" or shown.as_json else to_dot(controller.system.name, data)
+    if output:
+        write_text(Path(output), text)
+    else:
+        click.echo(text, nl=False)
+    return graph_exit_code(found)

@@ -1,0 +1,27 @@
+"""The command ``init``: a project file proposed for C sources."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from bmc.errors import ChainCoverError, Location
+from chaincover.formats.output import write_text
+from chaincover.project import scaffold
+
+
+@click.command(name="init")
+@click.argument("sources", metavar="DIR|FILE.c...", nargs=-1, required=True)
+@click.option("-o", "--output", metavar="FILE", help="Default: chaincover.toml in DIR, or beside the first file.")
+@click.option("--force", is_flag=True, help="Overwrite an existing file.")
+def command(sources: tuple[str, ...], output: str | None, force: bool) -> int:
+    """Write a commented project file for the C sources of a controller."""
+    first = Path(sources[0])
+    place = Path(output) if output else (first if first.is_dir() else first.parent) / "chaincover.toml"
+    text, found = scaffold.propose(sources, place.parent)
+    if place.exists() and not force:
+        raise ChainCoverError("this file exists already", Location(str(place)), "give --force, or another -o FILE")
+    write_text(place, text)
+    click.echo(f"{found}\nwrote {place}; next: chaincover check {place}")
+    return 0

@@ -1,0 +1,120 @@
+"""The command ``replay``: a chain, or inputs written by hand, on the compiled original."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import click
+
+from bmc.errors import InputRefused
+from chaincover.cli.options import Shown, request_options, shown_options
+from chaincover.formats import chain_file
+from chaincover.formats.output import to_json
+from chaincover.formats.recorded import Recorded, RecordedGoal, known, missing_criteria, read_recorded, unreadable
+from chaincover.project.load import Controller, Program, Request
+from chaincover.replay.original import replay
+from chaincover.report import console
+from chaincover.report.documents import replay_data
+
+
+@click.command(name="replay")
+@request_options
+@click.argument("chain", metavar="CHAIN")
+@shown_options
+def command(request: Request, shown: Shown, chain: str) -> int:
+    """Replay CHAIN (chain.json, its folder, or a hand-written inputs.csv) on the compiled original.
+
+    Tells for each goal where it is covered and whether its consequent held. Goals that a chain.json was made for are
+    looked at too where they came from options.
+    """
+    progress = shown.progress()
+    recorded = read_recorded(chain)
+    with progress.stage("read"):
+        restored = restore(recorded, request)
+    controller = restored.controller
+    stimulus = chain_file.read_stimulus(chain, controller.system)
+    if request.final is not None:
+        stimulus = replace(stimulus, to_final=True)
+    lost = frozenset(restored.lost)
+    claimed = {goal: step for goal, step in stimulus.claimed.items() if goal not in lost}
+    asked = None if stimulus.asked is None else stimulus.asked - lost
+    with progress.stage("replay"):
+        never = [goal for goal in recorded.infeasible if goal not in lost]
+        played = replay(controller, replace(stimulus, claimed=claimed, asked=asked), never)
+    played = replace(played, lost=restored.lost, remarks=(*played.remarks, *restored.notes))
+    progress.done()
+    if shown.as_json:
+        click.echo(to_json(replay_data(played)), nl=False)
+    elif shown.text:
+        out = console.console()
+        console.show_replay(out, played)
+        console.show_replay_goals(out, played)
+    return played.exit_code
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """``controller`` with the goals brought back; ``lost`` are those that were not, ``notes`` say what was done."""
+
+    controller: Controller
+    lost: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def restore(recorded: Recorded, request: Request) -> Restored:
+    """The controller that ``request`` names, with the goals of ``recorded`` beside its own.
+
+    What cannot be brought back is said, never passed over. The request selects among all goals. Errors as in
+    ``load_request``.
+    """
+    held = request.project().hold
+    program = Program.of(replace(request, hold=recorded.hold).project())
+    more = missing_criteria(program.project, request.cover, recorded.criteria)
+    controller, more, notes = _with_criteria(program, request, more)
+    if held > 1 and not recorded.goals and recorded.hold == 1:
+        notes.append(f"these inputs need not be held for {held} steps, as those of generated chains")
+    texts: list[str] = []
+    for goal in [goal for goal in _lost(recorded, controller) if goal.readable]:
+        try:
+            one_more = [*texts, f"{goal.name}: {goal.text}"]
+            controller = _all_goals(program, request, more, one_more)
+            texts = one_more
+        except InputRefused as error:
+            notes.append(f"the chain's property {goal.name} cannot be read: {error.message}")
+    lost = _lost(recorded, controller)
+    if request.select or request.exclude:
+        chosen = request.select, request.exclude
+        properties, cover = (*request.properties, *texts), (*request.cover, *more)
+        controller, lost = program.controller(properties, request.final, *chosen, cover), []
+    if lost:
+        generated = any(goal.generated for goal in lost)
+        why = "; names of generated goals hold line and column of the source that the chain was made for"
+        names = ", ".join(goal.name for goal in lost)
+        notes.append(f"the program has no goal {names}: not looked at{why if generated else ''}")
+    return Restored(controller, tuple(goal.name for goal in lost), tuple(notes))
+
+
+def _with_criteria(program: Program, request: Request, more: list[str]) -> tuple[Controller, list[str], list[str]]:
+    """The controller with the recorded criteria that can be read, these, and a note on each other one."""
+    notes: list[str] = []
+    while True:
+        try:
+            return _all_goals(program, request, more), more, notes
+        except InputRefused as error:
+            guilty = unreadable(error, request.cover, more)
+            if not guilty:
+                raise
+            more = [text for text in more if text != guilty]
+            notes.append(f"the chain's criterion {guilty} cannot be read: {error.message}")
+
+
+def _all_goals(program: Program, request: Request, more: Sequence[str], texts: Sequence[str] = ()) -> Controller:
+    """The controller with all goals, also those of the criteria ``more`` and of the properties ``texts``."""
+    return program.controller(
+        (*request.properties, *texts), request.final, criteria=(*request.cover, *more)
+    )
+
+
+def _lost(recorded: Recorded, controller: Controller) -> list[RecordedGoal]:
+    return [goal for goal in recorded.goals if not known(goal, controller)]
