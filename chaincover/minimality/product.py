@@ -2,32 +2,51 @@
 
 from __future__ import annotations
 
-from chaincover.graph.enumerated_exact import least_run
+from chaincover.graph.product import Found, ShortestRun
 from chaincover.known import Board
 from chaincover.orderings.bound import EXACT
 from chaincover.stages import wait_for
 
-NODES = 5_000_000
+PORTION = 200_000
+"""Arrows of the product that are followed before the limits are asked."""
+
+PER_UNIT = 5_000_000
+"""Arrows that are followed in about a unit of work."""
 
 
 def search_product(board: Board) -> None:
-    """Search the product of the enumerated states with the goals covered, breadth first."""
+    """Search the product of the enumerated states with the goals covered, nearest to the end first.
+
+    Whatever it meets on the way is told: a run through more goals than before, and that no chain is shorter than what
+    it has searched.
+    """
     wait_for(board, lambda known: known.enumerated is not None and known.graph.depth >= 0)
-    states = board.known.enumerated
-    problem = board.problem
+    states, problem = board.known.enumerated, board.problem
     if states is None or (board.options.bound is not None and board.known.length is None):
         return
     board.say("product: enumerated states with the goals covered")
-
-    def tick() -> None:
-        board.limits.spend(0.02)
-        board.limits.check()
-
-    found = least_run(problem.system, states, problem.goals, problem.final, problem.overlap, NODES, tick)
-    if found is None:
+    search, best = ShortestRun(problem, states, board.limits.check), None
+    while search.advance(PORTION):
+        board.limits.spend(PORTION / PER_UNIT)
+        search.shorter_than = board.known.length
+        board.prove(states=len(states.states), searched=search.lower, basis=EXACT)
+        best = _offered(board, search, best)
+    if search.given_up:
+        board.say(f"product: {search.given_up}")
         return
-    if found.run is None:
-        board.tell(no_chain=f"all {found.states} reachable states were searched")
-        return
-    board.offer(found.run)
-    board.prove(states=found.states, searched=found.run.length, basis=EXACT)
+    if search.found is not None:
+        board.offer(search.run_to(search.found))
+        board.prove(states=len(states.states), searched=search.found.length, basis=EXACT)
+    elif board.known.length is not None:
+        board.prove(states=len(states.states), searched=board.known.length, basis=EXACT)
+    else:
+        _offered(board, search, best)
+        board.tell(no_chain=f"all {len(states.states)} reachable states were searched")
+
+
+def _offered(board: Board, search: ShortestRun, before: Found | None) -> Found | None:
+    """The run through most goals that ``search`` has met, offered if it is another one than ``before``."""
+    best = search.best
+    if best is not None and best is not before and not board.known.complete:
+        board.offer(search.run_to(best))
+    return best
