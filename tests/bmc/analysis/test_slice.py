@@ -6,6 +6,7 @@ import random
 from dataclasses import replace
 
 import pytest
+from drawn_seeds import seeds
 from live_systems import CONSTANT, DEAD, padded_case
 from pysmt.shortcuts import BV, TRUE, Symbol
 from pysmt.typing import BVType
@@ -31,7 +32,7 @@ def byte(name: str, init: int | None, term: object) -> StateVariable:
     return StateVariable(name, BYTE, None if init is None else BV(init, 8), term)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@seeds(20)
 def test_the_slice_takes_the_steps_of_the_whole(seed: int) -> None:
     case = padded_case(seed)
     part = sliced(case.system, case.goals, case.final)
@@ -53,7 +54,7 @@ def test_the_slice_takes_the_steps_of_the_whole(seed: int) -> None:
             assert cut.step(own, inputs) == {name: state[name] for name in names}
 
 
-@pytest.mark.parametrize("seed", range(25))
+@seeds(16)
 def test_least_lengths_are_those_of_the_whole(seed: int) -> None:
     case = padded_case(seed)
     whole = least_run(case.system, case.goals, case.final)
@@ -63,7 +64,7 @@ def test_least_lengths_are_those_of_the_whole(seed: int) -> None:
     assert (whole.run and whole.run.length) == (part.run and part.run.length)
 
 
-@pytest.mark.parametrize("seed", range(0, 25, 3))
+@seeds(9)
 @pytest.mark.parametrize("explore", [0, 100_000])
 def test_a_chain_is_as_long_as_a_search_over_the_whole_says(seed: int, explore: int) -> None:
     case = padded_case(seed, goals=3, longest=2)

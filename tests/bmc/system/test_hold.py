@@ -7,6 +7,7 @@ from itertools import combinations, islice, product
 
 import pytest
 from command_line import MODELS, fresh_names
+from drawn_seeds import seeds
 from explicit import State
 from held_runs import MOST, HeldRuns, Reached
 from pysmt.shortcuts import BV, And, Ite, Not
@@ -48,7 +49,7 @@ def length(run: Run | None) -> int | None:
 
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
 @pytest.mark.parametrize("ticks", [2, 3, 5])
-@pytest.mark.parametrize("seed", range(25))
+@seeds(16)
 def test_the_exact_search_finds_the_least_held_run(seed: int, ticks: int, overlap: str) -> None:
     case = random_case(seed, goals=3, longest=2 if overlap == "forbid" else 3)
     plain = HeldRuns(case.system, case.goals, ticks, overlap == "forbid")
@@ -70,7 +71,7 @@ def test_the_exact_search_finds_the_least_held_run(seed: int, ticks: int, overla
 
 @pytest.mark.parametrize("explore", [100_000, 0])
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
-@pytest.mark.parametrize("seed", range(8))
+@seeds(8)
 def test_the_pipeline_finds_the_least_held_run(seed: int, overlap: str, explore: int) -> None:
     """By the exact search, and (nothing explored) by the solver alone."""
     case = random_case(seed, goals=3, longest=2)
@@ -91,7 +92,7 @@ def test_the_pipeline_finds_the_least_held_run(seed: int, overlap: str, explore:
         assert expected is None
 
 
-@pytest.mark.parametrize("seed", range(12))
+@seeds(12)
 def test_several_chains_each_hold_their_inputs(seed: int) -> None:
     """As few as it takes, of least total length, by all sets of goals that one held run covers."""
     case = random_case(seed, goals=3, longest=2)
@@ -115,7 +116,7 @@ def test_several_chains_each_hold_their_inputs(seed: int) -> None:
         check(own, 2, "allow", part.chain.run)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@seeds(20)
 def test_all_states_are_listed_with_only_the_held_input_tried(seed: int) -> None:
     """The states and steps that an explorer finds which tries every one of the graph's inputs in every tick."""
     case = random_case(seed, goals=2)
@@ -180,7 +181,7 @@ def test_holding_for_one_step_changes_nothing() -> None:
         hold(hold(system, 2), 2)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@seeds(13)
 def test_released_is_what_was_held(seed: int) -> None:
     case = random_case(seed)
     free = released(hold(case.system, 4))
