@@ -159,7 +159,8 @@ def test_no_cover_is_dominated_by_another(seed: int) -> None:
 
 @pytest.mark.parametrize("model", MODEL_NAMES)
 def test_bundled_models(model: str) -> None:
-    for expected in tomllib.loads((MODELS / model / "expected.toml").read_text())["run"]:
+    runs = tomllib.loads((MODELS / model / "expected.toml").read_text())["run"]
+    for expected in (run for run in runs if not run.get("several")):
         with fresh_names():
             controller = load(read_project(str(MODELS / model / expected["project"])), select=expected.get("goals", ()))
             least = least_run(controller.system, controller.goals, controller.final)
