@@ -8,6 +8,9 @@ from pathlib import Path
 
 BENCHMARKS = Path(__file__).parents[1]
 CRITERIA = ("branches()", "mcdc()")
+SEVERAL = ("charger",)
+"""Models whose goals need several chains."""
+
 GENERATED_ALONE = ("--goal", "branch:*", "--goal", "mcdc:*", "--several")
 
 REAL: dict[str, tuple[tuple[str, ...], ...]] = {
@@ -68,7 +71,7 @@ def bundled(folder: Path, kind: str) -> Iterator[Row]:
     for file in project_files(folder):
         name = kind + folder.name + ("" if file.stem == "chaincover" else f" {file.name}")
         yield Row(name, file)
-        if file.stem == "several":
+        if name in SEVERAL:
             yield Row(f"{name} --several", file, ("--several",))
     for criterion in CRITERIA:
         yield Row(f"{kind}{folder.name} {criterion}", folder / "chaincover.toml", ("--cover", criterion))

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from bmc.explicit.explore import IN_ARRAYS, StateGraph, state_graph
 from chaincover.chain import NO_WAY_TO_FINAL, UNREACHABLE
-from chaincover.graph.enumerated import ListedGraphBuilder
+from chaincover.graph.enumerated import EnumeratedGraphBuilder
 from chaincover.known import Board, Reason
 from chaincover.limits import Limits
 from chaincover.problem import Problem
@@ -15,6 +15,13 @@ from chaincover.weights import FINAL, INIT, ReachGraph
 
 ENUMERATING = ("auto", "explicit")
 """The engines with which states are enumerated."""
+
+
+PORTION = 1_000_000
+"""Steps of the system that are followed before the limits are asked."""
+
+PER_UNIT = 20_000_000
+"""Steps of the system that are followed in about a unit of work."""
 
 
 def enumerate_states(board: Board) -> None:
@@ -48,13 +55,12 @@ def exact_graph(board: Board) -> None:
     wait_for(board, lambda known: known.enumerated is not None)
     states, problem = board.known.enumerated, board.problem
     assert states is not None
-    if not states.starts or not problem.goals:
-        board.tell(graph=replace(board.known.graph, goals=problem.names, end=problem.end))
-    builder = ListedGraphBuilder(
-        problem.system, states, problem.goals, problem.final, problem.overlap, board.limits, None
-    )
     board.say("graph: distances between enumerated states")
-    builder.extend()
+    builder = EnumeratedGraphBuilder(problem, states, board.limits)
+    while not builder.complete:
+        builder.advance(PORTION)
+        board.limits.spend(PORTION / PER_UNIT)
+        board.limits.check()
     graph = builder.graph()
     how = f"all {len(states.states)} reachable states were searched"
     gone = {name: Reason(UNREACHABLE, f"no run covers it: {how}") for name in graph.unsatisfiable}

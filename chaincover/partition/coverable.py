@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from bmc.errors import LimitReached
 from bmc.formulas.unroll import at
+from chaincover.graph.product import CoverableSets
 from chaincover.graph.states import enumerated_within
 from chaincover.limits import Limits
 from chaincover.problem import Problem
@@ -37,8 +38,6 @@ class Coverable:
 
 def coverable_sets(problem: Problem, limits: Limits) -> Coverable | None:
     """The sets of goals that one chain covers; None where the states cannot be enumerated within ``limits``."""
-    from chaincover.graph.product import CoverableSets
-
     system = sliced(problem.system, problem.goals, problem.final)
     states = enumerated_within(Problem(system, problem.goals, problem.final, problem.overlap), limits)
     if states is None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import combinations, pairwise, product
 
 import pytest
+from drawn_seeds import seeds
 from explicit import Explicit
 from pysmt.shortcuts import BV, BVULE, TRUE, And, Ite, Or
 from random_systems import RandomCase, random_case
@@ -53,7 +54,7 @@ def bits(numbers: tuple[int, ...]) -> int:
     return sum(1 << number for number in numbers)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@seeds(20)
 def test_least_chains_equal_those_of_the_plain_search_for_every_set_of_goals(seed: int) -> None:
     case = random_case(seed, goals=3, longest=2)
     plain = Explicit(case.system)
@@ -84,7 +85,7 @@ def least_apart(case: RandomCase, plain: Explicit, chosen: list[Goal]) -> int | 
     return None
 
 
-@pytest.mark.parametrize("seed", range(40))
+@seeds(20)
 def test_least_chains_with_disjoint_goals_equal_those_of_all_runs(seed: int) -> None:
     case = random_case(seed, goals=3, longest=2, inputs=1)
     plain = Explicit(case.system)
@@ -189,7 +190,7 @@ def test_generated_cases_are_varied_repeatable_and_within_their_limits() -> None
     assert min(wide, shared) >= 5
 
 
-@pytest.mark.parametrize("seed", range(20))
+@seeds(13)
 def test_smaller_cases_keep_to_their_limits(seed: int) -> None:
     case = generated_case(seed, states=16, goals=2, longest=1)
     assert len(Reference(case.system, (), None).states) <= 16

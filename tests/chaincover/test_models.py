@@ -17,11 +17,13 @@ from chaincover.project.load import load
 from chaincover.project.project_file import read_project
 
 EXPECTED = {model: tomllib.loads((MODELS / model / "expected.toml").read_text()) for model in MODEL_NAMES}
-RUNS = [(model, number, run) for model in MODEL_NAMES for number, run in enumerate(EXPECTED[model]["run"])]
+ALL_RUNS = [(model, number, run) for model in MODEL_NAMES for number, run in enumerate(EXPECTED[model]["run"])]
+RUNS = [one for one in ALL_RUNS if not one[2].get("several")]
+SEVERAL = [one for one in ALL_RUNS if one[2].get("several")]
 IDS = [f"{model}-{number}" for model, number, _ in RUNS]
 KEYS = {
     *("project", "goals", "exit_code", "covered", "verdicts", "consequent_failed"),
-    *("length", "length_is_minimal", "length_without_final"),
+    *("length", "length_is_minimal", "length_without_final", "several", "chains"),
 }
 """The keys of a run, all of which are looked at below."""
 
@@ -63,7 +65,21 @@ def test_an_ordering_that_proves_nothing_comes_to_the_same(model: str, tmp_path:
     )
 
 
-@pytest.mark.parametrize("model", MODEL_NAMES)
+@pytest.mark.parametrize(("model", "number", "run"), SEVERAL, ids=[f"{model}-{number}" for model, number, _ in SEVERAL])
+def test_several_chains_are_the_fewest_and_the_shortest(
+    model: str, number: int, run: dict[str, Any], tmp_path: Path
+) -> None:
+    assert run.keys() <= KEYS
+    outcome = chaincover("generate", MODELS / model / run["project"], "--several", "-o", tmp_path)
+    assert outcome.code == run["exit_code"]
+    document = json.loads((tmp_path / "chains.json").read_text())
+    assert {name for chain in document["chains"] for name in chain["goals"]} == set(run["covered"])
+    assert len(document["chains"]) == run["chains"]
+    assert document["length"] == run["length"]
+    assert (document["lower"] == run["length"]) == document["minimal"] == run["length_is_minimal"]
+
+
+@pytest.mark.parametrize("model", [model for model in MODEL_NAMES if "reachable_states" in EXPECTED[model]])
 def test_how_many_states_are_reachable(model: str) -> None:
     """``check`` leaves out what can make no difference to the goals."""
     found = chaincover("check", MODELS / model, "--compare", 0, "--json").json

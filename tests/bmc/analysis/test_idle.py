@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from command_line import chaincover, write_files
+from drawn_seeds import seeds
 from held_runs import HeldRuns
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, FALSE, TRUE, And, Implies, Not, Or
@@ -74,7 +75,7 @@ def test_the_rest_of_the_constraint_stays() -> None:
     assert inputs_read(one, [x]) == {"sp_x"}
 
 
-@pytest.mark.parametrize("seed", range(30))
+@seeds(20)
 def test_the_values_are_allowed_in_every_step_that_some_values_are_allowed_in(seed: int) -> None:
     case = random_case(seed)
     formulas = [*(v.next for v in case.system.state), case.system.defined]
@@ -111,7 +112,7 @@ def equal_or_between(low: int, high: int) -> FNode:
 
 
 @pytest.mark.parametrize("ticks", [1, 3])
-@pytest.mark.parametrize("seed", range(12))
+@seeds(12)
 def test_chains_are_those_without_spare_inputs(seed: int, ticks: int) -> None:
     """As short as all runs of the system without the spare inputs say; the states can be listed, and runs are whole."""
     case = random_case(seed, goals=3, longest=2)

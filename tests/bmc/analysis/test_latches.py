@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from command_line import chaincover, write_files
+from drawn_seeds import seeds
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, And, Ite, Not
 from random_systems import random_case
@@ -60,7 +61,7 @@ def test_a_boolean_and_a_start_value_that_init_leaves_open() -> None:
     assert latches(system, {"lt_flag", "lt_open"}) == {"lt_flag": False}
 
 
-@pytest.mark.parametrize("seed", range(120))
+@seeds(60)
 def test_no_run_brings_a_latch_back(seed: int) -> None:
     system = random_case(seed).system
     found = latches(system, {v.name for v in system.state})

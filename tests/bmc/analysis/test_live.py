@@ -6,6 +6,7 @@ import random
 from itertools import product
 
 import pytest
+from drawn_seeds import seeds
 from live_systems import CONSTANT, DEAD, padded_case, start_states
 from pysmt.shortcuts import BV, FALSE, TRUE, And, BVExtract, BVSExt, BVZExt, Iff, Implies, Ite, Not, Or, Symbol
 from pysmt.typing import BVType
@@ -29,7 +30,7 @@ def system_of(*rows: tuple[str, int | None, object], inputs: tuple[InputVariable
     return TransitionSystem("live", state, inputs)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@seeds(20)
 def test_what_is_constant_has_its_start_value_in_every_reachable_state(seed: int) -> None:
     system = padded_case(seed).system
     found = constant_state(system)
@@ -58,7 +59,7 @@ def test_an_input_of_one_value_counts_as_that_value() -> None:
     assert constant_state(system_of(("lv_a", 255, P), inputs=(signed,))) == {"lv_a": 255}
 
 
-@pytest.mark.parametrize("seed", range(60))
+@seeds(30)
 def test_putting_values_in_gives_the_same_values(seed: int) -> None:
     system = random_case(seed).system
     rng = random.Random(seed)
@@ -109,7 +110,7 @@ def test_cases_of_one_switch_exclude_each_other() -> None:
     assert read(Ite(two, Q, local * C)) == {"p", "a", "b", "c", "q"}
 
 
-@pytest.mark.parametrize("seed", range(60))
+@seeds(30)
 def test_what_is_not_read_makes_no_difference(seed: int) -> None:
     case = padded_case(seed)
     symbols = [v.symbol for v in (*case.system.state, *case.system.inputs)]
@@ -123,7 +124,7 @@ def test_what_is_not_read_makes_no_difference(seed: int) -> None:
             assert value(first) == value(other)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@seeds(20)
 def test_states_that_differ_in_dead_variables_only_look_alike_for_ever(seed: int) -> None:
     """All input sequences of up to 4 steps; constants have their values."""
     case = padded_case(seed)

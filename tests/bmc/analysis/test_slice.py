@@ -6,6 +6,8 @@ import random
 from dataclasses import replace
 
 import pytest
+from drawn_seeds import seeds
+from enumerated import least_run
 from live_systems import CONSTANT, DEAD, padded_case
 from pysmt.shortcuts import BV, TRUE, Symbol
 from pysmt.typing import BVType
@@ -17,12 +19,10 @@ from bmc.formulas.unroll import framed
 from bmc.invariants.induction import prove
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Condition, StateVariable, TransitionSystem, ValueType
-from chaincover.graph.exhaustive import least_run
 from chaincover.options import Options
 from chaincover.partition.several import generate_several
 from chaincover.pipeline import generate
-from chaincover.problem import Problem
-from chaincover.reductions.slicing import on_whole, plain_symbols, sliced
+from chaincover.reductions.sliced import on_whole, plain_symbols, sliced
 from properties.goal import Goal
 
 BYTE = ValueType("byte", 8)
@@ -32,7 +32,7 @@ def byte(name: str, init: int | None, term: object) -> StateVariable:
     return StateVariable(name, BYTE, None if init is None else BV(init, 8), term)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@seeds(20)
 def test_the_slice_takes_the_steps_of_the_whole(seed: int) -> None:
     case = padded_case(seed)
     part = sliced(case.system, case.goals, case.final)
@@ -54,23 +54,20 @@ def test_the_slice_takes_the_steps_of_the_whole(seed: int) -> None:
             assert cut.step(own, inputs) == {name: state[name] for name in names}
 
 
-@pytest.mark.parametrize("seed", range(25))
+@seeds(16)
 def test_least_lengths_are_those_of_the_whole(seed: int) -> None:
     case = padded_case(seed)
     whole = least_run(case.system, case.goals, case.final)
     part = least_run(sliced(case.system, case.goals, case.final), case.goals, case.final)
-    assert whole is not None
-    assert part is not None
     assert (whole.run and whole.run.length) == (part.run and part.run.length)
 
 
-@pytest.mark.parametrize("seed", range(0, 25, 3))
+@seeds(9)
 @pytest.mark.parametrize("explore", [0, 100_000])
 def test_a_chain_is_as_long_as_a_search_over_the_whole_says(seed: int, explore: int) -> None:
     case = padded_case(seed, goals=3, longest=2)
     whole = least_run(case.system, case.goals, case.final)
-    result = generate(Problem(case.system, tuple(case.goals), case.final), Options(bound=12))
-    assert whole is not None
+    result = generate(case.system, case.goals, case.final, Options(explore=explore, bound=12))
     if whole.run is None:
         assert not result.complete
     elif result.chain is None:
@@ -127,11 +124,11 @@ def test_a_consequent_is_judged_on_all_that_it_reads() -> None:
     system = TransitionSystem("judged", state, ())
     goal = Goal("two", framed(count, 0).Equals(BV(2, 8)), framed(seen, 1).Equals(BV(2, 8)), 1)
     assert [v.name for v in sliced(system, [goal], None).state] == ["sl_count", "sl_seen"]
-    result = generate(Problem(system, (goal,), None))
+    result = generate(system, [goal], None)
     assert result.chain is not None
     assert result.chain.hits[0].consequent_held is True
     assert result.chain.run.states[-1] == {"sl_count": 3, "sl_seen": 2, "sl_dead": 3}
-    several = generate_several(Problem(system, (goal,), None))
+    several = generate_several(system, [goal], None)
     assert several.results[0].chain == result.chain
 
 
@@ -142,7 +139,7 @@ def test_asserts_are_judged_on_the_whole() -> None:
     system = TransitionSystem("asserted", state, (), asserts=asserts)
     goal = Goal("three", framed(count, 0).Equals(BV(3, 8)), None, 0)
     assert [v.name for v in sliced(system, [goal], None).state] == ["sl_count"]
-    chain = generate(Problem(system, (goal,), None)).chain
+    chain = generate(system, [goal], None).chain
     assert chain is not None
     assert [(v.name, v.step) for v in chain.violations] == [("dead stays low", 2)]
 
@@ -154,4 +151,4 @@ def test_a_system_without_anything_to_cut_stays_as_it_is() -> None:
     if not part.invariants:
         assert part == case.system
     assert plain_symbols([framed(observed[0], 4), framed(observed[0], 2)]) == observed[:1]
-    assert on_whole(generate(Problem(case.system, (), None)), case.system, [], None).chain is not None
+    assert on_whole(generate(case.system, [], None), case.system, [], None).chain is not None

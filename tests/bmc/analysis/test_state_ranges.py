@@ -7,6 +7,7 @@ from itertools import product
 
 import pysmt.operators as op
 import pytest
+from drawn_seeds import seeds
 from pysmt.fnode import FNode
 from pysmt.shortcuts import And, BVConcat, BVExtract, BVSExt, BVZExt, Iff, Implies, Ite, Not, Or
 from random_systems import random_case
@@ -88,7 +89,7 @@ def test_bounds_of_a_term_hold_for_all_values_of_its_arguments(name: str) -> Non
         assert all(inside(compute(values), here, bits) for values in product(*chosen))
 
 
-@pytest.mark.parametrize("seed", range(150))
+@seeds(75)
 def test_no_reachable_state_leaves_its_ranges(seed: int) -> None:
     system = random_case(seed).system
     ranges = state_ranges(system)

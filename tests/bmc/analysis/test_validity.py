@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from command_line import chaincover, write_files
+from drawn_seeds import seeds
 from live_systems import padded_case
 from pysmt.shortcuts import BV, And, Ite, Not
 from random_systems import random_case
@@ -47,7 +47,7 @@ def test_an_overflow_out_of_the_ranges_makes_nothing_live() -> None:
     assert without_impossible(hold(system, 3), [MODE]).defined == left.defined
 
 
-@pytest.mark.parametrize("seed", range(60))
+@seeds(30)
 def test_no_reachable_step_becomes_allowed_or_refused(seed: int) -> None:
     case = padded_case(seed) if seed % 2 else random_case(seed)
     system, extra = case.system, counters()

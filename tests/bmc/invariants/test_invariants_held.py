@@ -9,6 +9,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from drawn_seeds import seeds
 from held_runs import MOST, HeldRuns, Reached
 from machines import random_machine
 from pysmt.fnode import FNode
@@ -84,7 +85,7 @@ def guesses(system: TransitionSystem, states: Sequence[Valuation], rng: random.R
 
 
 @pytest.mark.parametrize("ticks", [1, 2, 3])
-@pytest.mark.parametrize("seed", range(6))
+@seeds(6)
 def test_what_is_found_holds_in_every_reachable_state(seed: int, ticks: int) -> None:
     free, goals, _ = case_of(seed)
     system = hold(free, ticks)
@@ -104,7 +105,7 @@ def test_what_is_found_holds_in_every_reachable_state(seed: int, ticks: int) -> 
 
 
 @pytest.mark.parametrize("ticks", [1, 2, 3])
-@pytest.mark.parametrize("seed", range(6))
+@seeds(6)
 def test_of_guesses_partly_false_only_true_ones_are_kept(seed: int, ticks: int) -> None:
     system = hold(case_of(seed)[0], ticks)
     states, rng = reachable(system), random.Random(seed)
@@ -118,16 +119,20 @@ def test_of_guesses_partly_false_only_true_ones_are_kept(seed: int, ticks: int) 
 
 
 @pytest.mark.parametrize("ticks", [2, 3])
-@pytest.mark.parametrize("seed", range(6))
+@seeds(6)
 def test_the_search_in_held_steps_uses_only_what_is_true(seed: int, ticks: int) -> None:
     free, goals, final = case_of(seed)
     system = hold(free, ticks)
     limits = Options(bound=4 * ticks, engine="sat")
     result = generate(Problem(system, tuple(goals), boundary(system, final)), limits)
     known = {var.name: var for var in system.state}
+    fixed = [name for name in result.invariants if name.startswith(NEVER_CHANGE)]
     used = [fact for name in result.invariants if (fact := stated(name, known)) is not None]
-    assert len(used) == len(result.invariants)
-    assert broken(used, reachable(system)) == []
+    assert len(fixed) + len(used) == len(result.invariants)
+    states = reachable(system)
+    assert broken(used, states) == []
+    for name in ", ".join(fixed).removeprefix(NEVER_CHANGE).split(", ") if fixed else []:
+        assert len({state[name] for state in states}) == 1
     if any(var.init is None for var in free.state):
         return
     plain = HeldRuns(free, goals, ticks)
@@ -136,6 +141,7 @@ def test_the_search_in_held_steps_uses_only_what_is_true(seed: int, ticks: int) 
             assert plain.least(None, [verdict.goal], MOST) is None
 
 
+NEVER_CHANGE = "never change: "
 COUNT = ValueType("ih_count", 3)
 
 

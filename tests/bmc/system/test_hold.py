@@ -7,6 +7,8 @@ from itertools import combinations, islice, product
 
 import pytest
 from command_line import MODELS, fresh_names
+from drawn_seeds import seeds
+from enumerated import exhaust, least_run
 from explicit import State
 from held_runs import MOST, HeldRuns, Reached
 from pysmt.shortcuts import BV, And, Ite, Not
@@ -19,7 +21,6 @@ from bmc.system.run import Run
 from bmc.system.simulation import Simulator
 from bmc.system.transition import BOOLEAN, InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover.chain import NO_WAY_TO_FINAL
-from chaincover.graph.exhaustive import exhaust, least_run
 from chaincover.options import Options
 from chaincover.partition.several import generate_several
 from chaincover.pipeline import generate
@@ -49,7 +50,7 @@ def length(run: Run | None) -> int | None:
 
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
 @pytest.mark.parametrize("ticks", [2, 3, 5])
-@pytest.mark.parametrize("seed", range(25))
+@seeds(16)
 def test_the_exact_search_finds_the_least_held_run(seed: int, ticks: int, overlap: str) -> None:
     case = random_case(seed, goals=3, longest=2 if overlap == "forbid" else 3)
     plain = HeldRuns(case.system, case.goals, ticks, overlap == "forbid")
@@ -59,8 +60,6 @@ def test_the_exact_search_finds_the_least_held_run(seed: int, ticks: int, overla
         end = boundary(system, final)
         least = least_run(system, case.goals, end, overlap)
         everything = exhaust(system, case.goals, end, overlap)
-        assert least is not None
-        assert everything is not None
         assert length(least.run) == expected
         assert length(everything.least([goal.name for goal in case.goals])) == expected
         for goal in case.goals:
@@ -71,7 +70,7 @@ def test_the_exact_search_finds_the_least_held_run(seed: int, ticks: int, overla
 
 @pytest.mark.parametrize("explore", [100_000, 0])
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
-@pytest.mark.parametrize("seed", range(8))
+@seeds(8)
 def test_the_pipeline_finds_the_least_held_run(seed: int, overlap: str, explore: int) -> None:
     """By the exact search, and (nothing explored) by the solver alone."""
     case = random_case(seed, goals=3, longest=2)
@@ -92,7 +91,7 @@ def test_the_pipeline_finds_the_least_held_run(seed: int, overlap: str, explore:
         assert expected is None
 
 
-@pytest.mark.parametrize("seed", range(12))
+@seeds(12)
 def test_several_chains_each_hold_their_inputs(seed: int) -> None:
     """As few as it takes, of least total length, by all sets of goals that one held run covers."""
     case = random_case(seed, goals=3, longest=2)
@@ -116,7 +115,7 @@ def test_several_chains_each_hold_their_inputs(seed: int) -> None:
         check(own, 2, "allow", part.chain.run)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@seeds(20)
 def test_all_states_are_listed_with_only_the_held_input_tried(seed: int) -> None:
     """The states and steps that an explorer finds which tries every one of the graph's inputs in every tick."""
     case = random_case(seed, goals=2)
@@ -181,7 +180,7 @@ def test_holding_for_one_step_changes_nothing() -> None:
         hold(hold(system, 2), 2)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@seeds(13)
 def test_released_is_what_was_held(seed: int) -> None:
     case = random_case(seed)
     free = released(hold(case.system, 4))
@@ -218,6 +217,5 @@ def test_the_window_and_its_timers() -> None:
         names = ("inrush", "retracted", "auto_down_stops")
         held, free = load(replace(project, hold=3), select=names), load(project, select=names)
         least = least_run(held.system, held.goals, held.final)
-        assert least is not None
         expected = HeldRuns(free.system, free.goals, 3).least_of_all(free.final)
         assert length(least.run) == expected is not None

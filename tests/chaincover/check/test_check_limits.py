@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from command_line import MODELS, chaincover, write_files
+from drawn_seeds import seeds
 from pysmt.fnode import FNode
 from pysmt.shortcuts import Not
 from random_systems import random_case
@@ -88,7 +89,7 @@ def test_random_states_are_found_where_few_allow_a_defined_step() -> None:
     assert any(state["cl_0"] > 3 for state, _ in pairs), "not only states that runs reach"
 
 
-@pytest.mark.parametrize("seed", range(30))
+@seeds(20)
 def test_placing_formulas_is_substitution(seed: int) -> None:
     case = random_case(seed)
     formulas = [v.next for v in case.system.state] + [case.system.input_constraint]
@@ -100,7 +101,7 @@ def test_placing_formulas_is_substitution(seed: int) -> None:
     assert [shift(at(formula, 2), 3) for formula in formulas] == [placed(formula, 5) for formula in formulas]
 
 
-@pytest.mark.parametrize("seed", range(30))
+@seeds(20)
 def test_a_cone_is_closed_and_least(seed: int) -> None:
     """The least set that holds what is asked and what the next states of its members name, one variable at a time."""
     system = random_case(seed).system

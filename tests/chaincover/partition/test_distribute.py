@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from itertools import permutations
 
 import pytest
+from drawn_seeds import seeds
 
 from benchmarks.generated.reference import COVERABLE, Reference
 from benchmarks.generated.systems import generated_case
@@ -96,7 +97,7 @@ def certificate(graph: ReachGraph, edges: Edges, facts: Mapping[Path, int]) -> C
 
 
 @pytest.mark.parametrize("chains", [1, 2, 3])
-@pytest.mark.parametrize("seed", range(20))
+@seeds(13)
 def test_the_least_order_equals_the_least_of_all_sharings(seed: int, chains: int) -> None:
     rng = random.Random(seed)
     graph = random_graph(rng, rng.randint(max(2, chains), 5), rng.choice([END, FINAL]))

@@ -6,12 +6,13 @@ import random
 from itertools import combinations
 
 import pytest
+from drawn_seeds import seeds
 
-from chaincover.graph.exhaustive import Cover
+from chaincover.graph.exact import Cover
 from chaincover.partition.fewest import MOST_GOALS, fewest
 
 
-@pytest.mark.parametrize("seed", range(60))
+@seeds(30)
 def test_fewest_against_every_choice(seed: int) -> None:
     rng = random.Random(seed)
     names = [f"g{n}" for n in range(rng.randint(1, 6))]

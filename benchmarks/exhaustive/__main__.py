@@ -1,0 +1,5 @@
+"""``python -m benchmarks.exhaustive``."""
+
+from benchmarks.exhaustive.run import main
+
+main()

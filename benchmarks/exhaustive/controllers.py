@@ -1,0 +1,119 @@
+"""What the search is told of each controller: types, calls, input values, goals. Nothing of ChainCover is used.
+
+Goals are read from the project file in three forms: ``G(A -> X(B))`` and ``cover(A)`` are covered by a step in which A
+holds, ``cover(A && X(B))`` by one after which B holds as well.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+import tomllib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from benchmarks.exhaustive import boiler
+from benchmarks.exhaustive.decisions import goals_of_decisions
+
+MODELS = Path(__file__).parents[1] / "models"
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """C expressions over the state and the input before a step, and over the state after it."""
+
+    name: str
+    before: str
+    after: str = "1"
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """How a controller is written. ``several``: its goals need several chains."""
+
+    state: str
+    input: str
+    names: tuple[str, str]
+    source: str
+    init: str
+    step: str
+    fill: int = 0
+    several: bool = False
+
+
+def declared(model: str, state: str, panel: str, names: tuple[str, str]) -> Declared:
+    """The usual way: ``MODEL_init(state)`` and ``MODEL_step(state, input)``, structures both."""
+    calls = f"{model}_init({names[0]});", f"{model}_step({names[0]}, {names[1]});"
+    return Declared(f"struct {state}", f"struct {panel}", names, f"{model}.c", *calls)
+
+
+CONTROLLERS = {
+    "dishwasher": declared("dishwasher", "dishwasher", "panel", ("d", "p")),
+    "gate": Declared(
+        "outC_Gate", "inC_Gate", ("outC", "inC"), "Gate.c", "Gate_init(outC);", "Gate(inC, outC);", fill=0xA5
+    ),
+    "burner": declared("burner", "burner", "sensors", ("b", "s")),
+    "turret": declared("turret", "turret", "request", ("t", "r")),
+    "charger": replace(declared("charger", "charger", "line", ("c", "l")), several=True),
+    "dispenser": declared("dispenser", "dispenser", "meter", ("d", "m")),
+    "stairlight": declared("stairlight", "stairlight", "buttons", ("l", "b")),
+    "boiler": declared("boiler", "boiler", "sensors", ("b", "s")),
+    "lubricator": declared("lubricator", "lubricator", "machine", ("l", "m")),
+}
+"""``fill``: the bytes of variables that init leaves open; no figure may depend on it."""
+
+EXTREMES = {"dispenser": {"m->pulses": [0, 255]}}
+"""Inputs of which only some values are tried: figures from them are upper bounds (see README.md of the model)."""
+
+
+def goals(model: str) -> list[Goal]:
+    """The goals of the project file, generated ones too."""
+    project = tomllib.loads((MODELS / model / "chaincover.toml").read_text())
+    found = [goal(entry["id"], entry["text"]) for entry in project.get("property", ())]
+    for criterion in project.get("coverage", {}).get("criteria", ()):
+        found += generated(model, project, criterion)
+    return found
+
+
+def goal(name: str, text: str) -> Goal:
+    """One goal from its text."""
+    if match := re.fullmatch(r"G\((.*?) -> X\(.*\)\)", text):
+        return Goal(name, match[1])
+    if match := re.fullmatch(r"cover\((.*?) && X\((.*)\)\)", text):
+        return Goal(name, match[1], match[2])
+    match = re.fullmatch(r"cover\((.*)\)", text)
+    assert match is not None, text
+    return Goal(name, match[1])
+
+
+def generated(model: str, project: dict[str, Any], criterion: str) -> Iterator[Goal]:
+    """The goals of ``transitions(x)``, and those of ``mcdc()`` from the decisions that are listed by hand."""
+    if criterion == "mcdc()":
+        yield from (Goal(*three) for three in goals_of_decisions(model))
+        return
+    match = re.fullmatch(r"transitions\((.*)\)", criterion)
+    assert match is not None, criterion
+    variable = match[1]
+    for old, new in itertools.permutations(values(project["ranges"][variable]), 2):
+        yield Goal(f"{criterion}={old}->{new}", f"{variable} == {old}", f"{variable} == {new}")
+
+
+def values(given: Any) -> list[Any]:
+    """The values of a key of ``[ranges]``."""
+    if isinstance(given, str):
+        low, _, high = given.partition("..")
+        return list(range(int(low), int(high) + 1))
+    return list(given)
+
+
+def inputs(model: str, fields: Sequence[str]) -> list[tuple[Any, ...]]:
+    """All values of the input ``fields``, or those of ``EXTREMES``; of the boiler one of each kind."""
+    if model == "boiler":
+        return boiler.inputs(fields)
+    project = tomllib.loads((MODELS / model / "chaincover.toml").read_text())
+    ranges = {**project["ranges"], **EXTREMES.get(model, {})}
+    parameter = CONTROLLERS[model].names[1]
+    every = ranges.get(f"{parameter}->*")
+    return list(itertools.product(*(values(ranges.get(f"{parameter}->{field}", every)) for field in fields)))

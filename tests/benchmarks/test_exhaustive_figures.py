@@ -1,0 +1,44 @@
+"""The pinned figures of bundled models are those of an exhaustive search that does not use ChainCover."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from benchmarks.exhaustive import run
+from benchmarks.exhaustive.controllers import CONTROLLERS
+from benchmarks.exhaustive.covering import Graph, fewest, least
+from benchmarks.exhaustive.run import agrees, expected, figures
+
+
+@pytest.mark.needs_compiler
+@pytest.mark.parametrize("model", CONTROLLERS)
+def test_the_search_finds_the_pinned_figures(model: str) -> None:
+    said = expected(model)
+    found = figures(model)
+    assert agrees(found, said)
+    assert not agrees(replace(found, length=1), said)
+
+
+@pytest.mark.needs_compiler
+def test_what_init_leaves_open_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(run.CONTROLLERS, "gate", replace(CONTROLLERS["gate"], fill=0))
+    assert agrees(figures("gate"), expected("gate"))
+
+
+def graph(arcs: list[tuple[int, int, set[int]]], finals: set[int]) -> Graph:
+    states = 1 + max(max(source, target) for source, target, _ in arcs)
+    return Graph(states, frozenset(finals), tuple((a, b, frozenset(goals)) for a, b, goals in arcs))
+
+
+def test_a_flow_that_does_not_hang_together_is_no_walk() -> None:
+    """The loop 2 -> 2 covers the goal, but is reached by way of 1 only."""
+    small = graph([(0, 0, set()), (0, 1, set()), (1, 2, set()), (2, 2, {0}), (2, 0, set())], {0})
+    assert least(small, frozenset({0}), 1, small.finals) == 4
+
+
+def test_exits_that_exclude_each_other_need_two_walks() -> None:
+    small = graph([(0, 1, {0}), (0, 2, {1}), (1, 1, {2}), (2, 2, set())], {0, 1, 2})
+    assert least(small, frozenset({0, 1, 2}), 1, small.finals) is None
+    assert fewest(small, frozenset({0, 1, 2}), small.finals) == (2, 3)
