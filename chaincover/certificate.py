@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
+
+from pysmt.fnode import FNode
+from pysmt.smtlib.printers import to_smtlib
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +37,17 @@ class PathFact:
     at_least: int
 
 
+@dataclass(frozen=True, slots=True)
+class MostFact:
+    """No run from init that ends in the end condition covers more than ``number`` of ``goals``."""
+
+    goals: tuple[str, ...]
+    number: int
+
+
 @dataclass(frozen=True)
 class Certificate:
-    """Why no chain through ``goals`` is shorter than ``lower`` steps.
+    """Why no chain through ``goals`` is shorter than ``lower`` steps, and what no chain at all can do.
 
     ``order_bound``: no order of the goals takes fewer steps, each edge taking at least its ``EdgeFact`` (one for every
     pair of nodes but those into init, out of the end, and from init to the end if there are goals), each contiguous
@@ -44,7 +55,13 @@ class Certificate:
     ``refuted``: the lengths from the first up to but without the second, for each of which no run of exactly this
     length from init covers all goals and ends in the end condition; the first is at most ``order_bound``.
     ``exhausted``: the number of reachable states, if all runs through these shorter than ``lower`` were searched; 0 if
-    not. ``invariants`` are the names of those that hold in the first state of every run.
+    not. ``invariants`` are the names of those that hold in the first state of every run; ``formulas`` says in SMT-LIB,
+    over the names of state variables, what they are, but for those that the program states and for the number of
+    reachable states.
+
+    ``unreachable``: goals that no run covers. ``no_way_to_end``: goals that no run covers which ends in the end
+    condition. ``conflicts``: sets of goals that no such run covers together. ``most``: how many one run covers at most.
+    These speak of runs of any length; without a chain ``goals`` is empty and ``lower`` 0.
     """
 
     goals: tuple[str, ...]
@@ -57,6 +74,16 @@ class Certificate:
     refuted: tuple[int, int]
     exhausted: int
     lower: int
+    formulas: Mapping[str, str] = field(default_factory=dict)
+    unreachable: tuple[str, ...] = ()
+    no_way_to_end: tuple[str, ...] = ()
+    conflicts: tuple[tuple[str, ...], ...] = ()
+    most: MostFact | None = None
+
+
+def formula_text(formula: FNode) -> str:
+    """A formula over plain state symbols as it stands in ``Certificate.formulas``."""
+    return str(to_smtlib(formula))
 
 
 def as_data(certificate: Certificate) -> dict[str, Any]:
@@ -72,12 +99,20 @@ def as_data(certificate: Certificate) -> dict[str, Any]:
         "refuted": list(certificate.refuted),
         "exhausted": certificate.exhausted,
         "lower": certificate.lower,
+        "formulas": dict(certificate.formulas),
+        "unreachable": list(certificate.unreachable),
+        "no_way_to_end": list(certificate.no_way_to_end),
+        "conflicts": [list(names) for names in certificate.conflicts],
+        "most": None
+        if certificate.most is None
+        else {"goals": list(certificate.most.goals), "number": certificate.most.number},
     }
 
 
 def from_data(data: Mapping[str, Any]) -> Certificate:
     """The certificate that ``as_data`` gave. KeyError, TypeError or ValueError where it is damaged."""
     low, high = data["refuted"]
+    most = data.get("most")
     return Certificate(
         goals=tuple(str(name) for name in data["goals"]),
         end=str(data["end"]),
@@ -89,4 +124,9 @@ def from_data(data: Mapping[str, Any]) -> Certificate:
         refuted=(int(low), int(high)),
         exhausted=int(data["exhausted"]),
         lower=int(data["lower"]),
+        formulas={str(name): str(text) for name, text in data.get("formulas", {}).items()},
+        unreachable=tuple(str(name) for name in data.get("unreachable", ())),
+        no_way_to_end=tuple(str(name) for name in data.get("no_way_to_end", ())),
+        conflicts=tuple(tuple(str(name) for name in names) for names in data.get("conflicts", ())),
+        most=None if most is None else MostFact(tuple(str(name) for name in most["goals"]), int(most["number"])),
     )

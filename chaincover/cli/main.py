@@ -30,11 +30,12 @@ from chaincover.cli.options import (
     start_progress,
     work_options,
 )
+from chaincover.cli.restored import restore
 from chaincover.cli.verify import verify_command
 from chaincover.formats import chain_file
 from chaincover.formats import dot as export_graph
 from chaincover.formats.output import prepare_folder, to_json, write_text
-from chaincover.formats.recorded import read_recorded, restore
+from chaincover.formats.recorded import read_recorded
 from chaincover.graph.explored import strengthened
 from chaincover.graph.grow import grow
 from chaincover.partition.most import generate_most

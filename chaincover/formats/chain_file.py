@@ -19,6 +19,7 @@ from chaincover.chain import Chain
 from chaincover.project.values import parse_value, shown
 
 SCHEMA = "chaincover/chain/1"
+CHAINS_SCHEMA = "chaincover/chains/1"
 START_ROW = "init"
 """In the column ``step`` of a CSV file: the row holds start values that the tester chooses."""
 
