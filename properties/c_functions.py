@@ -97,7 +97,7 @@ class _FunctionRun:
         self.recorder = Recorder()
         self.constraints: list[FNode] = []
         self.oracle_defined: list[FNode] = []
-        self.windows: dict[MemObject, MemObject] = {}
+        self.arrays: dict[MemObject, MemObject] = {}
         self.result: Any = None
 
     def finish(self) -> _FunctionRun:
@@ -140,8 +140,8 @@ class _FunctionRun:
         if not self.framed or not any(v.key[0] is obj and v.role == "input" for v in self.model.variables):
             inside = isinstance(obj.ctype, ArrayType) and not same_type(PointerType(obj.ctype), ctype)
             return Value((Target(TRUE(), obj, (0,) if inside else ()),), ctype)  # type: ignore[arg-type]
-        window = self._window(obj, state)
-        return Value((Target(TRUE(), window, (0,)),), ctype)  # type: ignore[arg-type]
+        array = self._input_array(obj, state)
+        return Value((Target(TRUE(), array, (0,)),), ctype)  # type: ignore[arg-type]
 
     def _object(self, name: str, ctype: CType) -> MemObject | None:
         pointers = {n: o for n, o in self.model.parameters.items() if isinstance(o.ctype, PointerType)}
@@ -156,19 +156,19 @@ class _FunctionRun:
         assert isinstance(content.term, tuple)
         return content.term[0].object
 
-    def _window(self, obj: MemObject, state: State) -> MemObject:
+    def _input_array(self, obj: MemObject, state: State) -> MemObject:
         """An array of input objects, one for each step of the property."""
-        window = MemObject(obj.name, ArrayType(obj.ctype, max(self.steps, 1)), "automatic")
-        self.windows[obj] = window
+        array = MemObject(obj.name, ArrayType(obj.ctype, max(self.steps, 1)), "automatic")
+        self.arrays[obj] = array
         for (owner, path), content in list(state.cells.items()):
             if owner is obj:
                 for step in range(max(self.steps, 1)):
-                    state.cells[window, (step, *path)] = content
+                    state.cells[array, (step, *path)] = content
         for variable in self._variables_of(obj):
             for step in range(max(self.steps, 1)):
                 at = step if variable.role == "input" else 0
-                state.cells[window, (step, *variable.key[1])] = self.model.content(variable, at)
-        return window
+                state.cells[array, (step, *variable.key[1])] = self.model.content(variable, at)
+        return array
 
     def _variables_of(self, obj: MemObject) -> list[CVariable]:
         return [v for v in self.model.variables if v.key[0] is obj]
@@ -211,7 +211,7 @@ class _FunctionRun:
         """Whether the call is given another object for ``obj``: the step would change that one instead."""
         if obj.kind != "pointee" or obj.name not in passed:
             return False
-        return any(target.object not in (obj, self.windows.get(obj)) for target in passed[obj.name].targets)
+        return any(target.object not in (obj, self.arrays.get(obj)) for target in passed[obj.name].targets)
 
     def _content_passed(self, variable: CVariable, passed: dict[str, Any], state: State, node: Any) -> Content:
         """What the call gives for a variable."""
@@ -236,9 +236,9 @@ class _FunctionRun:
                 continue
             content = self.model.content(variable, self.step)
             state.cells[variable.key] = content
-            if obj in self.windows:
+            if obj in self.arrays:
                 for index in range(max(self.steps, 1)):
-                    state.cells[self.windows[obj], (index, *path)] = content
+                    state.cells[self.arrays[obj], (index, *path)] = content
             if obj.kind == "return":
                 assert isinstance(content.term, FNode)
                 result = Value(content.term, variable.ctype)

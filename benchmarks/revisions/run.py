@@ -110,19 +110,28 @@ def run(revised: Revision, words: Sequence[str], output: Path) -> Process:
 
 
 def measure(row: Row, revised: Revision, folder: Path) -> Measured:
-    """The row's ``generate``, and ``verify`` of what it wrote."""
+    """The row's ``generate``."""
     folder.mkdir(parents=True, exist_ok=True)
     chain = folder / "chain-out"
     for old in chain.glob("*"):
         old.unlink()
     words = ["generate", str(row.project), *row.options, *revised.generate, "-o", str(chain)]
     generated = run(revised, words, folder / "generate.txt")
-    found = facts(chain)
-    measured = Measured(row.name, revised.mode, generated, found)
-    if found is None or found.length is None:
+    return Measured(row.name, revised.mode, generated, facts(chain))
+
+
+def check(row: Row, measured: Measured, revised: Revision, folder: Path) -> Measured:
+    """The row's ``verify``, where ``generate`` has left a chain."""
+    if not verifiable(measured):
         return measured
-    verify = run(revised, ["verify", str(row.project), str(chain), "--json", *revised.verify], folder / "verify.json")
+    words = ["verify", str(row.project), str(folder / "chain-out"), "--json", *revised.verify]
+    verify = run(revised, words, folder / "verify.json")
     return replace(measured, verify=verify, checks=verified(folder / "verify.json"))
+
+
+def verifiable(measured: Measured) -> bool:
+    """Whether there is a chain."""
+    return measured.facts is not None and measured.facts.length is not None
 
 
 @click.group()
@@ -145,20 +154,25 @@ def main() -> None:
 @click.option("--unproved", type=click.Path(exists=True, path_type=Path), help="Only rows without proof in this file.")
 @click.option("--models", type=click.Path(path_type=Path), default=BENCHMARKS / "models", help="Bundled models.")
 @click.option("--real", type=click.Path(path_type=Path), default=BENCHMARKS / "real", help="Real programs, fetched.")
+@click.option("--no-verify", is_flag=True, help="Only generate; a later run without this verifies.")
 @click.option("--list", "only_list", is_flag=True, help="Say which rows are left, and run none.")
-def run_command(keep: Path, folder: Path, only_list: bool, **settings: Any) -> None:
+def run_command(keep: Path, folder: Path, only_list: bool, no_verify: bool, **settings: Any) -> None:
     """Run one revision on the rows that are not finished, one after the other."""
     revised = revision(
         settings["command"], settings["mode"], settings["limit"], settings["processor_clock"], settings["patience"]
     )
-    done = {measured.row for measured in read(keep) if measured.mode == revised.mode}
+    done = {measured.row: measured for measured in read(keep) if measured.mode == revised.mode}
     for row in chosen(settings):
-        if row.name in done:
+        known = done.get(row.name)
+        if known and (known.verify or no_verify or not verifiable(known)):
             continue
         click.echo(row.name, err=True)
         if only_list:
             continue
-        measured = measure(row, revised, folder / row.name.replace("/", "-").replace(" ", "_"))
+        place = folder / row.name.replace("/", "-").replace(" ", "_")
+        measured = known or measure(row, revised, place)
+        if not no_verify:
+            measured = check(row, measured, revised, place)
         with keep.open("a") as file:
             file.write(json.dumps(asdict(measured)) + "\n")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import statistics
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -13,6 +14,9 @@ from benchmarks.revisions.outcome import Facts
 
 SLOW = 2.0
 """The ratio of times is that of rows on which the old revision took more seconds than this."""
+
+BETTER = re.compile(r"(?P<covered>\d+) of \d+ goals in (?P<length>\d+) steps?, (?:minimal|none below (?P<lower>\d+))")
+"""A line of progress: goals covered, length in hand, lower bound."""
 
 COVERED = "covered"
 PROVED = ("unreachable", "no-way-to-final", "excluded")
@@ -38,7 +42,7 @@ class Process:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A row as one revision has answered it; ``verify`` is None where there was no chain."""
+    """A row as one revision has answered it; ``verify`` is None without a chain, or as long as it is not run."""
 
     row: str
     mode: str
@@ -49,8 +53,9 @@ class Measured:
 
 
 def read(file: Path) -> list[Measured]:
-    """The rows in ``file``; none where it does not exist."""
-    return [measured(line) for line in file.read_text().splitlines()] if file.exists() else []
+    """The rows in ``file``, of each the last; none where it does not exist."""
+    lines = file.read_text().splitlines() if file.exists() else []
+    return list({(one.mode, one.row): one for one in map(measured, lines)}.values())
 
 
 def measured(line: str) -> Measured:
@@ -182,12 +187,13 @@ def summary(pairs: Sequence[tuple[Measured, Measured]]) -> Iterator[str]:
     verdict = f"{len(bad)} rows are worse" if bad else "Nothing is worse"
     yield f"{len(pairs)} rows. {verdict} in length, bound or verdict."
     yield from (f"- {row}: {', '.join(reasons)}" for row, reasons in bad)
-    slow = [old.generate.seconds / new.generate.seconds for old, new in pairs if old.generate.seconds > SLOW]
+    slow = [old.generate.seconds / as_good(old, new) for old, new in pairs if old.generate.seconds > SLOW]
     if slow:
         quartiles = statistics.quantiles(slow, n=4) if len(slow) > 1 else slow * 3
         yield (
             f"`generate` is {statistics.median(slow):.2f} times faster in the median of the {len(slow)} rows on which "
-            f"the old revision took above {SLOW:g} s (quartiles {quartiles[0]:.2f} and {quartiles[2]:.2f})."
+            f"the old revision took above {SLOW:g} s (quartiles {quartiles[0]:.2f} and {quartiles[2]:.2f}). Counted "
+            "until the old length and bound are both reached, where the progress tells when."
         )
     better = sum(better_in_something(old, new) for old, new in pairs)
     yield f"{better} rows are better in length, bound or verdict."
@@ -197,6 +203,23 @@ def summary(pairs: Sequence[tuple[Measured, Measured]]) -> Iterator[str]:
     holding = len(checked) - len(unproved)
     yield f"`verify` re-proves everything on {holding} of {len(checked)} rows; not on: {', '.join(unproved) or '-'}."
     yield f"It takes more than {TIMES_OF_VERIFY} times as long as `generate` on: {', '.join(late) or '-'}."
+
+
+def as_good(old: Measured, new: Measured) -> float:
+    """The seconds after which the new run had covered as many goals, by as short a chain, with as high a bound.
+
+    All of its seconds where its progress does not tell, or where it never came so far.
+    """
+    if old.facts is None or old.facts.length is None or old.facts.chains > 1:
+        return new.generate.seconds
+    for seconds, line in new.generate.progress:
+        if match := BETTER.search(line):
+            number, length = int(match["covered"]), int(match["length"])
+            lower = int(match["lower"] or length)
+            better = number > covered(old.facts)
+            if better or (number == covered(old.facts) and length <= old.facts.length and lower >= old.facts.lower):
+                return max(seconds, 0.01)
+    return new.generate.seconds
 
 
 def better_in_something(old: Measured, new: Measured) -> bool:

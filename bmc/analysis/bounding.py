@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from pysmt.fnode import FNode
 
 from bmc.analysis.term_sets import Box, narrowed, sets_of, width
-from bmc.floats.program import Program
-from bmc.floats.ranges import Ranges
-from bmc.floats.sets import common, united, whole
+from bmc.floats.operations import Program
+from bmc.floats.ranges import Ranges, common, united, whole
 from bmc.formulas.unroll import at
 from bmc.system.transition import InputVariable, TransitionSystem, conjunction
 

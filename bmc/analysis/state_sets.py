@@ -16,9 +16,8 @@ from bmc.analysis.constants import raw_value
 from bmc.analysis.state_ranges import patterns_in, state_ranges
 from bmc.analysis.term_sets import narrowed, sets_of
 from bmc.floats.format import FORMATS, Format, is_nan, number
-from bmc.floats.program import Program
-from bmc.floats.ranges import Ranges
-from bmc.floats.sets import common, united
+from bmc.floats.operations import Program
+from bmc.floats.ranges import Ranges, common, united
 from bmc.floats.values import constants_in
 from bmc.invariants.facts import among, patterns_of, spans_of
 from bmc.system.transition import Condition, StateVariable, TransitionSystem

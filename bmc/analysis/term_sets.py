@@ -1,6 +1,6 @@
 """Sets of values of formulas whose symbols lie in given sets: sound, not tight; and what a formula says of its symbols.
 
-Sets are ranges over raw patterns (``bmc.floats.sets``). They pass through floating-point operations as intervals of
+Sets are ranges over raw patterns (``bmc.floats.ranges``). They pass through floating-point operations as intervals of
 numbers.
 """
 
@@ -11,10 +11,8 @@ from collections.abc import Mapping
 import pysmt.operators as op
 from pysmt.fnode import FNode
 
-from bmc.floats.operations import COMPARISONS
-from bmc.floats.program import Instruction, Program
-from bmc.floats.ranges import Ranges
-from bmc.floats.sets import BOTH, applied, common, compared_so, pointwise, united, whole
+from bmc.floats.operations import COMPARISONS, Instruction, Program
+from bmc.floats.ranges import BOTH, Ranges, applied, common, compared_so, pointwise, united, whole
 
 Box = Mapping[str, Ranges]
 """Sets of values by name; what is not in it has any value."""

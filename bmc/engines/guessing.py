@@ -18,10 +18,8 @@ from bmc.analysis.term_sets import Box
 from bmc.engines.cost import INSTRUCTION, SETS, Cost
 from bmc.engines.protocol import Alternative, Answer, Session, Status, check_in_turn
 from bmc.floats.format import FORMATS
-from bmc.floats.operations import COMPARISONS, beyond_solvers, operation_of
-from bmc.floats.program import Program, Values
-from bmc.floats.ranges import Ranges, contains, values_in
-from bmc.floats.sets import common, whole
+from bmc.floats.operations import COMPARISONS, Program, Values, beyond_solvers, operation_of
+from bmc.floats.ranges import Ranges, common, contains, values_in, whole
 from bmc.floats.values import FloatSamples, constants_in
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at, unframed

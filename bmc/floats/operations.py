@@ -1,22 +1,24 @@
-"""The floating-point operations: what each computes, and which of them a term was built for.
+"""The floating-point operations: what each computes, which of them a term was built for, and programs of them.
 
 Host arithmetic takes the place of a circuit in a search and where operands are constants, and intervals of numbers pass
-through an operation, not through its gates. Every entry is a fact about the term's value, whatever formula it is in.
+through an operation, not through its gates. Every entry is a fact about the value of a term, whatever formula it is in.
+In a program, a straight line of instructions, a floating-point operation is one instruction and no circuit.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
+import pysmt.operators as op
 from pysmt.fnode import FNode
 from pysmt.formula import FormulaManager
 from pysmt.shortcuts import FALSE, TRUE, get_env
 
 from bmc.floats.format import FLOAT64, Format, canonical, nearest, number, pattern
-from bmc.formulas.evaluate import unseen
+from bmc.formulas.evaluate import operation, unseen
 from bmc.formulas.terms import choose, constant
 
 
@@ -268,3 +270,69 @@ def _mapped(node: FNode, result: Callable[[FNode], FNode], done: dict[FNode, FNo
         else:
             done[node] = result(node)
     return done[node]
+
+
+Values = list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """``node`` has the value of ``floating``, or else of its own operator, on the instructions ``arguments``."""
+
+    node: FNode
+    arguments: tuple[int, ...]
+    floating: Operation | None
+
+
+class Program:
+    """``formulas`` in an order in which arguments come before their users; ``results`` are their places in it,
+    ``places`` those of all nodes.
+
+    ``compute`` of an instruction's place gives its value from those of its arguments (raw; Booleans 0/1).
+    """
+
+    def __init__(self, formulas: Iterable[FNode]) -> None:
+        wanted = list(formulas)
+        self.instructions: list[Instruction] = []
+        places: dict[FNode, int] = {}
+        stack = [(formula, False) for formula in reversed(wanted)]
+        while stack:
+            node, ready = stack.pop()
+            if node in places:
+                continue
+            floating = operation_of(node)
+            arguments = node.args() if floating is None else floating.operands
+            if ready:
+                places[node] = len(self.instructions)
+                self.instructions.append(Instruction(node, tuple(places[a] for a in arguments), floating))
+            else:
+                stack.append((node, True))
+                stack.extend((a, False) for a in arguments if a not in places)
+        self.places = places
+        self.results = tuple(places[formula] for formula in wanted)
+        self.compute = [_computing(instruction) for instruction in self.instructions]
+
+    def run(self, symbols: Mapping[str, int]) -> Values:
+        """The value of every instruction; ``symbols`` by name. KeyError for a symbol without a value."""
+        values: Values = []
+        for instruction, compute in zip(self.instructions, self.compute, strict=True):
+            if compute is None:
+                values.append(symbols[instruction.node.symbol_name()])
+            else:
+                values.append(compute([values[a] for a in instruction.arguments]))
+        return values
+
+
+def _computing(instruction: Instruction) -> Callable[[Sequence[int]], int] | None:
+    """None for a symbol."""
+    node = instruction.node
+    if instruction.floating is not None:
+        return computing(instruction.floating)
+    if node.is_symbol():
+        return None
+    if node.is_constant():
+        value = int(node.constant_value())
+        return lambda raw: value
+    if node.node_type() == op.ITE:
+        return lambda raw: raw[1] if raw[0] else raw[2]
+    return operation(node)

@@ -1,10 +1,17 @@
-"""Sets of floating values as inclusive ranges over raw patterns, which rise with the magnitude on each side of zero."""
+"""Sets of floating values as inclusive ranges over raw patterns, and what the operations make of them.
+
+Patterns rise with the magnitude on each side of zero. Rounding to nearest keeps the order of numbers, so that an
+operation on the ends of two intervals gives the ends of the result: sound, not tight.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Callable, Iterable, Sequence
+from itertools import product
 
-from bmc.floats.format import Format, is_nan, number, show
+from bmc.floats.format import Format, is_nan, number, pattern, show
+from bmc.floats.operations import BINARY, COMPARISONS, UNARY, Operation, computing
 
 Ranges = tuple[tuple[int, int], ...]
 
@@ -73,3 +80,242 @@ def _show_range(least: int, greatest: int, form: Format) -> str:
     both_zeros = least == form.sign != greatest
     first, last = show(0 if both_zeros else least, form), show(greatest, form)
     return first if first == last else f"{first}..{last}"
+
+
+PIECES = 8
+"""A set of more ranges is widened to so many."""
+POINTS = 32
+"""Up to so many combinations of single values are computed one by one."""
+
+Interval = tuple[float, float]
+BOTH: Ranges = ((0, 1),)
+
+
+def whole(bits: int) -> Ranges:
+    """All patterns of ``bits`` bits; 0: the Booleans."""
+    return ((0, (1 << max(bits, 1)) - 1),)
+
+
+def united(pieces: Iterable[tuple[int, int]]) -> Ranges:
+    """The union as rising ranges, at most ``PIECES``: the narrowest gaps are filled."""
+    rising = list(joined(pieces))
+    while len(rising) > PIECES:
+        gap = min(range(1, len(rising)), key=lambda i: rising[i][0] - rising[i - 1][1])
+        rising[gap - 1 : gap + 1] = [(rising[gap - 1][0], rising[gap][1])]
+    return tuple(rising)
+
+
+def common(one: Ranges, two: Ranges) -> Ranges:
+    """The intersection; () where it is empty."""
+    return tuple(
+        (max(low, least), min(high, greatest))
+        for low, high in one
+        for least, greatest in two
+        if max(low, least) <= min(high, greatest)
+    )
+
+
+def values(ranges: Ranges, most: int) -> list[int] | None:
+    """The members, None if there are more than ``most``."""
+    if sum(high - low + 1 for low, high in ranges) > most:
+        return None
+    return [raw for low, high in ranges for raw in range(low, high + 1)]
+
+
+def pointwise(operands: Sequence[Ranges], compute: Callable[[Sequence[int]], int]) -> Ranges | None:
+    """The results for all combinations of members; None if they are more than ``POINTS``."""
+    members = [values(operand, POINTS) for operand in operands]
+    if math.prod(len(found) if found is not None else POINTS + 1 for found in members) > POINTS:
+        return None
+    results = {compute(raw) for raw in product(*(found or () for found in members))}
+    return united((raw, raw) for raw in results)
+
+
+def applied(operation: Operation, operands: Sequence[Ranges]) -> Ranges:
+    """A set that holds every result of ``operation`` on members of ``operands``."""
+    name, form = operation.name, operation.form
+    if name != "to_int":
+        exact = pointwise(operands, computing(operation))
+        if exact is not None:
+            return exact
+    if name == "from_int":
+        return _from_int(operation, operands[0])
+    if name == "negate":
+        return _mirrored(operands[0], form)
+    sides = [_intervals(operand, form) for operand in operands]
+    nans = [_has_nan(operand, form) for operand in operands]
+    if name in COMPARISONS:
+        return _compared(name, sides, any(nans))
+    if name == "to_int":
+        return _to_int(operation, sides[0], nans[0])
+    to_form = operation.to_form or form
+    found: list[tuple[int, int]] = []
+    nan = any(nans) if name not in ("fmin", "fmax") else all(nans)
+    if name in ("fmin", "fmax"):
+        results, nan_here = _selected(name, sides, nans), False
+    elif name in BINARY:
+        results, nan_here = _combined(name, sides)
+    else:
+        results, nan_here = _mapped(name, sides[0])
+    for low, high in results:
+        found += between(pattern(low, to_form), pattern(high, to_form), to_form)
+    if nan or nan_here:
+        found.append((to_form.nan, to_form.nan))
+    return united(found) if found else united(every(to_form))
+
+
+def _intervals(ranges: Ranges, form: Format) -> list[Interval]:
+    """The numbers in ``ranges``, as intervals of one sign each."""
+    found = []
+    for low, high in values_in(ranges, form):
+        if low > form.infinity and low < form.sign:
+            continue
+        ends = sorted((number(low, form), number(high, form)))
+        found.append((ends[0], ends[1]))
+    return found
+
+
+def _has_nan(ranges: Ranges, form: Format) -> bool:
+    """Whether one of the patterns is a NaN, canonical or not."""
+    return bool(common(ranges, _nans(form)))
+
+
+def _nans(form: Format) -> Ranges:
+    return ((form.infinity + 1, form.sign - 1), ((form.sign | form.infinity) + 1, (form.sign << 1) - 1))
+
+
+def _mirrored(ranges: Ranges, form: Format) -> Ranges:
+    found: list[tuple[int, int]] = [(low ^ form.sign, high ^ form.sign) for low, high in values_in(ranges, form)]
+    kept = [piece for piece in found if piece[0] != form.nan ^ form.sign]
+    return united([*kept, (form.nan, form.nan)] if _has_nan(ranges, form) else kept)
+
+
+def _compared(name: str, sides: Sequence[Sequence[Interval]], nan: bool) -> Ranges:
+    outcomes = {0} if nan else set()
+    for (a, b), (c, d) in product(*sides):
+        if name == "equal":
+            outcomes.add(0 if not a == b == c == d else 1)
+            outcomes |= {1} if a <= d and c <= b else {0}
+        else:
+            always, never = (b < c, a >= d) if name == "less" else (b <= c, a > d)
+            outcomes |= {1} if always else {0} if never else {0, 1}
+    return united((raw, raw) for raw in outcomes) or BOTH
+
+
+def _combined(name: str, sides: Sequence[Sequence[Interval]]) -> tuple[list[Interval], bool]:
+    """Intervals of results, before rounding to a narrower format, and whether one can be a NaN."""
+    if name == "remainder":
+        return _remainders(sides)
+    results: list[Interval] = []
+    nan = False
+    for one, other in product(*sides):
+        ends = [BINARY[name](x, y) for x in one for y in other]
+        numbers = [end for end in ends if not math.isnan(end)]
+        nan = nan or len(numbers) < len(ends) or _hidden_nan(name, one, other)
+        if len(numbers) < len(ends):
+            numbers += [-math.inf, 0.0, math.inf]  # where the ends make a NaN, the members between may make anything
+        if numbers:
+            results.append((min(numbers), max(numbers)))
+    return results, nan
+
+
+def _hidden_nan(name: str, one: Interval, other: Interval) -> bool:
+    """Whether members, if not the ends, make a NaN."""
+    if name == "multiply":
+        return any(_has_zero(a) and _has_infinity(b) for a, b in ((one, other), (other, one)))
+    if name == "divide":
+        return (_has_zero(one) and _has_zero(other)) or (_has_infinity(one) and _has_infinity(other))
+    return _has_infinity(one) and _has_infinity(other)
+
+
+def _has_zero(ends: Interval) -> bool:
+    return ends[0] <= 0 <= ends[1]
+
+
+def _has_infinity(ends: Interval) -> bool:
+    return math.isinf(ends[0]) or math.isinf(ends[1])
+
+
+def _remainders(sides: Sequence[Sequence[Interval]]) -> tuple[list[Interval], bool]:
+    """The sign of the dividend, no larger than the dividend, smaller than the divisor."""
+    results: list[Interval] = []
+    nan = False
+    for one, other in product(*sides):
+        nan = nan or _has_infinity(one) or _has_zero(other)
+        most = max(abs(other[0]), abs(other[1]))
+        if max(abs(one[0]), abs(one[1])) < min(abs(other[0]), abs(other[1])):
+            results.append(one)
+            continue
+        results.append((max(min(one[0], 0.0), -most), min(max(one[1], 0.0), most)))
+    return results, nan
+
+
+def _mapped(name: str, ends: Sequence[Interval]) -> tuple[list[Interval], bool]:
+    """An operation on one number that keeps the order; the absolute value."""
+    if name == "absolute":
+        return [(min(abs(a), abs(b)), max(abs(a), abs(b))) for a, b in ends], False
+    if name == "resize":
+        return list(ends), False
+    if name == "root":
+        kept = [(a, b) for a, b in ends if b >= 0]
+        return [(math.sqrt(max(a, 0.0)), math.sqrt(b)) for a, b in kept], any(a < 0 for a, b in ends)
+    work = UNARY[name]
+    return [(work(a), work(b)) for a, b in ends], False
+
+
+def _selected(name: str, sides: Sequence[Sequence[Interval]], nans: Sequence[bool]) -> list[Interval]:
+    pick = min if name == "fmin" else max
+    results = [(pick(a, c), pick(b, d)) for (a, b), (c, d) in product(*sides)]
+    return results + list(sides[0] if nans[1] else ()) + list(sides[1] if nans[0] else ())
+
+
+def _from_int(operation: Operation, operand: Ranges) -> Ranges:
+    form, half = operation.form, 1 << (operation.bits - 1)
+    compute = computing(operation)
+    parts = common(operand, ((0, half - 1), (half, 2 * half - 1))) if operation.signed else operand
+    found: list[tuple[int, int]] = []
+    for low, high in parts:
+        least, greatest = sorted((compute([low]), compute([high])), key=lambda raw: number(raw, form))
+        found += between(least, greatest, form)
+    return united(found)
+
+
+def _to_int(operation: Operation, ends: Sequence[Interval], nan: bool) -> Ranges:
+    half = 1 << (operation.bits - 1)
+    least, greatest = (-half, half - 1) if operation.signed else (0, 2 * half - 1)
+    found: list[tuple[int, int]] = []
+    for low, high in ends:
+        if nan or _has_infinity((low, high)) or math.trunc(low) < least or math.trunc(high) > greatest:
+            return whole(operation.bits)
+        first, last = math.trunc(low), math.trunc(high)
+        negative = (max(first, least), min(last, -1))
+        found += [(negative[0] + 2 * half, negative[1] + 2 * half)] if negative[0] <= negative[1] else []
+        found += [(max(first, 0), last)] if last >= 0 else []
+    return united(found) if found else whole(operation.bits)
+
+
+def compared_so(name: str, holds: bool, left: Ranges, right: Ranges, form: Format) -> tuple[Ranges, Ranges]:
+    """What remains of two sets where the comparison ``name`` between their members is ``holds``."""
+    if name == "equal":
+        if not holds:
+            return left, right
+        return _within(left, right, right, False, form), _within(right, left, left, False, form)
+    if holds:
+        return _within(left, None, right, False, form), _within(right, left, None, False, form)
+    first = left if _has_nan(right, form) else _within(left, right, None, True, form)
+    return first, right if _has_nan(left, form) else _within(right, None, left, True, form)
+
+
+def _within(ranges: Ranges, above: Ranges | None, below: Ranges | None, nan: bool, form: Format) -> Ranges:
+    """The numbers of ``ranges`` from the least of ``above`` to the greatest of ``below`` (None: no limit).
+
+    ``nan``: and the NaNs.
+    """
+    lows = [-math.inf] if above is None else [low for low, _ in _intervals(above, form)]
+    highs = [math.inf] if below is None else [high for _, high in _intervals(below, form)]
+    found: list[tuple[int, int]] = []
+    if lows and highs:
+        found += common(ranges, between(pattern(min(lows), form), pattern(max(highs), form), form))
+    if nan:
+        found += common(ranges, _nans(form))
+    return united(found)

@@ -16,8 +16,7 @@ from bmc.engines.protocol import Engine
 from bmc.errors import LimitReached
 from bmc.explicit.explore import StateGraph
 from bmc.explicit.rows import Rows
-from bmc.floats.ranges import Ranges
-from bmc.floats.sets import common, united
+from bmc.floats.ranges import Ranges, common, united
 from bmc.invariants.candidates import candidates, facts_of, tightest
 from bmc.invariants.facts import IMPLIES, Span, patterns_of, values_told
 from bmc.invariants.induction import Prover, inductive

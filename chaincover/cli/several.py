@@ -22,8 +22,6 @@ from chaincover.report import console
 from chaincover.report import documents as results
 from chaincover.verdicts import infeasible
 
-SCHEMA = "chaincover/chains/1"
-
 
 def run(
     controller: Controller, options: Options, folder: Path, with_replay: bool, as_json: bool, progress: Progress
@@ -60,7 +58,7 @@ def _part(controller: Controller, result: ChainResult) -> Controller:
 def summary(controller: Controller, options: Options, found: SeveralChains) -> dict[str, Any]:
     """What was found, as the data of ``chains.json``; the same for the same input."""
     return {
-        "schema": SCHEMA,
+        "schema": chain_file.CHAINS_SCHEMA,
         "controller": controller.system.name,
         "settings": results.settings(controller, options),
         "chains": [

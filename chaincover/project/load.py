@@ -21,7 +21,7 @@ from chaincover.check.liveness import NOBODY, Observers, like_init
 from chaincover.problem import Problem
 from chaincover.project.project_file import Project, read_project
 from properties.c_functions import read_condition_function, read_property_function
-from properties.coverage.goals import CoverageCriterion, generate_goals
+from properties.coverage import CoverageCriterion, generate_goals
 from properties.goal import Goal
 from properties.text import PropertyText, read_condition, read_property
 

@@ -15,7 +15,7 @@ from bmc.errors import InputRefused, Location
 from bmc.system.hold import MOST_TICKS
 from chaincover.orderings import NAMES as ORDERINGS
 from chaincover.project.keys import Keys
-from properties.coverage.goals import CoverageCriterion
+from properties.coverage import CoverageCriterion
 from properties.text import PropertyText
 
 PROJECT_FILE = "chaincover.toml"

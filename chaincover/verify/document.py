@@ -1,4 +1,4 @@
-"""``chain.json`` read as claims, each of its parts with its type checked."""
+"""``chain.json`` and ``chains.json`` read as claims, each of their parts with its type checked."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from bmc.errors import InputRefused, Location
 from chaincover import certificate
 from chaincover.certificate import Certificate
-from chaincover.formats.chain_file import SCHEMA, recorded_hold
+from chaincover.formats.chain_file import CHAINS_SCHEMA, SCHEMA, recorded_hold
 
 T = TypeVar("T")
 
@@ -27,6 +27,17 @@ class Source:
     file: str
     sha256: str
     preprocessed_sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the file was made with. ``criteria`` generated goals; ``hold``: inputs change only every so many steps."""
+
+    defines: tuple[tuple[str, str], ...]
+    final: str | None
+    overlap: str
+    criteria: tuple[str, ...]
+    hold: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,38 +61,75 @@ class HitClaim:
     consequent_held: bool | None
 
 
-@dataclass(frozen=True)
-class Document:
-    """One ``chain.json``: settings, claims about the chain, claims about shorter ones. Lengths are in steps.
+@dataclass(frozen=True, slots=True)
+class ChainClaim:
+    """The chain: ``length`` as told, ``steps`` that it has, the goals credited in their ``order``."""
 
-    ``criteria`` are those that generated goals. ``hold``: inputs change only every so many steps.
-    """
-
-    place: Path
-    name: str
-    sources: tuple[Source, ...]
-    defines: tuple[tuple[str, str], ...]
-    final: str | None
-    overlap: str
-    goals: tuple[GoalClaim, ...]
     length: int
     steps: int
     order: tuple[str, ...]
     hits: tuple[HitClaim, ...]
     violations: int
     relies_on_starts: bool
-    bound_length: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class BoundsClaim:
+    """What is said of the length of any chain through the same goals."""
+
+    length: int | None
     lower: int
     minimal: bool
     gap: float | None
+
+
+@dataclass(frozen=True)
+class Document:
+    """One ``chain.json``: settings, verdicts, the chain if there is one, claims about shorter ones."""
+
+    place: Path
+    name: str
+    sources: tuple[Source, ...]
+    settings: Settings
+    goals: tuple[GoalClaim, ...]
+    chain: ChainClaim | None
+    bounds: BoundsClaim
     certificate: Certificate | None
-    criteria: tuple[str, ...] = ()
-    hold: int = 1
 
     @property
     def where(self) -> Location:
         """The file."""
         return Location(str(self.place))
+
+    @property
+    def credited(self) -> list[str]:
+        """The goals that the chain is credited with, none without one."""
+        return [] if self.chain is None else [hit.goal for hit in self.chain.hits]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What the summary says of one chain."""
+
+    file: str
+    length: int
+    lower: int
+    minimal: bool
+    goals: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """``chains.json``: ``lower`` is the bound on all steps (0: none), ``conflicts`` goals said not to fit together."""
+
+    place: Path
+    entries: tuple[Entry, ...]
+    length: int
+    lower: int
+    minimal: bool
+    fewest: bool
+    conflicts: tuple[tuple[str, ...], ...]
+    verdicts: tuple[GoalClaim, ...]
 
 
 def chain_place(path: str) -> Path:
@@ -93,7 +141,34 @@ def chain_place(path: str) -> Path:
     return several if several.exists() and not (place / CHAIN_FILE).exists() else place / CHAIN_FILE
 
 
-def read_json(place: Path) -> dict[str, Any]:
+def read_document(place: Path) -> Document:
+    """The claims of a ``chain.json``. InputRefused, with its place, if it cannot be read."""
+    data = _read_json(place)
+    if data.get("schema") != SCHEMA:
+        text = f"this is no chain of the schema '{SCHEMA}'"
+        raise InputRefused(text, Location(str(place)), "write it with 'chaincover generate'")
+    try:
+        return _document(place, data)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise InputRefused(f"the chain is damaged: {error!r}", Location(str(place)), "generate it again") from None
+
+
+def read_summary(place: Path) -> Summary:
+    """The claims of a ``chains.json``. InputRefused, with its place, if it cannot be read or names no chain."""
+    data, where = _read_json(place), Location(str(place))
+    if data.get("schema") != CHAINS_SCHEMA:
+        text = f"this is no summary of the schema '{CHAINS_SCHEMA}'"
+        raise InputRefused(text, where, "generate it again with --several")
+    try:
+        summary = _summary(place, data)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise InputRefused(f"the summary is damaged: {error!r}", where, "generate it again") from None
+    if not summary.entries:
+        raise InputRefused("this result holds no chain", where, "generate one first")
+    return summary
+
+
+def _read_json(place: Path) -> dict[str, Any]:
     """The object in a JSON file. InputRefused, with its place, if there is none."""
     where = Location(str(place))
     try:
@@ -111,61 +186,69 @@ def read_json(place: Path) -> dict[str, Any]:
     return data
 
 
-def read_document(place: Path) -> Document:
-    """The claims of a ``chain.json``. InputRefused, with its place, if it cannot be read or holds no chain."""
-    data = read_json(place)
-    where = Location(str(place))
-    if data.get("schema") != SCHEMA:
-        raise InputRefused(f"this is no chain of the schema '{SCHEMA}'", where, "write it with 'chaincover generate'")
-    if data.get("chain") is None:
-        raise InputRefused("this result holds no chain", where, "generate one first")
-    try:
-        return _document(place, data)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise InputRefused(f"the chain is damaged: {error!r}", where, "generate it again") from None
-
-
 def _document(place: Path, data: dict[str, Any]) -> Document:
-    chain, bounds, controller = data["chain"], data["bounds"], data["controller"]
-    final, proof = data["settings"]["final"], data.get("certificate")
-    gap = bounds["gap"]
+    chain, bounds, controller, settings = data["chain"], data["bounds"], data["controller"], data["settings"]
+    final, proof, gap = settings["final"], data.get("certificate"), bounds["gap"]
+    relies = any(str(claim).startswith(OPEN_STARTS) for claim in data["claims"])
     return Document(
         place=place,
         name=str(controller["name"]),
         sources=tuple(
             Source(str(s["file"]), str(s["sha256"]), str(s["preprocessed_sha256"])) for s in controller["sources"]
         ),
-        defines=tuple((str(name), str(value)) for name, value in controller["defines"].items()),
-        final=None if final is None else str(final),
-        overlap=_one_of(data["settings"]["overlap"], "allow", "forbid"),
-        goals=tuple(
-            GoalClaim(
-                str(g["name"]),
-                str(g["property"]),
-                str(g["verdict"]),
-                _step(g["step"]),
-                str(g["detail"]),
-                str(g.get("generated") or ""),
-            )
-            for g in data["goals"]
+        settings=Settings(
+            defines=tuple((str(name), str(value)) for name, value in controller["defines"].items()),
+            final=None if final is None else str(final),
+            overlap=_one_of(settings["overlap"], "allow", "forbid"),
+            criteria=tuple(str(text) for text in settings.get("coverage", ())),
+            hold=recorded_hold(settings),
         ),
-        length=whole(chain["length"]),
-        steps=len(chain["steps"]),
-        order=tuple(str(name) for name in chain["order"]),
-        hits=tuple(HitClaim(str(h["goal"]), whole(h["step"]), h["consequent_held"]) for h in chain["hits"]),
-        violations=len(chain["violations"]),
-        relies_on_starts=any(str(claim).startswith(OPEN_STARTS) for claim in data["claims"]),
-        bound_length=_step(bounds["length"]),
-        lower=whole(bounds["lower"]),
-        minimal=_one_of(bounds["minimal"], True, False),
-        gap=None if gap is None else float(gap),
+        goals=tuple(_goal(goal, str(goal["name"])) for goal in data["goals"]),
+        chain=None if chain is None else _chain(chain, relies),
+        bounds=BoundsClaim(
+            length=_step(bounds["length"]),
+            lower=_whole(bounds["lower"]),
+            minimal=_one_of(bounds["minimal"], True, False),
+            gap=None if gap is None else float(gap),
+        ),
         certificate=None if proof is None else certificate.from_data(proof),
-        criteria=tuple(str(text) for text in data["settings"].get("coverage", ())),
-        hold=recorded_hold(data["settings"]),
     )
 
 
-def whole(value: Any) -> int:
+def _chain(data: dict[str, Any], relies_on_starts: bool) -> ChainClaim:
+    return ChainClaim(
+        length=_whole(data["length"]),
+        steps=len(data["steps"]),
+        order=tuple(str(name) for name in data["order"]),
+        hits=tuple(HitClaim(str(h["goal"]), _whole(h["step"]), h["consequent_held"]) for h in data["hits"]),
+        violations=len(data["violations"]),
+        relies_on_starts=relies_on_starts,
+    )
+
+
+def _summary(place: Path, data: dict[str, Any]) -> Summary:
+    return Summary(
+        place=place,
+        entries=tuple(
+            Entry(str(c["file"]), _whole(c["length"]), _whole(c["lower"]), bool(c["minimal"]), tuple(c["goals"]))
+            for c in data["chains"]
+        ),
+        length=_whole(data["length"]),
+        lower=_whole(data.get("lower", 0)),
+        minimal=bool(data.get("minimal", False)),
+        fewest=bool(data.get("fewest_at_all", data["fewest_within_k"])),
+        conflicts=tuple(tuple(str(name) for name in c["goals"]) for c in data["conflicts"]),
+        verdicts=tuple(_goal({"step": None, "property": "", **v}, str(v["goal"])) for v in data["verdicts"]),
+    )
+
+
+def _goal(data: dict[str, Any], name: str) -> GoalClaim:
+    verdict, detail = str(data["verdict"]), str(data["detail"])
+    generated = str(data.get("generated") or "")
+    return GoalClaim(name, str(data["property"]), verdict, _step(data["step"]), detail, generated)
+
+
+def _whole(value: Any) -> int:
     """``value``, which has to be a whole number. TypeError if not."""
     if not isinstance(value, int) or isinstance(value, bool):
         raise TypeError(f"{value!r} is no whole number")
@@ -173,7 +256,7 @@ def whole(value: Any) -> int:
 
 
 def _step(value: Any) -> int | None:
-    return None if value is None else whole(value)
+    return None if value is None else _whole(value)
 
 
 def _one_of(value: Any, *allowed: T) -> T:

@@ -1,4 +1,4 @@
-"""Edge facts and path facts asked again, each in one question of its own.
+"""Facts of a certificate asked again by z3: edges and sub-paths, whole chains of a length, goals that no run covers.
 
 A question demands valid steps only up to the last end of the goals placed: a longer run may lead into a dead end.
 """
@@ -7,19 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 from pysmt.fnode import FNode
-from pysmt.shortcuts import FALSE, TRUE, And, Or
+from pysmt.shortcuts import FALSE, TRUE, And, Implies, Not, Or, Symbol
 
 from bmc.engines.protocol import Status
 from bmc.errors import CheckDisagreed
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at, shift
 from bmc.system.run import Run
-from chaincover.certificate import PathFact
+from chaincover.certificate import Certificate, PathFact
+from chaincover.verify.explicit import ExplicitFacts
 from chaincover.verify.invariants import Assumed
-from chaincover.verify.limits import Clock
-from chaincover.verify.report import HOLDS, OPEN, WRONG, Line, limited, told
+from chaincover.verify.limits import SHARES, Clock
+from chaincover.verify.report import HOLDS, OPEN, UNCLAIMED, WRONG, Line, limited, told, told_inputs
+from chaincover.verify.search import Outcome
 from chaincover.verify.setting import Setting
 from chaincover.verify.unrolling import Unrolling
 from chaincover.weights import INIT
@@ -28,61 +31,85 @@ FIRST_STEPS = 64
 """A claim of more steps is asked first for fewer."""
 MOST_STEPS = 4096
 """A claim of more steps is not unrolled."""
+LENGTHS = "refuted lengths"
+
+Verdict = tuple[str, str]
+"""A verdict and why."""
 
 
 @dataclass(frozen=True)
 class Prover:
-    """Asks facts. ``assumed`` is what is known of the first state of a run that begins with a goal."""
+    """Asks facts. ``assumed`` is what is known of the first state of a run that begins with a goal.
+
+    ``explicit`` answers from the table of all reachable states, where there is one.
+    """
 
     setting: Setting
     assumed: Assumed
     from_init: Unrolling
     from_anywhere: Unrolling
     clock: Clock
+    explicit: ExplicitFacts | None = None
 
     @staticmethod
-    def of(setting: Setting, assumed: Assumed, clock: Clock) -> Prover:
+    def of(setting: Setting, assumed: Assumed, clock: Clock, explicit: ExplicitFacts | None = None) -> Prover:
         """A prover with an unrolling for each of the two kinds of start."""
         system, formulas = setting.system, setting.formulas
         first = Unrolling(system, formulas, system.init_formula, TRUE(), clock)
         other = Unrolling(system, formulas, assumed.start, assumed.always, clock)
-        return Prover(setting, assumed, first, other, clock)
+        return Prover(setting, assumed, first, other, clock, explicit)
 
     def line(self, check: str, what: str, facts: Sequence[PathFact], progress: Callable[[str], None]) -> Line:
-        """The verdict on all of ``facts``."""
-        verdicts = []
-        for number, fact in enumerate(facts, 1):
-            progress(f"{check}: {number} of {len(facts)}")
-            verdicts.append((fact, *self.verdict(fact)))
-        wrong = [f"{_said(fact)}: {text}" for fact, verdict, text in verdicts if verdict == WRONG]
-        undecided = [f"{_said(fact)}: {text}" for fact, verdict, text in verdicts if verdict == OPEN]
-        held = len(facts) - len(wrong) - len(undecided)
-        text = f"{held} of {len(facts)} {what} proved again"
+        """The verdict on all of ``facts``: those that a list of states settles, then all at a small share of effort."""
+        verdicts: dict[PathFact, Verdict] = {}
+        for share in SHARES if self.explicit is None else (1,):
+            for number, fact in enumerate(facts, 1):
+                if verdicts.get(fact, (OPEN, ""))[0] == OPEN:
+                    progress(f"{check}: {number} of {len(facts)}")
+                    verdicts[fact] = self.verdict(fact, share)
+            if self.clock.over or all(verdict != OPEN for verdict, _ in verdicts.values()):
+                break
+        wrong = [f"{_said(fact)}: {text}" for fact, (verdict, text) in verdicts.items() if verdict == WRONG]
+        undecided = [f"{_said(fact)}: {text}" for fact, (verdict, text) in verdicts.items() if verdict == OPEN]
+        held = len(verdicts) - len(wrong) - len(undecided)
+        text = f"{held} of {len(verdicts)} {what} proved again"
         if wrong:
             return Line(check, WRONG, f"{text}, {len(wrong)} refuted by a run", limited(wrong))
         return Line(check, OPEN if undecided else HOLDS, text, limited(undecided))
 
-    def verdict(self, fact: PathFact) -> tuple[str, str]:
+    def verdict(self, fact: PathFact, share: float = 1) -> Verdict:
         """The verdict on one fact, and why. Shorter runs are asked for first where the claim is long."""
         if not self.setting.knows(fact.path):
             return WRONG, "this is no path of goals from init to the end"
+        if fact.at_least <= 0:
+            return HOLDS, ""
         if self.clock.over:
             return OPEN, "no time was left"
+        if self.explicit is not None:
+            return self._from_states(self.explicit, fact)
         if fact.at_least > MOST_STEPS:
             return OPEN, f"more than {MOST_STEPS} steps are not unrolled"
         below = FIRST_STEPS
         while below < fact.at_least:
-            verdict, why = self._verdict(replace(fact, at_least=below))
+            verdict, why = self._verdict(replace(fact, at_least=below), share)
             if verdict != HOLDS:
                 return verdict, why
             below *= 2
-        return self._verdict(fact)
+        return self._verdict(fact, share)
 
-    def _verdict(self, fact: PathFact) -> tuple[str, str]:
+    def _from_states(self, explicit: ExplicitFacts, fact: PathFact) -> Verdict:
+        if explicit.holds(fact):
+            return HOLDS, ""
+        step, run = explicit.against(fact)
+        if self.setting.sound(run) < run.length:
+            raise CheckDisagreed(f"the run against '{_said(fact)}' takes a step that is not allowed when simulated")
+        return WRONG, f"a run takes {step} ({told(self.setting.system, run, run.length, fact.path[0] == INIT)})"
+
+    def _verdict(self, fact: PathFact, share: float) -> Verdict:
         unrolling = self.from_init if fact.path[0] == INIT else self.from_anywhere
         longest = max(self.setting.length(node) for node in fact.path)
         steps = max(self.setting.length(fact.path[0]), fact.at_least - 1 + longest)
-        found = unrolling.ask(_together(self.setting, fact, unrolling), steps)
+        found = unrolling.ask(_together(self.setting, fact, unrolling), steps, share=share)
         if found.status is Status.UNSAT:
             return HOLDS, ""
         if found.status is Status.UNKNOWN or found.run is None:
@@ -119,7 +146,7 @@ def _together(setting: Setting, fact: PathFact, unrolling: Unrolling) -> FNode:
     def placed(node: str, step: int) -> FNode:
         if node == INIT:
             return TRUE()
-        goal = setting.goals[node]
+        goal = setting.by_name[node]
         return And(shift(goal.antecedent, step), unrolling.valid(step + goal.length))
 
     if fact.path[-1] != setting.end:
@@ -184,3 +211,79 @@ def _earliest(
             return None
         places.append(place)
     return places
+
+
+# whole chains
+
+
+Places = Mapping[tuple[str, int], FNode]
+
+
+def lengths(setting: Setting, proof: Certificate, searched: Outcome | None, clock: Clock) -> Line:
+    """Ask each length that ``proof`` says to be refuted again. Whole runs from init: invariants are not needed.
+
+    ``searched``: the search over all shorter runs, where there was one.
+    """
+    first, last = proof.refuted
+    if first >= last:
+        return Line(LENGTHS, UNCLAIMED, "no length is claimed to be refuted by a search over whole chains")
+    said = f"lengths {first} to {last - 1}"
+    if searched is not None and searched.complete and (searched.length is None or searched.length >= last):
+        return Line(LENGTHS, HOLDS, f"{said}: the search over all runs finds no chain below {last}")
+    if searched is not None and searched.length is not None and searched.length >= first:
+        run = told_inputs(setting.system, searched.inputs)
+        return Line(LENGTHS, WRONG, f"{said}: there is a chain of {searched.length} steps", (run,))
+    if last > MOST_STEPS or first < 0:
+        return Line(LENGTHS, OPEN, f"{said}: not unrolled")
+    unrolling = Unrolling(setting.system, setting.formulas, setting.system.init_formula, TRUE(), clock)
+    undecided = list(range(first, last))
+    for share in SHARES:
+        left, undecided = undecided, []
+        for length in left:
+            places = _places_of(setting, proof.goals, length)
+            asked = _whole(setting, proof.goals, length, places, unrolling)
+            found = unrolling.ask(asked, length, list(places.values()), share)
+            if found.status is Status.SAT and found.run is not None:
+                _simulated(setting, proof.goals, found.run, {key for key, s in places.items() if s in found.true})
+                run = told(setting.system, found.run, length, True)
+                return Line(LENGTHS, WRONG, f"{said}: there is a chain of {length} steps", (run,))
+            if found.status is Status.UNKNOWN:
+                undecided.append(length)
+    if undecided:
+        text = f"{said}: the solver did not finish on {', '.join(map(str, undecided))}"
+        return Line(LENGTHS, OPEN, text)
+    return Line(LENGTHS, HOLDS, f"{said}: proved again that no chain has one of these")
+
+
+def _places_of(setting: Setting, goals: Sequence[str], length: int) -> dict[tuple[str, int], FNode]:
+    """A symbol for each goal and each step from which a chain of ``length`` steps may cover it."""
+    return {
+        (name, step): Symbol(f"{name} at {step}") for name in goals for step in range(length - setting.length(name) + 1)
+    }
+
+
+def _whole(setting: Setting, goals: Sequence[str], length: int, places: Places, unrolling: Unrolling) -> FNode:
+    """The formula: a chain of ``length`` steps; the symbols of ``places`` say where each goal is credited."""
+    parts = [unrolling.valid(length)]
+    if setting.final is not None:
+        parts.append(at(setting.final, length))
+    for name in goals:
+        parts.append(Or([symbol for (goal, _), symbol in places.items() if goal == name]))
+    parts += [Implies(s, shift(setting.by_name[name].antecedent, step)) for (name, step), s in places.items()]
+    if setting.forbid:
+        for (a, s), (b, t) in combinations(places.items(), 2):
+            if a[0] != b[0] and setting.overlap_between(a, b):
+                parts.append(Not(And(s, t)))
+    return And(parts)
+
+
+def _simulated(setting: Setting, goals: Sequence[str], run: Run, placed: set[tuple[str, int]]) -> None:
+    """CheckDisagreed if ``run`` is no chain with the goals ``placed``."""
+    covered = setting.covered(run)
+    fine = setting.starts_in_init(run) and setting.sound(run) == run.length and setting.ends_well(run, run.length)
+    fine = fine and all(step in covered[name] for name, step in placed) and {n for n, _ in placed} == set(goals)
+    if setting.forbid:
+        pairs = combinations(sorted(placed), 2)
+        fine = fine and not any(a[0] != b[0] and setting.overlap_between(a, b) for a, b in pairs)
+    if not fine:
+        raise CheckDisagreed("the solver's run for a shorter chain is none when simulated")

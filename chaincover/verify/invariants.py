@@ -1,34 +1,40 @@
-"""The invariants that a certificate rests on: proved again, or read off the list of reachable states."""
+"""The invariants that a certificate rests on: proved again by induction, or seen to hold in every reachable state."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from io import StringIO
 
+import numpy as np
+from pysmt.exceptions import PysmtException
 from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE, And, Not, Or
+from pysmt.smtlib.parser import SmtLibParser
 
-from bmc.analysis.slice import CONSTANTS
 from bmc.engines.protocol import Status
+from bmc.floats import compare
+from bmc.floats.format import FORMATS, read
 from bmc.formulas.evaluate import compile_formulas
+from bmc.formulas.terms import implies
 from bmc.formulas.unroll import at
-from bmc.invariants.facts import stated as suggestion
-from bmc.system.transition import Condition, StateVariable, Valuation, conjunction, equal
+from bmc.system.transition import Condition, StateVariable, conjunction, equal
+from chaincover.certificate import Certificate
 from chaincover.verify.limits import Clock
 from chaincover.verify.report import HOLDS, OPEN, UNCLAIMED, WRONG, Line
 from chaincover.verify.setting import Setting
 from chaincover.verify.states import Confirmation, Table, told
 from chaincover.verify.unrolling import Unrolling
-
-MOST_STATES = 1000
-"""Above this number the reachable states are described by the values of each variable, as where they were claimed."""
+from chaincover.verify.watch import Watch, counts
 
 LOOKED_AT = 5
 """Steps from init within which an invariant that is not kept by every step is sought to fail."""
 
 CHECK = "invariants"
-_REACHABLE = re.compile(r"one of (\d+) reachable states")
+REACHABLE = re.compile(r"one of (\d+) reachable states")
+CONSTANTS = "never change: "
+"""How the name of an invariant begins that lists variables which keep their start value."""
 
 
 @dataclass(frozen=True)
@@ -43,34 +49,46 @@ class Assumed:
     complete: bool
 
 
-def assumed(
-    setting: Setting, names: Sequence[str], table: Table | None, confirmation: Confirmation | None, clock: Clock
-) -> tuple[Assumed, Line]:
-    """Prove the invariants ``names`` again."""
-    if not names:
+@dataclass(frozen=True)
+class Listed:
+    """All reachable states, how they were confirmed, and the goals of the search that may have listed them."""
+
+    watch: Watch
+    confirmation: Confirmation
+    goals: Sequence[str]
+
+    @property
+    def table(self) -> Table:
+        """The states."""
+        return self.watch.table
+
+
+def assumed(setting: Setting, proof: Certificate | None, listed: Listed | None, clock: Clock) -> tuple[Assumed, Line]:
+    """Prove the invariants that ``proof`` names again."""
+    names = () if proof is None else proof.invariants
+    if proof is None or not names:
         return Assumed(TRUE(), TRUE(), True), Line(CHECK, UNCLAIMED, "the certificate rests on no invariant")
     verdicts: dict[str, tuple[str, str]] = {}
-    start, always = TRUE(), TRUE()
     stated = {condition.name: condition for condition in setting.system.invariants}
-    stated.update((name, condition) for name in names if (condition := _constants(setting, name)) is not None)
     known = {var.name: var for var in setting.system.state}
-    others = [name for name in names if name not in stated]
-    stated.update((name, condition) for name in others if (condition := suggestion(name, known)) is not None)
     for name in names:
-        counted = _REACHABLE.fullmatch(name)
+        counted = REACHABLE.fullmatch(name)
         if counted:
-            verdicts[name] = _count_again(int(counted[1]), table, setting.least_cone, confirmation)
-            start, always = _reachable(table) if table is not None else (start, always)
+            verdicts[name] = _count_again(int(counted[1]), listed)
         elif name not in stated:
-            verdicts[name] = WRONG, "the program states no such invariant"
+            formula = _formula(proof.formulas[name], known) if name in proof.formulas else stated_by(name, known)
+            if formula is None:
+                verdicts[name] = WRONG, "the program states no such invariant"
+            else:
+                stated[name] = Condition(name, formula)
     own = [stated[name] for name in names if name in stated]
-    found = {} if table is None else _on_states([c for c in own if table.knows(c.formula)], table)
+    found = {} if listed is None else _on_states([c for c in own if listed.table.knows(c.formula)], listed.table)
     found |= _by_induction(setting, [c for c in own if c.name not in found], clock)
     verdicts.update(found)
     proved = conjunction(c.formula for c in own if found[c.name][0] == HOLDS)
-    complete = table is not None or not any(_REACHABLE.fullmatch(name) for name in names)
+    complete = listed is not None or not any(REACHABLE.fullmatch(name) for name in names)
     complete = complete and all(verdict == HOLDS for verdict, _ in found.values())
-    return Assumed(start, And(always, proved), complete), _line(verdicts)
+    return Assumed(TRUE(), proved, complete), _line(verdicts)
 
 
 def _line(verdicts: dict[str, tuple[str, str]]) -> Line:
@@ -79,39 +97,120 @@ def _line(verdicts: dict[str, tuple[str, str]]) -> Line:
     return Line(CHECK, verdict, "; ".join(f"{name}: {text}" for name, (_, text) in verdicts.items()))
 
 
-def _constants(setting: Setting, name: str) -> Condition | None:
-    """What an invariant says that lists variables which never change; None if it is none, or names others."""
-    if not name.startswith(CONSTANTS):
+# what is claimed, as formulas
+
+
+def _formula(text: str, variables: Mapping[str, StateVariable]) -> FNode | None:
+    """The formula of an SMT-LIB text over ``variables``; None if it is none."""
+    declared = "".join(f"(declare-fun {_quoted(v.name)} () {_sort(v)})" for v in variables.values())
+    try:
+        script = SmtLibParser().get_script(StringIO(f"{declared}(assert {text})"))
+        return script.get_last_formula()
+    except (PysmtException, AssertionError, ValueError, KeyError, IndexError, TypeError):
         return None
-    known = {var.name: var for var in setting.system.state}
-    listed = [known.get(listed) for listed in name.removeprefix(CONSTANTS).split(", ")]
-    parts = [equal(var.symbol, var.init) for var in listed if var is not None and var.init is not None]
-    return Condition(name, conjunction(parts)) if len(parts) == len(listed) else None
 
 
-def _count_again(
-    claimed: int, table: Table | None, least: Sequence[StateVariable], confirmation: Confirmation | None
-) -> tuple[str, str]:
+def _quoted(name: str) -> str:
+    return f"|{name}|"
+
+
+def _sort(var: StateVariable) -> str:
+    return f"(_ BitVec {var.type.bits})" if var.type.bits else "Bool"
+
+
+def stated_by(name: str, variables: Mapping[str, StateVariable]) -> FNode | None:
+    """What the name of an invariant says in the words of C, of the state variables called so; None if nothing.
+
+    Implications of alternatives of comparisons joined by ``&&``, or a list of variables that never change. Floating
+    variables are compared as numbers.
+    """
+    try:
+        if name.startswith(CONSTANTS):
+            return conjunction(_constant(variables[listed]) for listed in name.removeprefix(CONSTANTS).split(", "))
+        parts = [
+            Or(
+                [
+                    conjunction(_comparison(text, variables) for text in piece.split(" && "))
+                    for piece in part.split(" || ")
+                ]
+            )
+            for part in name.split(" => ")
+        ]
+    except (KeyError, ValueError, OverflowError):
+        return None
+    return parts[0] if len(parts) == 1 else implies(parts[0], parts[1]) if len(parts) == 2 else None
+
+
+def _constant(var: StateVariable) -> FNode:
+    if var.init is None:
+        raise ValueError(var.name)
+    return equal(var.symbol, var.init)
+
+
+def _comparison(text: str, variables: Mapping[str, StateVariable]) -> FNode:
+    """One comparison, or a test for NaN. KeyError or ValueError for anything else."""
+    nan = re.fullmatch(r"(!?)isnan\((.+)\)", text)
+    if nan:
+        var = variables[nan[2]]
+        found = compare.is_nan(var.symbol, FORMATS[var.type.bits])
+        return Not(found) if nan[1] else found
+    left, sign, right = text.rsplit(" ", 2)
+    if sign not in ("==", "<=", ">="):
+        raise ValueError(text)
+    if sign == ">=":
+        left, right = right, left
+    var = variables[left] if left in variables else variables[right]
+    a, b = (_operand(side, var, variables) for side in (left, right))
+    both = left in variables and right in variables
+    if both and (variables[left].type.bits, variables[left].type.signed) != (
+        var.type.bits,
+        variables[right].type.signed,
+    ):
+        raise ValueError(text)
+    if sign == "==":
+        return compare.equal(a, b, FORMATS[var.type.bits]) if var.type.floating and not both else equal(a, b)
+    if var.type.floating:
+        return compare.less_equal(a, b, FORMATS[var.type.bits])
+    return a.BVSLE(b) if var.type.signed else a.BVULE(b)
+
+
+def _operand(text: str, var: StateVariable, variables: Mapping[str, StateVariable]) -> FNode:
+    """A variable, or a value of the type of ``var``."""
+    if text in variables:
+        return variables[text].symbol
+    labels = dict(var.type.labels)
+    if var.type.floating:
+        return var.type.constant(read(text, FORMATS[var.type.bits]))
+    value = labels[text] if text in labels else int(text)
+    if not var.type.least <= value <= var.type.greatest:
+        raise ValueError(text)
+    return var.type.constant(value)
+
+
+# what is proved
+
+
+def _count_again(claimed: int, listed: Listed | None) -> tuple[str, str]:
     """The claim of so many reachable states, against the list of them."""
-    if table is None or confirmation is None:
+    if listed is None:
         return OPEN, "too many states to list them again"
-    if not table.counts(claimed, least):
-        return WRONG, f"there are {len(table.states)}"
+    table, confirmation = listed.table, listed.confirmation
+    if not counts(listed.watch, listed.goals, claimed):
+        return WRONG, f"there are {table.size}"
     if confirmation.differences:
         return WRONG, "the compiled original takes other steps than the model"
-    why = f" ({confirmation.why})" if confirmation.why else ""
-    return HOLDS, f"listed again, all {table.steps} steps run on {confirmation.on}{why}"
+    return HOLDS, f"listed again, {confirmation.told(table.steps)}"
 
 
 def _on_states(conditions: Sequence[Condition], table: Table) -> dict[str, tuple[str, str]]:
     """Look at each condition in every reachable state."""
-    states = table.states
-    holds = compile_formulas([condition.formula for condition in conditions])
-    verdicts = {c.name: (HOLDS, f"true in all {len(states)} reachable states") for c in conditions}
-    for state in states:
-        for condition, value in zip(conditions, holds(state), strict=True):
-            if not value:
-                verdicts[condition.name] = WRONG, f"false in the reachable state {told(table.variables, state)}"
+    verdicts = {}
+    for condition in conditions:
+        failing = np.flatnonzero(~table.holds(condition.formula))
+        verdicts[condition.name] = HOLDS, f"true in all {table.size} reachable states"
+        if len(failing):
+            state = told(table.variables, table.state(int(failing[0])))
+            verdicts[condition.name] = WRONG, f"false in the reachable state {state}"
     return verdicts
 
 
@@ -157,29 +256,3 @@ def _broken_after(first: Unrolling, failing: FNode) -> int | None:
         if found.status is Status.SAT and found.run is not None and holds(found.run.states[steps])[0]:
             return steps
     return None
-
-
-def _reachable(table: Table) -> tuple[FNode, FNode]:
-    """What is known of a first state, and of every state."""
-    if len(table.states) <= MOST_STATES:
-        return Or([_cube(table.variables, state) for state in table.states]), TRUE()
-    columns = {var: sorted({state[var.name] for state in table.states}) for var in table.variables}
-    return TRUE(), conjunction(_among(var, values) for var, values in columns.items())
-
-
-def _cube(variables: Sequence[StateVariable], state: Valuation) -> FNode:
-    return And([equal(var.symbol, var.type.constant(state[var.name])) for var in variables])
-
-
-def _among(var: StateVariable, values: Sequence[int]) -> FNode:
-    """The formula: ``var`` has one of the rising ``values``, as few ranges."""
-    if not var.type.bits:
-        return Or([equal(var.symbol, var.type.constant(value)) for value in values])
-    ranges: list[list[int]] = []
-    for value in values:
-        if ranges and ranges[-1][1] == value - 1:
-            ranges[-1][1] = value
-        else:
-            ranges.append([value, value])
-    ends = [(var.type.constant(low), var.type.constant(high)) for low, high in ranges]
-    return Or([And(low.BVULE(var.symbol), var.symbol.BVULE(high)) for low, high in ends])

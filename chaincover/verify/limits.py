@@ -1,28 +1,55 @@
-"""What a verification may spend."""
+"""What a verification may spend: deterministic counts of work, and a time limit over them."""
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
 
-RESOURCES = 6_000_000
-"""z3's resource count for one unit of effort, about a second."""
+RESOURCES = 360_000_000
+"""z3's resource count for one unit of effort, very roughly a minute."""
+MOST = (1 << 32) - 1
+"""z3's largest resource count: no limit."""
+SHARES = (1 / 512, 1 / 32, 1)
+"""What is spent on a question in the first round, and in later ones where it is left open: no hard one starves others.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """``seconds`` for everything (None: no limit); ``effort`` for each proof, in units of very roughly a second.
+    """``seconds`` for everything (None: no limit); the other counts are those of one unit of effort.
 
-    ``explored``: simulated steps for the list of reachable states. ``original``: steps of the compiled original.
-    ``nodes``: nodes of the search over state and covered goals. ``orders``: partial orders of goals looked at.
+    ``resources``: z3's count for each question. ``explored``: steps tried for the table of reachable states.
+    ``original``: steps of the compiled original. ``nodes``: nodes of the search over state and covered goals.
+    ``orders``: partial orders of goals looked at. ``solver``: work of the solver of orders, in about seconds.
     """
 
     seconds: float | None = None
-    effort: float = 60.0
-    explored: int = 200_000
-    original: int = 100_000
-    nodes: int = 300_000
+    resources: int = RESOURCES
+    explored: int = 20_000_000
+    original: int = 200_000
+    nodes: int = 5_000_000
     orders: int = 300_000
+    solver: float = 60.0
+
+    @staticmethod
+    def of(effort: float | None, seconds: float | None) -> Limits:
+        """The limits for so many units of effort (None: no limit but the time)."""
+        if effort is None:
+            return Limits(seconds, MOST, 1 << 40, 1 << 40, 1 << 40, 1 << 40, 1e9)
+        base = Limits()
+
+        def scaled(count: int) -> int:
+            return max(0, int(effort * count))
+
+        return Limits(
+            seconds=seconds,
+            resources=scaled(base.resources),
+            explored=scaled(base.explored),
+            original=scaled(base.original),
+            nodes=scaled(base.nodes),
+            orders=scaled(base.orders),
+            solver=effort * base.solver,
+        )
 
 
 @dataclass(frozen=True)
@@ -44,7 +71,6 @@ class Clock:
         """Whether no time is left."""
         return self.left == 0.0
 
-    @property
-    def resources(self) -> int:
-        """z3's resource limit for one proof."""
-        return max(1, min(int(self.limits.effort * RESOURCES), (1 << 32) - 1))
+    def resources(self, share: float = 1) -> int:
+        """z3's resource limit for one question that may take this share of an effort."""
+        return max(1, min(int(self.limits.resources * share), MOST))

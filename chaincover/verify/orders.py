@@ -1,23 +1,35 @@
-"""The bound from the order of goals, computed anew: depth first over all orders, with start times as longest paths."""
+"""The bound from the order of goals, computed anew.
+
+The cheapest means come first: sums of least edges, the assignment of a successor to each node, all orders depth first
+with start times as longest paths. Where these are too many, a model of orders is given to clingo or to CP-SAT.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from importlib.util import find_spec
+from itertools import pairwise
+from typing import Any
 
-from bmc.errors import UsageError
-from chaincover.certificate import Certificate
-from chaincover.orderings import missing_library
-from chaincover.orderings.asp import AspOrdering
-from chaincover.orderings.cpsat import CpsatOrdering
-from chaincover.orderings.protocol import Limit, Ordering, OrderingProblem
+import numpy as np
+
+from chaincover.certificate import Certificate, PathFact
 from chaincover.verify.limits import Clock
 from chaincover.verify.report import HOLDS, OPEN, WRONG, Line, limited
 from chaincover.weights import INIT
 
 CHECK = "order bound"
+CONFLICTS = 10_000
+"""Conflicts of clingo that count as one unit of its work."""
+LARGEST = 1 << 24
+"""The largest weight that clingo is given: it computes with 32 bits."""
 
 Path = tuple[str, ...]
+Edges = Mapping[tuple[str, str], int]
 
 
 def needed_edges(certificate: Certificate) -> list[tuple[str, str]]:
@@ -43,6 +55,10 @@ def order_bound(certificate: Certificate, clock: Clock) -> Line:
     far = max((edges[INIT, g] + edges[g, certificate.end] for g in certificate.goals), default=0)
     if far >= claimed:
         return Line(CHECK, HOLDS, f"{claimed}: init to one goal and on to the end already takes {far}")
+    model = OrderModel(certificate.goals, certificate.end, edges, certificate.paths)
+    if not certificate.paths and model.assigned >= claimed:
+        text = f"{claimed}: a successor for each of {len(certificate.goals)} goals already costs {model.assigned}"
+        return Line(CHECK, HOLDS, text)
     paths = {fact.path: fact.at_least for fact in sorted(certificate.paths, key=lambda f: f.at_least)}
     search = _Search(certificate.goals, certificate.end, edges, paths, claimed, clock.limits.orders)
     order = search.shorter()
@@ -51,7 +67,7 @@ def order_bound(certificate: Certificate, clock: Clock) -> Line:
         return Line(CHECK, WRONG, text, (" -> ".join((INIT, *order, certificate.end)),))
     if search.left > 0:
         return Line(CHECK, HOLDS, f"{claimed}: no order of {len(certificate.goals)} goals takes less")
-    return _by_backend(certificate, edges, paths, far, clock)
+    return _by_solver(model, claimed, far, clock)
 
 
 @dataclass
@@ -64,7 +80,7 @@ class _Search:
 
     goals: Sequence[str]
     end: str
-    edges: Mapping[tuple[str, str], int]
+    edges: Edges
     paths: Mapping[Path, int]
     below: int
     left: int
@@ -89,8 +105,8 @@ class _Search:
             self.cost = total
             return walked[1:] if total < self.below else None
         following = sorted((self._start(walked, times, node), node) for node in rest)
-        for time, node in following:
-            found = self._extend((*walked, node), (*times, time), rest - {node})
+        for start, node in following:
+            found = self._extend((*walked, node), (*times, start), rest - {node})
             if found is not None:
                 return found
         return None
@@ -116,23 +132,224 @@ class _Search:
         return start
 
 
-def _by_backend(
-    certificate: Certificate, edges: Mapping[tuple[str, str], int], paths: Mapping[Path, int], far: int, clock: Clock
-) -> Line:
-    """The answer of an ordering backend that proves, where there are too many orders."""
-    problem = OrderingProblem(certificate.goals, edges, INIT, certificate.end, least=paths)
-    said, claimed = "too many orders to look at one by one", certificate.order_bound
-    backends: list[tuple[str, Ordering]] = [("asp", AspOrdering("usc")), ("cpsat", CpsatOrdering())]
-    for name, backend in backends:
-        if missing_library(name) or clock.over:
+@dataclass(frozen=True)
+class OrderModel:
+    """Orders of ``goals`` between init and the end as cycles: nodes are numbers, init is 0, the last one the end.
+
+    Each of ``paths`` that an order runs along may delay its nodes beyond the sum of the edges.
+    """
+
+    goals: Sequence[str]
+    end: str
+    edges: Edges
+    facts: Sequence[PathFact]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The nodes."""
+        return (INIT, *self.goals, self.end)
+
+    @cached_property
+    def weights(self) -> dict[tuple[int, int], int]:
+        """The edges by number, with one from the end to init that closes the cycle."""
+        number = {name: n for n, name in enumerate(self.names)}
+        known = {(number[a], number[b]): w for (a, b), w in self.edges.items() if a in number and b in number}
+        return {(a, b): w for (a, b), w in known.items() if a != b and b and a != len(number) - 1} | {
+            (len(number) - 1, 0): 0
+        }
+
+    @cached_property
+    def excess(self) -> list[tuple[tuple[int, ...], int]]:
+        """The sub-paths as numbers, each with the steps that it takes more than its edges."""
+        number = {name: n for n, name in enumerate(self.names)}
+        found = []
+        for fact in self.facts:
+            nodes = tuple(number[name] for name in fact.path)
+            more = fact.at_least - sum(self.weights[edge] for edge in pairwise(nodes))
+            if more > 0:
+                found.append((nodes, more))
+        return found
+
+    @cached_property
+    def potentials(self) -> tuple[list[int], list[int]]:
+        """Numbers for the rows and columns of the weights, nowhere with a sum above the weight, of greatest sum."""
+        size = len(self.names)
+        matrix = np.full((size, size), LARGEST, np.int64)
+        for (a, b), weight in self.weights.items():
+            matrix[a, b] = weight
+        return _assignment(matrix)
+
+    @property
+    def assigned(self) -> int:
+        """What every order costs at least: a successor for each node, whether or not they make one cycle."""
+        rows, columns = self.potentials
+        return sum(rows) + sum(columns)
+
+
+def _assignment(matrix: Any) -> tuple[list[int], list[int]]:
+    """The dual numbers of the cheapest assignment of columns to rows, by shortest augmenting paths."""
+    size = len(matrix)
+    rows, columns = np.zeros(size, np.int64), np.zeros(size + 1, np.int64)
+    matched = np.full(size + 1, -1)
+    for row in range(size):
+        matched[size] = row
+        column = size
+        least = np.full(size + 1, np.iinfo(np.int64).max // 2)
+        way = np.full(size + 1, size)
+        used = np.zeros(size + 1, bool)
+        while matched[column] >= 0:
+            used[column] = True
+            own = matched[column]
+            reduced = matrix[own] - rows[own] - columns[:size]
+            better = ~used[:size] & (reduced < least[:size])
+            least[:size][better] = reduced[better]
+            way[:size][better] = column
+            free = np.where(used[:size], np.iinfo(np.int64).max, least[:size])
+            following = int(free.argmin())
+            step = least[following]
+            rows[matched[used]] += step
+            columns[used] -= step
+            least[:size][~used[:size]] -= step
+            column = following
+        while column != size:
+            matched[column] = matched[way[column]]
+            column = int(way[column])
+    return [int(value) for value in rows], [int(value) for value in columns[:size]]
+
+
+def _by_solver(model: OrderModel, claimed: int, far: int, clock: Clock) -> Line:
+    """Whether a solver proves that no order takes less than ``claimed``, where there are too many to look at."""
+    said = "too many orders to look at one by one"
+    solvers: list[tuple[str, str, Callable[[OrderModel, int, Clock], Path | bool | None]]] = [
+        ("clingo", "clingo", _by_clingo),
+        ("CP-SAT", "ortools", _by_cpsat),
+    ]
+    for name, library, solve in solvers:
+        if find_spec(library) is None or clock.over:
             continue
-        try:
-            found = backend.solve(problem, Limit(clock.left, clock.limits.effort))
-        except UsageError:
-            continue
-        if found.path and found.cost < claimed and far < claimed:
-            text = f"{claimed} is claimed, but by the same facts an order takes {max(found.cost, far)}"
-            return Line(CHECK, WRONG, text, (" -> ".join(found.path),))
-        if found.lower_bound >= claimed or (found.proved and not found.path):
-            return Line(CHECK, HOLDS, f"{claimed}: {said}; proved by {found.by}")
-    return Line(CHECK, OPEN, f"{claimed}: {said}, and no ordering backend finished")
+        found = solve(model, claimed, clock)
+        if found is True:
+            return Line(CHECK, HOLDS, f"{claimed}: {said}; proved by {name}")
+        if found:
+            cost = max(_cost(model, found), far)
+            if cost < claimed:
+                text = f"{claimed} is claimed, but by the same facts an order takes {cost}"
+                return Line(CHECK, WRONG, text, (" -> ".join(found),))
+    return Line(CHECK, OPEN, f"{claimed}: {said}, and no solver finished")
+
+
+def _cost(model: OrderModel, order: Path) -> int:
+    """The steps that an order takes at least by the facts."""
+    times = {order[0]: 0}
+    places = {name: n for n, name in enumerate(order)}
+    for a, b in pairwise(order):
+        times[b] = times[a] + model.edges[a, b]
+        for fact in model.facts:
+            start = places[b] + 1 - len(fact.path)
+            if start >= 0 and order[start : places[b] + 1] == fact.path:
+                times[b] = max(times[b], times[order[start]] + fact.at_least)
+    return times[order[-1]]
+
+
+_PROGRAM = """
+{ next(A, B) : weight(A, B, _) } = 1 :- node(A).
+{ next(A, B) : weight(A, B, _) } = 1 :- node(B).
+visited(0).
+visited(B) :- visited(A), next(A, B).
+:- node(A), not visited(A).
+taken(P) :- more(P, _), next(A, B) : along(P, A, B).
+{ late(A, B) : power(B) } :- behind(_, A).
+:- taken(P), more(P, N), #sum { B, A : late(A, B), behind(P, A) } < N.
+#minimize { W, A, B : next(A, B), weight(A, B, W); B, A : late(A, B) }.
+"""
+"""A cycle through all nodes; a sub-path that it runs along makes its nodes late, by sums of powers of two."""
+
+
+def _by_clingo(model: OrderModel, claimed: int, clock: Clock) -> Path | bool | None:
+    """True if no order takes less than ``claimed``, an order that may, or None: not known."""
+    import clingo
+
+    rows, columns = model.potentials
+    weights = {(a, b): w - rows[a] - columns[b] for (a, b), w in model.weights.items()}
+    most = max((more for _, more in model.excess), default=0)
+    if max([*weights.values(), most], default=0) >= LARGEST:
+        return None
+    if model.assigned >= claimed:
+        return True
+    facts = [f"node({n})" for n in range(len(model.names))]
+    facts += [f"weight({a},{b},{w})" for (a, b), w in weights.items()]
+    facts += [f"power({1 << n})" for n in range(most.bit_length())]
+    for number, (nodes, more) in enumerate(model.excess):
+        facts.append(f"more({number},{more})")
+        facts += [f"along({number},{a},{b})" for a, b in pairwise(nodes)]
+        facts += [f"behind({number},{a})" for a in nodes[1:]]
+    control = clingo.Control(["--opt-strategy=usc,oll,4", "--seed=1", "-t1", "--warn=none"])
+    solving: Any = control.configuration.solve
+    solving.solve_limit = str(max(1, round(clock.limits.solver * CONFLICTS)))
+    solving.opt_mode = f"opt,{claimed - 1 - model.assigned}"
+    control.add("base", [], _PROGRAM + "".join(f"{fact}.\n" for fact in facts))
+    control.ground([("base", [])])
+    found: list[Path] = []
+
+    def keep(answer: Any) -> bool:
+        following = {
+            x.arguments[0].number: x.arguments[1].number for x in answer.symbols(atoms=True) if x.name == "next"
+        }
+        order = [0]
+        while following[order[-1]]:
+            order.append(following[order[-1]])
+        found.append(tuple(model.names[n] for n in order))
+        return False
+
+    with control.solve(on_model=keep, async_=True) as handle:
+        while not handle.wait(0.05):
+            if clock.over:
+                handle.cancel()
+        done = handle.get()
+    if found:
+        return found[0]
+    return True if done.exhausted and done.unsatisfiable else None
+
+
+def _by_cpsat(model: OrderModel, claimed: int, clock: Clock) -> Path | bool | None:
+    """As ``_by_clingo``, with a time for each node."""
+    from ortools.sat.python import cp_model
+
+    program = cp_model.CpModel()
+    last = len(model.names) - 1
+    chosen = {edge: program.new_bool_var("") for edge in model.weights}
+    program.add_circuit([(a, b, literal) for (a, b), literal in chosen.items()])
+    times = [program.new_int_var(0, claimed - 1, "") for _ in model.names]
+    for (a, b), literal in chosen.items():
+        if b:
+            program.add(times[b] >= times[a] + model.weights[a, b]).only_enforce_if(literal)
+    for nodes, more in model.excess:
+        steps = more + sum(model.weights[edge] for edge in pairwise(nodes))
+        literals = [chosen[edge] for edge in pairwise(nodes)]
+        program.add(times[nodes[-1]] >= times[nodes[0]] + steps).only_enforce_if(literals)
+    program.add(sum(weight * chosen[edge] for edge, weight in model.weights.items()) <= times[last])
+    solver = cp_model.CpSolver()
+    solver.parameters.num_workers, solver.parameters.random_seed = 1, 1
+    solver.parameters.max_deterministic_time = clock.limits.solver
+    solver.parameters.catch_sigint_signal = False
+    if clock.left is not None:
+        solver.parameters.max_time_in_seconds = clock.left
+    answers: list[Any] = []
+    worker = threading.Thread(target=lambda: answers.append(solver.solve(program)), daemon=True)
+    worker.start()
+    try:
+        worker.join()
+    except BaseException:
+        while worker.is_alive():
+            solver.stop_search()
+            time.sleep(0.05)
+        raise
+    if answers == [cp_model.INFEASIBLE]:
+        return True
+    if answers and answers[0] in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+        following = {a: b for (a, b), literal in chosen.items() if solver.boolean_value(literal)}
+        order = [0]
+        while following[order[-1]]:
+            order.append(following[order[-1]])
+        return tuple(model.names[n] for n in order)
+    return None

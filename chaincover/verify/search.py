@@ -1,38 +1,29 @@
-"""Breadth-first search over (state, goals under way, goals covered) of a small system: the shortest chain of all."""
+"""Search over (state, goals under way, goals covered) on the table: is there a chain shorter than claimed?
+
+Breadth first. A node is left out where no run from it can cover a goal that is left and come to the end soon enough
+(the exact distances of one goal at a time tell that), and where a run was in the same state as early with all that this
+one has, and more.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from pysmt.fnode import FNode
+import numpy as np
 
-from bmc.formulas.evaluate import compile_formulas
-from bmc.formulas.unroll import plain, unframed
-from bmc.system.hold import held_values
-from bmc.system.transition import Valuation, conjunction, symbols_of
+from bmc.system.transition import Valuation
 from chaincover.verify.limits import Clock
-from chaincover.verify.setting import Setting
-from chaincover.verify.states import Table
-from properties.goal import Goal
+from chaincover.verify.states import distinct, runs
+from chaincover.verify.vectors import WORD, Column
+from chaincover.verify.watch import FAR, Watch
 
-Test = Callable[[Mapping[str, int]], tuple[int, ...]]
-
-MOVES_PER_NODE = 20
+BLOCK = 1 << 18
+"""Moves that are made at once."""
+COMPARED = 4096
+"""Earlier nodes of a state with which a new one is compared."""
+MOVES_PER_NODE = 50
 """Moves looked at, times the limit of nodes, before the search is given up."""
-
-
-@dataclass(frozen=True, slots=True)
-class Node:
-    """``under_way``: bits of goals that started so many steps ago and held so far; ``covered``: bits of goals.
-
-    ``window``: the last (state, inputs) as numbers, where a goal compares its steps with each other.
-    """
-
-    state: int
-    under_way: int
-    covered: int
-    window: tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,223 +41,295 @@ class Outcome:
 
 
 def search(
-    table: Table, setting: Setting, goals: Sequence[str], to_end: bool, below: int | None, clock: Clock
+    watch: Watch, goals: Sequence[str], clock: Clock, below: int | None = None, enough: int | None = None
 ) -> Outcome:
-    """The shortest run of fewer than ``below`` steps (None: of any length) that covers ``goals``.
+    """The shortest run of fewer than ``below`` steps (None: of any length) that covers ``goals`` and ends as asked.
 
-    ``to_end``: and that ends in the end condition.
+    ``enough``: it need not cover more than so many of them.
     """
-    sweep = _Sweep(_Work(table, setting, [setting.goals[name] for name in goals], to_end), clock)
-    for length, layer in sweep.layers():
-        if below is not None and length >= below:
-            break
-        for node in layer:
-            if sweep.work.over(node):
-                return _outcome(table, sweep, node)
-    return Outcome(not sweep.stopped, len(sweep.parents))
+    sweep = _Sweep(watch, goals, clock, len(goals) if enough is None else enough)
+    for length, nodes in sweep.layers(below):
+        fitting = np.flatnonzero(sweep.over(nodes))
+        if len(fitting):
+            moves, start = sweep.way(length, int(fitting[0]))
+            inputs = tuple(watch.table.inputs.choice(int(watch.table.choice[m])) for m in moves)
+            return Outcome(True, sweep.count, length, watch.table.state(start), inputs)
+    return Outcome(not sweep.stopped, sweep.count)
 
 
-def covers(table: Table, setting: Setting, goals: Sequence[str], clock: Clock) -> dict[frozenset[str], int] | None:
-    """Every set of ``goals`` that some run to the end covers, with the least number of steps; None above the limits."""
-    sweep = _Sweep(_Work(table, setting, [setting.goals[name] for name in goals], True), clock)
-    least: dict[int, int] = {}
-    for length, layer in sweep.layers():
-        for node in layer:
-            if sweep.work.may_end(node):
-                least.setdefault(node.covered, length)
-    if sweep.stopped:
-        return None
-    return {frozenset(g for n, g in enumerate(goals) if mask >> n & 1): length for mask, length in least.items()}
+def covers(watch: Watch, goals: Sequence[str], clock: Clock) -> dict[frozenset[str], int] | None:
+    """Sets of ``goals`` that some run to the end covers, with the least number of steps; None above the limits.
+
+    A set is left out where a larger one takes no more steps.
+    """
+    sweep = _Sweep(watch, goals, clock, 0)
+    least: dict[frozenset[str], int] = {}
+    for length, nodes in sweep.layers(None):
+        for names in sweep.sets(nodes):
+            least.setdefault(names, length)
+    return None if sweep.stopped else least
+
+
+@dataclass(frozen=True)
+class _Nodes:
+    """``state`` numbers and ``bits`` (words of 64): first those of the goals covered, then those of places under way.
+
+    All places of a goal that is covered count as under way. ``parent`` are places in the layer before, ``move`` led
+    from there.
+    """
+
+    state: Column
+    bits: Column
+    parent: Column
+    move: Column
+
+    def which(self, kept: Column) -> _Nodes:
+        return _Nodes(self.state[kept], self.bits[kept], self.parent[kept], self.move[kept])
+
+
+def _joined(parts: Sequence[_Nodes]) -> _Nodes:
+    return _Nodes(*(np.concatenate([getattr(p, name) for p in parts]) for name in ("state", "bits", "parent", "move")))
 
 
 class _Sweep:
-    """All nodes by the number of steps to them. ``stopped``: a limit came first. ``parents`` tells the ways."""
+    """All nodes by the number of steps to them. ``stopped``: a limit came first. So many goals are ``enough``."""
 
-    def __init__(self, work: _Work, clock: Clock) -> None:
-        self.work = work
-        self.parents: dict[Node, tuple[Node, int] | None] = {}
-        self.stopped = False
-        self._clock = clock
+    def __init__(self, watch: Watch, goals: Sequence[str], clock: Clock, enough: int) -> None:
+        self.stopped, self.count = False, 0
+        self._watch, self._table, self._goals = watch, watch.table, list(goals)
+        self._clock, self._enough = clock, enough
+        self._layers: list[_Nodes] = []
+        self._known: dict[int, Column] = {}
+        self._tables = _Tables(watch, self._goals)
 
-    def layers(self) -> Iterator[tuple[int, list[Node]]]:
-        """Numbers of steps with the nodes after so many, as long as there are new ones."""
-        layer = list(dict.fromkeys(self.work.first_nodes()))
-        self.parents.update(dict.fromkeys(layer))
-        length, moves, most = 0, 0, self._clock.limits.nodes
-        while layer:
+    def layers(self, below: int | None) -> Iterator[tuple[int, _Nodes]]:
+        """Numbers of steps with the nodes after so many, as long as there are new ones and fewer than ``below``."""
+        starts = np.array(self._table.starts, np.int64)
+        nothing = np.zeros((len(starts), self._tables.words), np.uint64)
+        none = np.full(len(starts), -1, np.int64)
+        layer = self._fresh(self._arrived(_Nodes(starts, nothing, none, none), nothing), 0, below)
+        length = moved = 0
+        while len(layer.state) and (below is None or length < below):
+            self._layers.append(layer)
+            self.count += len(layer.state)
             yield length, layer
-            following: list[Node] = []
-            for node in layer:
-                for choice, after in self.work.successors(node):
-                    moves += 1
-                    if after not in self.parents:
-                        self.parents[after] = (node, choice)
-                        following.append(after)
-                if len(self.parents) > most or moves > most * MOVES_PER_NODE or self._clock.over:
+            length += 1
+            parts = []
+            for block in self._blocks(layer):
+                nodes, hits, made = self._stepped(layer, block)
+                moved += made
+                parts.append(self._pruned(self._arrived(nodes, hits), length, below))
+                limits = self._clock.limits
+                if self.count > limits.nodes or moved > limits.nodes * MOVES_PER_NODE or self._clock.over:
                     self.stopped = True
                     return
-            layer = following
-            length += self.work.stride
+            layer = self._fresh(_joined(parts), length, below)
+
+    def _blocks(self, layer: _Nodes) -> Iterator[Column]:
+        """Numbers of nodes, together with about as many moves as may be made at once."""
+        counts = np.cumsum(self._tables.first[layer.state + 1] - self._tables.first[layer.state])
+        cuts = np.flatnonzero(np.diff(counts // BLOCK)) + 1
+        yield from np.split(np.arange(len(layer.state)), cuts)
+
+    def _stepped(self, layer: _Nodes, block: Column) -> tuple[_Nodes, Column, int]:
+        """The nodes one move on, but for what the new state brings to its end; the goals that the move did."""
+        tables = self._tables
+        state = layer.state[block]
+        first, last = tables.first[state], tables.first[state + 1]
+        parent = np.repeat(block, last - first)
+        place = runs(first, last)
+        before = layer.bits[parent]
+        bits = before & tables.covered | tables.opens[place]
+        hits = tables.hits[place]
+        for bit, marked, target, is_hit in tables.ways:
+            word, shift = divmod(bit, WORD)
+            here = (before[:, word] >> np.uint64(shift)) & marked[place]
+            goal_word, goal_shift = divmod(target, WORD)
+            (hits if is_hit else bits)[:, goal_word] |= here << np.uint64(goal_shift)
+        moves = tables.moves[place]
+        return _Nodes(self._table.target[moves].astype(np.int64), bits, parent, moves), hits, len(place)
+
+    def _arrived(self, nodes: _Nodes, hits: Column) -> _Nodes:
+        """The nodes with what is credited in their states. With overlap forbidden it is free which goals are."""
+        tables = self._tables
+        at_once = tables.here[nodes.state] & ~nodes.bits
+        if self._watch.setting.overlap == "allow":
+            return _Nodes(nodes.state, tables.closed(nodes.bits | at_once | hits), nodes.parent, nodes.move)
+        covered = nodes.bits & tables.covered
+        hits = hits & ~covered
+        parts = [_Nodes(nodes.state, tables.closed(nodes.bits), nodes.parent, nodes.move)]
+        for goal in range(-1, len(self._goals)):
+            credited = at_once.copy()
+            if goal >= 0:
+                word, bit = divmod(goal, WORD)
+                own = hits[:, word] & np.uint64(1 << bit)
+                credited[:, word] |= own
+                chosen = np.flatnonzero(own)
+            else:
+                chosen = np.flatnonzero(credited.any(axis=1))
+            if len(chosen):
+                part = nodes.which(chosen)
+                bits = tables.closed(covered[chosen] | credited[chosen])
+                parts.append(_Nodes(part.state, bits, part.parent, part.move))
+        return _joined(parts)
+
+    def _pruned(self, nodes: _Nodes, length: int, below: int | None) -> _Nodes:
+        """Those of ``nodes`` that may lead to a chain below the bound, each once."""
+        worth = np.ones(len(nodes.state), bool)
+        limit = FAR if below is None else min(FAR, below - length)
+        worth &= self._watch.to_end[nodes.state] < limit
+        if self._enough:
+            missing = np.zeros(len(nodes.state), np.int64)
+            for number, goal in enumerate(self._goals):
+                word, bit = divmod(number, WORD)
+                left = np.flatnonzero(worth & (nodes.bits[:, word] >> np.uint64(bit) & np.uint64(1) == 0))
+                missing[left] += self._ahead(goal, nodes, left) >= limit
+                worth &= missing <= len(self._goals) - self._enough
+        nodes = nodes.which(np.flatnonzero(worth))
+        if not len(nodes.state):
+            return nodes
+        place, _ = distinct([nodes.state.astype(np.uint64), *nodes.bits.T], len(nodes.state))
+        return nodes.which(place)
+
+    def _ahead(self, goal: str, nodes: _Nodes, chosen: Column) -> Column:
+        """The least number of steps in which the chosen nodes can cover ``goal`` and go on to the end."""
+        state = nodes.state[chosen]
+        best = self._watch.remaining[goal][state]
+        for place, bit in self._tables.under_way.get(goal, ()):
+            word, shift = divmod(bit, WORD)
+            under = nodes.bits[chosen, word] >> np.uint64(shift) & np.uint64(1)
+            best = np.where(under, np.minimum(best, self._watch.cost[place][state]), best)
+        return best
+
+    def _fresh(self, nodes: _Nodes, length: int, below: int | None) -> _Nodes:
+        """Those of ``nodes`` that have something which no earlier one in the same state has; these are known then."""
+        nodes = self._pruned(nodes, length, below)
+        many = np.bitwise_count(nodes.bits).sum(axis=1, dtype=np.int64)
+        order = np.lexsort((-many, nodes.state))
+        nodes = nodes.which(order)
+        cuts = np.flatnonzero(np.diff(nodes.state)) + 1
+        kept: list[Column] = []
+        for group in np.split(np.arange(len(nodes.state)), cuts):
+            if not len(group):
+                continue
+            state, bits = int(nodes.state[group[0]]), nodes.bits[group]
+            known = self._known.get(state)
+            if known is not None:
+                group, bits = _unlike(group, bits, known)
+            taken = np.zeros(0, np.int64)
+            for begin in range(0, len(group), 256):  # those with more bits come first
+                part, own = _unlike(group[begin : begin + 256], bits[begin : begin + 256], nodes.bits[taken])
+                own_first = _maximal(own)
+                taken = np.concatenate([taken, part[own_first]])
+            if len(taken):
+                kept.append(taken)
+                fresh = nodes.bits[taken]
+                self._known[state] = fresh if known is None else np.concatenate([known, fresh])
+        return nodes.which(np.concatenate(kept) if kept else np.zeros(0, np.int64))
+
+    def over(self, nodes: _Nodes) -> Column:
+        """Which nodes have covered enough goals and may end."""
+        covered = np.bitwise_count(nodes.bits & self._tables.covered).sum(axis=1, dtype=np.int64)
+        over: Column = (covered >= self._enough) & self._watch.ends[nodes.state]
+        return over
+
+    def sets(self, nodes: _Nodes) -> Iterator[frozenset[str]]:
+        """The sets of goals covered by those nodes that may end."""
+        chosen = nodes.bits[self._watch.ends[nodes.state]] & self._tables.covered
+        for row in np.unique(chosen, axis=0).tolist():
+            mask = sum(word << (WORD * place) for place, word in enumerate(row))
+            yield frozenset(goal for n, goal in enumerate(self._goals) if mask >> n & 1)
+
+    def way(self, length: int, number: int) -> tuple[list[int], int]:
+        """The moves that lead to a node of the last layer, and the state where they begin."""
+        moves = []
+        for layer in reversed(self._layers[: length + 1]):
+            state, move = int(layer.state[number]), int(layer.move[number])
+            if move >= 0:
+                moves.append(move)
+                number = int(layer.parent[number])
+        return moves[::-1], state
 
 
-def _outcome(table: Table, sweep: _Sweep, node: Node) -> Outcome:
-    inputs: list[Valuation] = []
-    here = node
-    while (step := sweep.parents[here]) is not None:
-        here, choice = step
-        inputs += [table.choices[choice]] * sweep.work.stride
-    return Outcome(True, len(sweep.parents), len(inputs), table.states[here.state], tuple(reversed(inputs)))
+def _unlike(group: Column, bits: Column, known: Column) -> tuple[Column, Column]:
+    """Those rows (with their numbers) that have a bit which ``known`` rows lack, each of the last ``COMPARED``."""
+    for begin in range(max(0, len(known) - COMPARED), len(known), 256):
+        if not len(group):
+            break
+        own = (bits[:, None, :] & ~known[None, begin : begin + 256, :]).any(axis=2)
+        beyond: Column = np.all(own, axis=1)
+        group, bits = group[beyond], bits[beyond]
+    return group, bits
 
 
-class _Work:
-    """The goals taken apart: what each asks of one step alone, as bits, and what compares several steps.
+def _maximal(bits: Column) -> Column:
+    """The numbers of the rows that no earlier row has all bits of."""
+    within = ~(bits[:, None, :] & ~bits[None, :, :]).any(axis=2)
+    earlier = np.tril(np.ones((len(bits), len(bits)), bool), -1)
+    return np.flatnonzero(~(within & earlier).any(axis=1))
 
-    A goal of J steps has J + 1 bits: number j is set while a start of the goal j steps ago is still possible.
-    ``stride``: the steps between two nodes; those of a held step where no chain may end within one.
+
+class _Tables:
+    """What each move does to the bits of a node: moves that do the same are one, with ``moves`` as an example.
+
+    ``first`` is the place of the first of them for each state. ``hits`` are the goals of one step that a move covers,
+    ``opens`` the places that it leads to from the start of a goal, ``here`` the goals that a state covers by itself.
+    ``ways``: a bit of a place under way, a mark for each move, and the bit of what it leads to: a place or (True) a
+    goal.
     """
 
-    def __init__(self, table: Table, setting: Setting, goals: Sequence[Goal], to_end: bool) -> None:
-        self._table = table
-        self._forbid = setting.overlap == "forbid"
-        self._goals = goals
-        self._all = (1 << len(goals)) - 1
-        self._first: list[int] = []
-        offset = 0
-        for goal in goals:
-            self._first.append(offset)
-            offset += goal.length + 1
-        self._starts = sum(1 << bit for bit in self._first)
-        self._own = [((2 << g.length) - 1) << bit for g, bit in zip(goals, self._first, strict=True)]
-        alone, self._joint = _taken_apart(goals)
-        self._window = max((goals[n].length for n in self._joint), default=0)
-        self._held = self._bits(alone)
-        self._ends = _end_states(table, setting) if to_end else [True] * len(table.states)
-        places = zip(self._ends, table.states, strict=True)
-        within = any(end and held_values(setting.system, state) is not None for end, state in places)
-        self.stride = 1 if within else setting.system.hold
-        self._moves = [self._worthwhile(number) for number in range(len(table.states))]
+    def __init__(self, watch: Watch, goals: Sequence[str]) -> None:
+        table = watch.table
+        bits: dict[int, int] = {}
+        chosen = set(goals)
+        starts = {watch.start[goal] for goal in goals}
+        for number, place in enumerate(watch.places):
+            if place.goal in chosen and place.left and number not in starts:
+                bits[number] = len(goals) + len(bits)
+        self.words = -(-(len(goals) + len(bits)) // WORD) or 1
+        self.covered = _mask(range(len(goals)), self.words)
+        self.under_way: dict[str, list[tuple[int, int]]] = {}
+        for under, bit in bits.items():
+            self.under_way.setdefault(watch.places[under].goal, []).append((under, bit))
+        self._own = [_mask([b for _, b in self.under_way.get(goal, ())], self.words) for goal in goals]
+        here = np.zeros((table.size, self.words), np.uint64)
+        hits, opens = (np.zeros((table.steps, self.words), np.uint64) for _ in range(2))
+        ways: list[tuple[int, Column, int, bool]] = []
+        for goal_bit, goal in enumerate(goals):
+            start = watch.start[goal]
+            own = watch.last[start]
+            if own is not None:
+                _mark(here, goal_bit, own)
+            for now in (start, *(p for p, _ in self.under_way.get(goal, ()))):
+                for target, marked in watch.moves[now]:
+                    ended = watch.last[target]
+                    marked = marked if ended is None else marked & ended[table.target]
+                    to = goal_bit if ended is not None else bits[target]
+                    if now == start:
+                        _mark(opens if ended is None else hits, to, marked)
+                    elif marked.any():
+                        ways.append((bits[now], marked, to, ended is not None))
+        words = [*hits.T, *opens.T, *(marked for _, marked, _, _ in ways)]
+        example, _ = distinct([table.source, table.target, *words], table.steps)
+        self.moves = np.sort(example)
+        self.first = np.searchsorted(table.source[self.moves], np.arange(table.size + 1))
+        self.hits, self.opens, self.here = hits[self.moves], opens[self.moves], here
+        self.ways = [(bit, marked[self.moves].astype(np.uint64), to, is_hit) for bit, marked, to, is_hit in ways]
 
-    def over(self, node: Node) -> bool:
-        """Whether a chain may end here."""
-        return node.covered == self._all and self._ends[node.state]
-
-    def may_end(self, node: Node) -> bool:
-        """Whether a chain, of whatever goals, may end here."""
-        return self._ends[node.state]
-
-    def first_nodes(self) -> Iterator[Node]:
-        """The nodes before any step."""
-        for start in self._table.starts:
-            yield from self.arrivals(start, 0, 0, ())
-
-    def successors(self, node: Node) -> Iterator[tuple[int, Node]]:
-        """The nodes ``stride`` steps later, each with the inputs that lead there."""
-        for choice, after in self._one_step(node):
-            nodes = [after]
-            for _ in range(1, self.stride):
-                nodes = [later for here in nodes for _, later in self._one_step(here)]
-            for last in dict.fromkeys(nodes):
-                yield choice, last
-
-    def _one_step(self, node: Node) -> Iterator[tuple[int, Node]]:
-        for choice, target, held in self._moves[node.state]:
-            window = ((*node.window, (node.state, choice))[-self._window :]) if self._window else ()
-            for after in self.arrivals(target, (node.under_way & held) << 1, node.covered, window):
-                yield choice, after
-
-    def arrivals(self, state: int, under_way: int, covered: int, window: tuple[tuple[int, int], ...]) -> Iterator[Node]:
-        """The nodes in which ``state`` can be reached: with overlap forbidden it is free which goals are credited."""
-        under_way |= self._starts
-        here = under_way & self._held[state][0]
-        hits = [n for n, goal in enumerate(self._goals) if here >> (self._first[n] + goal.length) & 1]
-        hits = [n for n in hits if not covered >> n & 1 and self._fits(n, window, state)]
-        if not self._forbid:
-            yield self._node(state, under_way, covered | sum(1 << n for n in hits), window)
-            return
-        yield self._node(state, under_way, covered, window)
-        at_once = sum(1 << n for n in hits if not self._goals[n].length)
-        for bits in ([at_once] if at_once else []) + [at_once | 1 << n for n in hits if self._goals[n].length]:
-            yield self._node(state, self._starts, covered | bits, window)
-
-    def _node(self, state: int, under_way: int, covered: int, window: tuple[tuple[int, int], ...]) -> Node:
-        for n, own in enumerate(self._own):
-            if covered >> n & 1:
-                under_way &= ~own
-        return Node(state, under_way, covered, window if any(not covered >> n & 1 for n in self._joint) else ())
-
-    def _fits(self, number: int, window: tuple[tuple[int, int], ...], state: int) -> bool:
-        """Whether what the goal asks of several steps together holds, its last step being now."""
-        if number not in self._joint:
-            return True
-        length = self._goals[number].length
-        values = {f"{name}@{length}": value for name, value in self._table.states[state].items()}
-        for step, (earlier, choice) in enumerate(window[len(window) - length :]):
-            both = {**self._table.states[earlier], **self._table.choices[choice]}
-            values.update({f"{name}@{step}": value for name, value in both.items()})
-        return bool(self._joint[number](values)[0])
-
-    def _bits(self, alone: dict[tuple[int, int], FNode]) -> list[tuple[int, dict[int, int]]]:
-        """For each state the bits that hold with it as a last one, and for each of its moves those that hold in it."""
-        last = {key: f for key, f in alone.items() if key[1] == self._goals[key[0]].length}
-        inner = {key: f for key, f in alone.items() if key not in last}
-        at_end, at_step = compile_formulas(list(last.values())), compile_formulas(list(inner.values()))
-        free = sum(self._own) & ~sum(1 << (self._first[n] + j) for n, j in alone)
-        rows = []
-        for state, moves in zip(self._table.states, self._table.moves, strict=True):
-            here = free | self._sum(last, at_end(state))
-            steps = {c: free | self._sum(inner, at_step({**state, **self._table.choices[c]})) for c, _ in moves}
-            rows.append((here, steps))
-        tops = sum(1 << (bit + goal.length) for goal, bit in zip(self._goals, self._first, strict=True))
-        return [(here, {c: bits & ~tops for c, bits in steps.items()}) for here, steps in rows]
-
-    def _sum(self, formulas: dict[tuple[int, int], FNode], values: Sequence[int]) -> int:
-        return sum(1 << (self._first[n] + j) for (n, j), value in zip(formulas, values, strict=True) if value)
-
-    def _worthwhile(self, number: int) -> list[tuple[int, int, int]]:
-        """The moves of a state, with the bits that hold in them; of those that make no difference only the first."""
-        seen: dict[tuple[int, int], tuple[int, int, int]] = {}
-        rows = []
-        for choice, target in self._table.moves[number]:
-            held = self._held[number][1][choice]
-            rows.append((choice, target, held))
-            seen.setdefault((target, held), rows[-1])
-        return rows if self._joint else list(seen.values())
+    def closed(self, bits: Column) -> Column:
+        """``bits`` with all places of the goals that are covered."""
+        for goal, own in enumerate(self._own):
+            if own.any():
+                word, bit = divmod(goal, WORD)
+                bits = np.where((bits[:, word] >> np.uint64(bit) & np.uint64(1))[:, None] == 1, bits | own, bits)
+        return bits
 
 
-def _taken_apart(goals: Sequence[Goal]) -> tuple[dict[tuple[int, int], FNode], dict[int, Test]]:
-    """What each goal (by number) asks of its step j alone, over plain symbols, and tests of what it asks of several."""
-    alone: dict[tuple[int, int], FNode] = {}
-    joint: dict[int, Test] = {}
-    for number, goal in enumerate(goals):
-        together = []
-        for part in _conjuncts(goal.antecedent):
-            symbols = symbols_of(part)
-            steps = {unframed(symbol)[1] for symbol in symbols} or {0}
-            if len(steps) > 1:
-                together.append(part)
-                continue
-            key = number, steps.pop()
-            own = part.substitute({symbol: plain(symbol) for symbol in symbols})
-            alone[key] = conjunction([alone[key], own]) if key in alone else own
-        if together:
-            joint[number] = compile_formulas([conjunction(together)])
-    return alone, joint
+def _mask(bits: Sequence[int] | range, words: int) -> Column:
+    whole = sum(1 << bit for bit in bits)
+    return np.array([whole >> (WORD * n) & (1 << WORD) - 1 for n in range(words)], np.uint64)
 
 
-def _conjuncts(formula: FNode) -> Iterator[FNode]:
-    """The parts of which ``formula`` is the conjunction."""
-    todo = [formula]
-    while todo:
-        part = todo.pop()
-        if part.is_and():
-            todo.extend(part.args())
-        else:
-            yield part
-
-
-def _end_states(table: Table, setting: Setting) -> list[bool]:
-    """For each state whether a chain may end there."""
-    if setting.final is None:
-        return [True] * len(table.states)
-    holds = compile_formulas([setting.final])
-    return [bool(holds(state)[0]) for state in table.states]
+def _mark(rows: Column, bit: int, marked: Column) -> None:
+    word, shift = divmod(bit, WORD)
+    rows[:, word] |= marked.astype(np.uint64) << np.uint64(shift)

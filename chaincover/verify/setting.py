@@ -1,9 +1,9 @@
-"""What the claims of one chain speak about."""
+"""What the claims of one chain speak about, and runs judged by simulation."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 from pysmt.fnode import FNode
@@ -12,46 +12,24 @@ from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at
 from bmc.system.run import Run
 from bmc.system.simulation import Simulator
-from bmc.system.transition import StateVariable, TransitionSystem
-from chaincover.reductions.slicing import plain_symbols, sliced
-from chaincover.weights import END, FINAL, INIT
-from properties.goal import Goal
+from chaincover.problem import Problem
+from chaincover.weights import INIT
 from properties.monitor import Monitor
 
 
 @dataclass(frozen=True)
-class Setting:
-    """The system, all its goals by name, the final condition (over plain symbols, None: anywhere) and the overlap."""
-
-    system: TransitionSystem
-    goals: dict[str, Goal]
-    final: FNode | None
-    overlap: str
-
-    @property
-    def end(self) -> str:
-        """The name of the end node."""
-        return END if self.final is None else FINAL
+class Setting(Problem):
+    """The system, all its goals, the final condition and the overlap, and what simulation tells of a run."""
 
     @property
     def formulas(self) -> list[FNode]:
         """All framed formulas that claims can be about."""
         ends = [] if self.final is None else [at(self.final, 0)]
-        return [*(goal.antecedent for goal in self.goals.values()), *ends]
-
-    @cached_property
-    def least_cone(self) -> tuple[StateVariable, ...]:
-        """The fewest variables that a search may have looked at; no proof here rests on it."""
-        part = replace(sliced(self.system, tuple(self.goals.values()), self.final), invariants=())
-        return part.cone(plain_symbols(self.formulas))
-
-    def length(self, node: str) -> int:
-        """J in steps of a goal; 0 for init and the end."""
-        return self.goals[node].length if node in self.goals else 0
+        return [*(goal.antecedent for goal in self.goals), *ends]
 
     def gap(self, node: str) -> int:
         """Steps after the start of ``node`` before which the next node may not start."""
-        return self.length(node) if self.overlap == "forbid" else 0
+        return self.length(node) if self.forbid else 0
 
     def knows(self, nodes: Sequence[str]) -> bool:
         """Whether ``nodes`` can follow each other: goals, each once, but for init at the front and the end at the end.
@@ -60,7 +38,7 @@ class Setting:
         """
         first, last = nodes[:1] == (INIT,), nodes[-1:] == (self.end,)
         inner = nodes[first : len(nodes) - last]
-        return len(nodes) > 1 and len(set(inner)) == len(inner) and all(node in self.goals for node in inner)
+        return len(nodes) > 1 and len(set(inner)) == len(inner) and all(node in self.by_name for node in inner)
 
     @cached_property
     def _simulator(self) -> Simulator:
@@ -68,7 +46,7 @@ class Setting:
 
     @cached_property
     def _monitor(self) -> Monitor:
-        return Monitor(list(self.goals.values()))
+        return Monitor(list(self.goals))
 
     def sound(self, run: Run) -> int:
         """How many steps of ``run`` from its beginning are allowed and defined."""
@@ -87,3 +65,11 @@ class Setting:
     def ends_well(self, run: Run, step: int) -> bool:
         """Whether a chain may end after ``step`` steps of ``run``."""
         return self.final is None or bool(compile_formulas([self.final])(run.states[step])[0])
+
+    def overlap_between(self, a: tuple[str, int], b: tuple[str, int]) -> bool:
+        """Whether two goals, each with its first step, share steps: neither starts after the other has ended.
+
+        A goal that takes no step shares one where it lies amid the steps of the other.
+        """
+        (one, begin), (other, later) = a, b
+        return later < begin + self.length(one) and begin < later + self.length(other)

@@ -61,17 +61,18 @@ class Unrolling:
                 self._solver.add_assertion(equal(framed(var.symbol, step + 1), at(var.next, step)))
         return self._valid[steps]
 
-    def ask(self, formula: FNode, steps: int, symbols: Sequence[FNode] = ()) -> Found:
+    def ask(self, formula: FNode, steps: int, symbols: Sequence[FNode] = (), share: float = 1) -> Found:
         """Is there a run of ``steps`` steps (valid where ``formula`` says so) that satisfies ``formula``?
 
-        ``symbols`` are Boolean ones of the question's own, of which the answer tells those that are true.
+        ``symbols`` are Boolean ones of the question's own, of which the answer tells those that are true. ``share`` is
+        the part of an effort that may be spent.
         """
         if formula.is_false():
             return Found(Status.UNSAT)
         if self._clock.over:
             return Found(Status.UNKNOWN)
         self.valid(steps)
-        self._set_limits()
+        self._set_limits(share)
         self._solver.push()
         try:
             self._solver.add_assertion(formula)
@@ -86,10 +87,10 @@ class Unrolling:
         finally:
             self._solver.pop()
 
-    def _set_limits(self) -> None:
+    def _set_limits(self, share: float) -> None:
         left = self._clock.left
         self._solver.z3.set("timeout", (1 << 32) - 1 if left is None else max(1, int(left * 1000)))
-        self._solver.z3.set("rlimit", self._clock.resources)
+        self._solver.z3.set("rlimit", self._clock.resources(share))
 
     def _run(self, steps: int) -> Run:
         """The run of the solver's model: its start and inputs, simulated."""

@@ -1,1 +1,82 @@
-"""Goals generated from the code."""
+"""Goals generated from the code: each module here gives criteria, so that a new criterion is one new file.
+
+``docs/coverage-goals.md`` says what each criterion asks for and how its goals are called.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from bmc.c.controller.model import CModel
+from bmc.c.execute.variables import suggestion
+from bmc.errors import InputRefused, Location
+from properties.goal import Goal
+
+
+@dataclass(frozen=True, slots=True)
+class CoverageCriterion:
+    """A criterion as it was written, such as ``transitions(mode)``, and where."""
+
+    text: str
+    where: Location
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """One use of a criterion: ``inside`` stands between its parentheses.
+
+    ``spelled`` keeps how each variable was called first, by its full name.
+    """
+
+    kind: str
+    inside: str
+    where: Location
+    spelled: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Criterion:
+    """What a module of this room lists in ``CRITERIA``, by the name of the criterion.
+
+    ``goals`` makes the goals of one use; InputRefused where it cannot. ``of_variable``: the name of a variable stands
+    between the parentheses, else nothing.
+    """
+
+    goals: Callable[[CModel, Use], list[Goal]]
+    of_variable: bool = False
+
+
+def known_criteria() -> dict[str, Criterion]:
+    """All criteria by name, those of a variable first."""
+    found: dict[str, Criterion] = {}
+    for module in pkgutil.iter_modules(__path__):
+        found.update(importlib.import_module(f"{__name__}.{module.name}").CRITERIA)
+    return dict(sorted(found.items(), key=lambda item: not item[1].of_variable))
+
+
+def generate_goals(model: CModel, criteria: Sequence[CoverageCriterion]) -> list[Goal]:
+    """The goals of all criteria, each once. InputRefused, with its place, for a criterion that cannot be read."""
+    goals: dict[str, Goal] = {}
+    spelled: dict[str, str] = {}
+    for criterion in criteria:
+        for goal in _goals(model, criterion, spelled):
+            goals.setdefault(goal.name, goal)
+    return list(goals.values())
+
+
+def _goals(model: CModel, written: CoverageCriterion, spelled: dict[str, str]) -> list[Goal]:
+    match = re.fullmatch(r"\s*(\w+)\s*\((.*)\)\s*", written.text, re.S)
+    kind, inside = (match[1], match[2].strip()) if match else (written.text.strip(), "")
+    known = known_criteria()
+    if kind not in known:
+        forms = ", ".join(f"{name}({'x' if each.of_variable else ''})" for name, each in known.items())
+        hint = f"{suggestion(kind, known)} criteria are {forms}"
+        raise InputRefused(f"unknown coverage criterion '{written.text.strip()}'", written.where, hint)
+    if match is None or known[kind].of_variable != bool(inside):
+        right = f"{kind}(x) with the name of a variable" if known[kind].of_variable else f"{kind}()"
+        raise InputRefused(f"'{written.text.strip()}' is no coverage criterion", written.where, f"write {right}")
+    return known[kind].goals(model, Use(kind, inside, written.where, spelled))

@@ -14,9 +14,11 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import FALSE, TRUE, And
 
 from bmc.c.execute.decisions import Decision, Evaluated, Tree, holds
+from bmc.c.source.program import with_deep_stack
 from bmc.formulas.terms import both, either, negate
 from bmc.formulas.unroll import framed
 from bmc.system.transition import symbols_of
+from properties.coverage import Criterion
 from properties.goal import Goal
 
 _SHOWN = {"if": "if ({})", "while": "while ({})", "do": "do while ({})", "for": "for (; {};)", "switch": "switch ({})"}
@@ -41,6 +43,13 @@ def conditions(decisions: Sequence[Decision]) -> list[Goal]:
 def mcdc(decisions: Sequence[Decision]) -> list[Goal]:
     """Both values of every atomic condition, each where it is evaluated and decides the outcome (masking MC/DC)."""
     return _goals("mcdc()", decisions, lambda d: _conditions(d, deciding=True) if d.tree is not None else ())
+
+
+def _of_code(goals: Callable[[Sequence[Decision]], list[Goal]]) -> Criterion:
+    return Criterion(lambda model, use: with_deep_stack(lambda: goals(model.decisions)))
+
+
+CRITERIA = {"branches": _of_code(branches), "conditions": _of_code(conditions), "mcdc": _of_code(mcdc)}
 
 
 def _branches(decision: Decision) -> Iterator[Part]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 
 from benchmarks.revisions.outcome import Facts, verified
 from benchmarks.revisions.run import revision, run
-from benchmarks.revisions.table import Measured, Process, report, worse
+from benchmarks.revisions.table import Measured, Process, as_good, read, report, worse
 
 PROCESS = Process(0, 3.0, 4.0, 80, False, [])
 FACTS = Facts(9, 8, False, {"a": "covered", "b": "unreachable"}, 1, "")
@@ -34,6 +34,28 @@ ROW = Measured("cruise", "limit", PROCESS, FACTS)
 )  # fmt: skip
 def test_what_is_worse(changed: Facts | None, reasons: list[str]) -> None:
     assert list(worse(ROW, replace(ROW, facts=changed))) == reasons
+
+
+@pytest.mark.parametrize(
+    ("lines", "seconds"),
+    [
+        ([], 3.0),
+        ([(0.5, "0 s  x: 1 of 2 goals in 12 steps, none below 4"), (1.5, "1 of 2 goals in 9 steps, minimal")], 1.5),
+        ([(0.5, "1 of 2 goals in 9 steps, none below 7 (gap 22%)")], 3.0),
+        ([(0.5, "1 of 2 goals in 9 steps, none below 8 (gap 11%)")], 0.5),
+        ([(0.5, "2 of 2 goals in 20 steps, none below 3")], 0.5),
+        ([(0.5, "0 of 2 goals in 1 step, minimal")], 3.0),
+    ],
+)  # fmt: skip
+def test_when_a_run_is_as_good_as_the_old_one(lines: list[tuple[float, str]], seconds: float) -> None:
+    assert as_good(ROW, replace(ROW, generate=replace(PROCESS, progress=lines))) == seconds
+
+
+def test_a_row_that_is_measured_again_counts_once(tmp_path: Path) -> None:
+    file = tmp_path / "rows.jsonl"
+    file.write_text("".join(json.dumps(asdict(row)) + "\n" for row in (ROW, replace(ROW, verify=PROCESS))))
+    assert read(file) == [replace(ROW, verify=PROCESS)]
+    assert read(tmp_path / "none.jsonl") == []
 
 
 def test_two_revisions_in_one_table() -> None:

@@ -14,14 +14,15 @@ from dataclasses import replace
 
 from pysmt.exceptions import PysmtTypeError
 
-from bmc.c.controller.interface import assemble, classify
-from bmc.c.controller.model import CModel
-from bmc.c.controller.outside import (
+from bmc.c.controller.interface import (
+    assemble,
     check_outside,
+    classify,
     open_volatile_inputs,
     volatile_notes,
     without_untouched,
 )
+from bmc.c.controller.model import CModel
 from bmc.c.controller.runs import Runs
 from bmc.c.execute.access import Watch
 from bmc.c.execute.arithmetic import forget_intervals

@@ -14,7 +14,7 @@ from typing import Any
 from pysmt.fnode import FNode
 from pysmt.shortcuts import FALSE, TRUE
 
-from bmc.c.controller import autosar
+from bmc.c.controller import externals
 from bmc.c.controller.externals import RESULT, External, ExternalCalls, ExternalReader, Slot, undefined_calls
 from bmc.c.controller.ranges import written_pattern
 from bmc.c.execute.calls import Calls
@@ -145,7 +145,7 @@ class Environment:
         for obj in self.externs:
             cells.update({(obj, path): UNSET for path, _ in scalars(obj.ctype)})
         for obj, role in self.objects.items():
-            status = obj.kind == "constant" and autosar.is_standard(obj.name)
+            status = obj.kind == "constant" and externals.is_rte(obj.name)
             known = role in ("input", "state") or status
             cells.update({(obj, path): zero(ctype) if known else UNSET for path, ctype in scalars(obj.ctype)})
         names = {variable_name(*key): key for key in cells}
@@ -223,7 +223,7 @@ class Environment:
             raise self._refused[name]
         if name in self.functions:
             return self.functions[name]
-        why = autosar.reason(name)
+        why = externals.rte_reason(name)
         raise UnsupportedConstruct(
             f"the function '{name}' is called but not defined" + (f"; {why}" if why else ""),
             where(node),
@@ -235,7 +235,7 @@ class Environment:
 
     def notes(self, set_by_init: Collection[Key]) -> list[str]:
         """What was assumed of calls, and of start values that init does not set."""
-        constants = [o.name for o in self.objects if o.kind == "constant" and autosar.is_standard(o.name)]
+        constants = [o.name for o in self.objects if o.kind == "constant" and externals.is_rte(o.name)]
         statuses = [name for name in constants if not any(key[0].name == name for key in self.valued)]
         notes = [
             f"'{variable_name(obj, path)}' starts with 0; another start value stands in [interface.values]"
@@ -293,6 +293,13 @@ def environment_text(functions: Sequence[External], objects: Sequence[Definition
 
 @dataclass
 class _Writer:
+    """Writes the environment as C text.
+
+    The text needs no header of the program: objects are bytes, types of arguments and results are written out in basic
+    types. Each function keeps its values in static locals (``T get_x(void) { static T get_x; ... }``), shared ones at
+    file scope, so that they are found like any variable of the program.
+    """
+
     model: DataModel
     objects: Mapping[MemObject, Definition]
     structs: dict[int, str] = field(default_factory=dict)

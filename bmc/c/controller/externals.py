@@ -1,9 +1,10 @@
-"""Functions that a program calls and no source defines: the role of each one, and the objects that its calls move.
+"""Functions that a program calls and no source defines: the role of each one, and what its calls move.
 
 Roles (docs/project-file.md): ``input`` (delivers values: its result, or what it fills through pointers), ``output``
 (takes values), ``shared`` (reads or writes a variable that several functions share), ``memory`` (its result points to
 memory that the program owns), ``constant`` (its result never changes), ``status`` (its result tells that all went
-well). A *slot* is one value that a call moves.
+well). A *slot* is one value that a call moves. The project gives the roles, or the name does: that of a function of the
+run-time environment of AUTOSAR (Rte_..., SchM_...).
 """
 
 from __future__ import annotations
@@ -16,12 +17,11 @@ from typing import Any
 from pycparser import c_ast
 from pysmt.shortcuts import TRUE
 
-from bmc.c.controller import autosar
 from bmc.c.controller.binding import reachable_functions
 from bmc.c.execute.access import refuse_opaque, struct_scalars
 from bmc.c.execute.calls import Calls
 from bmc.c.execute.lvalues import Result
-from bmc.c.execute.memory import Aggregate, MemObject, Place, State, Target, Value
+from bmc.c.execute.memory import Aggregate, MemObject, Place, State, Target, Value, whole
 from bmc.c.source.config import SourceConfig
 from bmc.c.source.program import Function, Program, Scope, where
 from bmc.c.source.types import (
@@ -40,6 +40,47 @@ from bmc.formulas.terms import constant
 
 RESULT = 0
 """The place of a function's result; its parameters count from 1."""
+
+
+RTE_ROLES = {
+    "Rte_Read_": "input",
+    "Rte_DRead_": "input",
+    "Rte_IRead_": "input",
+    "Rte_Mode_": "input",
+    "Rte_IsUpdated_": "input",
+    "Rte_IStatus_": "status",
+    "Rte_Write_": "output",
+    "Rte_IWrite_": "output",
+    "Rte_IWriteRef_": "output",
+    "Rte_Switch_": "output",
+    "Rte_IrvRead_": "shared",
+    "Rte_IrvIRead_": "shared",
+    "Rte_IrvWrite_": "shared",
+    "Rte_IrvIWrite_": "shared",
+    "Rte_Pim_": "memory",
+    "Rte_CData_": "constant",
+    "Rte_Prm_": "constant",
+    "Rte_Enter_": "output",
+    "Rte_Exit_": "output",
+    "SchM_Enter_": "output",
+    "SchM_Exit_": "output",
+}
+"""The role of a function by the start of its name."""
+
+RTE_REFUSED = {
+    "Rte_Receive_": "it takes from a queue, so that two calls in one step may give two values",
+    "Rte_Send_": "it puts into a queue, so that two calls in one step are two values",
+    "Rte_Call_": "it runs a server, whose effects are unknown",
+    "Rte_Result_": "it gives the result of a server, which is unknown",
+    "Rte_Invalidate_": "it changes what the status of another call is",
+    "Rte_IInvalidate_": "it changes what the status of another call is",
+    "Rte_Feedback_": "its answer depends on what was sent before",
+    "Rte_IFeedback_": "its answer depends on what was sent before",
+    "Rte_SwitchAck_": "its answer depends on what was sent before",
+    "Rte_Trigger_": "it runs other code",
+    "Rte_IrTrigger_": "it runs other code",
+}
+"""Why a function has no role unless the project gives it one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +152,9 @@ def _calls(node: Any) -> list[Any]:
 
 def _proposed(function: Function, node: Any) -> UndefinedFunction:
     name, ctype = function.name, function.ctype
-    known = autosar.role(name)
-    if known or autosar.reason(name):
-        return UndefinedFunction(name, known, autosar.reason(name) or "a function of AUTOSAR's RTE", where(node))
+    known = rte_role(name)
+    if known or rte_reason(name):
+        return UndefinedFunction(name, known, rte_reason(name) or "a function of AUTOSAR's RTE", where(node))
     pointers = [p for _, p in ctype.parameters if isinstance(p, PointerType)]
     if not ctype.parameters:
         role = "output" if isinstance(ctype.result, VoidType) else "input"
@@ -141,7 +182,7 @@ class ExternalReader:
             return "input"
         if _fits(name, config.output_functions):
             return "output"
-        known = autosar.role(name)
+        known = rte_role(name)
         return known or ("constant" if self.has_value(name) else "")
 
     def has_value(self, name: str) -> bool:
@@ -171,7 +212,7 @@ class ExternalReader:
                 raise InputRefused(text, where(node), "write a stand-in with one input function for each value")
             yield self._slot(function, number, "gives", node)
         if not isinstance(ctype.result, VoidType):
-            status = bool(_moving(function)) and autosar.is_standard(function.name)
+            status = bool(_moving(function)) and is_rte(function.name)
             yield from self._status(function, node) if status else [self._result(function, "local", node)]
 
     def _output(self, function: Function, role: str, node: Any) -> Iterator[Slot]:
@@ -209,7 +250,7 @@ class ExternalReader:
         else:
             slot = self._result(function, "local", node)
         name = next((key for key, group in given if function.name in group), "")
-        name = name or autosar.shared_name(function.name)
+        name = name or shared_name(function.name)
         kept = self.shared.setdefault(name, MemObject(name, slot.object.ctype, "local", f"chaincover_{name}"))
         if not same_type(kept.ctype, slot.object.ctype):
             text = f"'{function.name}' moves a {show_type(slot.object.ctype)}, others of '{name}' a "
@@ -224,7 +265,7 @@ class ExternalReader:
             raise InputRefused(f"the result of '{function.name}' tells no status: it is no integer", where(node))
         if _fits(function.name, self.config.status_functions):
             yield self._result(function, "local", node)
-        elif autosar.is_standard(function.name) or self.has_value(function.name):
+        elif is_rte(function.name) or self.has_value(function.name):
             yield self._result(function, "constant", node)
 
     def _result(self, function: Function, kind: str, node: Any) -> Slot:
@@ -254,7 +295,7 @@ def _moving(function: Function) -> list[tuple[int, CType]]:
     numbered = list(enumerate((ctype for _, ctype in function.ctype.parameters), 1))
     first = numbered[0][1] if numbered else None
     handle = isinstance(first, PointerType) and isinstance(first.target, VoidType)
-    return numbered[1:] if handle and autosar.is_standard(function.name) else numbered
+    return numbered[1:] if handle and is_rte(function.name) else numbered
 
 
 def _check_movable(ctype: CType, what: str, node: Any) -> None:
@@ -310,7 +351,7 @@ class ExternalCalls:
         return None
 
     def _result(self, external: External, slot: Slot, state: State, node: Any) -> Result:
-        place = _whole(slot.object)
+        place = whole(slot.object)
         if slot.way == "points":
             ctype = external.function.ctype.result
             assert isinstance(ctype, PointerType)
@@ -319,7 +360,7 @@ class ExternalCalls:
 
     def _move(self, slot: Slot, value: Value | Aggregate, state: State, node: Any) -> None:
         """One argument: what it points to is filled or taken, or its value is taken."""
-        own = _whole(slot.object)
+        own = whole(slot.object)
         if isinstance(value, Aggregate) or not isinstance(value.ctype, PointerType):
             self.executor.store(own, value, state, node)
             return
@@ -354,5 +395,29 @@ class ExternalCalls:
             self.executor.put(target, path, content, state, node)
 
 
-def _whole(obj: MemObject) -> Place:
-    return Place((Target(TRUE(), obj),), obj.ctype)
+_SHARED = ("Rte_IrvIRead_", "Rte_IrvRead_", "Rte_IrvIWrite_", "Rte_IrvWrite_")
+
+
+def rte_role(name: str) -> str:
+    """The role of a function of the run-time environment, '' for any other."""
+    return _by_start(name, RTE_ROLES)
+
+
+def rte_reason(name: str) -> str:
+    """Why a function of the run-time environment has no role by itself; '' for one that has, and for any other."""
+    return _by_start(name, RTE_REFUSED)
+
+
+def is_rte(name: str) -> bool:
+    """Whether a function belongs to the run-time environment: its result tells whether it worked, 0 is RTE_E_OK."""
+    return name.startswith(("Rte_", "SchM_"))
+
+
+def shared_name(name: str) -> str:
+    """The name of the inter-runnable variable that a function reads or writes: ``Rte_Irv_<runnable>_<variable>``."""
+    start = next(start for start in _SHARED if name.startswith(start))
+    return "Rte_Irv_" + name.removeprefix(start)
+
+
+def _by_start(name: str, table: dict[str, str]) -> str:
+    return next((value for start, value in table.items() if name.startswith(start)), "")

@@ -230,7 +230,10 @@ def forget_intervals() -> None:
 
 
 def interval(term: FNode, ctype: IntType, depth: int = _DEPTH) -> tuple[int, int]:
-    """Bounds (least, greatest) of a term of integer type ``ctype``; sound, not tight."""
+    """Bounds (least, greatest) of a term of integer type ``ctype``; sound, not tight.
+
+    They show that most arithmetic cannot overflow, so that no check is needed.
+    """
     full = (ctype.least, (1 << ctype.bits) - 1 if ctype.is_bool else ctype.greatest)
     if term.is_constant():
         value = number(term, ctype.signed)

@@ -12,7 +12,7 @@ from pysmt.shortcuts import TRUE
 from bmc.c.execute.access import Watch
 from bmc.c.execute.literals import string_of
 from bmc.c.execute.lvalues import Elements, Lvalues, Result
-from bmc.c.execute.memory import Aggregate, Content, Key, MemObject, Place, State, Target
+from bmc.c.execute.memory import Aggregate, Content, Key, MemObject, Place, State, Target, whole
 from bmc.c.execute.variables import variable_name
 from bmc.c.execute.zero_sums import unit_of
 from bmc.c.source.program import Scope, unsupported, where
@@ -146,7 +146,7 @@ class Initialiser:
         const, obj.const = obj.const, False
         try:
             with self.evaluator.apart() as recorder:  # it is set before the program runs
-                self._fill(Place((Target(TRUE(), obj),), obj.ctype), init, scope, state)
+                self._fill(whole(obj), init, scope, state)
             if recorder.suspects:
                 raise InputRefused(f"the initialiser of '{obj.symbol}' is no constant", where(init))
             _refuse_literals(state, obj, init)

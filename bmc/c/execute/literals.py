@@ -6,12 +6,12 @@ import re
 from typing import Any
 
 from bmc.c.execute.memory import Value
+from bmc.c.source.preprocess import CHARACTERS, ESCAPES
 from bmc.c.source.program import unsupported
 from bmc.c.source.types import DataModel, FloatType, IntType
 from bmc.floats.format import read
 from bmc.formulas.terms import constant
 
-_ESCAPES = {"n": 10, "t": 9, "r": 13, "a": 7, "b": 8, "f": 12, "v": 11, "e": 27, "E": 27}
 _PLAIN = "'\"?\\"
 
 
@@ -75,32 +75,13 @@ def string_of(node: Any) -> list[int]:
 def characters_of(text: str, node: Any) -> list[int]:
     """The bytes of the inside of a character constant or string literal."""
     result: list[int] = []
-    position = 0
-    while position < len(text):
-        char = text[position]
-        position += 1
-        if char != "\\":
-            result.extend(char.encode("utf-8", "surrogateescape"))
-            continue
-        char = text[position]
-        position += 1
-        if char == "x":
-            digits = _digits(text, position, "0123456789abcdefABCDEF", len(text))
-            result.append(int(digits, 16) & 255)
-            position += len(digits)
-        elif char in "01234567":
-            digits = _digits(text, position - 1, "01234567", 3)
-            result.append(int(digits, 8) & 255)
-            position += len(digits) - 1
-        elif char in _ESCAPES or char in _PLAIN:
-            result.append(_ESCAPES.get(char, ord(char)))
+    for octal, digits, escape, plain in CHARACTERS.findall(text):
+        if plain:
+            result.extend(plain.encode("utf-8", "surrogateescape"))
+        elif octal or digits:
+            result.append((int(octal, 8) if octal else int(digits, 16)) & 255)
+        elif escape in ESCAPES or escape in _PLAIN:
+            result.append(ESCAPES.get(escape, ord(escape)))
         else:
-            raise unsupported(f"escape sequence '\\{char}'", node)
+            raise unsupported(f"escape sequence '\\{escape}'", node)
     return result
-
-
-def _digits(text: str, start: int, allowed: str, most: int) -> str:
-    end = start
-    while end < len(text) and end - start < most and text[end] in allowed:
-        end += 1
-    return text[start:end]

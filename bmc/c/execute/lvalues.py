@@ -16,7 +16,7 @@ from pysmt.shortcuts import TRUE
 from bmc.c.execute.access import MemoryAccess, Watch
 from bmc.c.execute.arithmetic import constant_value
 from bmc.c.execute.literals import string_of
-from bmc.c.execute.memory import Aggregate, Content, Key, MemObject, Place, State, Target, Value, member_path
+from bmc.c.execute.memory import Aggregate, Content, Key, MemObject, Place, State, Target, Value, member_path, whole
 from bmc.c.execute.variables import variable_name
 from bmc.c.source.declarations import NotConstant, TypeReader
 from bmc.c.source.program import EnumConstant, Function, Program, Scope, unsupported, where
@@ -200,7 +200,7 @@ class Lvalues(Sequencing):
                 raise InputRefused("'*' needs a pointer", where(node))
             return self.dereference(pointer, node)
         if isinstance(node, c_ast.Constant) and node.type == "string":
-            return _whole(self._string(node, state))
+            return whole(self._string(node, state))
         raise unsupported(f"{type(node).__name__} as an lvalue", node)
 
     def named_place(self, node: Any, scope: Scope, state: State) -> Place:
@@ -209,7 +209,7 @@ class Lvalues(Sequencing):
         if isinstance(found, Place):
             return found
         if isinstance(found, MemObject):
-            return _whole(found)
+            return whole(found)
         undefined = found is None or (isinstance(found, Function) and found.node is None)
         if undefined and self.unknown_name is not None:
             return self.unknown_name(node, state)
@@ -251,13 +251,13 @@ class Lvalues(Sequencing):
         obj = self.temporary("(temporary)", value.ctype, state)
         for path, content in value.cells:
             state.cells[obj, path] = content
-        return _whole(obj)
+        return whole(obj)
 
     def _compound_literal(self, node: Any, scope: Scope, state: State) -> Place:
         ctype = self.types.read(node.type, scope)
         if isinstance(ctype, ArrayType) and ctype.length is None:
             ctype = self.initialiser.completed(ctype, node.init, scope)
-        place = _whole(self.temporary("(compound literal)", ctype, state))
+        place = whole(self.temporary("(compound literal)", ctype, state))
         self.initialiser.automatic(place, node.init, scope, state)
         return place
 
@@ -308,10 +308,6 @@ class Lvalues(Sequencing):
         for index, number in enumerate(numbers):
             state.cells.setdefault((obj, (index,)), Content(constant(number, 8), TRUE()))
         return obj
-
-
-def _whole(obj: MemObject) -> Place:
-    return Place((Target(TRUE(), obj),), obj.ctype)
 
 
 def is_lvalue(node: Any) -> bool:

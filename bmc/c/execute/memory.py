@@ -302,6 +302,11 @@ def merge_targets(choices: Iterable[tuple[FNode, tuple[Target, ...]]]) -> tuple[
     return tuple(Target(guard, obj, path) for (obj, path), guard in found.items())
 
 
+def whole(obj: MemObject) -> Place:
+    """An object as an lvalue."""
+    return Place((Target(TRUE(), obj),), obj.ctype)
+
+
 def address_of(place: Place) -> Value:
     """The pointer to an lvalue."""
     return Value(place.targets, PointerType(place.ctype))

@@ -30,7 +30,7 @@ class Recorder:
     """``base`` is the path condition of the enclosing calls; the path condition given to each method comes on top.
 
     ``limits`` is what all runs' inputs satisfy; only what asks a solver needs it.
-    ``decisions`` holds the different evaluations of each decision by the ``id`` of its syntax node (source.decisions
+    ``decisions`` holds the different evaluations of each decision by the ``id`` of its syntax node (``decisions``
     says which node), ``entered`` the functions that were called, in this order,
     ``unwritten`` the volatile variables that were read while they may not have been written yet, and where first.
     """

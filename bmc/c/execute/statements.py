@@ -13,7 +13,7 @@ from bmc.c.execute import arithmetic
 from bmc.c.execute.calls import Calls, Frame
 from bmc.c.execute.cases import impossible
 from bmc.c.execute.initialise import Initialiser
-from bmc.c.execute.memory import UNDEFINED, Content, MemObject, Place, State, Target, join, merge
+from bmc.c.execute.memory import UNDEFINED, Content, MemObject, State, join, merge, whole
 from bmc.c.source.declarations import is_const, is_volatile, refuse_thread_local
 from bmc.c.source.program import Function, Program, Scope, Typedef, unsupported, where
 from bmc.c.source.types import ArrayType, CType, FunctionType, IntType, StructType, promote, same_type, show_type
@@ -300,8 +300,7 @@ class Executor(Switches):
             if frame.result is not None:
                 if value is None:
                     raise InputRefused("a void value is returned", where(node))
-                place = Place((Target(TRUE(), frame.result),), frame.result.ctype)
-                self.store(place, self.as_type(value, frame.result.ctype, node, state), state, node)
+                self.store(whole(frame.result), self.as_type(value, frame.result.ctype, node, state), state, node)
         frame.returned.append(state)
 
     def _do_break(self, node: Any, scope: Scope, state: State) -> None:

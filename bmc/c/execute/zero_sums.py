@@ -39,9 +39,8 @@ def note_zero_sum(program: Program, node: Any, left: Value, right: Value, scope:
 
 def unit_of(program: Program, scope: Scope) -> Unit | None:
     """The unit whose file scope encloses ``scope``, None for an expression of the project's own."""
-    while scope.parent is not None:
-        scope = scope.parent
-    return next((unit for unit in program.units if unit.scope is scope), None)
+    *_, file = scope.outwards()
+    return next((unit for unit in program.units if unit.scope is file), None)
 
 
 def is_narrowed(value: Value, ctype: object) -> bool:

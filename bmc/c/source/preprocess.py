@@ -200,8 +200,9 @@ def _preprocess(
     return PreprocessedUnit(file, read_over_extensions(out.getvalue(), file), unit, stand_ins)
 
 
-_ESCAPES = {"n": 10, "t": 9, "r": 13, "a": 7, "b": 8, "f": 12, "v": 11, "e": 27, "E": 27}
-_PART = re.compile(r"\\([0-7]{1,3})|\\x([0-9a-fA-F]+)|\\(.)|(.)", re.S)
+ESCAPES = {"n": 10, "t": 9, "r": 13, "a": 7, "b": 8, "f": 12, "v": 11, "e": 27, "E": 27}
+CHARACTERS = re.compile(r"\\([0-7]{1,3})|\\x([0-9a-fA-F]+)|\\(.)|(.)", re.S)
+"""What a character in a constant or string is: octal digits, hexadecimal digits, a letter that escapes, or itself."""
 
 
 class ConditionEvaluator(Evaluator):  # type: ignore[misc]
@@ -226,11 +227,11 @@ def character(text: str, char_signed: bool) -> int:
     """The value of a constant such as ``'a'``, ``'\\377'`` or ``L'a'``; SyntaxError where it has none."""
     wide = text.startswith("L")
     units: list[int] = []
-    for octal, digits, escape, plain in _PART.findall(text[2 if wide else 1 : -1]):
+    for octal, digits, escape, plain in CHARACTERS.findall(text[2 if wide else 1 : -1]):
         if octal or digits:
             units.append(int(octal, 8) if octal else int(digits, 16))
         elif escape:
-            units.append(_ESCAPES.get(escape, ord(escape)))
+            units.append(ESCAPES.get(escape, ord(escape)))
         else:
             units += [ord(plain)] if wide else plain.encode("utf-8", "surrogateescape")
     if len(units) != 1 or units[0] > (0x7FFFFFFF if wide else 255):

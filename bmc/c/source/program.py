@@ -1,4 +1,9 @@
-"""A whole C program: its files parsed, its types, functions and file-scope objects by name."""
+"""A whole C program: its files parsed, its types, functions and file-scope objects by name.
+
+How deep code may be nested is limited far above real code, so that deeper code is refused with its line. Up to these
+limits everything is read and encoded (docs/adr/0007-reading-at-scale.md): the parser and the executor recurse along the
+nesting in a thread with a large stack, all that walks formulas does so without recursion.
+"""
 
 from __future__ import annotations
 
@@ -45,25 +50,23 @@ class Scope:
         """A new scope inside of this one; while it is in use, nothing may be entered into this one."""
         return Scope(self if self.names or self.tags or self.parent is None else self.parent)
 
+    def outwards(self) -> Iterator[Scope]:
+        """This scope and those around it."""
+        scope: Scope | None = self
+        while scope is not None:
+            yield scope
+            scope = scope.parent
+
     def find(self, name: str) -> Any:
         """What a name stands for, None if it is unknown; raises the refusal of a declaration that cannot be read."""
-        scope: Scope | None = self
-        while scope is not None:
-            if name in scope.names:
-                found = scope.names[name]
-                if isinstance(found, Unreadable):
-                    raise found.error
-                return found
-            scope = scope.parent
-        return None
+        found = next((scope.names[name] for scope in self.outwards() if name in scope.names), None)
+        if isinstance(found, Unreadable):
+            raise found.error
+        return found
 
     def find_tag(self, tag: str) -> CType | None:
-        scope: Scope | None = self
-        while scope is not None:
-            if tag in scope.tags:
-                return scope.tags[tag]
-            scope = scope.parent
-        return None
+        """The struct, union or enumeration that a tag stands for, None if it is unknown."""
+        return next((scope.tags[tag] for scope in self.outwards() if tag in scope.tags), None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from bmc.c.controller.autosar import is_standard
 from bmc.c.controller.build import read_c
-from bmc.c.controller.externals import undefined_functions
+from bmc.c.controller.externals import is_rte, undefined_functions
 from bmc.c.controller.model import CModel
 from bmc.c.controller.reading import read_program
 from bmc.c.execute.variables import CVariable, matching
@@ -169,7 +168,7 @@ def _open_functions(config: SourceConfig, facts: Facts, reading: Reading) -> tup
             found.append(
                 OpenFunction(each.name, "input", f"a parameter of unknown value (or [interface.values]); {place}")
             )
-        elif not executor.library.knows(each.name) and not (is_standard(each.name) and each.role):
+        elif not executor.library.knows(each.name) and not (is_rte(each.name) and each.role):
             found.append(OpenFunction(each.name, each.role, f"{each.why}; {place}"))
     return tuple(found)
 

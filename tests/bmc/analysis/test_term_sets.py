@@ -27,9 +27,8 @@ from pysmt.shortcuts import (
 from pysmt.typing import BOOL, BVType
 
 from bmc.analysis.term_sets import narrowed, sets_of
-from bmc.floats.program import Program
-from bmc.floats.ranges import contains
-from bmc.floats.sets import united
+from bmc.floats.operations import Program
+from bmc.floats.ranges import contains, united
 from bmc.formulas.evaluate import compile_formulas
 
 X, Y, P = Symbol("ts_x", BVType(6)), Symbol("ts_y", BVType(6)), Symbol("ts_p", BOOL)

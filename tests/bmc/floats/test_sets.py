@@ -13,8 +13,7 @@ from pysmt.typing import BVType
 from bmc.floats import conversions
 from bmc.floats.format import FLOAT32, FLOAT64, Format
 from bmc.floats.operations import beyond_solvers, computing, has_arithmetic, operation_of
-from bmc.floats.ranges import Ranges, contains
-from bmc.floats.sets import PIECES, applied, compared_so, united, values
+from bmc.floats.ranges import PIECES, Ranges, applied, compared_so, contains, united, values
 from bmc.formulas.terms import constant
 
 TINY = Format(6, 3, 2)

@@ -15,7 +15,7 @@ from bmc.formulas.evaluate import compile_formulas
 from bmc.system.transition import symbols_of
 from chaincover.project.project_file import read_project
 from properties.c_functions import read_condition_function, read_property_function
-from properties.coverage.goals import CoverageCriterion, generate_goals
+from properties.coverage import CoverageCriterion, generate_goals
 from properties.text import PropertyText, read_condition, read_property
 
 INF, NAN = float("inf"), float("nan")

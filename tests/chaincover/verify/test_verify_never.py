@@ -17,9 +17,9 @@ from bmc.system.transition import conjunction
 from chaincover.limits import Limits
 from chaincover.verify.invariants import Assumed
 from chaincover.verify.limits import Clock, Limits
-from chaincover.verify.never import never
 from chaincover.verify.report import HOLDS, OPEN, WRONG
 from chaincover.verify.setting import Setting
+from chaincover.verify.verdicts import never
 
 
 @pytest.mark.parametrize("ticks", [1, 2])
@@ -28,7 +28,7 @@ def test_verdicts_agree_with_all_runs(seed: int, ticks: int) -> None:
     case = random_case(seed, goals=3, longest=2)
     system = hold(case.system, ticks)
     names = {goal.name: goal for goal in case.goals}
-    setting = Setting(system, names, boundary(system, None), "allow")
+    setting = Setting(system, case.goals, boundary(system, None))
     facts = self_found(system, [goal.antecedent for goal in case.goals], Prover(choose("sat")))
     for always in (TRUE(), conjunction(fact.formula for fact in facts)):
         for name in names:
@@ -42,9 +42,9 @@ def test_verdicts_agree_with_all_runs(seed: int, ticks: int) -> None:
 
 def test_no_time_is_no_proof() -> None:
     case = random_case(1)
-    setting = Setting(case.system, {goal.name: goal for goal in case.goals}, None, "allow")
+    setting = Setting(case.system, case.goals, None)
     impossible = replace(case.goals[0], name="impossible", antecedent=FALSE(), length=0)
-    setting = replace(setting, goals={**setting.goals, "impossible": impossible})
+    setting = replace(setting, goals=(*setting.goals, impossible))
     known = Assumed(TRUE(), TRUE(), True)
     assert never(setting, "impossible", known, Clock(Limits())) == (HOLDS, "no state allows it")
     verdict, _ = never(setting, case.goals[0].name, known, Clock(Limits(seconds=0.0)))

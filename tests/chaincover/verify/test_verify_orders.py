@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import random
 from dataclasses import replace
 from itertools import permutations, product
@@ -11,9 +12,9 @@ import pytest
 from chaincover.certificate import Certificate, EdgeFact, PathFact
 from chaincover.limits import Limits
 from chaincover.verify.limits import Clock, Limits
-from chaincover.verify.orders import needed_edges, order_bound
+from chaincover.verify.orders import OrderModel, needed_edges, order_bound
 from chaincover.verify.report import HOLDS, OPEN, WRONG
-from chaincover.verify.sharing import fits, least_total
+from chaincover.verify.several import fits, least_total
 from chaincover.weights import INIT
 
 # the bound from orders
@@ -95,14 +96,36 @@ def test_every_edge_needs_a_bound() -> None:
         assert line.details == (f"the certificate has no bound for {fact.source} -> {fact.target}",)
 
 
-@pytest.mark.parametrize(("installed", "verdict"), [(True, HOLDS), (False, OPEN)])
-def test_too_many_orders(installed: bool, verdict: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("without", "verdict"), [((), HOLDS), (("clingo",), HOLDS), (("ortools",), HOLDS), (("clingo", "ortools"), OPEN)]
+)
+def test_too_many_orders(without: tuple[str, ...], verdict: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Orders that the assignment says too little about: either solver proves the bound, and disproves a higher one."""
+    near = {("g0", "g1"), ("g1", "g0"), ("g2", "g3"), ("g3", "g2")}
     bare = random_certificate(random.Random(4), 5)
-    edges = tuple(replace(f, at_least=int(f.source != INIT and f.target != "end")) for f in bare.edges)
-    if not installed:
-        monkeypatch.setattr("chaincover.verify.orders.missing_library", lambda name: name)
-    claimed = replace(bare, edges=edges, paths=(), order_bound=4)
+    free = {(f.source, f.target) for f in bare.edges if f.source == INIT or f.target == "end"} | near
+    edges = tuple(replace(f, at_least=int((f.source, f.target) not in free)) for f in bare.edges)
+    paths = (PathFact(("g0", "g1", "g4"), 3), PathFact(("g1", "g0", "g4"), 3))
+    least = reference_bound(replace(bare, edges=edges, paths=paths))
+    if without:
+        found = importlib.util.find_spec
+        monkeypatch.setattr("chaincover.verify.orders.find_spec", lambda name: None if name in without else found(name))
+    claimed = replace(bare, edges=edges, paths=paths, order_bound=least)
     assert order_bound(claimed, Clock(Limits(orders=1))).verdict == verdict
+    line = order_bound(replace(claimed, order_bound=least + 1), Clock(Limits(orders=1)))
+    assert line.verdict == (WRONG if verdict == HOLDS else OPEN)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_an_assignment_is_no_more_than_the_least_order(seed: int) -> None:
+    certificate = replace(random_certificate(random.Random(seed), seed % 6), paths=())
+    edges = {(f.source, f.target): f.at_least for f in certificate.edges}
+    model = OrderModel(certificate.goals, "end", edges, ())
+    rows, columns = model.potentials
+    assert all(rows[a] + columns[b] <= weight for (a, b), weight in model.weights.items())
+    names = range(len(rows))
+    assignments = (sum(model.weights.get((a, b), 99) for a, b in enumerate(order)) for order in permutations(names))
+    assert model.assigned == min(assignments)
 
 
 # fewest chains

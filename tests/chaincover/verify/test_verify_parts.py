@@ -13,22 +13,25 @@ from explicit import Explicit, Input, State
 from pysmt.shortcuts import BV, BVULE, FALSE, TRUE, And, Not, Or
 from random_systems import RandomCase, random_case
 
+from bmc.floats.format import FLOAT64, pattern
+from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at, framed
 from bmc.system.transition import Condition, InputVariable, StateVariable, TransitionSystem, ValueType
-from chaincover.certificate import PathFact
+from chaincover.certificate import Certificate, PathFact, formula_text
 from chaincover.formats.chain_file import Stimulus
 from chaincover.limits import Limits
 from chaincover.project.load import load
 from chaincover.project.project_file import read_project
-from chaincover.verify.facts import Prover
-from chaincover.verify.invariants import Assumed, assumed
-from chaincover.verify.lengths import lengths, overlap
+from chaincover.verify.claims import open_starts
+from chaincover.verify.explicit import ExplicitFacts
+from chaincover.verify.facts import Prover, lengths
+from chaincover.verify.invariants import Assumed, Listed, assumed, stated_by
 from chaincover.verify.limits import Clock, Limits
-from chaincover.verify.open_starts import open_starts
 from chaincover.verify.report import HOLDS, OPEN, UNCLAIMED, WRONG
 from chaincover.verify.search import Outcome, covers, search
 from chaincover.verify.setting import Setting
 from chaincover.verify.states import MODEL, Confirmation, Table, confirm, tabulate
+from chaincover.verify.watch import Watch
 from chaincover.weights import INIT
 from properties.goal import Goal
 
@@ -38,19 +41,34 @@ BOUND = 4
 
 
 def setting_of(case: RandomCase, overlap: str = "allow") -> Setting:
-    return Setting(case.system, {goal.name: goal for goal in case.goals}, case.final, overlap)
+    return Setting(case.system, case.goals, case.final, overlap)
 
 
 def table_of(setting: Setting, **limits: int) -> Table | None:
     return tabulate(setting.system, setting.formulas, Clock(Limits(**limits)))
 
 
+def watch_of(setting: Setting) -> Watch:
+    table = table_of(setting)
+    assert table is not None
+    return Watch(table, setting, setting.names)
+
+
+def proof_of(setting: Setting, refuted: tuple[int, int] = (0, 0), invariants: Sequence[str] = ()) -> Certificate:
+    """A certificate that claims refuted lengths and invariants, and nothing else."""
+    return Certificate(
+        setting.names, setting.end, setting.overlap, tuple(invariants), (), (), 0, refuted, 0, refuted[1]
+    )
+
+
 class Reference:
     """All runs of a random system up to a length, with all places of its goals."""
 
-    def __init__(self, setting: Setting) -> None:
+    def __init__(self, setting: Setting, reachable: bool = False) -> None:
+        """``reachable``: runs that do not begin in init begin in a reachable state, else in any."""
         self.setting = setting
         self.explicit = Explicit(setting.system)
+        self.states = self.explicit.reachable() if reachable else self.explicit.states
 
     def places(self, states: Sequence[State], inputs: Sequence[Input]) -> dict[str, list[int]]:
         return {
@@ -59,7 +77,7 @@ class Reference:
                 for k in range(len(inputs) - goal.length + 1)
                 if self.explicit.holds(goal.antecedent, states[k:], inputs[k:])
             ]
-            for name, goal in self.setting.goals.items()
+            for name, goal in self.setting.by_name.items()
         }
 
     def ends(self, state: State) -> bool:
@@ -67,7 +85,7 @@ class Reference:
 
     def least(self, path: Sequence[str]) -> int:
         """The least step of the last node of ``path``, its first at 0; ``BOUND`` if there is none below."""
-        starts = [self.explicit.init] if path[0] == INIT else self.explicit.states
+        starts = [self.explicit.init] if path[0] == INIT else self.states
         best = BOUND
         for length in range(BOUND + 2):
             for start in starts:
@@ -114,7 +132,7 @@ def test_facts_hold_up_to_the_least_distance_and_no_further(seed: int) -> None:
     setting = setting_of(small_case(seed), rng.choice(["allow", "forbid"]))
     reference = Reference(setting)
     prover = Prover.of(setting, FREE, Clock(Limits()))
-    names = list(setting.goals)
+    names = list(setting.names)
     for _ in range(4):
         inner = rng.sample(names, rng.randint(1, min(2, len(names))))
         path = rng.choice([(INIT, *inner), (*inner, setting.end), (INIT, *inner, setting.end)])
@@ -127,6 +145,29 @@ def test_facts_hold_up_to_the_least_distance_and_no_further(seed: int) -> None:
     assert prover.verdict(PathFact((INIT, setting.end), reference.least((INIT, setting.end))))[0] == HOLDS
 
 
+@pytest.mark.parametrize("seed", range(25))
+def test_facts_on_the_table_hold_up_to_the_least_distance_and_no_further(seed: int) -> None:
+    """Runs begin in reachable states; what is shown against a fact is such a run."""
+    rng = random.Random(seed)
+    setting = setting_of(small_case(seed), rng.choice(["allow", "forbid"]))
+    reference, names = Reference(setting, reachable=True), list(setting.names)
+    facts = ExplicitFacts(watch_of(setting))
+    for _ in range(6):
+        inner = tuple(rng.sample(names, rng.randint(1, min(3, len(names)))))
+        paths = [(INIT, *inner), (*inner, setting.end), (INIT, *inner, setting.end), *([inner] if inner[1:] else [])]
+        path = rng.choice(paths)
+        least = reference.least(path)
+        assert facts.holds(PathFact(path, least)), path
+        if least < BOUND:
+            assert not facts.holds(PathFact(path, least + 1)), path
+            step, run = facts.against(PathFact(path, least + 1))
+            covered = setting.covered(run)
+            assert step == least
+            assert setting.sound(run) == run.length
+            assert setting.starts_in_init(run) if path[0] == INIT else 0 in covered[path[0]]
+            assert setting.ends_well(run, step) if path[-1] == setting.end else step in covered[path[-1]]
+
+
 @pytest.mark.parametrize("seed", range(30))
 def test_the_shortest_chain_of_all_runs(seed: int) -> None:
     """The search over the table and the questions about whole chains agree with all runs."""
@@ -134,19 +175,23 @@ def test_the_shortest_chain_of_all_runs(seed: int) -> None:
     reference = Reference(setting)
     longest = 5
     least = next((n for n in range(longest) if reference.chain(n)), longest)
-    table = table_of(setting)
-    assert table is not None
-    goals = list(setting.goals)
-    found = search(table, setting, goals, True, longest, Clock(Limits()))
+    found = search(watch_of(setting), setting.names, Clock(Limits()), longest)
     assert found.complete
     assert found.length == (None if least == longest else least)
     assert len(found.inputs) == (found.length or 0)
+    check_lengths(setting, found, least, least < longest)
+
+
+def check_lengths(setting: Setting, found: Outcome, least: int, refutable: bool) -> None:
+    """That all lengths below ``least`` are refuted, and this one not, by the solver and by the search."""
     clock = Clock(Limits())
-    assert lengths(setting, goals, (0, least), clock).verdict == (HOLDS if least else UNCLAIMED)
-    if least < longest:
-        line = lengths(setting, goals, (0, least + 1), clock)
-        assert line.verdict == WRONG
-        assert f"a chain of {least} steps" in line.text
+    for searched in (None, found):
+        line = lengths(setting, proof_of(setting, (0, least)), searched, clock)
+        assert line.verdict == (HOLDS if least else UNCLAIMED)
+        if refutable:
+            line = lengths(setting, proof_of(setting, (0, least + 1)), searched, clock)
+            assert line.verdict == WRONG
+            assert f"a chain of {least} steps" in line.text
 
 
 def pattern_case(rng: random.Random) -> RandomCase:
@@ -171,22 +216,18 @@ def test_the_shortest_chain_of_patterns_that_may_not_share_steps(seed: int) -> N
     setting = setting_of(case, "forbid")
     reference = Reference(setting)
     least = next(n for n in range(20) if reference.chain(n))
-    table, clock = table_of(setting), Clock(Limits())
-    assert table is not None
-    goals = list(setting.goals)
-    assert search(table, setting, goals, True, None, clock).length == least
-    assert lengths(setting, goals, (0, least), clock).verdict == (HOLDS if least else UNCLAIMED)
-    assert f"a chain of {least} steps" in lengths(setting, goals, (0, least + 1), clock).text
-    found = covers(table, setting, goals, clock)
+    watch, clock = watch_of(setting), Clock(Limits())
+    searched = search(watch, setting.names, clock)
+    assert searched.length == least
+    check_lengths(setting, searched, least, True)
+    found = covers(watch, setting.names, clock)
     assert found is not None
-    assert found[frozenset(goals)] == least
+    assert found[frozenset(setting.names)] == least
 
 
 def test_a_search_that_is_too_large_says_so() -> None:
     setting = setting_of(random_case(3, goals=4))
-    table = table_of(setting)
-    assert table is not None
-    found = search(table, setting, list(setting.goals), True, 50, Clock(Limits(nodes=1)))
+    found = search(watch_of(setting), setting.names, Clock(Limits(nodes=0)), 50)
     assert found == Outcome(False, found.nodes)
     assert table_of(setting, explored=1) is None
 
@@ -195,26 +236,28 @@ def test_goals_share_steps_where_none_ends_before_the_other_starts() -> None:
     case = random_case(1, goals=4)
     lengths_of = {"zero": 0, "none": 0, "two": 2, "three": 3}
     goal = case.goals[0]
-    setting = Setting(case.system, {n: replace(goal, name=n, length=j) for n, j in lengths_of.items()}, None, "forbid")
+    goals = tuple(replace(goal, name=n, length=j) for n, j in lengths_of.items())
+    setting = Setting(case.system, goals, None, "forbid")
     for (a, j), (b, k) in product(lengths_of.items(), repeat=2):
         for s, t in product(range(5), repeat=2):
-            assert overlap(setting, (a, s), (b, t)) == (not (s + j <= t or t + k <= s)), (a, s, b, t)
+            assert setting.overlap_between((a, s), (b, t)) == (not (s + j <= t or t + k <= s)), (a, s, b, t)
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_all_sets_of_goals_that_one_run_covers(seed: int) -> None:
     """Each set that the sweep lists has its least length by a search of its own, and no other set is covered."""
     setting = setting_of(small_case(seed), ("allow", "forbid")[seed % 2])
-    table, clock = table_of(setting), Clock(Limits())
-    assert table is not None
-    names = list(setting.goals)
-    found = covers(table, setting, names, clock)
+    watch, clock = watch_of(setting), Clock(Limits())
+    names = list(setting.names)
+    found = covers(watch, names, clock)
     assert found is not None
     for size in range(len(names) + 1):
         for chosen in combinations(names, size):
             fitting = [length for goals, length in found.items() if goals >= set(chosen)]
-            assert search(table, setting, chosen, True, None, clock).length == min(fitting, default=None)
-    assert covers(table, setting, names, Clock(Limits(nodes=0))) is None
+            assert search(watch, chosen, clock).length == min(fitting, default=None)
+        most = search(watch, names, clock, enough=size).length
+        assert most == min((length for goals, length in found.items() if len(goals) >= size), default=None)
+    assert not found or covers(watch, names, Clock(Limits(nodes=0))) is None
 
 
 # invariants
@@ -233,12 +276,13 @@ def test_reachable_states_are_those_of_all_runs(seed: int) -> None:
     names = [var.name for var in table.variables]
     columns = [explicit.state_names.index(name) for name in names]
     seen = {tuple(state[n] for n in columns) for state in explicit.reachable()}
-    assert {tuple(state[name] for name in names) for state in table.states} == seen
-    confirmed, clock = Confirmation(MODEL), Clock(Limits())
-    known, line = assumed(setting, [f"one of {len(seen)} reachable states"], table, confirmed, clock)
+    assert {tuple(table.state(n)[name] for name in names) for n in range(table.size)} == seen
+    listed, clock = Listed(watch_of(setting), Confirmation(MODEL), setting.names), Clock(Limits())
+    claimed, more = (proof_of(setting, invariants=[f"one of {len(seen) + n} reachable states"]) for n in (0, 1))
+    known, line = assumed(setting, claimed, listed, clock)
     assert (line.verdict, known.complete) == (HOLDS, True)
-    assert assumed(setting, [f"one of {len(seen) + 1} reachable states"], table, confirmed, clock)[1].verdict == WRONG
-    unlisted, line = assumed(setting, [f"one of {len(seen)} reachable states"], None, None, clock)
+    assert assumed(setting, more, listed, clock)[1].verdict == WRONG
+    unlisted, line = assumed(setting, claimed, None, clock)
     assert (line.verdict, unlisted.complete) == (OPEN, False)
 
 
@@ -248,20 +292,63 @@ def test_stated_invariants_are_proved_again_or_found_out() -> None:
     flag = setting.system.state[0].symbol
     fine, wrong = Condition("fine", Or(flag, Not(flag))), Condition("wrong", FALSE())
     setting = stated(setting, fine, wrong)
-    table, clock = table_of(setting), Clock(Limits())
-    for listed in (table, None):
-        confirmed = None if listed is None else Confirmation(MODEL)
-        assert assumed(setting, ["fine"], listed, confirmed, clock)[1].verdict == HOLDS
-        assert assumed(setting, ["wrong"], listed, confirmed, clock)[1].verdict == WRONG
-        assert assumed(setting, ["missing"], listed, confirmed, clock)[1].verdict == WRONG
-    assert assumed(setting, [], table, Confirmation(MODEL), clock)[1].verdict == UNCLAIMED
+    clock = Clock(Limits())
+    for listed in (Listed(watch_of(setting), Confirmation(MODEL), setting.names), None):
+        for name, verdict in (("fine", HOLDS), ("wrong", WRONG), ("missing", WRONG)):
+            assert assumed(setting, proof_of(setting, invariants=[name]), listed, clock)[1].verdict == verdict
+        told = replace(proof_of(setting, invariants=["told"]), formulas={"told": formula_text(Or(flag, Not(flag)))})
+        assert assumed(setting, told, listed, clock)[1].verdict == HOLDS
+        told = replace(told, formulas={"told": formula_text(And(flag, Not(flag)))})
+        assert assumed(setting, told, listed, clock)[1].verdict == WRONG
+        assert assumed(setting, replace(told, formulas={"told": "(and x"}), listed, clock)[1].verdict == WRONG
+        assert assumed(setting, None, listed, clock)[1].verdict == UNCLAIMED
+
+
+BYTE, FLOAT = ValueType("int8", 8, signed=True), ValueType("double", 64, floating=True)
+NAMED = {
+    "s.low": StateVariable("s.low", BYTE, BYTE.constant(-3), BYTE.symbol("s.low")),
+    "s.high": StateVariable("s.high", BYTE, BYTE.constant(4), BYTE.symbol("s.high")),
+    "s.heat": StateVariable("s.heat", FLOAT, FLOAT.constant(0), FLOAT.symbol("s.heat")),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "low", "high", "heat", "holds"),
+    [
+        ("-3 <= s.low && s.low <= 3", -3, 0, 0.0, True),
+        ("-3 <= s.low && s.low <= 3", -4, 0, 0.0, False),
+        ("s.low == 1 || s.low >= 5", 5, 0, 0.0, True),
+        ("s.low == 1 || s.low >= 5", 4, 0, 0.0, False),
+        ("s.low <= s.high", -1, 0, 0.0, True),
+        ("s.low <= s.high", 1, 0, 0.0, False),
+        ("s.low == s.high", 1, 1, 0.0, True),
+        ("s.low == 2 => s.high == 3", 2, 4, 0.0, False),
+        ("s.low == 2 => s.high == 3", 1, 4, 0.0, True),
+        ("s.heat == 0.0 || s.heat >= 1.5", 0, 0, -0.0, True),
+        ("s.heat == 0.0 || s.heat >= 1.5", 0, 0, 1.0, False),
+        ("!isnan(s.heat)", 0, 0, float("nan"), False),
+        ("isnan(s.heat)", 0, 0, float("nan"), True),
+        ("never change: s.low, s.high", -3, 4, 0.0, True),
+        ("never change: s.low, s.high", -3, 5, 0.0, False),
+    ],
+)
+def test_names_of_invariants_are_read(name: str, low: int, high: int, heat: float, holds: bool) -> None:
+    formula = stated_by(name, NAMED)
+    assert formula is not None
+    values = {"s.low": low % 256, "s.high": high % 256, "s.heat": pattern(heat, FLOAT64)}
+    assert bool(compile_formulas([formula])(values)[0]) == holds
+
+
+@pytest.mark.parametrize("name", ["s.low <= 300", "s.low", "s.cold == 1", "a => b => c", "s.low == s.heat", ""])
+def test_other_names_say_nothing(name: str) -> None:
+    assert stated_by(name, NAMED) is None
 
 
 def test_an_unfinished_proof_is_none() -> None:
     setting = setting_of(random_case(5))
-    weak = Clock(Limits(effort=1e-9))
+    weak = Clock(Limits.of(1e-9, None))
     prover = Prover.of(setting, FREE, weak)
-    goal = next(iter(setting.goals))
+    goal = setting.names[0]
     assert prover.verdict(PathFact((INIT, goal), 30)) == (OPEN, "the solver did not finish")
     assert prover.verdict(PathFact((INIT, goal), 1 << 40))[0] == OPEN
     over = Prover.of(setting, FREE, Clock(Limits(seconds=0.0)))
@@ -278,7 +365,7 @@ def open_system(chosen: tuple[str, ...] = ()) -> Setting:
     system = TransitionSystem("open", (StateVariable("tvp_level", byte, None, level),), (), chosen=chosen)
     some = Goal("some", at(level.Equals(BV(3, 8)), 0), None, 0)
     every = Goal("every", at(BVULE(level, BV(255, 8)), 0), None, 0)
-    return Setting(system, {"some": some, "every": every}, None, "allow")
+    return Setting(system, (some, every), None)
 
 
 @pytest.mark.parametrize(
@@ -302,16 +389,16 @@ def test_start_values_that_init_leaves_open(goal: str, relies: bool, verdict: st
 def test_each_step_of_the_table_is_run_on_the_original() -> None:
     with fresh_names():
         controller = load(read_project(str(MODELS / "cruise")))
-        goals = {goal.name: goal for goal in controller.goals}
-        setting = Setting(controller.system, goals, controller.final, "allow")
+        setting = Setting(controller.system, controller.goals, controller.final)
         clock = Clock(Limits())
         table = table_of(setting)
         assert table is not None
         assert confirm(table, controller.native, clock).differences == ()
-        (choice, target), *others = table.moves[2]
-        moves = (*table.moves[:2], ((choice, (target + 1) % 8), *others), *table.moves[3:])
-        found = confirm(replace(table, moves=moves), controller.native, clock)
+        target = table.target.copy()
+        changed = int(table.first[2])
+        target[changed] = (target[changed] + 1) % 8
+        found = confirm(replace(table, target=target), controller.native, clock)
         assert found.differences
-        assert all(f"from {dict(table.states[2])}" in text for text in found.differences)
+        assert all(f"from {table.state(2)}" in text for text in found.differences)
         few = confirm(table, controller.native, Clock(Limits(original=39)))
-        assert few == Confirmation(MODEL, "more than 39 steps")
+        assert (few.why, few.differences) == ("39 of 40 steps", ())

@@ -22,7 +22,7 @@ from bmc.native.original import find_compiler
 from bmc.system.run import Run
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Valuation
-from properties.coverage.goals import CoverageCriterion, generate_goals
+from properties.coverage import CoverageCriterion, generate_goals
 from properties.goal import Goal
 from properties.monitor import Monitor
 

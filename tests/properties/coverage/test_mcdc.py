@@ -13,7 +13,7 @@ from coverage_programs import decides
 
 from bmc.errors import Location
 from bmc.formulas.evaluate import compile_formulas
-from properties.coverage.goals import CoverageCriterion, generate_goals
+from properties.coverage import CoverageCriterion, generate_goals
 
 __all__ = ["own_environment"]
 

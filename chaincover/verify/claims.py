@@ -1,24 +1,33 @@
-"""Sources, the chain itself and the arithmetic of its bounds against what chain.json says of them."""
+"""Sources, the chain itself, its start and the arithmetic of its bounds against what chain.json says of them."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from pysmt.shortcuts import TRUE, And, Not
+
+from bmc.engines.protocol import Status
 from bmc.errors import CheckDisagreed, LimitReached
+from bmc.formulas.unroll import at, framed, shift
+from bmc.system.run import Run
+from bmc.system.transition import equal
 from chaincover.certificate import Certificate
 from chaincover.chain import COVERED, NO_WAY_TO_FINAL, UNREACHABLE
 from chaincover.formats.chain_file import Stimulus, read_stimulus
 from chaincover.project.load import Controller
+from chaincover.project.values import shown
 from chaincover.replay.original import Replay, replay
-from chaincover.verify.document import Document, GoalClaim
-from chaincover.verify.lengths import overlap
-from chaincover.verify.report import HOLDS, NOTE, OPEN, WRONG, Line, limited
+from chaincover.verify.document import ChainClaim, Document, GoalClaim
+from chaincover.verify.limits import Clock
+from chaincover.verify.report import HOLDS, NOTE, OPEN, UNCLAIMED, WRONG, Line, limited
 from chaincover.verify.setting import Setting
+from chaincover.verify.unrolling import Unrolling
 
 SOURCES, PROPERTIES, CHAIN, BOUND = "sources", "properties", "chain", "lower bound"
+STARTS = "open start values"
 
 
 def sources(controller: Controller, document: Document) -> Line:
@@ -71,26 +80,28 @@ def stimulus_of(controller: Controller, document: Document) -> Stimulus:
 
 def chain(controller: Controller, document: Document, stimulus: Stimulus, setting: Setting) -> Line:
     """The chain replayed on the compiled original, and each claim about it."""
-    faults = list(_inconsistent(document, setting))
+    claim = document.chain
+    assert claim is not None
+    faults = list(_inconsistent(document, claim, setting))
     try:
         played = replay(controller, stimulus)
     except CheckDisagreed as error:
         return Line(CHAIN, WRONG, "the compiled original does not survive the chain", (error.message, *faults))
     except LimitReached as error:
         return Line(CHAIN, WRONG if faults else OPEN, error.message, limited(faults))
-    faults = [*_unlike(document, played), *faults]
+    faults = [*_unlike(claim, played), *faults]
     where = (
         "the model only (no C compiler was found)" if played.on == "model" else f"the compiled original ({played.on})"
     )
-    text = f"{document.steps} steps replayed on {where}, {len(document.hits)} goals looked for where they are claimed"
+    text = f"{claim.steps} steps replayed on {where}, {len(claim.hits)} goals looked for where they are claimed"
     verdict = WRONG if faults else OPEN if played.on == "model" else HOLDS
     return Line(CHAIN, verdict, text, limited([*faults, *played.remarks]))
 
 
-def _unlike(document: Document, played: Replay) -> Iterator[str]:
+def _unlike(claim: ChainClaim, played: Replay) -> Iterator[str]:
     """Where the replay is not as the document says."""
     judged = {goal.goal: goal for goal in played.goals}
-    for hit in document.hits:
+    for hit in claim.hits:
         goal = judged.get(hit.goal)
         if goal is None:
             yield f"{hit.goal} is no goal"
@@ -102,37 +113,38 @@ def _unlike(document: Document, played: Replay) -> Iterator[str]:
         yield "the chain does not end in the final condition"
     yield from played.refused
     yield from played.disagreements
-    if len(played.violations) != document.violations:
-        yield f"{len(played.violations)} assertions fail, not {document.violations}"
+    if len(played.violations) != claim.violations:
+        yield f"{len(played.violations)} assertions fail, not {claim.violations}"
 
 
-def _inconsistent(document: Document, setting: Setting) -> Iterator[str]:
+def _inconsistent(document: Document, claim: ChainClaim, setting: Setting) -> Iterator[str]:
     """Where what the document says of its chain does not agree with itself."""
-    names = [hit.goal for hit in document.hits]
-    if document.length != document.steps:
-        yield f"the chain has {document.steps} steps, not {document.length}"
-    if list(document.order) != names or len(set(names)) != len(names):
+    names = [hit.goal for hit in claim.hits]
+    if claim.length != claim.steps:
+        yield f"the chain has {claim.steps} steps, not {claim.length}"
+    if list(claim.order) != names or len(set(names)) != len(names):
         yield "the order is not that of the goals credited, each once"
-    if sorted(hit.step for hit in document.hits) != [hit.step for hit in document.hits]:
+    if sorted(hit.step for hit in claim.hits) != [hit.step for hit in claim.hits]:
         yield "the goals credited are not in the order of their steps"
     claimed = {(goal.name, goal.step) for goal in document.goals if goal.verdict == COVERED}
-    if claimed != {(hit.goal, hit.step) for hit in document.hits}:
+    if claimed != {(hit.goal, hit.step) for hit in claim.hits}:
         yield "the goals said to be covered are not those credited"
-    placed = [(hit.goal, hit.step) for hit in document.hits if hit.goal in setting.goals]
+    placed = [(hit.goal, hit.step) for hit in claim.hits if hit.goal in setting.by_name]
     for goal, step in placed:
-        if not 0 <= step <= document.steps - setting.length(goal):
+        if not 0 <= step <= claim.steps - setting.length(goal):
             yield f"{goal} at step {step} does not lie within the chain"
-    if setting.overlap == "forbid":
+    if setting.forbid:
         pairs = [(a, b) for n, a in enumerate(placed) for b in placed[n + 1 :]]
-        yield from (f"{a[0]} and {b[0]} share steps" for a, b in pairs if overlap(setting, a, b))
+        yield from (f"{a[0]} and {b[0]} share steps" for a, b in pairs if setting.overlap_between(a, b))
 
 
 def bound(document: Document, proof: Certificate | None, setting: Setting, searched: bool) -> Line:
     """Whether the bound follows from the facts of the certificate; ``searched``: all shorter runs were."""
     faults = list(_wrong_numbers(document))
-    said = f"no chain shorter than {document.lower} steps"
+    lower = document.bounds.lower
+    said = f"no chain shorter than {lower} steps"
     if proof is None:
-        if not document.lower or faults:
+        if not lower or faults:
             return Line(BOUND, WRONG if faults else HOLDS, said, tuple(faults))
         return Line(BOUND, OPEN, f"{said} is claimed; the file has no certificate of it")
     faults += _unfit(document, proof, setting)
@@ -151,29 +163,34 @@ def bound(document: Document, proof: Certificate | None, setting: Setting, searc
 
 def _wrong_numbers(document: Document) -> Iterator[str]:
     """Where length, bound and gap do not agree with each other."""
-    length, lower = document.steps, document.lower
-    if document.bound_length != length:
-        yield f"the bounds speak of {document.bound_length} steps, the chain has {length}"
+    bounds, length = document.bounds, None if document.chain is None else document.chain.steps
+    lower = bounds.lower
+    if bounds.length != length:
+        yield f"the bounds speak of {bounds.length} steps, the chain has {length}"
+    if length is None:
+        if bounds.minimal:
+            yield "there is no chain that could be minimal"
+        return
     if lower > length:
         yield f"the bound {lower} is above the length {length} of the chain"
-    if document.minimal != (lower == length):
-        yield f"the chain is said to be {'' if document.minimal else 'not '}minimal: {length} steps, bound {lower}"
+    if bounds.minimal != (lower == length):
+        yield f"the chain is said to be {'' if bounds.minimal else 'not '}minimal: {length} steps, bound {lower}"
     gap = 0.0 if lower == length else (length - lower) / lower if lower else None
-    if (gap is None) != (document.gap is None) or abs((gap or 0.0) - (document.gap or 0.0)) > 1e-5:
-        yield f"the gap is {gap}, not {document.gap}"
+    if (gap is None) != (bounds.gap is None) or abs((gap or 0.0) - (bounds.gap or 0.0)) > 1e-5:
+        yield f"the gap is {gap}, not {bounds.gap}"
 
 
 def _unfit(document: Document, proof: Certificate, setting: Setting) -> Iterator[str]:
     """Where the certificate speaks of other chains than the one it comes with."""
-    strange = [goal for goal in proof.goals if goal not in {hit.goal for hit in document.hits}]
+    strange = [goal for goal in proof.goals if goal not in document.credited]
     if strange or len(set(proof.goals)) != len(proof.goals):
         yield f"the certificate is about other goals than the chain: {', '.join(strange) or 'one of them twice'}"
     if proof.end != setting.end:
         yield f"the certificate is about chains to '{proof.end}', not to '{setting.end}'"
-    if proof.overlap not in ("allow", document.overlap):
-        yield f"the certificate is about chains with overlap '{proof.overlap}', not '{document.overlap}'"
-    if document.lower > proof.lower:
-        yield f"the certificate is about the bound {proof.lower}, not {document.lower}"
+    if proof.overlap not in ("allow", document.settings.overlap):
+        yield f"the certificate is about chains with overlap '{proof.overlap}', not '{document.settings.overlap}'"
+    if document.bounds.lower > proof.lower:
+        yield f"the certificate is about the bound {proof.lower}, not {document.bounds.lower}"
 
 
 def uncovered(document: Document) -> Sequence[GoalClaim]:
@@ -184,3 +201,50 @@ def uncovered(document: Document) -> Sequence[GoalClaim]:
 def proof_claimed(goal: GoalClaim) -> bool:
     """Whether the verdict claims a proof over all runs, not only within K."""
     return goal.verdict == UNREACHABLE or (goal.verdict == NO_WAY_TO_FINAL and "within K" not in goal.detail)
+
+
+def open_starts(setting: Setting, stimulus: Stimulus, relies: bool, clock: Clock) -> Line | None:
+    """Ask for start values with which a step is not allowed, a goal is missed or the end is; None if none are open.
+
+    ``relies``: the document says that the chain may depend on them. Values that the tester chooses are given.
+    """
+    system = setting.system
+    names = [var.name for var in system.state if var.init is None and var.name not in system.chosen]
+    if not names:
+        return None
+    said = f"init leaves {', '.join(names)} open"
+    if relies:
+        return Line(STARTS, UNCLAIMED, f"{said}; the chain is said to rely on these")
+    steps = len(stimulus.inputs)
+    unrolling = Unrolling(system, setting.formulas, system.init_formula, TRUE(), clock)
+    given = [
+        equal(framed(var.symbol, step), var.type.constant(values[var.name]))
+        for step, values in enumerate(stimulus.inputs)
+        for var in system.inputs
+    ]
+    given += [
+        equal(framed(var.symbol, 0), var.type.constant(stimulus.initial[var.name]))
+        for var in system.state
+        if var.name in stimulus.initial
+    ]
+    claimed = {goal: step for goal, step in stimulus.claimed.items() if goal in setting.by_name}
+    wanted = [shift(setting.by_name[goal].antecedent, step) for goal, step in claimed.items()]
+    if setting.final is not None:
+        wanted.append(at(setting.final, steps))
+    found = unrolling.ask(And(*given, Not(And(unrolling.valid(steps), *wanted))), steps)
+    if found.status is Status.UNSAT:
+        return Line(STARTS, HOLDS, f"{said}; the chain does what it claims for all their values")
+    if found.status is Status.UNKNOWN or found.run is None:
+        return Line(STARTS, OPEN, f"{said}; the solver did not finish")
+    if _fine(setting, found.run, claimed):
+        raise CheckDisagreed("the start values that the solver found for a failing chain do not fail it when simulated")
+    failing = shown([var for var in system.state if var.name in names], found.run.states[0])
+    values = ", ".join(f"{name}={value}" for name, value in failing.items())
+    return Line(STARTS, WRONG, f"{said}; the chain fails for some of their values", (values,))
+
+
+def _fine(setting: Setting, run: Run, claimed: Mapping[str, int]) -> bool:
+    """Whether ``run`` does all that the chain claims."""
+    covered = setting.covered(run)
+    reached = all(step in covered[goal] for goal, step in claimed.items())
+    return reached and setting.sound(run) == run.length and setting.ends_well(run, run.length)

@@ -1,27 +1,21 @@
-"""Generated goals: the states and transitions of a variable, and branches, conditions and MC/DC of the step function.
-
-``docs/coverage-goals.md`` says what each criterion asks for and how its goals are called.
-"""
+"""The states and the transitions of a variable as goals."""
 
 from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
 
 from pysmt.fnode import FNode
 
 from bmc.c.controller.model import CModel
 from bmc.c.controller.ranges import FloatReader, is_boolean, read_number, read_ranges
-from bmc.c.execute.variables import CVariable, find_variable, suggestion
-from bmc.c.source.program import with_deep_stack
+from bmc.c.execute.variables import CVariable, find_variable
 from bmc.c.source.types import FloatType, IntType
-from bmc.errors import InputRefused, Location
+from bmc.errors import InputRefused
 from bmc.floats import compare
 from bmc.floats.format import is_nan
 from bmc.formulas.terms import both, constant, equals
-from properties.coverage.code import branches, conditions, mcdc
+from properties.coverage import Criterion, Use
 from properties.goal import Goal, goal_length
 
 MOST_VALUES = 64
@@ -29,65 +23,37 @@ MOST_VALUES = 64
 MOST_TRANSITIONS = 1000
 """Most transitions of one variable."""
 
-_OF_CODE = {"branches": branches, "conditions": conditions, "mcdc": mcdc}
-_OF_A_VARIABLE = ("states", "transitions")
-_FORMS = "states(x), transitions(x), branches(), conditions(), mcdc()"
 
-
-@dataclass(frozen=True, slots=True)
-class CoverageCriterion:
-    """A criterion as it was written, such as ``transitions(mode)``, and where."""
-
-    text: str
-    where: Location
-
-
-def generate_goals(model: CModel, criteria: Sequence[CoverageCriterion]) -> list[Goal]:
-    """The goals of all criteria, each once. InputRefused, with its place, for a criterion that cannot be read."""
-    goals: dict[str, Goal] = {}
-    spelled: dict[str, str] = {}
-    for criterion in criteria:
-        for goal in _goals(model, criterion, spelled):
-            goals.setdefault(goal.name, goal)
-    return list(goals.values())
-
-
-def _goals(model: CModel, criterion: CoverageCriterion, spelled: dict[str, str]) -> list[Goal]:
-    """``spelled`` keeps how each variable was called first, by its full name."""
-    match = re.fullmatch(r"\s*(\w+)\s*\((.*)\)\s*", criterion.text, re.S)
-    kind, inside = (match[1], match[2].strip()) if match else (criterion.text.strip(), "")
-    if kind not in (*_OF_CODE, *_OF_A_VARIABLE):
-        hint = f"{suggestion(kind, [*_OF_A_VARIABLE, *_OF_CODE])} criteria are {_FORMS}"
-        raise InputRefused(f"unknown coverage criterion '{criterion.text.strip()}'", criterion.where, hint)
-    if match is None or (kind in _OF_CODE) != (not inside):
-        right = f"{kind}()" if kind in _OF_CODE else f"{kind}(x) with the name of a variable"
-        raise InputRefused(f"'{criterion.text.strip()}' is no coverage criterion", criterion.where, f"write {right}")
-    if kind in _OF_CODE:
-        return with_deep_stack(lambda: _OF_CODE[kind](model.decisions))
-    name, _, listed = (part.strip() for part in inside.partition(","))
-    full = find_variable(name, model.names, criterion.where)
-    variable = next(v for v in model.variables if v.name == full)
-    name = spelled.setdefault(full, "".join(name.split()))
-    values = _Values(model, variable, criterion, kind).read(listed)
-    return _states(model, variable, name, values) if kind == "states" else _transitions(model, variable, name, values)
-
-
-def _states(model: CModel, variable: CVariable, name: str, values: dict[int, str]) -> list[Goal]:
+def states(model: CModel, use: Use) -> list[Goal]:
     """One goal for each value."""
+    variable, name, values = _observed(model, use)
     return [
         _goal(model, f"states({name})", label, _has(model, variable, value, 0), f"{name} == {label}")
         for value, label in values.items()
     ]
 
 
-def _transitions(model: CModel, variable: CVariable, name: str, values: dict[int, str]) -> list[Goal]:
+def transitions(model: CModel, use: Use) -> list[Goal]:
     """One goal for each ordered pair of values: the first before a step, the second after it."""
+    variable, name, values = _observed(model, use)
     goals = []
     for (before, first), (after, second) in itertools.permutations(values.items(), 2):
         condition = both(_has(model, variable, before, 0), _has(model, variable, after, 1))
         text = f"{name} == {first} && X({name} == {second})"
         goals.append(_goal(model, f"transitions({name})", f"{first}->{second}", condition, text))
     return goals
+
+
+CRITERIA = {"states": Criterion(states, of_variable=True), "transitions": Criterion(transitions, of_variable=True)}
+
+
+def _observed(model: CModel, use: Use) -> tuple[CVariable, str, dict[int, str]]:
+    """The variable of a use, what it is called, and its values with what each is called."""
+    name, _, listed = (part.strip() for part in use.inside.partition(","))
+    full = find_variable(name, model.names, use.where)
+    variable = next(v for v in model.variables if v.name == full)
+    name = use.spelled.setdefault(full, "".join(name.split()))
+    return variable, name, _Values(model, variable, use).read(listed)
 
 
 def _goal(model: CModel, criterion: str, which: str, antecedent: FNode, text: str) -> Goal:
@@ -110,11 +76,11 @@ def _has(model: CModel, variable: CVariable, value: int, step: int) -> FNode:
 class _Values:
     """Which values of a variable count: as the criterion lists them, as the project does, or by the type."""
 
-    def __init__(self, model: CModel, variable: CVariable, criterion: CoverageCriterion, kind: str) -> None:
+    def __init__(self, model: CModel, variable: CVariable, use: Use) -> None:
         self.model = model
         self.variable = variable
-        self.where = criterion.where
-        self.kind = kind
+        self.where = use.where
+        self.kind = use.kind
 
     def read(self, listed: str) -> dict[int, str]:
         """The values with what each is called; ``listed`` is ``0..5``, ``{0, 1, 4}`` or nothing.

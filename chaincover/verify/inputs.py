@@ -1,0 +1,216 @@
+"""Inputs that no formula can tell apart: one representative of each class, found by looking at all values or by z3.
+
+A formula sees of the inputs only the largest terms over inputs alone that are in it. Two combinations of inputs for
+which all these terms have the same values are of one class. Inputs that no common term reads are looked at apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+
+import numpy as np
+from pysmt.exceptions import SolverReturnedUnknownResultError
+from pysmt.fnode import FNode
+from pysmt.logics import QF_BV
+from pysmt.shortcuts import BV, Not, Or, Solver
+
+from bmc.formulas.evaluate import compile_formulas, post_order
+from bmc.formulas.unroll import plain
+from bmc.system.transition import InputVariable, StateVariable, Valuation, conjunction, equal, symbols_of
+from chaincover.verify.limits import Clock
+from chaincover.verify.vectors import Column, Vectors, column
+
+TOGETHER = 1 << 20
+"""Combinations of values that are looked at one by one."""
+ALONE = 1 << 16
+"""Values of one input that are looked at one by one."""
+BY_SOLVER = 4096
+"""Classes that z3 is asked for, one after the other."""
+
+_NONE, _STATE, _MIXED = object(), object(), object()
+
+
+@dataclass(frozen=True)
+class InputClasses:
+    """``columns`` hold one combination of values for each of ``size`` classes, of all inputs."""
+
+    columns: dict[str, Column]
+    size: int
+
+    def choice(self, number: int) -> Valuation:
+        """The inputs of one class."""
+        return {name: int(values[number]) for name, values in self.columns.items()}
+
+
+def input_classes(
+    inputs: Sequence[InputVariable], formulas: Sequence[FNode], framed: Sequence[FNode], clock: Clock
+) -> InputClasses | None:
+    """The classes of ``inputs`` for ``formulas`` over plain symbols and ``framed`` ones; None if there are too many."""
+    names = {var.name for var in inputs}
+    terms = dict.fromkeys(largest_terms(formulas, lambda s: "" if s.symbol_name() in names else None))
+    for term in largest_terms(framed, lambda s: s.symbol_name().rpartition("@")[2] if _name(s) in names else None):
+        terms[term.substitute({s: plain(s) for s in symbols_of(term)})] = None
+    parts: list[tuple[list[InputVariable], list[list[int]]]] = []
+    for group in _groups(inputs, list(terms)):
+        own = {var.name for var in group}
+        rows = _classes_of(group, [t for t in terms if symbols_of(t)[0].symbol_name() in own], clock)
+        if rows is None:
+            return None
+        parts.append((group, rows))
+    size = prod(len(rows) for _, rows in parts)
+    if size > min(TOGETHER, clock.limits.explored):
+        return None
+    columns: dict[str, Column] = {}
+    after = size
+    for group, rows in parts:
+        after //= len(rows)
+        for place, var in enumerate(group):
+            values = np.repeat(column([row[place] for row in rows], var.type.bits), after)
+            columns[var.name] = np.tile(values, size // len(values))
+    return InputClasses({var.name: columns[var.name] for var in inputs}, size)
+
+
+def _name(symbol: FNode) -> str:
+    return str(symbol.symbol_name().rpartition("@")[0])
+
+
+def largest_terms(formulas: Sequence[FNode], group: Callable[[FNode], Hashable | None]) -> list[FNode]:
+    """The largest terms in ``formulas`` whose symbols are all of one group; symbols without one (None) are of none."""
+    kinds: dict[FNode, object] = {}
+    found: dict[FNode, None] = {}
+    for node in post_order(formulas):
+        if node.is_symbol():
+            own = group(node)
+            kinds[node] = _STATE if own is None else own
+            continue
+        below = {kinds[a] for a in node.args()} - {_NONE}
+        kinds[node] = _NONE if not below else below.pop() if len(below) == 1 else _MIXED
+        if kinds[node] is _MIXED:
+            found.update((a, None) for a in node.args() if kinds[a] not in (_NONE, _STATE, _MIXED))
+    found.update((f, None) for f in formulas if kinds[f] not in (_NONE, _STATE, _MIXED))
+    return list(found)
+
+
+def _groups(inputs: Sequence[InputVariable], terms: Sequence[FNode]) -> list[list[InputVariable]]:
+    """``inputs`` in groups: those that one of ``terms`` reads are together."""
+    leader = {var.name: var.name for var in inputs}
+
+    def find(name: str) -> str:
+        while leader[name] != name:
+            name = leader[name]
+        return name
+
+    for term in terms:
+        first, *others = [s.symbol_name() for s in symbols_of(term)]
+        for other in others:
+            leader[find(other)] = find(first)
+    groups: dict[str, list[InputVariable]] = {}
+    for var in inputs:
+        groups.setdefault(find(var.name), []).append(var)
+    return list(groups.values())
+
+
+def _classes_of(group: list[InputVariable], terms: list[FNode], clock: Clock) -> list[list[int]] | None:
+    """One combination of raw values for each class of the inputs of one group; None if there are too many."""
+    if any(term.is_symbol() and _size(var) > ALONE for var in group for term in terms if term is var.symbol):
+        return None
+    kept: list[list[int]] = []
+    for var in group:
+        alone = largest_terms(terms, lambda s, name=var.name: s.symbol_name() == name or None)  # type: ignore[misc]
+        values = _values(var, alone, clock)
+        if values is None:
+            return _solved(group, terms, clock)
+        kept.append(values)
+    if len(group) == 1:
+        return [[value] for value in kept[0]]
+    if prod(map(len, kept)) > TOGETHER:
+        return _solved(group, terms, clock)
+    rows = list(product(*kept))
+    columns = {v.name: column([row[n] for row in rows], v.type.bits) for n, v in enumerate(group)}
+    return [list(rows[place]) for place in _firsts(Vectors(terms)(columns), len(rows))]
+
+
+def _values(var: InputVariable, terms: list[FNode], clock: Clock) -> list[int] | None:
+    """One raw value of each class of an input that is read by ``terms`` alone."""
+    if not terms:
+        low = allowed_ranges(var)[0]
+        return [_raw(var, 0 if low[0] <= 0 <= low[1] else low[0])]
+    if _size(var) > ALONE:
+        found = None if any(term.is_symbol() for term in terms) else _solved([var], terms, clock)
+        return None if found is None else [row[0] for row in found]
+    every = sorted((v for low, high in allowed_ranges(var) for v in range(low, high + 1)), key=lambda v: (v < 0, v))
+    raw = [_raw(var, value) for value in every]
+    if any(term.is_symbol() for term in terms):
+        return raw
+    return [raw[place] for place in _firsts(Vectors(terms)({var.name: column(raw, var.type.bits)}), len(raw))]
+
+
+def allowed_ranges(var: InputVariable | StateVariable) -> tuple[tuple[int, int], ...]:
+    """The values that ``var`` may have, as inclusive ranges."""
+    declared = var.values if isinstance(var, InputVariable) else ()
+    return declared or ((var.type.least, var.type.greatest),)
+
+
+def _size(var: InputVariable) -> int:
+    return sum(high - low + 1 for low, high in allowed_ranges(var))
+
+
+def _raw(var: InputVariable, value: int) -> int:
+    return value % (1 << max(var.type.bits, 1))
+
+
+def _firsts(columns: Sequence[Column], size: int) -> list[int]:
+    """The first of all rows that have the same values in ``columns``, in order."""
+    label = np.zeros(size, np.int64)
+    for values in columns:
+        _, own = np.unique(np.broadcast_to(values, (size,)), return_inverse=True)
+        _, label = np.unique(label * (int(own.max(initial=0)) + 1) + own, return_inverse=True)
+    _, first = np.unique(label, return_index=True)
+    return [int(place) for place in np.sort(first)]
+
+
+def _solved(group: list[InputVariable], terms: list[FNode], clock: Clock) -> list[list[int]] | None:
+    """As ``_classes_of``: z3 gives a combination of values that differs from all before in one of ``terms``."""
+    look = compile_formulas(terms)
+    solver = Solver(name="z3", logic=QF_BV, random_seed=7)
+    solver.add_assertion(conjunction(_in_range(var) for var in group))
+    rows: list[list[int]] = []
+    while len(rows) <= BY_SOLVER and not clock.over:
+        solver.z3.set("rlimit", clock.resources())
+        try:
+            if not solver.solve():
+                return rows
+        except SolverReturnedUnknownResultError:
+            return None
+        row = {var.name: int(solver.get_py_value(var.symbol)) for var in group}
+        rows.append(list(row.values()))
+        others = []
+        for term, value in zip(terms, look(row), strict=True):
+            if term.get_type().is_bool_type():
+                others.append(Not(term) if value else term)
+            else:
+                others.append(Not(term.Equals(BV(value, int(term.bv_width())))))
+        solver.add_assertion(Or(others))
+    return None
+
+
+def _in_range(var: InputVariable) -> FNode:
+    """The formula: the input has one of its allowed values."""
+    if not var.values or not var.type.bits:
+        return conjunction([]) if not var.values else Or([equal(var.symbol, var.type.constant(v)) for v in _few(var)])
+    word = var.symbol
+    parts = []
+    for low, high in var.values:
+        least, most = var.type.constant(low), var.type.constant(high)
+        if var.type.signed:
+            parts.append(conjunction([least.BVSLE(word), word.BVSLE(most)]))
+        else:
+            parts.append(conjunction([least.BVULE(word), word.BVULE(most)]))
+    return Or(parts)
+
+
+def _few(var: InputVariable) -> list[int]:
+    return [value for low, high in var.values for value in range(low, high + 1)]

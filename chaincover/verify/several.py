@@ -1,0 +1,178 @@
+"""``chains.json``: each chain that it names, what it says of them together, and that fewer would not do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from chaincover.chain import COVERED
+from chaincover.verify.document import Document, Summary, read_document, read_summary
+from chaincover.verify.limits import Clock, Limits
+from chaincover.verify.loading import Request, load_for
+from chaincover.verify.report import HOLDS, OPEN, UNCLAIMED, WRONG, Line, Verification
+from chaincover.verify.search import covers, search
+from chaincover.verify.verification import Checks, Listener, verify
+
+TOGETHER, FEWEST, TOTAL = "all chains", "number of chains", "total length"
+TOO_LARGE = "not looked at again: too many states or inputs"
+MOST_GOALS = 24
+"""Above this number of goals the least total length is not computed."""
+
+
+def verify_chains(place: Path, request: Request, limits: Limits, listener: Listener | None = None) -> Verification:
+    """Check a summary and every chain that it names, with the options of the command line. Errors as in ``verify``."""
+    listener = listener or Listener()
+    summary = read_summary(place)
+    documents = [read_document(place.parent / entry.file) for entry in summary.entries]
+    known = {goal.name: goal for document in documents for goal in document.goals}
+    named = [known.get(claim.name, claim) for claim in summary.verdicts]
+    controller = load_for(replace(documents[0], goals=tuple(named)), request)
+    clock = Clock(limits)
+    lines: list[Line] = []
+    for entry, document in zip(summary.entries, documents, strict=True):
+        names = {goal.name for goal in document.goals}
+        part = replace(controller, goals=tuple(goal for goal in controller.goals if goal.name in names))
+        found = verify(part, document, replace(limits, seconds=clock.left), _named(listener, entry.file))
+        lines += [replace(line, check=f"{entry.file}: {line.check}") for line in found.lines]
+    for line in _of_all(summary, documents, Checks(controller, _left(summary, documents), clock, listener)):
+        listener.line(line)
+        lines.append(line)
+    return Verification(str(place), tuple(lines))
+
+
+def _named(listener: Listener, file: str) -> Listener:
+    """``listener``, told of which chain each line is."""
+    return replace(listener, line=lambda line: listener.line(replace(line, check=f"{file}: {line.check}")))
+
+
+def _left(summary: Summary, documents: Sequence[Document]) -> Document:
+    """A document that claims what the summary says of goals that no chain covers, and nothing else."""
+    left = tuple(claim for claim in summary.verdicts if claim.verdict != COVERED)
+    return replace(documents[0], goals=left, chain=None, certificate=None)
+
+
+def _of_all(summary: Summary, documents: Sequence[Document], checks: Checks) -> Iterator[Line]:
+    """What is said of all chains together."""
+    yield _together(summary, documents)
+    yield from _number(summary, documents, checks)
+    if checks.document.goals:
+        yield checks.uncovered()
+
+
+def _together(summary: Summary, documents: Sequence[Document]) -> Line:
+    """What the summary says, against the chains' own files."""
+    faults = []
+    for entry, own in zip(summary.entries, documents, strict=True):
+        steps, bounds = 0 if own.chain is None else own.chain.steps, own.bounds
+        told = (entry.length, entry.lower, entry.minimal, list(entry.goals))
+        if told != (steps, bounds.lower, bounds.minimal, own.credited):
+            faults.append(f"{entry.file} is another chain than the summary says")
+    total = sum(0 if document.chain is None else document.chain.steps for document in documents)
+    if total != summary.length:
+        faults.append(f"the chains have {total} steps, not {summary.length}")
+    if summary.minimal and summary.lower != summary.length:
+        faults.append(f"the chains are said to be minimal: {summary.length} steps, bound {summary.lower}")
+    reached = {goal for document in documents for goal in document.credited}
+    claimed = set(_covered(summary))
+    if claimed - reached:
+        faults.append(f"no chain covers {', '.join(sorted(claimed - reached))}")
+    text = f"{len(documents)} chains, {total} steps, {len(reached)} goals"
+    return Line(TOGETHER, WRONG if faults else HOLDS, text, tuple(faults))
+
+
+def _number(summary: Summary, documents: Sequence[Document], checks: Checks) -> Iterator[Line]:
+    """Whether fewer chains would do, or as many of fewer steps in all."""
+    number = len(summary.entries)
+    fewest = Line(FEWEST, UNCLAIMED, f"{number}; nothing is said about fewer")
+    if number == 1:
+        fewest = Line(FEWEST, HOLDS, "one, and none would cover nothing")
+    elif summary.fewest:
+        fewest = _fewest(summary, checks)
+    yield fewest
+    if number == 1 and 0 < summary.lower <= documents[0].bounds.lower:
+        yield Line(TOTAL, HOLDS, "that of the one chain: see its lower bound")
+    elif summary.lower:
+        yield _total(summary, checks)
+    else:
+        yield Line(TOTAL, UNCLAIMED, f"{summary.length} steps; nothing is said about shorter ones")
+
+
+def _fewest(summary: Summary, checks: Checks) -> Line:
+    """Whether the conflicts are ones, by a search over all runs, and do not allow fewer chains."""
+    number = len(summary.entries)
+    if fits(_covered(summary), summary.conflicts, number - 1):
+        return Line(FEWEST, WRONG, f"the conflicts would allow {number - 1} chains")
+    unknown = {name for conflict in summary.conflicts for name in conflict} - set(checks.setting.names)
+    if unknown:
+        return Line(FEWEST, WRONG, f"a conflict names unknown goals: {', '.join(sorted(unknown))}")
+    watch = checks.watch
+    if watch is None or checks.confirmation.differences:
+        return Line(FEWEST, OPEN, TOO_LARGE)
+    for conflict in summary.conflicts:
+        found = search(watch, conflict, checks.clock)
+        if found.length is not None:
+            return Line(FEWEST, WRONG, f"one chain of {found.length} steps covers {', '.join(conflict)} together")
+        if not found.complete:
+            return Line(FEWEST, OPEN, f"the conflict {', '.join(conflict)} was not proved again: too large")
+    return Line(FEWEST, HOLDS, f"no {number - 1} will do: {len(summary.conflicts)} conflicts hold for all runs")
+
+
+def _total(summary: Summary, checks: Checks) -> Line:
+    """Whether so many chains take at least so many steps in all, by all sets of goals that one run covers."""
+    number, goals, watch = len(summary.entries), _covered(summary), checks.watch
+    if summary.lower > summary.length:
+        return Line(TOTAL, WRONG, f"the bound {summary.lower} is above the {summary.length} steps of the chains")
+    if watch is None or checks.confirmation.differences:
+        return Line(TOTAL, OPEN, TOO_LARGE)
+    found = covers(watch, goals, checks.clock)
+    if found is None or len(goals) > MOST_GOALS:
+        return Line(TOTAL, OPEN, TOO_LARGE)
+    least = least_total(goals, found, number)
+    if least is not None and least < summary.lower:
+        return Line(TOTAL, WRONG, f"{number} chains of {least} steps in all cover the goals, below {summary.lower}")
+    return Line(TOTAL, HOLDS, f"no {number} chains take less than {summary.lower} steps in all")
+
+
+def _covered(summary: Summary) -> list[str]:
+    return [claim.name for claim in summary.verdicts if claim.verdict == COVERED]
+
+
+def fits(goals: Sequence[str], conflicts: Sequence[Sequence[str]], number: int) -> bool:
+    """Whether ``goals`` can be shared out among ``number`` chains so that none has all goals of a conflict."""
+    sets = [frozenset(conflict) for conflict in conflicts]
+    return _fits(goals, [frozenset()] * number, sets)
+
+
+def _fits(rest: Sequence[str], classes: list[frozenset[str]], sets: list[frozenset[str]]) -> bool:
+    if not rest:
+        return True
+    for index, members in enumerate(classes):
+        more = members | {rest[0]}
+        broken = any(conflict <= more for conflict in sets)
+        if not broken and _fits(rest[1:], [*classes[:index], more, *classes[index + 1 :]], sets):
+            return True
+        if not members:  # the other empty ones are no different
+            break
+    return False
+
+
+def least_total(goals: Sequence[str], covers: Mapping[frozenset[str], int], number: int) -> int | None:
+    """The least total length of at most ``number`` runs that cover ``goals`` together; None if they cannot.
+
+    ``covers``: for each set of goals that one run covers, its least length.
+    """
+    bits = {goal: 1 << place for place, goal in enumerate(goals)}
+    masks: dict[int, int] = {}
+    for names, length in covers.items():
+        mask = sum(bits[name] for name in names if name in bits)
+        masks[mask] = min(length, masks.get(mask, length))
+    totals = {0: 0}
+    for _ in range(number):
+        more = dict(totals)
+        for done, steps in totals.items():
+            for mask, length in masks.items():
+                if steps + length < more.get(done | mask, steps + length + 1):
+                    more[done | mask] = steps + length
+        totals = more
+    return totals.get((1 << len(goals)) - 1)

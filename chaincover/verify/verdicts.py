@@ -1,0 +1,172 @@
+"""The verdicts on goals that a chain does not cover, and that no chain does: as far as they claim a proof."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from pysmt.shortcuts import TRUE, And, Not
+
+from bmc.engines.protocol import Status
+from bmc.errors import CheckDisagreed
+from bmc.formulas.unroll import shift
+from bmc.system.run import Run
+from chaincover.certificate import MostFact
+from chaincover.chain import EXCLUDED, NO_WAY_TO_FINAL, UNREACHABLE
+from chaincover.verify.claims import uncovered
+from chaincover.verify.document import Document, GoalClaim
+from chaincover.verify.invariants import Assumed
+from chaincover.verify.limits import Clock
+from chaincover.verify.report import HOLDS, OPEN, UNCLAIMED, WRONG, Line, told_inputs
+from chaincover.verify.search import Outcome, search
+from chaincover.verify.setting import Setting
+from chaincover.verify.states import Confirmation
+from chaincover.verify.unrolling import Unrolling
+from chaincover.verify.watch import FAR, Watch
+
+UNCOVERED = "goals not covered"
+INDUCTION = 8
+"""The largest k of a proof by k-induction, as where it was claimed."""
+TOO_MANY = "too many states to look at all runs"
+_SEARCHED = "reachable states were searched"
+_MOST = re.compile(r"no chain covers more than (\d+) of them at all")
+
+Verdict = tuple[str, str]
+"""A verdict and why."""
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """Checks what is said of runs of any length. ``watch``: all runs, None where there are too many states."""
+
+    setting: Setting
+    document: Document
+    known: Assumed
+    watch: Watch | None
+    clock: Clock
+
+    def line(self, confirmation: Confirmation | None) -> Line:
+        """The verdict on all of them."""
+        found = list(self._all())
+        texts = [f"{said}: {why}" for said, (_, why) in found]
+        kinds = {verdict for _, (verdict, _) in found}
+        if confirmation is not None and confirmation.differences and HOLDS in kinds:
+            return Line(UNCOVERED, WRONG, "original and model take different steps", confirmation.differences[:3])
+        if confirmation is not None and self.watch is not None:
+            texts.append(confirmation.told(self.watch.table.steps))
+        verdict = next((v for v in (WRONG, OPEN, HOLDS) if v in kinds), UNCLAIMED)
+        return Line(UNCOVERED, verdict, "; ".join(texts))
+
+    def _all(self) -> Iterator[tuple[str, Verdict]]:
+        for goal in uncovered(self.document):
+            if goal.verdict != EXCLUDED:
+                yield f"{goal.name} ({goal.verdict})", self._alone(goal)
+        for names in self._conflicts():
+            yield f"no chain covers {', '.join(names)} together", self._together(names, len(names))
+        most = self._most()
+        if most is not None:
+            yield f"no chain covers more than {most.number} of {len(most.goals)} goals", self._at_most(most)
+        proved = bool(self._conflicts() or most)
+        for goal in uncovered(self.document):
+            if goal.verdict == EXCLUDED and not proved:
+                yield f"{goal.name} ({goal.verdict})", (UNCLAIMED, "no proof is claimed")
+
+    # what is claimed
+
+    def _conflicts(self) -> Sequence[tuple[str, ...]]:
+        """The sets of goals that are said not to fit together at all."""
+        proof = self.document.certificate
+        if proof is not None and proof.conflicts:
+            return proof.conflicts
+        told = [g for g in self.document.goals if g.verdict == EXCLUDED and _SEARCHED in g.detail]
+        if self.document.chain is not None or not told:
+            return ()
+        return (tuple(goal.name for goal in told),)
+
+    def _most(self) -> MostFact | None:
+        """How many goals one chain is said to cover at most."""
+        proof = self.document.certificate
+        if proof is not None and proof.most is not None:
+            return proof.most
+        found = [_MOST.search(g.detail) for g in self.document.goals if g.verdict == EXCLUDED]
+        number = next((int(match[1]) for match in found if match), None)
+        names = (g.name for g in self.document.goals if g.verdict not in (UNREACHABLE, NO_WAY_TO_FINAL))
+        return None if number is None or self.document.chain is None else MostFact(tuple(names), number)
+
+    # what is checked
+
+    def _alone(self, claim: GoalClaim) -> Verdict:
+        """Whether no run covers a goal (and goes on to the end)."""
+        to_end = claim.verdict == NO_WAY_TO_FINAL
+        if claim.verdict not in (UNREACHABLE, NO_WAY_TO_FINAL) or (to_end and "within K" in claim.detail):
+            return UNCLAIMED, "no proof is claimed"
+        if claim.name not in self.setting.by_name:
+            return WRONG, "this is no goal"
+        if self.watch is None:
+            verdict, why = never(self.setting, claim.name, self.known, self.clock)
+            # a run covers it: whether one goes on to the end is left open
+            return (OPEN, TOO_MANY) if verdict == WRONG and to_end else (verdict, why)
+        table = self.watch.table
+        if to_end:
+            found = self.watch.remaining[claim.name][list(table.starts)].min(initial=FAR) < FAR
+        else:
+            found = bool(self.watch.possible(frozenset([self.watch.start[claim.name]])).any())
+        if not found:
+            return HOLDS, "no run among all"
+        anywhere = self.setting if to_end else replace(self.setting, final=None)
+        outcome = search(Watch(table, anywhere, [claim.name]), [claim.name], self.clock)
+        return WRONG, f"a run does so: {told_inputs(self.setting.system, outcome.inputs)}"
+
+    def _together(self, names: Sequence[str], number: int) -> Verdict:
+        """Whether no run to the end covers so many of the goals ``names``."""
+        strange = [name for name in names if name not in self.setting.by_name]
+        if strange:
+            return WRONG, f"{', '.join(strange)} is no goal"
+        if self.watch is None:
+            return OPEN, TOO_MANY
+        found: Outcome = search(self.watch, names, self.clock, enough=number)
+        if found.length is not None:
+            return WRONG, f"a run of {found.length} steps does so: {told_inputs(self.setting.system, found.inputs)}"
+        if not found.complete:
+            return OPEN, "too many combinations of state and goals, or no time left"
+        return HOLDS, f"no run among all, {found.nodes} combinations of state and goals"
+
+    def _at_most(self, most: MostFact) -> Verdict:
+        """Whether no run to the end covers more goals than claimed, and the chain covers so many."""
+        chain = self.document.chain
+        covered = {*self.document.credited} & {*most.goals}
+        if chain is not None and len(covered) != most.number:
+            return WRONG, f"the chain covers {len(covered)} of them"
+        return self._together(most.goals, most.number + 1)
+
+
+def never(setting: Setting, name: str, known: Assumed, clock: Clock) -> Verdict:
+    """HOLDS if no run covers the goal ``name`` (whatever comes after), WRONG with a run that does, else OPEN; and why.
+
+    ``known`` is true of every state that can be reached.
+    """
+    goal = setting.by_name[name]
+    first = Unrolling(setting.system, setting.formulas, setting.system.init_formula, TRUE(), clock)
+    anywhere = Unrolling(setting.system, setting.formulas, known.start, known.always, clock)
+    for k in range(INDUCTION + 1):
+        steps, here = k + goal.length, shift(goal.antecedent, k)
+        before = [Not(shift(goal.antecedent, step)) for step in range(k)]
+        answer = anywhere.ask(And(*before, here, anywhere.valid(steps)), steps)
+        if answer.status is Status.UNSAT:
+            how = f"by induction over {k} step(s)" if k else "no state allows it"
+            return HOLDS, f"{how}{' together with the invariants' if not known.always.is_true() else ''}"
+        covered = first.ask(And(here, first.valid(steps)), steps)
+        if covered.status is Status.SAT and covered.run is not None:
+            return WRONG, f"a run does so: {told_inputs(setting.system, _sound(setting, name, covered.run, k).inputs)}"
+        if Status.UNKNOWN in (answer.status, covered.status):
+            return OPEN, "too many states to look at all runs, and the solver did not finish"
+    return OPEN, "too many states to look at all runs, and no induction proves it"
+
+
+def _sound(setting: Setting, name: str, run: Run, step: int) -> Run:
+    """``run``, which covers the goal ``name`` from ``step`` on; CheckDisagreed if it does not when simulated."""
+    fine = setting.starts_in_init(run) and setting.sound(run) == run.length and step in setting.covered(run)[name]
+    if not fine:
+        raise CheckDisagreed(f"the solver's run does not cover '{name}' when simulated")
+    return run

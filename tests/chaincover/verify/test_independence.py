@@ -1,0 +1,71 @@
+"""``chaincover.verify`` imports nothing of the search: every import statement of the room is looked at."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import chaincover
+
+ROOM = Path(str(chaincover.__file__)).parent / "verify"
+ALLOWED = (
+    "bmc.errors",
+    "bmc.formulas",
+    "bmc.floats",
+    "bmc.system",
+    "bmc.c",
+    "bmc.native",
+    "bmc.engines",
+    "properties",
+    "chaincover.certificate",
+    "chaincover.chain",
+    "chaincover.problem",
+    "chaincover.weights",
+    "chaincover.formats",
+    "chaincover.project",
+    "chaincover.replay",
+    "chaincover.verify",
+)
+"""docs/verify.md names these."""
+OWN = ("bmc", "properties", "chaincover", "benchmarks")
+
+
+def imported(text: str) -> set[str]:
+    """The modules of this repository that a source text imports, wherever in it."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            assert node.module is not None
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return {name for name in found if name.split(".")[0] in OWN}
+
+
+def strange(text: str) -> list[str]:
+    """Those that are not allowed."""
+    return sorted(
+        name for name in imported(text) if not any(name == room or name.startswith(f"{room}.") for room in ALLOWED)
+    )
+
+
+@pytest.mark.parametrize("module", sorted(ROOM.glob("*.py")), ids=lambda path: path.stem)
+def test_nothing_of_the_search_is_imported(module: Path) -> None:
+    assert strange(module.read_text(encoding="utf-8")) == []
+
+
+def test_a_forbidden_import_would_be_found() -> None:
+    lines = ["def f():", "    from bmc.explicit import listing", "import chaincover.graph.edges"]
+    text = "\n".join([*lines, "from chaincover import pipeline"])
+    assert strange(text) == ["bmc.explicit.listing", "chaincover.graph.edges", "chaincover.pipeline"]
+    assert strange("from chaincover.options import Options") == ["chaincover.options.Options"]
+    assert strange("from bmc.system.run import Run\nimport numpy") == []
+
+
+def test_the_documentation_names_what_is_allowed() -> None:
+    text = (Path(str(chaincover.__file__)).parent.parent / "docs" / "verify.md").read_text(encoding="utf-8")
+    missing = [room for room in ALLOWED if f"`{room}`" not in text]
+    assert missing == []
