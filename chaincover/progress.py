@@ -5,25 +5,23 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import click
 
-from chaincover.chain import COVERED
+from chaincover.chain import COVERED, Verdict
 from chaincover.result import ChainResult
 
 WIDTH = 118
 """Characters of the line that replaces itself on a terminal."""
 
 
-def summary(result: ChainResult) -> str:
+def described(result: ChainResult) -> str:
     """The best answer so far in a line: goals covered, length in hand, lower bound and gap."""
-    covered = sum(1 for verdict in result.verdicts if verdict.status == COVERED)
-    bounds = result.bounds
-    goals = f"{covered} of {len(result.verdicts)} goals"
+    bounds, goals = result.bounds, goals_covered(result.verdicts)
     if result.chain is None:
-        return f"{goals}; no chain yet, none is shorter than {bounds.lower} steps"
+        return f"{goals}; no chain yet" + (f", none is shorter than {bounds.lower} steps" if bounds.lower else "")
     steps = f"{bounds.length} step{'' if bounds.length == 1 else 's'}"
     if bounds.minimal:
         return f"{goals} in {steps}, minimal"
@@ -31,12 +29,17 @@ def summary(result: ChainResult) -> str:
     return f"{goals} in {steps}, none below {bounds.lower}{gap}"
 
 
+def goals_covered(verdicts: Sequence[Verdict]) -> str:
+    """How many goals are covered, and of how many."""
+    return f"{sum(1 for verdict in verdicts if verdict.status == COVERED)} of {len(verdicts)} goals"
+
+
 @dataclass
 class Progress:
     """Tells on stderr how a run goes on.
 
-    On a terminal one line replaces itself: elapsed time, stage, best answer. Elsewhere each better answer is a line, and
-    with ``verbosity`` 1 so is what each stage does; -1 tells nothing. ``seconds`` are those of the parts of a command.
+    On a terminal one line replaces itself: elapsed time, stage, best answer. Elsewhere each better answer is a line,
+    and with ``verbosity`` 1 so is what each stage does; -1 tells nothing. ``seconds`` are those of a command's parts.
     """
 
     verbosity: int = 0
@@ -53,14 +56,8 @@ class Progress:
         elif self._replaces:
             self._replace_line()
 
-    def improved(self, result: Callable[[], ChainResult]) -> None:
-        """There is a better answer."""
-        if self.verbosity >= 0:
-            self.better(result())
-
-    def better(self, result: ChainResult) -> None:
-        """``result`` is the best answer so far."""
-        best = summary(result)
+    def better(self, best: str) -> None:
+        """``best`` describes the best answer so far."""
         if best == self._best:
             return
         self._best = best

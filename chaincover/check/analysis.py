@@ -20,13 +20,13 @@ from bmc.native.differential import Comparison, Sampler, compare
 from bmc.native.original import NoCompiler, compiled
 from bmc.system.hold import own_part, released
 from bmc.system.transition import Condition, TransitionSystem
-from chaincover.limits import Limits
 from chaincover.check.found_invariants import FoundInvariant, find_invariants
 from chaincover.check.goal_facts import GoalFacts
 from chaincover.check.goal_search import facts_among, list_states
 from chaincover.check.liveness import Liveness, find_liveness
 from chaincover.check.suspects import Suspect, SuspectSearch
 from chaincover.check.vacuity import VacuitySearch
+from chaincover.limits import Limits
 from chaincover.project.load import Controller
 from chaincover.project.values import show_ranges
 from chaincover.reductions.slicing import sliced

@@ -18,7 +18,6 @@ from bmc.errors import LimitReached
 from bmc.explicit.explore import EXACT_STATES, StateGraph, affordable, invariant_of, state_graph
 from bmc.formulas.unroll import at, plain, shift
 from bmc.system.transition import TransitionSystem, Valuation, conjunction, equal, symbols_of
-from chaincover.limits import Limits
 from chaincover.check.goal_facts import (
     APART,
     EQUAL,
@@ -36,6 +35,7 @@ from chaincover.check.goal_facts import (
 )
 from chaincover.check.trigger_states import components, states_where, trigger_states
 from chaincover.graph.reachability import GraphBuilder
+from chaincover.limits import Limits
 from chaincover.weights import Edge, ReachGraph
 from properties.goal import Goal
 

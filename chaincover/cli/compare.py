@@ -11,22 +11,21 @@ from rich.console import Console
 from rich.table import Table
 
 from chaincover.cli.options import (
-    bound_option,
-    controller_options,
-    hold_option,
-    overlap_option,
+    Search,
+    Shown,
+    comparison_options,
+    held_request_options,
     prepare,
-    start_progress,
-    work_options,
+    shown_options,
 )
 from chaincover.formats.output import prepare_folder, to_json, write_text
 from chaincover.orderings import NAMES as ORDERINGS
-from chaincover.project.load import Controller
+from chaincover.project.load import Controller, Request
 from chaincover.report import console
 from chaincover.report.comparison import NAMES, Comparison, Row, compare
 from chaincover.report.documents import tool_version, versions
 
-SCHEMA = "chaincover/compare/1"
+SCHEMA = "chaincover/compare/2"
 COLUMNS = (
     "ordering",
     "path_cost",
@@ -43,7 +42,7 @@ COLUMNS = (
 
 
 @click.command(name="compare")
-@controller_options
+@held_request_options
 @click.option(
     "--ordering",
     "orderings",
@@ -51,35 +50,25 @@ COLUMNS = (
     multiple=True,
     help=f"An ordering to compare; repeat it for more. Without it: {', '.join(NAMES)}.",
 )
-@hold_option
-@bound_option
-@overlap_option
-@work_options
-@click.option(
-    "--time-limit",
-    type=click.FloatRange(min=0, min_open=True),
-    default=60.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="For the graph, and again for each ordering with its chain.",
-)
+@comparison_options
 @click.option("-o", "--output", metavar="DIR", help="Folder for compare.csv and compare.json.")
-def compare_command(orderings: tuple[str, ...], output: str | None, as_json: bool, **given: Any) -> int:
+@shown_options
+def command(request: Request, search: Search, shown: Shown, orderings: tuple[str, ...], output: str | None) -> int:
     """Run several orderings on the same graph, side by side."""
-    progress = start_progress(given)
-    controller, options = prepare({**given, "ordering": None}, progress)
+    progress = shown.progress()
+    controller, options = prepare(request, search, progress)
     folder = prepare_folder(output) if output else None
     names = tuple(dict.fromkeys(orderings or NAMES))
     with progress.stage("compare"):
-        found = compare(controller.system, controller.goals, controller.final, options, names, progress)
+        found = compare(controller.problem, options, names, progress)
     progress.done()
     data = as_data(controller, found)
     if folder is not None:
         write_text(folder / "compare.json", to_json(data))
         write_text(folder / "compare.csv", as_csv(found))
-    if as_json:
+    if shown.as_json:
         click.echo(to_json(data), nl=False)
-    elif not given["quiet"]:
+    elif shown.text:
         show(console.console(), controller, found)
         if folder is not None:
             console.say(console.console(), f"written to {folder}/: compare.csv, compare.json")

@@ -19,12 +19,12 @@ from chaincover.cli.options import (
     search_options,
     shown_options,
 )
-from chaincover.cli.saving import Saving
+from chaincover.cli.saving import Answers, Saving
 from chaincover.formats import chain_file
 from chaincover.formats.output import CannotWrite, prepare_folder, to_json, write_text
 from chaincover.options import Options
 from chaincover.problem import Problem
-from chaincover.progress import Progress
+from chaincover.progress import Progress, described
 from chaincover.project.load import Controller, Request
 from chaincover.replay.original import Replay, replay
 from chaincover.report import console
@@ -83,10 +83,15 @@ def _maximum_coverage() -> Find:
 def generate_chain(run: Run, find: Find) -> int:
     """Search, write, replay, show; the exit code."""
     controller, progress = run.controller, run.progress
-    saving = Saving(progress, lambda best: _write(run, best, results.chain_document(controller, best, False)))
+    answers = Answers[ChainResult](
+        write=lambda best: _write(run, best, results.chain_document(controller, best, False)),
+        described=described,
+        chains=lambda best: best.chain,
+    )
+    saving = Saving(progress, answers)
     with saving.kept(run.folder), progress.stage("search"):
         result = find(controller.problem, run.options, saving)
-    progress.better(result)
+    progress.better(described(result))
     played, problem = try_replay(run, controller, result)
     progress.done()
     document = results.chain_document(controller, result)
@@ -105,9 +110,9 @@ def generate_chain(run: Run, find: Find) -> int:
         if errors[0] is problem:
             files = "chain.json, run.json" + (", chain.csv" if result.chain else "")
             console.say(out, f"written to {run.folder}/: {files}")
-    for error in errors:
-        if error is not None:
-            raise error
+    for stopped in errors:
+        if stopped is not None:
+            raise stopped
     return results.exit_code(controller, result, played)
 
 

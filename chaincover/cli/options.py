@@ -27,7 +27,7 @@ PREPARING = 0.2
 """The part of a time limit that proving the project's invariants may take before the search."""
 
 
-class Amount(click.ParamType):
+class Amount(click.ParamType):  # type: ignore[type-arg]
     """A number above 0, or ``none`` for no limit."""
 
     name = "amount"
@@ -127,6 +127,21 @@ work_options = (
     ),
 )
 graph_options = gathers("search", Search, bound_option, overlap_option, *work_options, time_option)
+comparison_options = gathers(
+    "search",
+    Search,
+    bound_option,
+    overlap_option,
+    *work_options,
+    click.option(
+        "--time-limit",
+        type=SECONDS,
+        default=60.0,
+        show_default=True,
+        metavar="SECONDS",
+        help="For the graph, and again for each ordering with its chain.",
+    ),
+)
 search_options = gathers(
     "search",
     Search,
@@ -140,7 +155,9 @@ search_options = gathers(
     ),
     *work_options,
     click.option("--max-length", type=COUNT, metavar="STEPS", help="No chain longer than this."),
-    click.option("--no-cache", "cached", flag_value=False, default=True, help="Neither read nor keep the graph on disk."),
+    click.option(
+        "--no-cache", "cached", flag_value=False, default=True, help="Neither read nor keep the graph on disk."
+    ),
     click.option("--memory-limit", type=click.IntRange(min=1), metavar="MB", help="For the solver."),
     time_option,
 )
@@ -194,7 +211,7 @@ def settings(search: Search, project: Project) -> Options:
     """The settings of a search, by its options, else by the project, else by default."""
     from chaincover.graph.cache import default_folder
 
-    chosen = {
+    chosen: dict[str, Any] = {
         "bound": project.bound if search.bound is None else search.bound,
         "overlap": search.overlap or project.overlap,
         "ordering": search.ordering or project.ordering,
@@ -204,7 +221,7 @@ def settings(search: Search, project: Project) -> Options:
     chosen |= {name: value for name in same if (value := getattr(search, name)) is not None}
     if search.effort is not None:
         chosen["effort"] = None if isinf(search.effort) else search.effort
-    return Options(**chosen)  # type: ignore[arg-type]
+    return Options(**chosen)
 
 
 def prepare(request: Request, search: Search, progress: Progress) -> tuple[Controller, Options]:

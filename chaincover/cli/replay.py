@@ -111,9 +111,7 @@ def _with_criteria(program: Program, request: Request, more: list[str]) -> tuple
 
 def _all_goals(program: Program, request: Request, more: Sequence[str], texts: Sequence[str] = ()) -> Controller:
     """The controller with all goals, also those of the criteria ``more`` and of the properties ``texts``."""
-    return program.controller(
-        (*request.properties, *texts), request.final, criteria=(*request.cover, *more)
-    )
+    return program.controller((*request.properties, *texts), request.final, criteria=(*request.cover, *more))
 
 
 def _lost(recorded: Recorded, controller: Controller) -> list[RecordedGoal]:

@@ -2,51 +2,66 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import count
-from pathlib import Path
 from typing import Any
 
 import click
 from rich.console import Console
 
 from chaincover.chain import COVERED, UNDECIDED
+from chaincover.cli.generate import Run, try_replay
+from chaincover.cli.saving import Answers, Saving
 from chaincover.formats import chain_file
-from chaincover.formats.output import to_json, write_text
+from chaincover.formats.output import CannotWrite, to_json, write_text
 from chaincover.partition.several import SeveralChains, generate_several
-from chaincover.pipeline import ChainResult, Options
-from chaincover.progress import Progress
+from chaincover.progress import goals_covered
 from chaincover.project.load import Controller
-from chaincover.replay.original import Replay, replay
+from chaincover.replay.original import Replay
 from chaincover.report import console
 from chaincover.report import documents as results
+from chaincover.result import ChainResult
 from chaincover.verdicts import infeasible
 
+Replays = Sequence[Replay | None]
 
-def run(
-    controller: Controller, options: Options, folder: Path, with_replay: bool, as_json: bool, progress: Progress
-) -> int:
+
+def generate_chains(run: Run) -> int:
     """Search, replay, write ``chains.json``, ``chain-N.json`` and ``chain-N.csv``, and show. The exit code."""
-    with progress.stage("search"):
-        found = generate_several(controller.system, controller.goals, controller.final, options, progress)
-    parts = [_part(controller, result) for result in found.results]
-    played: list[Replay | None] = []
-    for part, result in zip(parts, found.results, strict=True):
-        with progress.stage("replay"):
-            played.append(_replay(part, result) if with_replay else None)
-    progress.done()
-    document = summary(controller, options, found)
-    _write(folder, parts, found, played, progress, document)
-    if as_json:
-        click.echo(to_json(document), nl=False)
-    elif progress.verbosity >= 0:
-        _show(console.console(), controller, parts, found, played, folder)
-    return _exit_code(controller, parts, found, played)
+    answers = Answers[SeveralChains](
+        write=lambda best: _write(run, best, [None] * len(best.results), finished=False),
+        described=described,
+        chains=lambda best: [result.chain for result in best.results],
+    )
+    saving = Saving(run.progress, answers)
+    with saving.kept(run.folder), run.progress.stage("search"):
+        found = generate_several(run.controller.problem, run.options, saving)
+    run.progress.better(described(found))
+    parts = [_part(run.controller, result) for result in found.results]
+    tried = [try_replay(run, part, result) for part, result in zip(parts, found.results, strict=True)]
+    played = [own for own, _ in tried]
+    errors = [problem for _, problem in tried if problem is not None]
+    run.progress.done()
+    try:
+        _write(run, found, played)
+    except CannotWrite as error:
+        errors.insert(0, error)
+    if run.shown.as_json and not errors:
+        click.echo(to_json(summary(run, found)), nl=False)
+    elif run.shown.text:
+        _show(console.console(), run, found, played)
+    if errors:
+        raise errors[0]
+    return _exit_code(run.controller, found, played)
 
 
-def _replay(part: Controller, result: ChainResult) -> Replay:
-    assert result.chain is not None
-    return replay(part, chain_file.stimulus_of(part.system, result.chain), infeasible(part.goals, result.verdicts))
+def described(found: SeveralChains) -> str:
+    """The best chains so far in a line."""
+    chains = f"{len(found.results)} chain{'' if len(found.results) == 1 else 's'}"
+    return (
+        f"{goals_covered(found.verdicts)} by {chains} of {found.length} steps in all, none below {found.bounds.lower}"
+    )
 
 
 def _part(controller: Controller, result: ChainResult) -> Controller:
@@ -55,12 +70,13 @@ def _part(controller: Controller, result: ChainResult) -> Controller:
     return replace(controller, goals=tuple(goal for goal in controller.goals if goal.name in names))
 
 
-def summary(controller: Controller, options: Options, found: SeveralChains) -> dict[str, Any]:
+def summary(run: Run, found: SeveralChains, finished: bool = True) -> dict[str, Any]:
     """What was found, as the data of ``chains.json``; the same for the same input."""
+    controller = run.controller
     return {
         "schema": chain_file.CHAINS_SCHEMA,
         "controller": controller.system.name,
-        "settings": results.settings(controller, options),
+        "settings": results.settings(controller, run.options),
         "chains": [
             {
                 "file": f"chain-{number}.json",
@@ -76,8 +92,8 @@ def summary(controller: Controller, options: Options, found: SeveralChains) -> d
         "lower": found.bounds.lower,
         "minimal": found.bounds.minimal,
         "basis": found.bounds.basis,
-        "fewest_within_k": found.fewest,
-        "fewest_at_all": found.fewest and found.at_all,
+        "number_minimal_within_k": found.fewest,
+        "number_minimal": found.fewest and found.at_all,
         "conflicts": [{"goals": list(c.goals), "reason": c.reason, "at_all": c.at_all} for c in found.conflicts],
         "verdicts": [
             {
@@ -90,27 +106,24 @@ def summary(controller: Controller, options: Options, found: SeveralChains) -> d
             }
             for goal, v in zip(controller.goals, found.verdicts, strict=True)
         ],
+        "finished": finished,
         "stopped_by": found.stopped_by,
     }
 
 
-def _write(
-    folder: Path,
-    parts: list[Controller],
-    found: SeveralChains,
-    played: list[Replay | None],
-    progress: Progress,
-    document: dict[str, Any],
-) -> None:
-    for number, (part, result) in enumerate(zip(parts, found.results, strict=True), 1):
+def _write(run: Run, found: SeveralChains, played: Replays, finished: bool = True) -> None:
+    """Write the files of all chains and the summary; those of chains that there are no longer are removed."""
+    folder = run.folder
+    for number, (result, own) in enumerate(zip(found.results, played, strict=True), 1):
         assert result.chain is not None
-        write_text(folder / f"chain-{number}.json", to_json(results.chain_document(part, result)))
+        part = _part(run.controller, result)
+        write_text(folder / f"chain-{number}.json", to_json(results.chain_document(part, result, finished)))
         table = chain_file.chain_csv(part.system, result.chain, part.project.period)
         write_text(folder / f"chain-{number}.csv", table)
-        run_data = results.run_document(part, result, played[number - 1], progress.seconds)
+        run_data = results.run_document(part, result, own, run.progress.seconds)
         write_text(folder / f"run-{number}.json", to_json(run_data))
-    write_text(folder / "chains.json", to_json(document))
-    for number in count(len(parts) + 1):
+    write_text(folder / "chains.json", to_json(summary(run, found, finished)))
+    for number in count(len(found.results) + 1):
         old = [folder / f"chain-{number}.json", folder / f"chain-{number}.csv", folder / f"run-{number}.json"]
         if not any(place.exists() for place in old):
             return
@@ -118,33 +131,29 @@ def _write(
             place.unlink(missing_ok=True)
 
 
-def _show(
-    out: Console,
-    controller: Controller,
-    parts: list[Controller],
-    found: SeveralChains,
-    played: list[Replay | None],
-    folder: Path,
-) -> None:
-    for part, result, own in zip(parts, found.results, played, strict=True):
-        console.show_result(out, part, result)
+def _show(out: Console, run: Run, found: SeveralChains, played: Replays) -> None:
+    controller = run.controller
+    for result, own in zip(found.results, played, strict=True):
+        console.show_result(out, _part(controller, result), result)
         if own is not None:
             console.show_replay(out, own)
         console.say(out, "")
     covered = sum(1 for v in found.verdicts if v.status == COVERED)
     chains = f"{len(found.results)} chain{'' if len(found.results) == 1 else 's'}"
-    fewest = ""
+    minimal = ""
     if found.fewest and len(found.results) > 1:
-        fewest = ", the fewest there can be" if found.at_all else ", the fewest within the K reached"
-    goals = f"{covered} of {len(controller.goals)} goals{console.set_aside(controller.goals, found.verdicts)}"
+        minimal = ", the minimal number" if found.at_all else ", the minimal number within the K reached"
+    goals = f"{covered} of {len(controller.goals)} goals{console.infeasible_ones(controller.goals, found.verdicts)}"
     name = controller.system.name
     held = console.held_runs(controller.system.hold)
     steps = f"{found.length} steps in all ({_proof(found, held)})" if found.results else "0 steps in all"
-    console.say(out, f"{name}: {chains}{fewest}, {steps}, cover {goals}", "bold")
+    console.say(out, f"{name}: {chains}{minimal}, {steps}, cover {goals}", "bold")
     for conflict in found.conflicts:
         console.say(out, f"conflict: {', '.join(conflict.goals)}: {conflict.reason}")
     console.show_next_steps(out, controller.goals, found.verdicts, reasons=True)
-    console.say(out, f"written to {folder}/: chains.json, chain-N.json, chain-N.csv, run-N.json")
+    if found.stopped_by:
+        console.say(out, f"Stopped by {found.stopped_by}; what is told is valid.")
+    console.say(out, f"written to {run.folder}/: chains.json, chain-N.json, chain-N.csv, run-N.json")
 
 
 def _proof(found: SeveralChains, held: str) -> str:
@@ -153,19 +162,16 @@ def _proof(found: SeveralChains, held: str) -> str:
     return f"proved: none below {found.bounds.lower}{held}"
 
 
-def _exit_code(
-    controller: Controller, parts: list[Controller], found: SeveralChains, played: list[Replay | None]
-) -> int:
-    """The gravest: interrupted, a finding, a limit, goals not covered (but generated ones proved unreachable)."""
-    runs = zip(parts, found.results, played, strict=True)
-    codes = [results.exit_code(part, result, own) for part, result, own in runs]
-    for code in (130, 1):
-        if code in codes:
-            return code
-    if found.stopped_by:
-        return 130 if found.stopped_by == "interrupt" else 5
+def _exit_code(controller: Controller, found: SeveralChains, played: Replays) -> int:
+    """The gravest: called off, a finding, a goal left open, goals not covered (but for generated unreachable ones)."""
+    if found.stopped_by in results.CALLED_OFF:
+        return results.CALLED_OFF[found.stopped_by]
+    runs = zip(found.results, played, strict=True)
+    codes = [results.exit_code(_part(controller, result), result, own) for result, own in runs]
+    if 1 in codes:
+        return 1
     aside = infeasible(controller.goals, found.verdicts)
-    missed = any(v.status != COVERED and v.goal not in aside for v in found.verdicts)
     if any(v.status == UNDECIDED for v in found.verdicts):
-        return 5
-    return 4 if missed else max(codes, default=4)
+        return results.LIMIT
+    missed = not found.results or any(v.status != COVERED and v.goal not in aside for v in found.verdicts)
+    return results.GOALS_NOT_COVERED if missed else 0

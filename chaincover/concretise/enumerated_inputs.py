@@ -25,7 +25,6 @@ MOST_CELLS = 1 << 33
 """States with what is pending of goals, times steps, one bit of memory each."""
 
 
-
 def enumerated_values(questions: Questions, graph: StateGraph, plan: Plan) -> Run | None:
     """The canonical run of ``plan``, which must have one; None where that takes too much memory, or is not defined so.
 

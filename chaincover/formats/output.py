@@ -49,7 +49,9 @@ def write_text(place: Path, text: str) -> None:
         temporary = ""
     except OSError as error:
         reason = error.strerror or "unknown reason"
-        raise CannotWrite(f"cannot write: {reason}", Location(str(place)), "make room, or choose another place") from None
+        raise CannotWrite(
+            f"cannot write: {reason}", Location(str(place)), "make room, or choose another place"
+        ) from None
     finally:
         if temporary:  # also where an interrupt came between
             with suppress(OSError):

@@ -1,7 +1,8 @@
-"""The K-reachability graph by itself: exact, or at the smallest K with a covering path; for ``graph`` and ``compare``."""
+"""The K-reachability graph by itself, exact or up to the smallest K with a covering path."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -14,7 +15,7 @@ from chaincover.limits import UNITS, Limits
 from chaincover.options import Options
 from chaincover.problem import Problem
 from chaincover.replay.judge import Judge
-from chaincover.result import INTERRUPT, Listener
+from chaincover.result import INTERRUPT
 from chaincover.weights import ReachGraph, exists_path, transitive_closure
 
 ENUMERATING = 0.5
@@ -33,11 +34,11 @@ class CoveringGraph:
     used_up: bool = False
 
 
-def covering_graph(problem: Problem, options: Options, engine: Engine, listener: Listener) -> CoveringGraph:
+def covering_graph(problem: Problem, options: Options, engine: Engine, tell: Callable[[str], None]) -> CoveringGraph:
     """Algorithm 2 for growing K, or exactly from the enumerated states where these can be enumerated."""
     limits = Limits(options.time_limit, options.query_limit, options.effort)
     limits.watch(engine)
-    board = Board(Known(problem), options, engine, limits, _Told(listener), Judge(problem))
+    board = Board(Known(problem), options, engine, limits, _Told(tell), Judge(problem))
     builder: GraphBuilder | None = None
     stopped_by = ""
     try:
@@ -49,7 +50,7 @@ def covering_graph(problem: Problem, options: Options, engine: Engine, listener:
             if options.bound is not None and builder.depth >= options.bound:
                 break
             builder.extend()
-            listener(f"graph: K = {builder.depth}")
+            tell(f"graph: K = {builder.depth}")
     except LimitReached as error:
         stopped_by = error.limit
     except KeyboardInterrupt as error:
@@ -87,11 +88,11 @@ def _enumerated(board: Board) -> bool:
 class _Told:
     """Hands messages on; improvements are not of interest here."""
 
-    def __init__(self, listener: Listener) -> None:
-        self._listener = listener
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self._tell = tell
 
     def __call__(self, text: str) -> None:
-        self._listener(text)
+        self._tell(text)
 
     def improved(self, known: Known) -> None:
         """See the protocol."""

@@ -15,9 +15,9 @@ import numpy as np
 from bmc.explicit.explore import StateGraph
 from bmc.explicit.paths import Arrows
 from bmc.explicit.vectors import Column
-from chaincover.limits import Limits
 from chaincover.graph.goal_runs import EnumeratedGoals, states_in
 from chaincover.graph.reachability import Level
+from chaincover.limits import Limits
 from chaincover.problem import Problem
 from chaincover.weights import END, FINAL, INIT, Edge, ReachGraph
 

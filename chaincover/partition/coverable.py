@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bmc.errors import LimitReached
-from bmc.formulas.unroll import at
 from chaincover.graph.product import CoverableSets
 from chaincover.graph.states import enumerated_within
 from chaincover.limits import Limits

@@ -71,7 +71,11 @@ def _completed(whole: ChainResult, better: ChainResult) -> ChainResult:
     verdicts = tuple(own.get(verdict.goal, verdict) for verdict in whole.verdicts)
     hits = {hit.goal: hit.step for hit in better.chain.hits} if better.chain else {}
     verdicts = tuple(
-        Verdict(v.goal, COVERED, hits[v.goal]) if v.goal in hits else replace(v, status=EXCLUDED) if v.status == COVERED else v
+        Verdict(v.goal, COVERED, hits[v.goal])
+        if v.goal in hits
+        else replace(v, status=EXCLUDED)
+        if v.status == COVERED
+        else v
         for v in verdicts
     )
     return replace(better, verdicts=verdicts, graph=whole.graph, tests={**whole.tests, **better.tests})
@@ -80,7 +84,8 @@ def _completed(whole: ChainResult, better: ChainResult) -> ChainResult:
 def _told(result: ChainResult, how: str, goals: tuple[str, ...], number: int) -> ChainResult:
     """``result`` with the proof that no chain covers more goals."""
     verdicts = tuple(
-        replace(v, status=EXCLUDED, detail=how) if v.status != COVERED and v.goal in goals else v for v in result.verdicts
+        replace(v, status=EXCLUDED, detail=how) if v.status != COVERED and v.goal in goals else v
+        for v in result.verdicts
     )
     certificate = result.certificate
     if certificate is not None:

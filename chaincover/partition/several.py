@@ -86,7 +86,9 @@ def total(results: Sequence[ChainResult]) -> int:
     return sum(r.chain.length for r in results if r.chain is not None)
 
 
-def generate_several(problem: Problem, options: Options | None = None, listener: Listener | None = None) -> SeveralChains:
+def generate_several(
+    problem: Problem, options: Options | None = None, listener: Listener | None = None
+) -> SeveralChains:
     """Cover the goals of ``problem`` with chains from init to its final condition; one chain where one suffices.
 
     At a limit or an interrupt the best chains so far are the answer. Errors as in ``generate``.

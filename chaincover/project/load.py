@@ -78,9 +78,7 @@ class Request:
         """The project, with the macros and folders of headers that are added, and with the held inputs asked for."""
         project = read_project(self.path)
         config = project.config
-        config = replace(
-            config, include=(*self.include, *config.include), defines=(*config.defines, *self.defines)
-        )
+        config = replace(config, include=(*self.include, *config.include), defines=(*config.defines, *self.defines))
         return replace(project, config=config, hold=project.hold if self.hold is None else self.hold)
 
 

@@ -34,8 +34,8 @@ from properties.goal import Goal
 __all__ = [
     "console",
     "held_runs",
+    "infeasible_ones",
     "say",
-    "set_aside",
     "short_names",
     "show_next_steps",
     "show_replay",
@@ -116,7 +116,7 @@ def show_next_steps(out: Console, goals: Sequence[Goal], verdicts: Sequence[Verd
             say(out, f"  next: {next_step(status, generated)}")
 
 
-def set_aside(goals: Sequence[Goal], verdicts: Sequence[Verdict]) -> str:
+def infeasible_ones(goals: Sequence[Goal], verdicts: Sequence[Verdict]) -> str:
     """How many generated goals are proved infeasible, in brackets, or ''."""
     count = len(infeasible(goals, verdicts))
     return f" ({count} generated {'one is' if count == 1 else 'ones are'} proved infeasible)" if count else ""
@@ -126,7 +126,7 @@ def _headline(controller: Controller, result: ChainResult, chain: Chain) -> str:
     missing = sum(1 for v in result.verdicts if v.status != COVERED)
     count = len(controller.goals)
     goals = f"{len(chain.hits)} of {count} goals" if missing else "its goal" if count == 1 else f"all {count} goals"
-    goals += set_aside(controller.goals, result.verdicts)
+    goals += infeasible_ones(controller.goals, result.verdicts)
     end = f" and ends in {_final_name(controller)}" if controller.final_text else ""
     steps = f"{chain.length} step{'' if chain.length == 1 else 's'}"
     proof = _proof(result, controller.system.hold)

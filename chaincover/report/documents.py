@@ -11,12 +11,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from chaincover import certificate
 from bmc.system.run import Run
 from bmc.system.transition import TransitionSystem
+from chaincover import certificate
 from chaincover.chain import COVERED, UNDECIDED, Chain
-from chaincover.graph.covering import CoveringGraph
 from chaincover.formats.chain_file import SCHEMA, chain_rows, reported, start_record
+from chaincover.graph.covering import CoveringGraph
 from chaincover.limits import UNITS
 from chaincover.options import HERE, Options
 from chaincover.profile import StageCost
@@ -297,7 +297,7 @@ def replay_data(replay: Replay) -> dict[str, Any]:
 
 
 def exit_code(controller: Controller, result: ChainResult, replay: Replay | None) -> int:
-    """130 interrupted, 143 terminated, 1 a finding or disagreement, 5 where a limit left a goal open, 4 goals not covered.
+    """130 interrupted, 143 terminated, 1 a finding or disagreement, 5 a goal left open by a limit, 4 goals not covered.
 
     Else 0. Generated goals that are proved unreachable need not be covered.
     """

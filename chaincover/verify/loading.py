@@ -3,31 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from bmc.errors import InputRefused, UsageError
 from chaincover.formats.recorded import RecordedGoal, missing_criteria, unreadable
-from chaincover.project.load import Controller, load
+from chaincover.project.load import Controller, Request, load
 from chaincover.project.project_file import Project, read_project
 from chaincover.verify.document import Document, GoalClaim
-
-
-@dataclass(frozen=True)
-class Request:
-    """What the user names beside the file to be checked: the project at ``path``, and what replaces the file's own.
-
-    ``defines`` and ``include`` are added to the project's; ``final`` and ``hold`` are None where the file's hold.
-    """
-
-    path: str
-    properties: tuple[str, ...] = ()
-    cover: tuple[str, ...] = ()
-    final: str | None = None
-    select: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
-    defines: tuple[tuple[str, str], ...] = ()
-    include: tuple[str, ...] = ()
-    hold: int | None = None
 
 
 def load_for(document: Document, request: Request) -> Controller:
