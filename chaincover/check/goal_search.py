@@ -36,6 +36,8 @@ from chaincover.check.goal_facts import (
 from chaincover.check.trigger_states import components, states_where, trigger_states
 from chaincover.graph.reachability import GraphBuilder
 from chaincover.limits import Limits
+from chaincover.problem import Problem
+from chaincover.questions import Questions
 from chaincover.weights import Edge, ReachGraph
 from properties.goal import Goal
 
@@ -211,7 +213,7 @@ class _Finder:
         """Which goals can start during which: the weights that tell of it (Algorithm 10)."""
         lengths = [goal.length for goal in goals] or [0]
         limit = max(0, max(lengths) - min(1, *lengths))
-        builder = GraphBuilder(self._system, goals, None, self._engine, "allow", self._budget, limit)
+        builder = GraphBuilder(Questions(Problem(self._system, tuple(goals), None), self._engine, self._budget), limit)
         with suppress(LimitReached):
             for _ in range(limit + 1):
                 builder.extend()

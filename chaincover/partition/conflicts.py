@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations, count, islice
 
-from chaincover.partition.coverable import Cover
+from chaincover.graph.exact import Cover
 
 LARGEST = 4
 """Goals in the largest conflict that is looked for in the list of all sets that fit."""

@@ -3,17 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
-from chaincover.partition.coverable import Cover
+from bmc.errors import LimitReached
+from chaincover.graph.exact import Cover, Exhaustion, coverable_sets
+from chaincover.graph.states import enumerated_within
+from chaincover.limits import UNITS, Limits
+from chaincover.problem import Problem
+from chaincover.reductions.slicing import sliced
 
 MOST_GOALS = 16
 """The search is over the subsets of the goals."""
 
 
+PER_UNIT = 5_000_000
+"""Arrows of the product that are followed in about a unit of work."""
+
+SHARE = 0.5
+"""Part of the work that is left which the search for all sets of goals may take."""
+
+
+def sets_of_goals(problem: Problem, limits: Limits) -> Exhaustion | None:
+    """The sets of goals that one chain covers; None where the states cannot be enumerated within ``limits``."""
+    small = replace(problem, system=sliced(problem.system, problem.goals, problem.final))
+    states = enumerated_within(small, limits)
+    if states is None:
+        return None
+    left = UNITS if limits.effort is None else max(1.0, limits.effort * UNITS - limits.spent) * SHARE
+    work = left * PER_UNIT
+    limits.spend(left)
+    try:
+        return coverable_sets(small, states, work, limits.check)
+    except LimitReached:
+        return None
+
+
 def fewest(pareto: Sequence[Cover], goals: Collection[str]) -> tuple[Cover, ...] | None:
     """The least number of covers whose union holds all ``goals`` and, among these, the least total length.
 
-    ``pareto`` are those of ``Coverable``; of equals the ones that come first there. The covers are in their order
+    ``pareto`` are those of ``Exhaustion``; of equals the ones that come first there. The covers are in their order
     there. None above ``MOST_GOALS`` goals; ValueError if a goal is in no cover.
     """
     names = sorted(set(goals))

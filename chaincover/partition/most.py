@@ -9,7 +9,7 @@ from chaincover.chain import COVERED, EXCLUDED, Verdict
 from chaincover.limits import UNITS, Limits
 from chaincover.options import Options
 from chaincover.partition.conflicts import largest_class
-from chaincover.partition.coverable import coverable_sets
+from chaincover.partition.fewest import sets_of_goals
 from chaincover.pipeline import generate
 from chaincover.problem import Problem
 from chaincover.result import ChainResult, Listener, Silent
@@ -32,7 +32,7 @@ def generate_most(problem: Problem, options: Options | None = None, listener: Li
     left = [v.goal for v in whole.verdicts if v.goal not in whole.uncoverable]
     if whole.chain is None or whole.chain.goals >= {*left} or whole.stopped_by not in ("", "time limit"):
         return replace(whole, options=options)
-    exact = coverable_sets(problem.of(left), limits) if options.bound is None else None
+    exact = sets_of_goals(problem.of(left), limits) if options.bound is None else None
     best = None if exact is None or not exact.covers else min(exact.covers, key=lambda c: (-len(c.goals), c.length))
     if exact is not None and best is not None and _fits(options, best.length):
         if (len(best.goals), -best.length) > (len(whole.chain.goals), -whole.chain.length):

@@ -14,12 +14,12 @@ from typing import Protocol
 from bmc.errors import CheckDisagreed, LimitReached
 from bmc.formulas import pack
 from chaincover.chain import COVERED, EXCLUDED, NO_WAY_TO_FINAL, UNDECIDED, UNREACHABLE, Bounds, Verdict
+from chaincover.graph.exact import Exhaustion
 from chaincover.limits import UNITS, Limits
 from chaincover.options import Options
 from chaincover.partition.conflicts import Conflict, classes_without, conflicts_of, pair_reason, set_reason
-from chaincover.partition.coverable import Coverable, coverable_sets
 from chaincover.partition.distribute import Distribution
-from chaincover.partition.fewest import fewest
+from chaincover.partition.fewest import fewest, sets_of_goals
 from chaincover.pipeline import generate
 from chaincover.problem import Problem
 from chaincover.result import INTERRUPT, ChainResult, Silent
@@ -137,7 +137,7 @@ class _Several:
         self._greedily(whole, left)
         self._learn_pairs(whole, left)
         left = [name for name in left if name not in self._lost and any(name in _covered(r) for r in self._results)]
-        exact = coverable_sets(self._problem.of(left), self._limits) if left and self._options.bound is None else None
+        exact = sets_of_goals(self._problem.of(left), self._limits) if left and self._options.bound is None else None
         if exact is not None:
             self._exactly(exact, left)
         elif left:
@@ -162,7 +162,7 @@ class _Several:
             missing = [name for name in missing if name not in _covered(found)]
             self._take(tuple(results), Bounds(0, total(results), SHARED))
 
-    def _exactly(self, exact: Coverable, left: Sequence[str]) -> None:
+    def _exactly(self, exact: Exhaustion, left: Sequence[str]) -> None:
         """The fewest chains, of least total length, by the sets of goals that one run covers."""
         how = f"at all: all {exact.states} reachable states were searched"
         chosen = fewest(exact.covers, left) if exact.complete else None
