@@ -14,12 +14,12 @@ from typing import TextIO
 
 import click
 import numpy as np
-from chaincover.graph.grow import grow
 
 from bmc.engines import choose as choose_engine
 from bmc.errors import UsageError
 from chaincover.check import analysis
-from chaincover.graph.explored import strengthened
+from chaincover.graph.covering import covering_graph
+from chaincover.options import Options
 from chaincover.orderings import missing_library
 from chaincover.orderings.asp import AspOrdering
 from chaincover.orderings.cpsat import CpsatOrdering
@@ -27,7 +27,7 @@ from chaincover.orderings.exact import LARGEST, ExactOrdering
 from chaincover.orderings.local import LocalOrdering
 from chaincover.orderings.protocol import Limit, Ordering, OrderingProblem, OrderingResult
 from chaincover.orderings.tsp import TspOrdering
-from chaincover.pipeline import Options
+from chaincover.problem import Problem
 from chaincover.project.load import load
 from chaincover.project.project_file import read_project
 from chaincover.weights import INIT, exists_path, transitive_closure
@@ -88,8 +88,8 @@ def _model_problem(project: Path) -> OrderingProblem | None:
     controller = load(read_project(str(project)), (), None, (), ())
     system = analysis.prepare(controller, choose_engine("z3"))
     options = Options(time_limit=60)
-    system = strengthened(system, controller.goals, controller.final, options.explore)
-    graph, _ = grow(system, controller.goals, controller.final, options, lambda text: None)
+    problem = Problem(system, controller.goals, controller.final)
+    graph = covering_graph(problem, options, choose_engine("sat"), lambda text: None).graph
     closed = transitive_closure(graph)
     if exists_path(graph, closed) is None:
         return None

@@ -23,8 +23,8 @@ from benchmarks.generated.systems import Case, generated_case
 from bmc.system.run import Run
 from bmc.system.transition import TransitionSystem
 from chaincover import chain as status
+from chaincover.options import Options
 from chaincover.partition.several import generate_several
-from chaincover.pipeline import Options
 from chaincover.problem import Problem
 from properties.goal import Goal
 

@@ -1,1 +1,1 @@
-"""How the cost grows with goals, K, program size and workers."""
+"""How the cost grows with goals, K and program size."""

@@ -9,7 +9,6 @@ from typing import Any
 
 from benchmarks.growth.fit import fitted
 from benchmarks.growth.points import Point, of_axis
-from benchmarks.growth.workers import PAPER
 from bmc.errors import UsageError
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#5f5f5f", "#000000")
@@ -68,7 +67,6 @@ PLOTS = (
             Panel("queries", "whole graph of 8 goals", CALLS),
         ),
     ),
-    Plot("workers", "workers, a core each", (Panel("clock", "whole graph", "seconds by the clock", fit=False),)),
 )
 DECADE = 10.0
 """No diagram shows a smaller range of y: scatter is not to look like growth."""
@@ -128,7 +126,7 @@ def _curves(ax: Any, panel: Panel, families: Mapping[str, Sequence[Point]]) -> N
                 ax.plot(p.x, p.values[panel.name], mark, color=colour, markersize=6, markerfacecolor="none")
         fit = fitted(xs, ys) if panel.fit else None
         if fit is None:
-            style = "--" if family.endswith(PAPER) else "-"
+            style = "-"
             ax.plot(xs, ys, style, color=colour, marker=mark, markersize=5, linewidth=1, label=family)
             continue
         law = f"exponent {fit.exponent:.2f}" if fit.close else f"({fit.exponent:.2f}: no power law)"

@@ -8,14 +8,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-AXES = ("goals", "depth", "size", "workers")
+AXES = ("goals", "depth", "size")
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
     """One measurement: ``values`` by name at ``x`` of ``axis``, for the ``family`` of systems.
 
-    Values are counts or seconds: of the processor, except on the axis ``workers``, where they are the clock's.
+    Values are counts or seconds: of the processor.
     """
 
     axis: str

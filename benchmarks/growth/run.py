@@ -1,4 +1,4 @@
-"""How the cost grows with goals, K, program size and workers: ``python -m benchmarks.growth``.
+"""How the cost grows with goals, K, and program size: ``python -m benchmarks.growth``.
 
 Every measurement is a process of its own. What was measured is kept beside the plots, so that these can be drawn again
 without measuring. Solver calls are repeatable; seconds depend on the machine.
@@ -19,7 +19,6 @@ import click
 from benchmarks.growth import measure, plots, points
 from benchmarks.growth.points import AXES, Point
 from benchmarks.growth.table import tables
-from benchmarks.growth.workers import clock, fastest, paper
 from bmc.errors import ChainCoverError
 
 FOLDER = Path(__file__).parents[2] / "docs" / "plots"
@@ -37,19 +36,14 @@ FAMILIES = (
 )  # fmt: skip
 """Models with edges that are open at every K."""
 
-SHARED = ("alarm", "seat")
-JOBS = (0, 1, 2)
-"""Processes that are measured; 0: no others than the program itself."""
-
-ON_PAPER = (1, 2, 4, 8, 16, 32)
 GRAPH = 20
-"""K of the axes goals and workers."""
+"""K of the axis goals."""
 
 SMALL = 10
 """K of the axis size: beyond where no edge is open."""
 
 
-def tasks(axis: str, limit: float, runs: int) -> Iterator[tuple[str, list[Any]]]:
+def tasks(axis: str, limit: float) -> Iterator[tuple[str, list[Any]]]:
     """A function of the measurements with its arguments, for each process."""
     if axis == "goals":
         yield from (("goals", [model, count, GRAPH, limit]) for model in MODELS for count in GOALS)
@@ -57,18 +51,12 @@ def tasks(axis: str, limit: float, runs: int) -> Iterator[tuple[str, list[Any]]]
         yield from (("depth", [family, DEPTHS, limit]) for family in FAMILIES)
     if axis == "size":
         yield from (("size", [lines, SMALL, limit]) for lines in SIZES)
-    if axis == "workers":
-        for model in SHARED:
-            yield from (("clock", [model, jobs, GRAPH]) for _ in range(runs) for jobs in JOBS)
-            yield from (("paper", [model, count, GRAPH]) for count in ON_PAPER)
 
 
 MEASURES: dict[str, Callable[..., Iterator[Point]]] = {
     "goals": measure.goals,
     "depth": measure.depth,
     "size": measure.size,
-    "clock": clock,
-    "paper": paper,
 }
 
 
@@ -81,20 +69,19 @@ def in_process(name: str, arguments: Sequence[Any]) -> list[Point]:
     return [Point(**row) for row in json.loads(done.stdout)]
 
 
-def measured(axis: str, limit: float, runs: int) -> list[Point]:
+def measured(axis: str, limit: float) -> list[Point]:
     """All points of ``axis``."""
     found: list[Point] = []
-    for name, arguments in tasks(axis, limit, runs):
+    for name, arguments in tasks(axis, limit):
         click.echo(f"{name} {arguments[0]} {arguments[1]}", err=True)
         found += in_process(name, arguments)
-    return fastest(found) if axis == "workers" else found
+    return found
 
 
 @click.command()
 @click.option("--one", hidden=True)
 @click.option("--axis", "axes", multiple=True, type=click.Choice(AXES), help="Only this axis (repeatable).")
 @click.option("--limit", default=60.0, show_default=True, help="Seconds for each graph and each chain.")
-@click.option("--runs", default=3, show_default=True, help="Runs with workers of which the fastest counts.")
 @click.option("--plot-only", is_flag=True, help="Measure nothing; draw and tell what was measured before.")
 @click.option("--no-plots", is_flag=True, help="Draw nothing (plots need the extra plots).")
 @click.option("--folder", type=click.Path(path_type=Path), default=FOLDER, help="Where plots and measurements go.")
@@ -103,7 +90,6 @@ def main(
     one: str | None,
     axes: Sequence[str],
     limit: float,
-    runs: int,
     plot_only: bool,
     no_plots: bool,
     folder: Path,
@@ -117,7 +103,7 @@ def main(
     folder.mkdir(parents=True, exist_ok=True)
     found = points.read(folder / FILE)
     for axis in () if plot_only else axes or AXES:
-        found = points.merged(found, measured(axis, limit, runs))
+        found = points.merged(found, measured(axis, limit))
         points.write(folder / FILE, found)
         found = points.read(folder / FILE)
     for line in tables([point for point in found if not axes or point.axis in axes]):

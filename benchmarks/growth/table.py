@@ -11,17 +11,16 @@ COLUMNS = {
     "goals": ("seconds", "queries", "solving", "chain"),
     "depth": ("seconds", "per level", "queries", "solving", "open"),
     "size": ("read", "seconds", "queries", "solving", "state"),
-    "workers": ("clock", "serial", "shared", "work", "tasks", "sent", "returned", "way"),
 }
 """By axis: the values shown."""
 
-FITTED = {"goals": COLUMNS["goals"], "depth": COLUMNS["depth"][:4], "size": COLUMNS["size"], "workers": ()}
+FITTED = {"goals": COLUMNS["goals"], "depth": COLUMNS["depth"][:4], "size": COLUMNS["size"]}
 """By axis: the values that a power law is fitted to."""
 
 COUNTS = ("queries", "open", "state", "tasks", "sent", "returned")
 """Values that are no seconds."""
 
-NAMES = {"goals": "goals", "depth": "K", "size": "lines", "workers": "workers"}
+NAMES = {"goals": "goals", "depth": "K", "size": "lines"}
 
 
 def tables(points: Sequence[Point]) -> Iterator[str]:

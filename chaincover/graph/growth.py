@@ -9,7 +9,6 @@ from bmc.engines import described
 from chaincover.graph.cache import GraphCache, graph_key
 from chaincover.graph.reachability import GraphBuilder, Level
 from chaincover.known import Board
-from chaincover.limits import Limits
 from chaincover.options import Options
 from chaincover.questions import Questions
 from chaincover.stages import pause
@@ -95,18 +94,6 @@ class Growth:
     def over(self) -> bool:
         """Whether no edge is left to ask for, or K may not grow."""
         return self._builder.complete or (self._most is not None and self._builder.depth >= self._most)
-
-
-def covered_at(questions: Questions, options: Options) -> tuple[ReachGraph, Limits]:
-    """The graph at the smallest K with a covering path, or at the bound, or where the effort is used up."""
-    builder = GraphBuilder(questions, options.bound)
-    limits = questions.limits
-    while not limits.used_up and not builder.complete and (options.bound is None or builder.depth < options.bound):
-        builder.extend()
-        possible = builder.graph().possible
-        if exists_path(possible, transitive_closure(possible)):
-            break
-    return builder.graph(), limits
 
 
 def shown_depth(graph: ReachGraph) -> int | None:

@@ -18,8 +18,6 @@ from benchmarks.growth.fit import fitted
 from benchmarks.growth.points import Point
 from benchmarks.growth.table import tables
 from benchmarks.growth.units import program
-from benchmarks.growth.workers import clock, fastest, paper
-from chaincover.work import remote
 
 
 @pytest.fixture
@@ -101,21 +99,6 @@ def test_a_longer_program_needs_all_of_it() -> None:
 def test_longer_timers_leave_edges_open() -> None:
     plain, longer = (next(measure.depth(f"sat {family}", [6], 60)).values["open"] for family in ("alarm", "alarm*8"))
     assert longer > plain
-
-
-def test_workers_on_paper_find_the_same_graph_as_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remote, "LEAST_SOURCES", 1)
-    alone, several = (next(paper("latch", count, 3)) for count in (1, 3))
-    assert several.values["tasks"] > alone.values["tasks"]
-    assert 0 < several.values["shared"] < several.values["work"]
-    assert alone.values["shared"] == pytest.approx(alone.values["work"])
-    assert several.values["clock"] == pytest.approx(sum(several.values[part] for part in ("serial", "way", "shared")))
-    assert next(clock("latch", 0, 3)).values["clock"] > 0
-
-
-def test_the_fastest_of_several_runs_counts() -> None:
-    runs = [Point("workers", family, 1, {"clock": seconds}) for family, seconds in (("m", 5.0), ("m", 4.0), ("n", 6.0))]
-    assert fastest(runs) == runs[1:]
 
 
 def _points() -> list[Point]:

@@ -1,5 +1,0 @@
-"""``python -m benchmarks.laziness``."""
-
-from benchmarks.laziness.run import main
-
-main()
