@@ -36,7 +36,8 @@ class Proof:
 
     ``order_bound``: no order of the goals takes fewer steps, each edge taking at least what ``edges`` says, each
     contiguous sub-path at least what ``paths`` says. ``refuted``: lengths from the first up to but without the second,
-    each of which no chain has. ``searched``: all runs of fewer steps through ``states`` enumerated states were searched.
+    each of which no chain has. ``searched``: all runs of fewer steps through ``states`` enumerated states were
+    searched.
     """
 
     goals: tuple[str, ...]
@@ -57,7 +58,8 @@ class Proof:
 
 @dataclass(frozen=True)
 class Known:
-    """``chain`` is the best one found: it covers most of the goals of ``problem``, and none that covers as many is shorter.
+    """``chain`` is the best one found: it covers most of the goals of ``problem``, and none that covers as many is
+    shorter.
 
     ``uncoverable`` are the goals that no chain covers, each with its reason. ``represented`` has for each goal that
     another one implies that other one: a chain through it covers both. ``proof`` bounds the chains through all
@@ -210,7 +212,8 @@ class Board:
         return True
 
     def see(self, run: Run, steps: Mapping[str, int]) -> None:
-        """Take note that ``run``, from init, covers goals at ``steps``: they can be reached, whatever becomes of them."""
+        """Take note that ``run``, from init, covers goals at ``steps``: they can be reached, whatever becomes of
+        them."""
         seen = dict(self.known.seen)
         for name, step in steps.items():
             end = step + self.known.problem.length(name)

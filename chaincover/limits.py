@@ -36,8 +36,8 @@ class Limits:
     """Counts down ``seconds`` from its making; no question takes more than ``query_limit`` seconds.
 
     ``effort`` is the work that the whole run may take, as ``--effort`` gives it. None always means: no limit. Every
-    question to a solver and every loop of a search asks here before it goes on. That is where a stage whose turn is over
-    is paused (``pause_after``), and where a run ends whose time is over.
+    question to a solver and every loop of a search asks here before it goes on. That is where a stage whose turn is
+    over is paused (``pause_after``), and where a run ends whose time is over.
     """
 
     def __init__(

@@ -2,8 +2,8 @@
 
 The stages below work in turns on what is known (``chaincover.stages``). They are listed in the order of their first
 turn: a first chain by simulation; the reachable states, where they can be enumerated; the K-reachability graph
-(Algorithms 2, 3 and 10), from the states or by queries; a covering path made concrete (Algorithms 4, 8, 9, 11 and 12), or
-another one where that fails (Algorithm 5); then shorter chains and higher bounds until they meet.
+(Algorithms 2, 3 and 10), from the states or by queries; a covering path made concrete (Algorithms 4, 8, 9, 11 and 12),
+or another one where that fails (Algorithm 5); then shorter chains and higher bounds until they meet.
 """
 
 from __future__ import annotations

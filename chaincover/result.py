@@ -22,9 +22,9 @@ TERMINATED = "terminated"
 class Answered:
     """Who answered the questions: the engine with its version, why it was chosen, and what was spent.
 
-    ``ordering`` is the backend of the covering path. ``effort`` is the work done, in units of about a second. ``cached``
-    is the number of values of K whose edges were found on disk. ``exact``: the distances are those of all reachable
-    states, enumerated, without a bound K. ``profile`` says where the time went.
+    ``ordering`` is the backend of the covering path. ``effort`` is the work done, in units of about a second.
+    ``cached`` is the number of values of K whose edges were found on disk. ``exact``: the distances are those of all
+    reachable states, enumerated, without a bound K. ``profile`` says where the time went.
     """
 
     engine: str = ""
@@ -41,9 +41,9 @@ class Answered:
 class ChainResult:
     """``chain`` is the best one found, None if no run covers any goal; ``verdicts`` are in the goals' order.
 
-    ``bounds`` and ``certificate`` speak of the chains through the goals that the certificate names. ``no_chain`` says how
-    it is proved that no chain covers all goals that can be covered by themselves, or is ''. ``tests`` has for each goal
-    that some run covers, but not the chain, the shortest such run. ``stopped_by`` is what ended the run early:
+    ``bounds`` and ``certificate`` speak of the chains through the goals that the certificate names. ``no_chain`` says
+    how it is proved that no chain covers all goals that can be covered by themselves, or is ''. ``tests`` has for each
+    goal that some run covers, but not the chain, the shortest such run. ``stopped_by`` is what ended the run early:
     ``time limit``, ``memory limit``, ``interrupt``, ``terminated``, or ''. ``used_up``: the effort was used up while
     something was left to settle. ``invariants`` names the proved invariants that the bound rests on.
     """

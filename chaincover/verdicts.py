@@ -56,8 +56,8 @@ def infeasible(goals: Sequence[Goal], verdicts: Sequence[Verdict]) -> tuple[str,
 def judge_goals(known: Known, options: Options, stopped_by: str, used_up: bool) -> tuple[Verdict, ...]:
     """One verdict per goal of the problem of ``known``, in its order.
 
-    Whatever the chain covers is covered; then come proofs, then what was seen, then what the graph tells. ``stopped_by``
-    is what ended the run early, or ''; ``used_up``: the effort was used up.
+    Whatever the chain covers is covered; then come proofs, then what was seen, then what the graph tells.
+    ``stopped_by`` is what ended the run early, or ''; ``used_up``: the effort was used up.
     """
     return _Verdicts(known, options, stopped_by, used_up).all()
 

@@ -30,7 +30,8 @@ class CoveringPath:
 
 
 def shortest_covering_path(graph: ReachGraph, ordering: Ordering, seconds: float | None) -> CoveringPath | None:
-    """The path from init through the goals of ``graph`` to its end by ``ordering`` (Lemma 2); None without one (Lemma 1)."""
+    """The path from init through the goals of ``graph`` to its end by ``ordering`` (Lemma 2); None without one (Lemma
+    1)."""
     closed = transitive_closure(graph)
     some_path = exists_path(graph, closed)
     if some_path is None:

@@ -22,8 +22,8 @@ Progress = Callable[[str], None]
 class Task:
     """What to search a chain for, and how far.
 
-    ``graph`` gives the K-reachability graph so far, of the goals of ``questions``; ``extended`` waits until it has grown,
-    and says whether it has. ``limit`` is K in steps.
+    ``graph`` gives the K-reachability graph so far, of the goals of ``questions``; ``extended`` waits until it has
+    grown, and says whether it has. ``limit`` is K in steps.
     """
 
     questions: Questions

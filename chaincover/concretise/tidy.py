@@ -1,4 +1,5 @@
-"""Readable inputs for a chain at hand, by simulation alone: for runs that are stopped before canonical inputs are found."""
+"""Readable inputs for a chain at hand, by simulation alone: for runs that are stopped before canonical inputs are
+found."""
 
 from __future__ import annotations
 

@@ -30,8 +30,8 @@ class GraphBuilder:
     """Builds the K-reachability graph for growing K: call ``extend`` until ``graph`` shows what is wanted.
 
     ``most`` is the largest weight ever asked (None: no limit). ``levels`` are those that an earlier builder of the same
-    graph went through: they are taken over without a query, for as long as the same K are asked for. InputRefused if two
-    goals have one name, or a goal has the name of an end node.
+    graph went through: they are taken over without a query, for as long as the same K are asked for. InputRefused if
+    two goals have one name, or a goal has the name of an end node.
     """
 
     def __init__(self, questions: Questions, most: int | None = None, levels: Sequence[Level] = ()) -> None:

@@ -1,4 +1,5 @@
-"""The reachable states, where they can be enumerated, and the exact K-reachability graph that they give (Algorithm 2)."""
+"""The reachable states, where they can be enumerated, and the exact K-reachability graph that they give (Algorithm
+2)."""
 
 from __future__ import annotations
 
@@ -36,7 +37,8 @@ def enumerate_states(board: Board) -> None:
 
 
 def enumerated_within(problem: Problem, limits: Limits) -> StateGraph | None:
-    """The reachable states on what the goals and the final condition of ``problem`` depend on; None if there are too many.
+    """The reachable states on what the goals and the final condition of ``problem`` depend on; None if there are too
+    many.
 
     LimitReached when time is over.
     """

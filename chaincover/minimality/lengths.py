@@ -1,6 +1,7 @@
 """The whole chain in one question: goals at any steps in any order, at a given length.
 
-Finds chains shorter than those of a fixed order and fixed distances, and raises the proven lower bound length by length.
+Finds chains shorter than those of a fixed order and fixed distances, and raises the proven lower bound length by
+length.
 """
 
 from __future__ import annotations

@@ -43,7 +43,8 @@ def learn_path_weights(board: Board) -> None:
 
 
 class Learner:
-    """Raises the bound of ``board`` and finds chains, until they meet; ``lengths`` tell the least lengths of sub-paths."""
+    """Raises the bound of ``board`` and finds chains, until they meet; ``lengths`` tell the least lengths of
+    sub-paths."""
 
     def __init__(self, board: Board, lengths: LeastLengths) -> None:
         self._board, self._segments = board, lengths
@@ -180,7 +181,8 @@ class Learner:
         return times
 
     def _times(self, path: Path) -> list[int] | None:
-        """The least steps at which the nodes of ``path`` can start, as far as is known; None if it has a missing edge."""
+        """The least steps at which the nodes of ``path`` can start, as far as is known; None if it has a missing
+        edge."""
         parts = (part for size in range(3, len(path) + 1) for part in windows(path, size))
         least = {part: self._paths[part] for part in parts if part in self._paths}
         return start_times(OrderingProblem(self._graph.goals, self._edges, INIT, self._graph.end, least=least), path)

@@ -16,7 +16,8 @@ from chaincover.result import ChainResult, Listener, Silent
 from chaincover.weights import obstacles, transitive_closure
 
 FIRST_SHARE = 0.5
-"""Part of time and effort for the chain through all goals, which covers as many as it can; the rest is for the proof."""
+"""Part of time and effort for the chain through all goals, which covers as many as it can; the rest is for the
+proof."""
 
 
 def generate_most(problem: Problem, options: Options | None = None, listener: Listener | None = None) -> ChainResult:
@@ -40,7 +41,8 @@ def generate_most(problem: Problem, options: Options | None = None, listener: Li
             if better.chain is not None and len(better.chain.goals) >= len(whole.chain.goals):
                 whole = _completed(whole, better)
         if exact.complete and whole.chain is not None and len(whole.chain.goals) == len(best.goals):
-            how = f"no chain covers more than {len(best.goals)} of them: all {exact.states} reachable states were searched"
+            proof = f"all {exact.states} reachable states were searched"
+            how = f"no chain covers more than {len(best.goals)} of them: {proof}"
             return replace(_told(whole, how, tuple(left), len(best.goals)), options=options)
         return replace(whole, options=options)
     graph = whole.graph.restricted(left)

@@ -1,8 +1,8 @@
 """Algorithms 6 and 7: several chains where one cannot cover all goals, as few as possible, then as short as possible.
 
-There are chains at once: each takes as many of the goals that are left as one chain is found to cover. From below, goals
-that no run covers together are conflicts; the least number of classes without a conflict inside bounds the number of
-chains (a colouring). Where the states are enumerated, the sets of goals that one run covers give the number exactly.
+There are chains at once: each takes as many of the goals that are left as one chain is found to cover. From below,
+goals that no run covers together are conflicts; the least number of classes without a conflict inside bounds the number
+of chains (a colouring). Where the states are enumerated, the sets of goals that one run covers give the number exactly.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class SeveralChains:
     """``results`` hold a chain each; together they cover every goal that is known to be covered by a chain.
 
     ``verdicts`` are those of all goals, in their order, with the number of the chain (from 1) in the detail.
-    ``fewest``: it is proved that fewer chains do not cover these goals; ``at_all``: without any bound. ``bounds`` has the
-    total length, and the proved least total length of this number of chains. ``stopped_by`` as in ``ChainResult``.
+    ``fewest``: it is proved that fewer chains do not cover these goals; ``at_all``: without any bound. ``bounds`` has
+    the total length, and the proved least total length of this number of chains. ``stopped_by`` as in ``ChainResult``.
     """
 
     results: tuple[ChainResult, ...] = ()
@@ -179,7 +179,8 @@ class _Several:
             self._take(self._results, Bounds(lower, total(self._results), EXACT))
 
     def _by_conflicts(self, whole: ChainResult, left: Sequence[str]) -> None:
-        """Fewer chains as long as there are classes without a whole conflict inside; classes that fail are conflicts."""
+        """Fewer chains as long as there are classes without a whole conflict inside; classes that fail are
+        conflicts."""
         while True:
             classes = classes_without(left, [c.goals for c in self._conflicts])
             if len(classes) >= len(self._results):

@@ -1,4 +1,5 @@
-"""Smaller problems with the same chains, each with the way back of what is found for them (after CVXPY's reductions)."""
+"""Smaller problems with the same chains, each with the way back of what is found for them (after CVXPY's
+reductions)."""
 
 from __future__ import annotations
 

@@ -110,7 +110,8 @@ class Judge:
         return open_variables(self._problem.system)
 
     def _independent(self, run: Run, covered: Mapping[str, Sequence[int]]) -> dict[str, Sequence[int]]:
-        """``covered`` with only those steps that some other values of open variables do not change, where there are any."""
+        """``covered`` with only those steps that some other values of open variables do not change, where there are
+        any."""
         found: dict[str, Sequence[int]] = dict(covered)
         for sample in self._samples():
             other = self._simulator.run({**run.states[0], **sample}, run.inputs)
@@ -162,7 +163,8 @@ def _greedily(covered: Mapping[str, Sequence[int]], lengths: Mapping[str, int]) 
 
 
 def all_disjoint(covered: Mapping[str, Sequence[int]], lengths: Mapping[str, int]) -> dict[str, int] | None:
-    """Disjoint steps for all goals, the earliest first; None if there are none. Backtracks where goals get in the way."""
+    """Disjoint steps for all goals, the earliest first; None if there are none. Backtracks where goals get in the
+    way."""
     failed: dict[frozenset[str], int] = {}
 
     def place(left: frozenset[str], free: int) -> tuple[tuple[str, int], ...] | None:

@@ -22,7 +22,7 @@ from bmc.system.transition import Condition, StateVariable, TransitionSystem, Va
 from chaincover.options import Options
 from chaincover.partition.several import generate_several
 from chaincover.pipeline import generate
-from chaincover.reductions.sliced import on_whole, plain_symbols, sliced
+from chaincover.reductions.slicing import on_whole, plain_symbols, sliced
 from properties.goal import Goal
 
 BYTE = ValueType("byte", 8)

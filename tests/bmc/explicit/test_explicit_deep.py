@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from chaincover.reductions.sliced import sliced
 from command_line import MODELS
 
 from chaincover.graph.enumerated import EnumeratedGraphBuilder
@@ -13,7 +14,6 @@ from chaincover.graph.explored import Reachable
 from chaincover.problem import Problem
 from chaincover.project.load import Controller, load
 from chaincover.project.project_file import read_project
-from chaincover.reductions.sliced import sliced
 from chaincover.weights import INIT
 
 ARM, SIREN, FLASH = 300, 700, 1500

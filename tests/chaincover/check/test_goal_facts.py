@@ -21,11 +21,11 @@ from bmc.explicit.explore import state_graph
 from bmc.formulas.unroll import at, framed, shift
 from bmc.system.run import Run
 from bmc.system.transition import TransitionSystem, conjunction
-from chaincover.limits import Limits
 from chaincover.check.goal_facts import GoalFacts, Sharing, lemma_3, theorem_2
 from chaincover.check.goal_search import find_facts
 from chaincover.check.trigger_states import trigger_states
 from chaincover.graph import goal_runs
+from chaincover.limits import Limits
 from properties.goal import Goal
 
 

@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from chaincover.replay.simulated import Checker
 from enumerated import exhaust, graph_of, held, made
 
 from bmc.engines import choose as choose_engine
-from chaincover.limits import Limits
 from chaincover.concretise.canonical import canonicalise
 from chaincover.concretise.check_path import Concretizer
 from chaincover.concretise.enumerated_inputs import least_inputs
-from chaincover.replay.simulated import Checker
+from chaincover.limits import Limits
 from chaincover.weights import END, FINAL
 from properties.goal import Goal
 from properties.monitor import Monitor

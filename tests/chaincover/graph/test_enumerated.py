@@ -15,11 +15,11 @@ from machines import Case
 
 from bmc.engines import choose as choose_engine
 from bmc.errors import LimitReached
-from chaincover.limits import Limits
 from chaincover.check.trigger_states import trigger_states
 from chaincover.graph.enumerated import EnumeratedGraphBuilder
 from chaincover.graph.explored import Reachable
 from chaincover.graph.reachability import GraphBuilder
+from chaincover.limits import Limits
 from chaincover.weights import ReachGraph
 from properties.goal import Goal
 

@@ -124,11 +124,9 @@ def test_a_task_has_some_sources_however_many_workers_there_are(count: int) -> N
             sizes.append([len(task.rows) for task in tasks])
             return [function(task) for task in tasks]
 
-    sizes: list[list[int]] = []
-    goals = tuple(replace(PROPERTIES[n % len(PROPERTIES)], name=f"g{n}") for n in range(LEAST_SOURCES * 2 + 2))
-    builder = GraphBuilder(Questions(Problem(cruise(), tuple(goals), None, "allow"), choose("sat"), Limits()))  # fmt: skip
-    builder.extend()
-    assert sizes == [[LEAST_SOURCES, LEAST_SOURCES, 3]]
+    sizes: list[list[int]] = [] goals = tuple(replace(PROPERTIES[n % len(PROPERTIES)], name=f"g{n}") for n in
+    range(LEAST_SOURCES * 2 + 2)) builder = GraphBuilder(Questions(Problem(cruise(), tuple(goals), None, "allow"),
+    choose("sat"), Limits()))  # fmt: skip builder.extend() assert sizes == [[LEAST_SOURCES, LEAST_SOURCES, 3]]
 
 
 def test_time_that_is_over_stops_workers_too() -> None:
@@ -139,10 +137,8 @@ def test_time_that_is_over_stops_workers_too() -> None:
         def map(self, function, tasks, done):
             return [function(replace(task, time=Allowance(0.0, None))) for task in tasks]
 
-    engines = Engines("z3")
-    builder = GraphBuilder(Questions(Problem(cruise(), tuple(PROPERTIES), None, "allow"), choose("z3"), Limits(1000)))  # fmt: skip
-    with pytest.raises(LimitReached, match="time limit"):
-        builder.extend()
+    engines = Engines("z3") builder = GraphBuilder(Questions(Problem(cruise(), tuple(PROPERTIES), None, "allow"),
+    choose("z3"), Limits(1000)))  # fmt: skip with pytest.raises(LimitReached, match="time limit"): builder.extend()
 
 
 @pytest.mark.needs("distributed")
