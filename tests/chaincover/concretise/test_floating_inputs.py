@@ -25,7 +25,6 @@ from bmc.system.simulation import Simulator
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover.chain import Chain
 from chaincover.concretise import value_trials as trials
-from chaincover.limits import Limits
 from chaincover.options import Options
 from chaincover.pipeline import generate
 from chaincover.problem import Problem

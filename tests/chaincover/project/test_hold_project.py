@@ -95,23 +95,23 @@ def test_the_option_goes_before_the_project(tmp_path: Path) -> None:
     assert document(tmp_path)["bounds"]["length"] == 5
     assert "hold" not in free
     write(tmp_path)
-    assert generate(Problem(tmp_path, tuple("--hold"), 1)).code == 0
+    assert generate(tmp_path, "--hold", 1).code == 0
     assert (tmp_path / "out" / "chain.json").read_text() == free
-    assert generate(Problem(tmp_path, tuple("--hold"), 3)).code == 0
+    assert generate(tmp_path, "--hold", 3).code == 0
     assert document(tmp_path)["bounds"]["length"] == 6
 
 
 def test_the_final_condition_is_asked_for_at_the_end_of_a_held_step(tmp_path: Path) -> None:
     write(tmp_path)
     for final in ("init", "!on && left == 0"):
-        outcome = generate(Problem(tmp_path, tuple("--final"), final))
+        outcome = generate(tmp_path, "--final", final)
         assert outcome.code == 0
         assert document(tmp_path)["chain"]["length"] == 8
         assert "final condition reached" in outcome.out
-    assert generate(Problem(tmp_path, tuple("--final"), "left == 4")).code == 0
+    assert generate(tmp_path, "--final", "left == 4").code == 0
     assert document(tmp_path)["chain"]["length"] % 4 == 0
     assert document(tmp_path)["chain"]["steps"][-1]["state"]["s->left"] == 4
-    outcome = generate(Problem(tmp_path, tuple("--final"), "left == 3"))
+    outcome = generate(tmp_path, "--final", "left == 3")
     assert outcome.code == 4
     assert "no-way-to-final" in outcome.out
 
@@ -214,7 +214,7 @@ def test_verify_proves_the_bound_of_held_runs_again(tmp_path: Path) -> None:
 def test_verify_without_a_list_of_states(tmp_path: Path) -> None:
     """The bound then rests on edges and lengths, which the solver is asked for."""
     write(tmp_path)
-    assert generate(Problem(tmp_path, tuple("--explore"), 0)).code == 0
+    assert generate(tmp_path, "--explore", 0).code == 0
     assert document(tmp_path)["bounds"]["minimal"]
     assert verify(tmp_path).code == 0
 

@@ -14,7 +14,6 @@ from bmc.invariants.candidates import self_found
 from bmc.invariants.induction import Prover
 from bmc.system.hold import boundary, hold
 from bmc.system.transition import conjunction
-from chaincover.limits import Limits
 from chaincover.verify.invariants import Assumed
 from chaincover.verify.limits import Clock, Limits
 from chaincover.verify.report import HOLDS, OPEN, WRONG

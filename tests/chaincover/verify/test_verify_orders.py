@@ -10,7 +10,6 @@ from itertools import permutations, product
 import pytest
 
 from chaincover.certificate import Certificate, EdgeFact, PathFact
-from chaincover.limits import Limits
 from chaincover.verify.limits import Clock, Limits
 from chaincover.verify.orders import OrderModel, needed_edges, order_bound
 from chaincover.verify.report import HOLDS, OPEN, WRONG

@@ -19,7 +19,6 @@ from bmc.formulas.unroll import at, framed
 from bmc.system.transition import Condition, InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover.certificate import Certificate, PathFact, formula_text
 from chaincover.formats.chain_file import Stimulus
-from chaincover.limits import Limits
 from chaincover.project.load import load
 from chaincover.project.project_file import read_project
 from chaincover.verify.claims import open_starts
