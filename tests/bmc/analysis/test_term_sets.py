@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from itertools import product
 
+import pytest
 from pysmt.shortcuts import (
     BV,
     BVSLT,
@@ -69,6 +70,7 @@ def _members(box):
     return [v for v in EVERY if all(contains(ranges, v[name]) for name, ranges in box.items())]
 
 
+@pytest.mark.slow
 def test_every_value_lies_in_the_set() -> None:
     source = random.Random(7)
     decided = 0

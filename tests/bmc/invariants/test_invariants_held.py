@@ -82,6 +82,7 @@ def guesses(system: TransitionSystem, states: Sequence[Valuation], rng: random.R
     return facts_of(system.state, columns)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ticks", [1, 2, 3])
 @seeds(6)
 def test_what_is_found_holds_in_every_reachable_state(seed: int, ticks: int) -> None:
@@ -116,6 +117,7 @@ def test_of_guesses_partly_false_only_true_ones_are_kept(seed: int, ticks: int) 
         assert all(fact.proved for fact in kept)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ticks", [2, 3])
 @seeds(6)
 def test_the_search_in_held_steps_uses_only_what_is_true(seed: int, ticks: int) -> None:

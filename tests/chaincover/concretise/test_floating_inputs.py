@@ -91,6 +91,7 @@ def test_the_only_value_is_chosen() -> None:
     assert chosen(FLOAT64, every(FLOAT64), And(above(FLOAT64, 1.0), below(FLOAT64, 1.0))) is None
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None, derandomize=True)
 @given(st.integers(0, 10**9))
 def test_the_plainest_value_is_chosen_among_all(seed: int) -> None:

@@ -45,6 +45,7 @@ def length(run: Run | None) -> int | None:
     return None if run is None else run.length
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(60))
 def test_least_lengths_are_those_of_an_explicit_search(seed: int) -> None:
     case = random_case(seed)
@@ -62,6 +63,7 @@ def test_least_lengths_are_those_of_an_explicit_search(seed: int) -> None:
         assert length(least.run) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(60))
 def test_least_lengths_without_shared_steps(seed: int) -> None:
     case = random_case(seed, goals=3)
@@ -113,6 +115,7 @@ def least_apart(explicit: Explicit, goals: Sequence[Goal], final: FNode | None) 
     return None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
 @pytest.mark.parametrize("seed", range(200, 320))
 def test_the_guided_search_finds_the_same_lengths(seed: int, overlap: str) -> None:
@@ -157,6 +160,7 @@ def test_no_cover_is_dominated_by_another(seed: int) -> None:
         assert a == b or not (a.goals <= b.goals and a.length >= b.length)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODEL_NAMES)
 def test_bundled_models(model: str) -> None:
     runs = tomllib.loads((MODELS / model / "expected.toml").read_text())["run"]

@@ -76,6 +76,7 @@ def check_same(case: Case, overlap: str) -> None:
         check_run(system, goals, final, overlap, other.run)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
 @pytest.mark.parametrize("seed", range(60))
 def test_the_same_answers_as_node_by_node(seed: int, overlap: str) -> None:
@@ -105,6 +106,7 @@ def test_a_limit_on_nodes_gives_no_answer() -> None:
     assert explicit_exact.least_run(case[0], graph, case[1], None, "allow", 3) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(45))
 def test_least_inputs_are_those_of_the_solver(seed: int) -> None:
     case = made(seed) if seed % 2 else held(made(seed), 2)

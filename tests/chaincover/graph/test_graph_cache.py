@@ -50,6 +50,7 @@ def kept(folder: Path) -> list[int]:
     return [level["depth"] for level in json.loads(place.read_text())["levels"]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [Options(), Options(overlap="forbid"), Options(explore=0), Options(bound=6)])
 def test_the_second_run_takes_all_levels_from_disk(tmp_path: Path, options: Options) -> None:
     options = replace(options, cache=tmp_path / "deep" / "er")
@@ -64,6 +65,7 @@ def test_the_second_run_takes_all_levels_from_disk(tmp_path: Path, options: Opti
     assert len(files(tmp_path / "deep" / "er")) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_found_invariants")
 @pytest.mark.parametrize("seed", [0, 3, 4, 5, 6])
 def test_runs_on_machines_are_the_same_with_and_without(tmp_path: Path, seed: int) -> None:
@@ -79,6 +81,7 @@ def test_runs_on_machines_are_the_same_with_and_without(tmp_path: Path, seed: in
     assert same(first, again)
 
 
+@pytest.mark.slow
 def test_whatever_changes_the_graph_misses(tmp_path: Path) -> None:
     system, goals, final = CRUISE
     options = Options(cache=tmp_path)
@@ -153,6 +156,7 @@ DAMAGE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", DAMAGE)
 def test_a_damaged_file_is_ignored_and_replaced(tmp_path: Path, kind: str) -> None:
     options = Options(cache=tmp_path)
@@ -216,6 +220,7 @@ def test_only_the_files_used_last_are_kept(tmp_path: Path, monkeypatch: pytest.M
     assert all(stat.S_IMODE(place.stat().st_mode) == 0o644 for place in files(tmp_path))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_found_invariants")
 def test_an_interrupted_run_is_continued(tmp_path: Path) -> None:
     def progress(text: str) -> None:

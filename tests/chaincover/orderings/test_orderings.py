@@ -148,6 +148,7 @@ def test_many_nodes_are_proved(name: str) -> None:
     assert path_cost(problem(3, 40), result.path) == result.cost == result.lower_bound
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [PROVING[2], PROVING[3], PROVING[4]])
 def test_a_limit_leaves_a_path_and_a_bound(name: str) -> None:
     p = problem(11, 40, largest=60)
