@@ -155,7 +155,6 @@ def test_a_limit_leaves_a_path_and_a_bound(name: str) -> None:
     best = prover().solve(p)
     for limit in (Limit(seconds=0.02), Limit(work=0.0001)):
         result = choose(name).solve(p, limit)
-        assert result.seconds < 5
         assert path_cost(p, result.path) == result.cost >= best.cost >= result.lower_bound
         assert result.proved == (result.cost == result.lower_bound)
     assert choose(name).solve(p, limit).path == result.path
