@@ -23,7 +23,12 @@ from benchmarks.exhaustive.controllers import CONTROLLERS, MODELS, Declared, Goa
 from benchmarks.exhaustive.covering import Graph, fewest, least
 
 FOLDER = Path(__file__).parent
+COUNTED = 1_500_000
+"""Up to so many states are counted."""
+
 STATES = 300_000
+"""Up to so many states the graph is written down."""
+
 NODES = 30_000_000
 SEARCHED = 20
 """Up to so many goals every combination of them is searched."""
@@ -36,7 +41,7 @@ SOLVED = 2_000
 class Figures:
     """What is exact of a model.
 
-    ``states`` is None for more than ``STATES``, a length where no chain is possible.
+    ``states`` is None for more than ``COUNTED``, a length where no chain is possible.
     """
 
     states: int | None
@@ -116,6 +121,11 @@ class Search:
         done = subprocess.run([self.program, kind, str(limit)], check=True, capture_output=True, text=True)
         return done.stdout.splitlines()
 
+    def count(self) -> int | None:
+        """How many states there are; None for more than ``COUNTED``."""
+        word, number = self.lines("count", COUNTED)[0].rsplit(maxsplit=1)
+        return int(number) if word == "states" else None
+
     def graph(self) -> Graph | None:
         """All states and steps; None for more than ``STATES``."""
         lines = [line.split() for line in self.lines("graph", STATES)]
@@ -141,7 +151,7 @@ def figures(model: str) -> Figures:
         graph = search.graph()
         if graph is None:
             final, anywhere = search.shortest()
-            return Figures(None, (), final, anywhere)
+            return Figures(search.count(), (), final, anywhere)
         coverable = graph.coverable()
         unreachable = tuple(goal.name for number, goal in enumerate(asked) if number not in coverable)
         if several:

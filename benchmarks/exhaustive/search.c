@@ -3,7 +3,8 @@
  * controller.h, which run.py writes, includes the controller and defines STATE, INPUT, GOALS, INPUTS, OPEN_BYTE, initial, step,
  * input, covers and is_final. States are compared by all their bytes.
  *
- *   search graph LIMIT     all states (at most LIMIT), and every different step: from, to, goals covered
+ *   search count LIMIT     how many states there are (at most LIMIT)
+ *   search graph LIMIT     all states, and every different step: from, to, goals covered
  *   search shortest NODES  breadth-first over (state, goals covered): length with and without the final condition
  */
 #include <stdio.h>
@@ -113,16 +114,23 @@ static void expand(unsigned from)
   places[from].expanded = 1;
 }
 
-static void graph(size_t limit)
+static int count(size_t limit)
 {
   for (size_t from = 0; from < known; from++) {
     if (known > limit) {
-      printf("more than %zu states\n", limit);
-      return;
+      printf("more than %zu\n", limit);
+      return 0;
     }
     expand((unsigned)from);
   }
   printf("states %zu\n", known);
+  return 1;
+}
+
+static void graph(size_t limit)
+{
+  if (!count(limit))
+    return;
   for (size_t from = 0; from < known; from++) {
     if (places[from].final)
       printf("final %zu\n", from);
@@ -194,15 +202,21 @@ static void shortest(size_t limit)
   printf("nodes %zu\n", reached);
 }
 
-int main(int count, char **words)
+int main(int number, char **words)
 {
   STATE start;
+  size_t limit = number == 3 ? (size_t)atol(words[2]) : 0;
 
   memset(&start, OPEN_BYTE, sizeof start);
   initial(&start);
   number_of(&start);
-  if (count != 3)
+  if (!limit)
     return 2;
-  (strcmp(words[1], "graph") ? shortest : graph)((size_t)atol(words[2]));
+  if (!strcmp(words[1], "count"))
+    count(limit);
+  else if (!strcmp(words[1], "graph"))
+    graph(limit);
+  else
+    shortest(limit);
   return 0;
 }

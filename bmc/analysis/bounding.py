@@ -6,28 +6,17 @@ from collections.abc import Sequence
 
 from pysmt.fnode import FNode
 
-from bmc.analysis.term_sets import Box, narrowed, sets_of, width
+from bmc.analysis.state_values import input_values
+from bmc.analysis.values import Box, narrowed, sets_of
 from bmc.floats.operations import Program
-from bmc.floats.ranges import Ranges, common, united, whole
 from bmc.formulas.unroll import at
-from bmc.system.transition import InputVariable, TransitionSystem, conjunction
-
-NEVER: Ranges = ((0, 0),)
+from bmc.formulas.value_sets import NEVER, Ranges, common, united, whole, width_of
+from bmc.system.transition import TransitionSystem, conjunction
 
 
 def name_at(name: str, step: int) -> str:
     """The name of the symbol ``name`` placed at ``step``."""
     return f"{name}@{step}"
-
-
-def raw_ranges(var: InputVariable) -> Ranges:
-    """The allowed values as rising ranges over raw patterns."""
-    size = 1 << max(var.type.bits, 1)
-    found: list[tuple[int, int]] = []
-    for low, high in var.values:
-        first, last = low % size, high % size
-        found += [(first, last)] if first <= last else [(first, size - 1), (0, last)]
-    return tuple(sorted(found)) if found else whole(var.type.bits)
 
 
 class Bounding:
@@ -44,7 +33,7 @@ class Bounding:
         self._program = Program([*(var.next for var in system.state), system.input_constraint, system.defined])
         self.size = len(self._program.instructions)
         self._names = [*(var.name for var in system.state), *(var.name for var in system.inputs)]
-        self._inputs = {var.name: united(raw_ranges(var)) for var in system.inputs}
+        self._inputs = input_values(system)
         self._known: dict[int, dict[str, Ranges] | None] = {}
 
     def sets(self, formulas: Sequence[FNode], steps: int) -> dict[str, Ranges] | None:
@@ -95,6 +84,6 @@ class Bounding:
             kept = common(found[key], ranges) if key in found else ranges
             if not kept:
                 return None
-            if kept != whole(width(var.symbol)):
+            if kept != whole(width_of(var.symbol)):
                 found[key] = united(kept)
         return narrowed(at(self._proved, step + 1), found)

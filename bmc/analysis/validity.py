@@ -12,15 +12,16 @@ from bmc.analysis.constants import constant_state, fixed_inputs, put_in
 from bmc.analysis.idle import conjuncts
 from bmc.analysis.live import live_state
 from bmc.analysis.slice import slice_system
-from bmc.analysis.state_ranges import state_ranges, term_bounds
+from bmc.analysis.state_values import every_step, state_values, values_of
 from bmc.formulas.evaluate import post_order
+from bmc.formulas.value_sets import ALWAYS
 from bmc.system.transition import TransitionSystem, conjunction
 
 
 def without_impossible(system: TransitionSystem, observed: Sequence[FNode]) -> TransitionSystem:
     """``system`` without those conditions on a step to be defined which hold in all reachable states.
 
-    Looked at are only conditions on variables that ``observed`` (plain formulas) does not depend on, and ranges of the
+    Looked at are only conditions on variables that ``observed`` (plain formulas) does not depend on, and values of the
     state that are found without a solver. Runs from init are the same; in other states more steps may be allowed.
     """
     parts = conjuncts(system.defined)
@@ -32,10 +33,9 @@ def without_impossible(system: TransitionSystem, observed: Sequence[FNode]) -> T
         return system
     formulas = put_in(asked, {**constants, **fixed_inputs(system)})
     cut = slice_system(free, formulas)
-    ranges = state_ranges(cut)
-    assert ranges is not None
-    found = zip(asked, term_bounds(formulas, cut, ranges), strict=True)
-    sure = {part for part, here in found if here.low}
+    sets = state_values(every_step(cut))
+    assert sets is not None
+    sure = {part for part, here in zip(asked, values_of(formulas, cut, sets), strict=True) if here == ALWAYS}
     return replace(system, defined=conjunction(part for part in parts if part not in sure))
 
 

@@ -13,16 +13,18 @@ from collections.abc import Callable, Mapping, Sequence
 import pysmt.operators as op
 from pysmt.fnode import FNode
 
-from bmc.analysis.bounding import Bounding, name_at, raw_ranges
-from bmc.analysis.term_sets import Box
+from bmc.analysis.bounding import Bounding, name_at
+from bmc.analysis.state_values import raw_ranges
+from bmc.analysis.values import Box
 from bmc.engines.cost import INSTRUCTION, SETS, Cost
 from bmc.engines.protocol import Alternative, Answer, Session, Status, check_in_turn
 from bmc.floats.format import FORMATS
 from bmc.floats.operations import COMPARISONS, Program, Values, beyond_solvers, operation_of
-from bmc.floats.ranges import Ranges, common, contains, values_in, whole
+from bmc.floats.ranges import values_in
 from bmc.floats.values import FloatSamples, constants_in
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at, unframed
+from bmc.formulas.value_sets import Ranges, common, contains, whole
 from bmc.system.run import Run
 from bmc.system.simulation import Simulator
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, Valuation, conjunction, symbols_of

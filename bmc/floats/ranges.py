@@ -7,24 +7,12 @@ operation on the ends of two intervals gives the ends of the result: sound, not 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import product
 
 from bmc.floats.format import Format, is_nan, number, pattern, show
 from bmc.floats.operations import BINARY, COMPARISONS, UNARY, Operation, computing
-
-Ranges = tuple[tuple[int, int], ...]
-
-
-def joined(pieces: Iterable[tuple[int, int]]) -> Ranges:
-    """The union of inclusive ranges, rising; adjacent ones are one."""
-    found: list[tuple[int, int]] = []
-    for low, high in sorted(pieces):
-        if found and low <= found[-1][1] + 1:
-            found[-1] = (found[-1][0], max(high, found[-1][1]))
-        else:
-            found.append((low, high))
-    return tuple(found)
+from bmc.formulas.value_sets import BOTH, Ranges, common, pointwise, united, whole
 
 
 def every(form: Format) -> Ranges:
@@ -55,11 +43,6 @@ def values_in(ranges: Iterable[tuple[int, int]], form: Format) -> Ranges:
     )
 
 
-def contains(ranges: Iterable[tuple[int, int]], raw: int) -> bool:
-    """Whether ``raw`` lies in one of ``ranges``."""
-    return any(low <= raw <= high for low, high in ranges)
-
-
 def show_ranges(ranges: Iterable[tuple[int, int]], form: Format) -> str:
     """``ranges`` as numbers, rising, NaN last: ``-inf..inf, nan``, ``-5.0..5.0, 7.5``; both zeros as ``0.0``."""
     parts = values_in(ranges, form)
@@ -82,53 +65,7 @@ def _show_range(least: int, greatest: int, form: Format) -> str:
     return first if first == last else f"{first}..{last}"
 
 
-PIECES = 8
-"""A set of more ranges is widened to so many."""
-POINTS = 32
-"""Up to so many combinations of single values are computed one by one."""
-
 Interval = tuple[float, float]
-BOTH: Ranges = ((0, 1),)
-
-
-def whole(bits: int) -> Ranges:
-    """All patterns of ``bits`` bits; 0: the Booleans."""
-    return ((0, (1 << max(bits, 1)) - 1),)
-
-
-def united(pieces: Iterable[tuple[int, int]]) -> Ranges:
-    """The union as rising ranges, at most ``PIECES``: the narrowest gaps are filled."""
-    rising = list(joined(pieces))
-    while len(rising) > PIECES:
-        gap = min(range(1, len(rising)), key=lambda i: rising[i][0] - rising[i - 1][1])
-        rising[gap - 1 : gap + 1] = [(rising[gap - 1][0], rising[gap][1])]
-    return tuple(rising)
-
-
-def common(one: Ranges, two: Ranges) -> Ranges:
-    """The intersection; () where it is empty."""
-    return tuple(
-        (max(low, least), min(high, greatest))
-        for low, high in one
-        for least, greatest in two
-        if max(low, least) <= min(high, greatest)
-    )
-
-
-def values(ranges: Ranges, most: int) -> list[int] | None:
-    """The members, None if there are more than ``most``."""
-    if sum(high - low + 1 for low, high in ranges) > most:
-        return None
-    return [raw for low, high in ranges for raw in range(low, high + 1)]
-
-
-def pointwise(operands: Sequence[Ranges], compute: Callable[[Sequence[int]], int]) -> Ranges | None:
-    """The results for all combinations of members; None if they are more than ``POINTS``."""
-    members = [values(operand, POINTS) for operand in operands]
-    if math.prod(len(found) if found is not None else POINTS + 1 for found in members) > POINTS:
-        return None
-    results = {compute(raw) for raw in product(*(found or () for found in members))}
-    return united((raw, raw) for raw in results)
 
 
 def applied(operation: Operation, operands: Sequence[Ranges]) -> Ranges:

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pysmt.fnode import FNode
 
 from bmc.floats.format import Format, number, pattern
-from bmc.floats.ranges import Ranges, contains, values_in
+from bmc.floats.ranges import values_in
+from bmc.formulas.value_sets import Ranges, contains
 
 ROUND = (
     *(0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0),

@@ -15,12 +15,12 @@ from itertools import combinations
 import numpy as np
 from pysmt.fnode import FNode
 
-from bmc.analysis.state_sets import value_facts
+from bmc.analysis.state_values import spans_of, state_values
 from bmc.errors import LimitReached
 from bmc.explicit.batch import Batch
 from bmc.explicit.vectors import Column
 from bmc.formulas.evaluate import unseen
-from bmc.invariants.facts import among, implied, is_value, no_more, same, spans_of
+from bmc.invariants.facts import among, implied, is_value, no_more, same, within
 from bmc.invariants.induction import Prover, inductive
 from bmc.system.transition import Condition, StateVariable, TransitionSystem
 
@@ -50,6 +50,15 @@ def candidates(
     """
     seen = _seen(system, formulas, work, check)
     return [] if seen is None else facts_of([v for v in system.state if v.role != "internal"], seen, _ends(system))
+
+
+def value_facts(system: TransitionSystem, stop: Callable[[], bool] = lambda: False) -> tuple[Condition, ...]:
+    """For each state variable that never leaves some set of values, that it does not, as proved.
+
+    Inductive together. Empty if ``stop``, asked now and then, says that it is time to end.
+    """
+    sets = state_values(system, stop)
+    return () if sets is None else tuple(replace(fact, proved=True) for fact in within(system, sets))
 
 
 def suggested(system: TransitionSystem, formulas: Sequence[FNode], prover: Prover) -> tuple[Condition, ...]:

@@ -6,54 +6,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE, Or
 
+from bmc.analysis.state_values import Sets, Span, spans_of
 from bmc.floats import compare
 from bmc.floats import format as numbers
 from bmc.floats import ranges as floating
 from bmc.floats.format import FORMATS, Format, is_nan, number, show
 from bmc.formulas.terms import implies
-from bmc.system.transition import Condition, StateVariable, conjunction, equal
-
-Span = tuple[int, int]
-"""The least and the greatest of neighbouring values: numbers, or of a floating type their patterns."""
+from bmc.system.transition import Condition, StateVariable, TransitionSystem, conjunction, equal
 
 IMPLIES = " => "
 """Between the two parts of an implication's name."""
 _OR, _AND, _NAN = " || ", " && ", "isnan("
-
-
-def spans_of(var: StateVariable, ranges: Iterable[tuple[int, int]]) -> tuple[Span, ...]:
-    """The values of ``var`` with raw patterns in the inclusive ``ranges``, as few rising spans.
-
-    Of a floating type with both zeros where there is one, and NaN (one stands for all) as the last.
-    """
-    parts = _numbers(ranges, FORMATS[var.type.bits]) if var.type.floating else _integers(var, ranges)
-    joined: list[Span] = []
-    nan = False
-    for low, high in parts:
-        if var.type.floating and is_nan(low, FORMATS[var.type.bits]):
-            nan = True
-        elif joined and _touches(var, joined[-1][1], low):
-            joined[-1] = (joined[-1][0], high if _key(var, high) > _key(var, joined[-1][1]) else joined[-1][1])
-        else:
-            joined.append((low, high))
-    return (*joined, *([(FORMATS[var.type.bits].nan,) * 2] if nan else []))
-
-
-def patterns_of(var: StateVariable, spans: Iterable[Span]) -> tuple[tuple[int, int], ...]:
-    """The raw patterns of the values in ``spans``, as inclusive ranges; of NaN every one."""
-    size = 1 << max(var.type.bits, 1)
-    found: list[tuple[int, int]] = []
-    for low, high in spans:
-        if var.type.floating:
-            found += _patterns(low, high, FORMATS[var.type.bits])
-        else:
-            found += [(low % size, high % size)] if low % size <= high % size else [(low % size, size - 1), (0, high)]
-    return tuple(found)
 
 
 def among(var: StateVariable, spans: Sequence[Span]) -> Condition:
@@ -64,6 +32,12 @@ def among(var: StateVariable, spans: Sequence[Span]) -> Condition:
     if any(formula.is_true() for _, formula in told):
         return Condition("", TRUE())
     return Condition(_OR.join(name for name, _ in told), Or([formula for _, formula in told]))
+
+
+def within(system: TransitionSystem, sets: Sets) -> list[Condition]:
+    """For each state variable that has not all values in ``sets`` (raw patterns by name), that it has one of these."""
+    facts = [among(var, spans_of(var, sets[var.name])) for var in system.state]
+    return [fact for fact in facts if not fact.formula.is_true()]
 
 
 def is_value(var: StateVariable, raw: int) -> Condition:
@@ -113,48 +87,6 @@ def values_told(name: str, variables: Mapping[str, StateVariable]) -> tuple[Stat
     except (ValueError, OverflowError, KeyError):
         return None
     return (found[0][0], tuple(span for _, span in found)) if len({var.name for var, _ in found}) == 1 else None
-
-
-def _integers(var: StateVariable, ranges: Iterable[tuple[int, int]]) -> list[Span]:
-    half, size = var.type.greatest + 1, 1 << max(var.type.bits, 1)
-    if not var.type.signed or not var.type.bits:
-        return sorted(ranges)
-    found = []
-    for low, high in ranges:
-        found += [(low, min(high, half - 1))] if low < half else []
-        found += [(max(low, half) - size, high - size)] if high >= half else []
-    return sorted(found)
-
-
-def _numbers(ranges: Iterable[tuple[int, int]], form: Format) -> list[Span]:
-    """Spans of numbers, rising, and NaN last."""
-    found, nan = [], False
-    for low, high in ranges:
-        nan = nan or any(max(low, first) <= min(high, last) for first, last in _all_nans(form))
-        for least, greatest in floating.values_in([(low, high)], form):
-            if not is_nan(least, form):
-                ends = (greatest, least) if least >= form.sign else (least, greatest)
-                found.append((ends[0] % form.sign and ends[0], ends[1] % form.sign and ends[1]))
-    return [*sorted(found, key=lambda span: number(span[0], form)), *([(form.nan, form.nan)] if nan else [])]
-
-
-def _all_nans(form: Format) -> tuple[tuple[int, int], tuple[int, int]]:
-    return (form.infinity + 1, form.sign - 1), ((form.sign | form.infinity) + 1, 2 * form.sign - 1)
-
-
-def _patterns(low: int, high: int, form: Format) -> tuple[tuple[int, int], ...]:
-    return _all_nans(form) if is_nan(low, form) else floating.between(low, high, form)
-
-
-def _key(var: StateVariable, value: int) -> float:
-    return number(value, FORMATS[var.type.bits]) if var.type.floating else value
-
-
-def _touches(var: StateVariable, before: int, after: int) -> bool:
-    """Whether a span that begins with ``after`` goes on where one up to ``before`` ends."""
-    if var.type.floating:
-        return _key(var, after) <= _key(var, before)
-    return after <= before + 1
 
 
 def _within(var: StateVariable, low: int, high: int) -> tuple[str, FNode]:

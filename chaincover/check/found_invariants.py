@@ -11,14 +11,14 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from bmc.analysis.idle import names_in
-from bmc.analysis.state_sets import value_facts
+from bmc.analysis.state_values import Span, patterns_of
 from bmc.engines.protocol import Engine
 from bmc.errors import LimitReached
 from bmc.explicit.explore import StateGraph
 from bmc.explicit.rows import Rows
-from bmc.floats.ranges import Ranges, common, united
-from bmc.invariants.candidates import candidates, facts_of, tightest
-from bmc.invariants.facts import IMPLIES, Span, patterns_of, values_told
+from bmc.formulas.value_sets import Ranges, common, united
+from bmc.invariants.candidates import candidates, facts_of, tightest, value_facts
+from bmc.invariants.facts import IMPLIES, values_told
 from bmc.invariants.induction import Prover, inductive
 from bmc.system.transition import Condition, StateVariable, TransitionSystem
 from chaincover.limits import Limits

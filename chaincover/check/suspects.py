@@ -10,13 +10,15 @@ from pysmt.shortcuts import FALSE, TRUE, Or
 
 from bmc.analysis.constants import constant_state, fixed_inputs, put_in
 from bmc.analysis.slice import slice_system
-from bmc.analysis.state_ranges import invariant, state_ranges, term_bounds
+from bmc.analysis.state_values import every_step, state_values, values_of
 from bmc.engines.anywhere import Anywhere
 from bmc.engines.protocol import Engine, Session, Status
 from bmc.errors import LimitReached, Location
 from bmc.explicit.explore import affordable, reachability_invariant
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at
+from bmc.formulas.value_sets import NEVER
+from bmc.invariants.facts import within
 from bmc.native.differential import RUN_LENGTH, Sampler
 from bmc.system.transition import Condition, TransitionSystem, Valuation, conjunction
 from chaincover.limits import Limits
@@ -123,15 +125,16 @@ class SuspectSearch:
         return [place for place in self._places if place.possible is Status.UNKNOWN]
 
     def _ranges(self, part: TransitionSystem, budget: Limits) -> Condition | None:
-        """The ranges that the state never leaves, as an invariant; places that they rule out are done with."""
-        ranges = state_ranges(part, lambda: not budget.left())
-        if ranges is None:
+        """The values that the state never leaves, as an invariant; places that they rule out are done with."""
+        sets = state_values(every_step(part), lambda: not budget.left())
+        if sets is None:
             return None
         places = self._open()
-        for place, here in zip(places, term_bounds([p.formula for p in places], part, ranges), strict=True):
-            if not here.high:
+        for place, here in zip(places, values_of([p.formula for p in places], part, sets), strict=True):
+            if here == NEVER:
                 place.possible = Status.UNSAT
-        return invariant(part, ranges)
+        facts = within(part, sets)
+        return Condition("values of the state", conjunction(c.formula for c in facts), proved=True) if facts else None
 
     def _explored(self, part: TransitionSystem) -> Condition | None:
         asked = [at(place.formula, 0) for place in self._open()]

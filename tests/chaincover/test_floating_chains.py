@@ -81,6 +81,7 @@ def is_few(source: Path) -> bool:
     return "24.75" in (source / "chaincover.toml").read_text()
 
 
+@pytest.mark.slow
 def test_the_chain_is_json_with_numbers(made: tuple[Path, Path]) -> None:
     document = json.loads((made[1] / "chain.json").read_text(), parse_constant=pytest.fail)
     assert {goal["verdict"] for goal in document["goals"]} == {"covered"}

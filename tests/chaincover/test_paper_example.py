@@ -57,6 +57,7 @@ def test_four_properties(final: FNode | None, length: int, ordering: str) -> Non
     assert result.chain.failures == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("final", [None, INIT])
 def test_all_eighteen_transitions(final: FNode | None) -> None:
     goals = transitions(changes())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from explicit import Explicit
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -46,6 +47,7 @@ def check_weights(case: RandomCase, graph, reference: Explicit, starts, bound: i
             assert lower == weight
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(SEEDS, st.sampled_from(["allow", "forbid"]))
 def test_weights_are_those_of_explicit_search(seed: int, overlap: str) -> None:
@@ -62,6 +64,7 @@ def test_weights_are_those_of_explicit_search(seed: int, overlap: str) -> None:
     check_weights(case, graph, reference, reference.states, BOUND, overlap)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(SEEDS, st.sampled_from(["allow", "forbid"]), st.booleans())
 def test_weights_are_the_same_in_jumps_and_after_simulation(seed: int, overlap: str, simulate: bool) -> None:
@@ -78,6 +81,7 @@ def test_weights_are_the_same_in_jumps_and_after_simulation(seed: int, overlap: 
     check_weights(case, builder.graph(), Explicit(case.system), Explicit(case.system).states, BOUND, overlap)
 
 
+@pytest.mark.slow
 @settings(max_examples=80, deadline=None, derandomize=True)
 @given(SEEDS, st.sampled_from([0, 100_000]), st.sampled_from([0, 5]))
 def test_chains_and_bounds_agree_with_explicit_search(seed: int, explore: int, improve: int) -> None:

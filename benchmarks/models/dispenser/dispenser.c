@@ -15,7 +15,7 @@ void dispenser_step(struct dispenser *d, const struct meter *m)
   if (d->valve) {
     if (d->total - d->at_start >= BARREL || m->stop)
       d->valve = 0;
-  } else if (m->start && !m->stop) {
+  } else if (m->start && !m->stop && !d->warned) {
     d->at_start = d->total;
     d->valve = 1;
   }

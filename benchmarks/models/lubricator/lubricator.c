@@ -1,4 +1,4 @@
-/* Lubricator of a machine: one timer of 16 bits, which goes on in every step and wraps around. */
+/* Lubricator of a machine, four lines in turn: one timer of 16 bits goes on in every step and wraps around. */
 #include "lubricator.h"
 
 void lubricator_init(struct lubricator *l)
@@ -6,6 +6,7 @@ void lubricator_init(struct lubricator *l)
   l->timer = 0;
   l->mode = REST;
   l->misses = 0;
+  l->line = 0;
 }
 
 static void enter(struct lubricator *l, unsigned char mode)
@@ -34,8 +35,12 @@ void lubricator_step(struct lubricator *l, const struct machine *m)
       }
       break;
     case HOLDING:
-      if (!m->pressure || l->timer == HOLD_TIME)
+      if (!m->pressure) /* lost: the same line again */
         enter(l, REST);
+      else if (l->timer == HOLD_TIME) {
+        l->line = (l->line + 1) % LINES;
+        enter(l, REST);
+      }
       break;
     default: /* BLOCKED */
       if (m->reset && !m->runs) {

@@ -4,6 +4,7 @@
 #define PUMP_TIME 7
 #define HOLD_TIME 5
 #define MISSES 2
+#define LINES 4
 
 enum { REST, PUMPING, HOLDING, BLOCKED };
 
@@ -16,7 +17,8 @@ struct machine {
 struct lubricator {
   unsigned short timer; /* steps in this mode */
   unsigned char mode;
-  unsigned char misses;
+  unsigned char misses; /* of this line */
+  unsigned char line;
 };
 
 void lubricator_init(struct lubricator *l);

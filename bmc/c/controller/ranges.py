@@ -21,8 +21,9 @@ from bmc.c.source.config import SourceConfig
 from bmc.c.source.types import Arithmetic, FloatType, IntType, PointerType, type_at
 from bmc.errors import InputRefused, Location
 from bmc.floats.format import canonical, is_nan, nearest, number, read, value_of
-from bmc.floats.ranges import Ranges, between, every, joined
+from bmc.floats.ranges import between, every
 from bmc.formulas.terms import both, constant, either, equals, negate
+from bmc.formulas.value_sets import Ranges, joined
 from bmc.system.transition import InputVariable, ValueType, conjunction
 
 _BOOLEAN_NAMES = re.compile(r"(?i)(.*_)?bool(ean)?(8|_t|8_t)?$")

@@ -111,6 +111,7 @@ def equal_or_between(low: int, high: int) -> FNode:
     return And(BV(low, 32).BVULE(junk), junk.BVULE(BV(high, 32)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ticks", [1, 3])
 @seeds(12)
 def test_chains_are_those_without_spare_inputs(seed: int, ticks: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from command_line import chaincover, write_files
 from drawn_seeds import seeds
 from live_systems import padded_case
@@ -108,6 +109,7 @@ def test_a_masked_counter_does_not_keep_a_chain_from_init(tmp_path: Path) -> Non
     assert outcome["chain"]["steps"][-1]["state"]["calls"] == 4
 
 
+@pytest.mark.slow
 def test_an_overflow_that_can_happen_still_counts(tmp_path: Path) -> None:
     write_files(tmp_path, {"c.c": CODE.replace("(calls + 1) & 0xffff", "calls + 1"), "chaincover.toml": PROJECT})
     found = chaincover("check", ".", "--compare", 0, "--json", cwd=tmp_path).json["liveness"]

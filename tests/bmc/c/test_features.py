@@ -134,6 +134,7 @@ def traps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("CC", command)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FEATURES)
 def test_feature_agrees(name: str, tmp_path: Path) -> None:
     found = agreement(read(tmp_path, FEATURES[name]), pairs=400)
@@ -160,6 +161,7 @@ UNDEFINED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", UNDEFINED)
 def test_exactly_the_undefined_steps_trap(name: str, tmp_path: Path) -> None:
     found = agreement(read(tmp_path, UNDEFINED[name]), pairs=400, undefined=6)

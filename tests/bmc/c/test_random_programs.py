@@ -33,6 +33,7 @@ def traps() -> Iterator[bool]:
         yield command is not None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("floating", [False, True], ids=["integers", "floating point"])
 def test_random_programs_agree(traps: bool, floating: bool) -> None:
     wanted = PROGRAMS // 2 if floating else PROGRAMS

@@ -32,6 +32,7 @@ PROGRAMS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_is_read_as_compiled(name: str, tmp_path: Path) -> None:
     model = read(tmp_path, PROGRAMS[name])

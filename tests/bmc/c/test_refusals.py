@@ -137,6 +137,7 @@ def with_result(text: str) -> str:
     return text.replace("\n", "\nint r; ", 1) if text.startswith("#include") else "int r; " + text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", UNSUPPORTED)
 def test_unsupported_construct(name: str, tmp_path: Path) -> None:
     text, construct, line = UNSUPPORTED[name]

@@ -139,6 +139,7 @@ REFUSALS: dict[str, tuple[str, str, int]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REFUSALS)
 def test_is_refused_with_its_line(name: str, tmp_path: Path) -> None:
     text, message, line = REFUSALS[name]
@@ -160,6 +161,7 @@ def test_an_input_has_no_value_in_init(tmp_path: Path) -> None:
     assert "no input has a value before the first step" in refusal(tmp_path, text, input=("port",)).message
 
 
+@pytest.mark.slow
 def test_brackets_beside_each_other_are_no_run(tmp_path: Path) -> None:
     """Only those that stand in a row on one level count."""
     many = "".join(f"int v{n}[1]; int g{n}(int);\n" for n in range(DEEPEST_RUN + 10))

@@ -34,6 +34,7 @@ def test_the_controllers_are_what_they_are_said_to_be() -> None:
     assert deepest == 2 * DEPTH
 
 
+@pytest.mark.slow
 def test_terms_grow_as_the_lines_do(tmp_path: Path) -> None:
     per_line = [count_terms(controller(tmp_path, lines).system) / lines for lines in (600, 1_200, 2_400)]
     assert max(per_line) < 1.5 * min(per_line)
@@ -80,6 +81,7 @@ def test_a_nest_of_elses_does_not_multiply_terms(tmp_path: Path) -> None:
     assert large < 5 * small
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize("seed", range(3))
 def test_a_controller_agrees_with_the_compiled_original(seed: int, tmp_path: Path) -> None:
@@ -156,6 +158,7 @@ class Paths:
             yield f"switch ({self._term()} & 3) {{ {cases} default: {self._target()} = {self._term()}; }}"
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize("seed", range(20))
 def test_paths_that_part_and_join_agree_with_the_compiled_original(seed: int, tmp_path: Path) -> None:

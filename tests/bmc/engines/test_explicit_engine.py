@@ -31,6 +31,7 @@ def with_invariant(system: TransitionSystem) -> TransitionSystem:
     return system if found is None else replace(system, invariants=(found,))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(40))
 def test_answers_are_those_of_the_solver(seed: int) -> None:
     """From init and from goals: another goal at some step, one of two, and not a third."""

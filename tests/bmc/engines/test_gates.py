@@ -48,6 +48,7 @@ def test_every_operator_is_right_for_all_operands(bits: int) -> None:
             assert value == expected, (formula, row)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 1 << 30))
 @settings(max_examples=40, deadline=None)
 def test_operators_one_on_the_other_are_right(seed: int) -> None:
@@ -80,6 +81,7 @@ def test_divisions_of_wide_words_are_right() -> None:
     assert Blasted(formulas).results(rows) == [list(compile_formulas(formulas)(row)) for row in rows]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("left", "right"), [*product([(2, True), (3, False), (5, True)], repeat=2)])
 def test_repeated_signs_change_nothing(left: tuple[int, bool], right: tuple[int, bool]) -> None:
     """Of narrow words made wide, signed or not, only the lower bits are worked on."""
@@ -178,6 +180,7 @@ def test_clauses_say_what_the_gates_compute(preprocess: bool, seed: int) -> None
                             assert not solver.solve([*inputs, wrong])
 
 
+@pytest.mark.slow
 def test_long_chains_of_operators_need_no_recursion() -> None:
     flag, word = smt.Symbol("gl_f", BOOL), smt.Symbol("gl_w", BVType(2))
     term = word

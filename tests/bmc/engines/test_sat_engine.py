@@ -33,6 +33,7 @@ from properties.goal import Goal
 BYTE = ValueType("uint8", 8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(20))
 def test_answers_are_those_of_z3(number: int) -> None:
     """All sources, targets and distances of random systems; runs are replayed, cores are impossible for z3 too."""

@@ -224,6 +224,7 @@ def test_more_memory_than_allowed_gives_no_list(monkeypatch: pytest.MonkeyPatch)
     assert state_graph(system, [at(z.Equals(BV(3, 8)), 0)], 100_000) is None
 
 
+@pytest.mark.slow
 def test_a_timer_among_many_states_is_listed_both_ways() -> None:
     """Blocks while the frontier is wide, steps one by one while only the timer counts."""
     long = ValueType("long", 16)

@@ -125,6 +125,7 @@ def hard_operands(operation: Operation, count: int) -> list[list[int]]:
     return [words.tolist() for words in found]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("operation", OPERATIONS, ids=NAMES)
 def test_floating_operations_are_those_of_the_circuits(operation: Operation) -> None:
     kinds = operation.operands

@@ -21,6 +21,7 @@ def hardware(tmp_path_factory: pytest.TempPathFactory) -> Hardware:
     return Hardware(OPERATIONS, compiler, tmp_path_factory.mktemp("hardware"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("operation", OPERATIONS, ids=NAMES)
 def test_as_compiled(operation: Operation, hardware: Hardware) -> None:
     result = compared(operation, hardware, 10_000, seed=4)

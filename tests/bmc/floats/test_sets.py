@@ -13,8 +13,9 @@ from pysmt.typing import BVType
 from bmc.floats import conversions
 from bmc.floats.format import FLOAT32, FLOAT64, Format
 from bmc.floats.operations import beyond_solvers, computing, has_arithmetic, operation_of
-from bmc.floats.ranges import PIECES, Ranges, applied, compared_so, contains, united, values
+from bmc.floats.ranges import applied, compared_so
 from bmc.formulas.terms import constant
+from bmc.formulas.value_sets import PIECES, Ranges, contains, united, values
 
 TINY = Format(6, 3, 2)
 KNOWN = {

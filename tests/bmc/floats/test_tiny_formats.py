@@ -124,6 +124,7 @@ def expected_binary(name: str, t: Table, a: int, b: int) -> int:
     return t.signed(t.negative(a), t.nearest_size(rest))
 
 
+@pytest.mark.slow
 @each_format
 @pytest.mark.parametrize("name", ["add", "subtract", "multiply", "divide", "remainder"])
 def test_arithmetic_of_all_pairs(name: str, form: Format) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from cruise import PROPERTIES, cruise
 from explicit import Explicit
 from hypothesis import given, settings
@@ -24,6 +25,7 @@ from bmc.system.transition import StateVariable, TransitionSystem, ValueType
 SEEDS = st.integers(0, 10**9)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(SEEDS)
 def test_the_name_of_a_candidate_tells_it(seed: int) -> None:
@@ -37,6 +39,7 @@ def test_the_name_of_a_candidate_tells_it(seed: int) -> None:
     assert stated("rs_a == red", variables) is None
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(SEEDS)
 def test_what_is_inductive_holds_in_every_reachable_state(seed: int) -> None:
@@ -50,6 +53,7 @@ def test_what_is_inductive_holds_in_every_reachable_state(seed: int) -> None:
         assert all(holds(dict(zip(reference.state_names, state, strict=True))))
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(SEEDS, st.booleans())
 def test_what_never_happens_by_induction_does_not_happen(seed: int, invariants: bool) -> None:

@@ -17,10 +17,10 @@ from pysmt.shortcuts import BV, FALSE, TRUE
 from random_systems import random_case
 
 from benchmarks.generated.systems import generated_case
-from bmc.analysis.state_sets import state_sets, value_facts
+from bmc.analysis.state_values import state_values
 from bmc.engines import choose
 from bmc.formulas.evaluate import compile_formulas
-from bmc.invariants.candidates import facts_of, self_found
+from bmc.invariants.candidates import facts_of, self_found, value_facts
 from bmc.invariants.facts import stated
 from bmc.invariants.induction import Prover, inductive
 from bmc.system.hold import PHASE, boundary, hold
@@ -84,6 +84,7 @@ def guesses(system: TransitionSystem, states: Sequence[Valuation], rng: random.R
     return facts_of(system.state, columns)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ticks", [1, 2, 3])
 @seeds(6)
 def test_what_is_found_holds_in_every_reachable_state(seed: int, ticks: int) -> None:
@@ -92,8 +93,7 @@ def test_what_is_found_holds_in_every_reachable_state(seed: int, ticks: int) -> 
     states = reachable(system)
     engine, formulas = choose("sat"), [goal.antecedent for goal in goals]
     assert broken(value_facts(system), states) == []
-    everything = {var.name: ((0, (1 << max(var.type.bits, 1)) - 1),) for var in system.state}
-    sets = state_sets(system, everything)
+    sets = state_values(system)
     assert sets is not None
     assert all(any(low <= s[name] <= high for low, high in sets[name]) for s in states for name in sets)
     assert broken(self_found(system, formulas, Prover(engine)), states) == []
@@ -118,6 +118,7 @@ def test_of_guesses_partly_false_only_true_ones_are_kept(seed: int, ticks: int) 
         assert all(fact.proved for fact in kept)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ticks", [2, 3])
 @seeds(6)
 def test_the_search_in_held_steps_uses_only_what_is_true(seed: int, ticks: int) -> None:

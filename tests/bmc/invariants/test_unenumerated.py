@@ -51,6 +51,7 @@ def test_a_goal_that_only_an_invariant_excludes_is_proved_unreachable(tmp_path: 
     assert "apart (unreachable): no state allows it together with the invariants" in again.out
 
 
+@pytest.mark.slow
 def test_an_invariant_that_does_not_hold_is_refused(tmp_path: Path) -> None:
     write_files(tmp_path, {"c.c": CODE, "chaincover.toml": PROJECT})
     outcome = chaincover("generate", ".", "--json", "--no-cache", "-o", "out", cwd=tmp_path)

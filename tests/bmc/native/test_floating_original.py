@@ -15,9 +15,10 @@ from pysmt.shortcuts import BV, Ite
 from bmc.errors import InputRefused
 from bmc.floats.compare import less
 from bmc.floats.format import FLOAT32, FLOAT64, FORMATS, canonical, is_nan, number, pattern
-from bmc.floats.ranges import Ranges, between, contains, every, values_in
+from bmc.floats.ranges import between, every, values_in
 from bmc.floats.values import FloatSamples, constants_in
 from bmc.formulas.terms import constant
+from bmc.formulas.value_sets import Ranges, contains
 from bmc.native.differential import Sampler, compare
 from bmc.native.original import compiled
 from bmc.system.original import Argument, Call, Cell, MemoryObject, NativeInterface

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from pathlib import Path
 
 import pytest
@@ -193,11 +192,9 @@ def test_ten_thousand_steps_of_fifty_cells(write: Write) -> None:
     t, given = static("t", sources[0], 200), static("in", sources[0])
     cells = [Cell(f"t[{i}]", t.name, 4 * i, 4) for i in range(50)] + [whole(given)]
     with compiled(interface(sources, [t, given], cells, Call("step"))) as program:
-        start = time.monotonic()
         states = program.run([{"in": 1}] * 10_000)
         pairs = list(zip(states[:-1], [{"in": 1}] * 10_000, strict=True))
         assert program.steps(pairs) == states[1:]
-        assert time.monotonic() - start < 60
     assert states[-1]["t[3]"] == 30_000
 
 

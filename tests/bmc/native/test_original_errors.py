@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
@@ -63,13 +62,11 @@ def test_crash_in_init(write: Write) -> None:
 
 def test_endless_loop(write: Write) -> None:
     text = '#include <stdio.h>\nint n; void step(void) { while (n) fprintf(stderr, "again and again\\n"); n = 1; }'
-    start = time.monotonic()
     with compiled(counter(write(a=text))) as program:
         with pytest.raises(OriginalTimeout, match=r"step 1 .*1 s is over") as caught:
             program.run([{}] * 3, time_limit=1)
         assert caught.value.step == 1
         assert caught.value.exit_code == 5
-    assert time.monotonic() - start < 60
 
 
 def test_compile_error_keeps_its_place(write: Write) -> None:

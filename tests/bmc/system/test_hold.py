@@ -48,6 +48,7 @@ def length(run: Run | None) -> int | None:
     return None if run is None else run.length
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
 @pytest.mark.parametrize("ticks", [2, 3, 5])
 @seeds(16)
@@ -68,6 +69,7 @@ def test_the_exact_search_finds_the_least_held_run(seed: int, ticks: int, overla
             check(case, ticks, overlap, least.run)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("explore", [100_000, 0])
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
 @seeds(8)

@@ -34,6 +34,7 @@ def folder(place: Path, body: str, more: str = "") -> Path:
     return place
 
 
+@pytest.mark.slow
 def test_what_the_time_does_not_suffice_for_is_undecided_and_never_impossible(tmp_path: Path) -> None:
     place = folder(tmp_path, SQUARES + " s->m += i->b;", GOAL)
     outcome = chaincover("check", place, "--compare", "0", "--time-limit", "0.000001", "--json", CHAINCOVER_NO_CC="1")

@@ -197,6 +197,7 @@ def test_check_tells_goals_that_share_a_step() -> None:
     )
 
 
+@pytest.mark.slow
 def test_check_of_a_controller_with_too_many_states(tmp_path: Path) -> None:
     """The counter of 32 bits: pairs only *may* share a step, and the number of start states stays open."""
     files = {

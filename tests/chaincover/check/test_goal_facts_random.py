@@ -131,6 +131,7 @@ def test_facts_of_listed_states_equal_enumeration(seed: int) -> None:
     assert found.sharing_undecided == found.implied_undecided == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_queries_alone_never_say_more_than_enumeration(seed: int) -> None:
     """Without listed states the facts are about all states; only what is shown by runs from init is about runs."""
@@ -153,6 +154,7 @@ def test_queries_alone_never_say_more_than_enumeration(seed: int) -> None:
     assert found.lemma_3.applies != "yes" or all(len(runs.trigger(goal)) < 2 for goal in case.goals)
 
 
+@pytest.mark.slow
 def test_the_random_cases_show_every_kind_of_fact() -> None:
     listed = [facts(random_case(seed, goals=3, longest=2)) for seed in SEEDS]
     asked = [facts(random_case(seed, goals=3, longest=2), explore=0) for seed in SEEDS]

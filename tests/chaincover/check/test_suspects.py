@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
 from command_line import chaincover, write_files
 from small_programs import program, project
 
@@ -22,12 +23,14 @@ def suspects(folder: Path, body: str, after: str = "", more: str = "") -> list[d
     return found
 
 
+@pytest.mark.slow
 def test_overflow_beyond_the_first_steps_is_named(tmp_path: Path) -> None:
     (found,) = suspects(tmp_path, NO_LIMIT)
     assert "overflow" in found["kind"]
     assert found["steps_from_init"] is None
 
 
+@pytest.mark.slow
 def test_a_proved_invariant_does_not_hide_the_step_that_breaks_it(tmp_path: Path) -> None:
     """``n >= 0`` is inductive, because the overflow is no allowed step; the overflow is named all the same."""
     assert len(suspects(tmp_path, NO_LIMIT, NOT_NEGATIVE, 'invariant = ["state_ok"]')) == 1

@@ -70,6 +70,7 @@ class Exhaustive:
         return any(holds(pair)[0] and self.constraint(pair)[0] for pair in pairs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("explored", [suspects.EXPLORED_STEPS, 0])
 @pytest.mark.parametrize("simulated", [suspects.SIMULATED_STEPS // 10, 0])
 @pytest.mark.parametrize("seed", range(25))
@@ -100,6 +101,7 @@ def test_verdicts_are_those_of_an_exhaustive_search(
             assert depths
 
 
+@pytest.mark.slow
 def test_the_samples_have_suspects_of_all_kinds() -> None:
     verdicts = [searched(suspected(seed)) for seed in range(25)]
     named = [len(suspected(seed).suspects) for seed in range(25)]

@@ -60,6 +60,7 @@ def lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("more", [(), ("--several",), ("--most",)])
 def test_a_goal_that_the_solver_gave_up_on_is_undecided_in_every_search(lock: Path, more: tuple[str, ...]) -> None:
     given = ("generate", lock, *more, "--explore", "0", "--bound", "1", "--no-cache", "--engine", "sat", "--no-replay")

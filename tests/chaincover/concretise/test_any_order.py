@@ -53,6 +53,7 @@ def lengths_by_all_runs(reference: Explicit, goals: list[Goal], final: object, o
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
 @pytest.mark.parametrize("seed", range(24))
 def test_formulas_can_be_satisfied_where_a_run_covers_the_goals(seed: int, overlap: str) -> None:

@@ -7,6 +7,7 @@ import sys
 from itertools import product
 from pathlib import Path
 
+import pytest
 from cruise import INPUTS, PROPERTIES, cruise
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -64,6 +65,7 @@ def test_inputs_are_the_least_that_the_plan_allows() -> None:
     assert [values["pl_dial"] for values in chain.run.inputs] == [0, 0]
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None, derandomize=True)
 @given(st.integers(0, 10**9))
 def test_inputs_are_lexicographically_least_among_all(seed: int) -> None:
@@ -89,6 +91,7 @@ def test_inputs_are_lexicographically_least_among_all(seed: int) -> None:
     raise AssertionError("no inputs follow the plan")
 
 
+@pytest.mark.slow
 def test_results_are_the_same_in_every_process() -> None:
     code = (
         "from cruise import *; from chaincover.pipeline import generate;"

@@ -16,9 +16,10 @@ from bmc.c.controller.ranges import membership
 from bmc.explicit.explore import reachable_states, state_graph
 from bmc.floats.compare import equal, is_nan, less
 from bmc.floats.format import FLOAT32, FLOAT64, FORMATS, Format, pattern
-from bmc.floats.ranges import Ranges, between, contains, every, values_in
+from bmc.floats.ranges import between, every, values_in
 from bmc.floats.values import plainest_first
 from bmc.formulas.unroll import at
+from bmc.formulas.value_sets import Ranges, contains
 from bmc.system.hold import hold
 from bmc.system.run import Run
 from bmc.system.simulation import Simulator
@@ -93,6 +94,7 @@ def test_the_only_value_is_chosen() -> None:
     assert chosen(FLOAT64, every(FLOAT64), And(above(FLOAT64, 1.0), below(FLOAT64, 1.0))) is None
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None, derandomize=True)
 @given(st.integers(0, 10**9))
 def test_the_plainest_value_is_chosen_among_all(seed: int) -> None:

@@ -124,6 +124,7 @@ def test_an_edge_that_is_not_there_is_looked_for_along_its_walk() -> None:
     assert undecided_edges(graph) == (("init", "c"),)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [2, 13, 28, 49, 70, 76, 80, 5, 9, 14, 33, 45])
 @pytest.mark.parametrize("reachable", [False, True])
 def test_random_machines_against_explicit_search(seed: int, reachable: bool) -> None:
@@ -190,6 +191,7 @@ def compared(case: Case, overlap: str, most: int) -> list[bool]:
     return answers
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
 def test_sub_paths_are_infeasible_exactly_if_no_run_follows_them(overlap: str) -> None:
     answers = []

@@ -175,6 +175,7 @@ def test_no_chain() -> None:
     check_against_explicit_search(case, wanted, found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [2, 28, 63, 70, 79, 80, 5, 9, 14, 33, 45, 61])
 @pytest.mark.parametrize("reachable", [False, True])
 def test_random_machines_against_explicit_search(seed: int, reachable: bool) -> None:

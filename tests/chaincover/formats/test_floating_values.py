@@ -17,7 +17,8 @@ from pysmt.shortcuts import BV
 
 from bmc.errors import InputRefused, Location
 from bmc.floats.format import FLOAT32, FLOAT64, FORMATS, canonical, number, pattern, read
-from bmc.floats.ranges import between, contains, every, show_ranges, values_in
+from bmc.floats.ranges import between, every, show_ranges, values_in
+from bmc.formulas.value_sets import contains
 from bmc.native.original import find_compiler
 from bmc.system.run import Run
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType

@@ -88,6 +88,7 @@ def test_what_is_given_up_is_unknown_and_bounds_stay_true(seed: int) -> None:
             assert (found.weights.get(edge), bound) == (true.weights.get(edge), lower)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1])
 def test_a_hopeless_edge_is_asked_for_a_few_times_not_once_for_each_distance(seed: int) -> None:
     found = graph(seed, GivesUp())

@@ -104,6 +104,7 @@ def test_both_path_weights_together_still_bound_by_four() -> None:
     assert max(lowers) <= 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
 @pytest.mark.parametrize("make", [random_machine, generated])
 def test_the_loop_alone_closes_on_random_systems(make: Callable[[int], Case], overlap: str) -> None:
@@ -157,6 +158,7 @@ def check_bound(certificate: Certificate) -> None:
         assert certificate.lower == certificate.order_bound
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
 @pytest.mark.parametrize("explore", [0, 1000])
 def test_whole_runs_are_minimal_with_true_certificates(explore: int, overlap: str) -> None:

@@ -99,6 +99,7 @@ def answers(asked: SegmentSearch, path: Path) -> set[int]:
     return {steps for steps in range(MOST + 1) if asked.ask(path, steps)[0] is Status.SAT}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
 @pytest.mark.parametrize("seed", range(16))
 def test_answers_equal_those_of_all_runs_and_positions(seed: int, overlap: str) -> None:
@@ -112,6 +113,7 @@ def test_answers_equal_those_of_all_runs_and_positions(seed: int, overlap: str) 
         assert answers(asked, path) == expected[path], path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
 @pytest.mark.parametrize("seed", range(12))
 def test_least_lengths_on_machines_with_dead_ends(seed: int, overlap: str) -> None:

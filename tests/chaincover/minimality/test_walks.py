@@ -78,6 +78,7 @@ def states_of(case: Case) -> list[tuple[int, ...]]:
     return Explicit(case[0]).reachable()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
 @pytest.mark.parametrize("seed", range(60))
 def test_least_lengths_equal_those_of_all_runs(seed: int, overlap: str) -> None:
@@ -135,6 +136,7 @@ def check_run(case: Case, run: Run, path: Path, overlap: str, steps: int) -> Non
     assert steps in reached
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
 @pytest.mark.parametrize("seed", range(0, 60, 4))
 def test_the_solver_says_the_same(seed: int, overlap: str) -> None:
@@ -239,6 +241,7 @@ def test_variables_that_no_goal_depends_on_keep_their_start() -> None:
     assert simulator.run(simulator.initial(), run.inputs) == run
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
 @pytest.mark.parametrize("seed", range(0, 45, 2))
 def test_all_that_is_learned_is_true(seed: int, overlap: str) -> None:

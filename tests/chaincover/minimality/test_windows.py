@@ -99,6 +99,7 @@ def walked_cases(seed: int, overlap: str) -> list[tuple[Case, Run]]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
 def test_random_chains_stay_chains_and_get_shorter(overlap: str) -> None:
     walks = saved = 0

@@ -141,6 +141,7 @@ def test_goals_that_are_not_asked_for_are_left_out() -> None:
     assert {goal for names in shared.classes(found.path) for goal in names} == {"g1", "g2", "g4"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
 @pytest.mark.parametrize(("seed", "exact"), [(48, False), (56, False), (48, True), (56, True), (80, True)])
 def test_the_bound_on_several_chains_meets_the_least_total(seed: int, exact: bool, overlap: str) -> None:

@@ -103,6 +103,7 @@ def excluding(seed: int) -> Case:
     return made.system, made.goals, made.final
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
 @pytest.mark.parametrize("seed", [12, 43, 48, 56, 74, 76, 94])
 def test_as_many_goals_as_the_reference_in_as_few_steps(seed: int, overlap: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from itertools import combinations
 
+import pytest
 from command_line import MODELS, chaincover
 from explicit import Explicit
 from hypothesis import given, settings
@@ -139,6 +140,7 @@ def fewest_explicit(explicit: Explicit, goals: list[Goal], final: object) -> tup
     raise AssertionError("every goal alone is feasible")
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None, derandomize=True)
 @given(one_way_cases())
 def test_number_of_chains_equals_an_explicit_search(case) -> None:
@@ -150,6 +152,7 @@ def test_number_of_chains_equals_an_explicit_search(case) -> None:
     assert result.fewest
 
 
+@pytest.mark.slow
 def test_command_writes_each_chain_and_a_summary(tmp_path) -> None:
     fig1 = MODELS / "cruise_fig1"
     outcome = chaincover("generate", str(fig1), "--several", "-o", "out", cwd=tmp_path)

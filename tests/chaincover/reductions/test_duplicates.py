@@ -90,6 +90,7 @@ def test_each_consequent_is_judged() -> None:
     ]
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(
     st.integers(2, 4),

@@ -38,6 +38,7 @@ needs_compiler = pytest.mark.needs_compiler
 OPTIONS = Options(bound=10)
 
 
+@pytest.mark.slow
 def test_implications_are_those_of_all_runs() -> None:
     found = 0
     for seed in range(60):
@@ -68,6 +69,7 @@ def quiet(text: str) -> None:
     pass
 
 
+@pytest.mark.slow
 def test_the_result_is_that_of_a_search_for_all_goals() -> None:
     spared = 0
     for seed in range(40):
@@ -94,6 +96,7 @@ def totals(found: SeveralChains) -> tuple[object, ...]:
     return len(found.results), found.length, found.fewest, found.bounds.minimal, found.stopped_by, verdicts
 
 
+@pytest.mark.slow
 def test_several_chains_are_as_many_and_as_long(monkeypatch: pytest.MonkeyPatch) -> None:
     more = 0
     for seed in range(20):
@@ -274,6 +277,7 @@ def checked(folder: Path, *options: str) -> str:
     return outcome.out
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize("more", [(), ("--exhaust", "0"), ("--explore", "0"), ("--overlap", "forbid")])
 def test_a_chain_for_implied_goals_is_verified(more: tuple[str, ...], tmp_path: Path) -> None:

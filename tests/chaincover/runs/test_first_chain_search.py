@@ -59,6 +59,7 @@ def statuses(result: ChainResult) -> dict[str, str]:
     return {verdict.goal: verdict.status for verdict in result.verdicts}
 
 
+@pytest.mark.slow
 @trial_runs_alone
 @pytest.mark.parametrize("explore", [0, 100_000])
 def test_results_are_those_without_trial_runs(explore: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -270,6 +271,7 @@ void compute(t_in *i, t_st *s) { s->level = i->on ? s->level + 0.75f : s->level 
 GOALS = ("--property", "high: cover(level > 2.5f)", "--property", "low: cover(level > 0.0f && level < 0.4f)")
 
 
+@pytest.mark.slow
 def test_a_float_program_gives_the_same_bytes_in_every_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Trial runs are drawn the same way, whatever the hash order; and they were made."""
     (tmp_path / "c.c").write_text(INTEGRATOR)

@@ -46,6 +46,7 @@ def nearest(
     return NearestFirst(tools, [goal.name for goal in goals], overlap, limit).run()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
 def test_what_comes_out_is_a_chain(overlap: str) -> None:
     """It starts in init, obeys the constraints, covers all goals (disjointly with ``forbid``) and ends in final."""

@@ -54,6 +54,7 @@ def test_lanes_are_runs_of_the_simulator(seed: int, ticks: int) -> None:
         assert shown == Monitor(case.goals).covered(valid)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(SEEDS, st.sampled_from(["allow", "forbid"]))
 def test_what_runs_show_is_never_below_the_least_distance(seed: int, overlap: str) -> None:

@@ -82,6 +82,7 @@ def test_a_written_goal_that_is_unreachable_is_a_failure(several: list[str], tmp
     assert next_step(UNREACHABLE, generated=True) in outcome.out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("several", "code"), [([], 4), (["--most"], 4), (["--several"], 0)])
 def test_generated_goals_that_exclude_each_other_are_a_failure_of_one_chain(
     several: list[str], code: int, tmp_path: Path
@@ -158,6 +159,7 @@ def test_options_of_replay_select_among_the_goals_of_the_file(tmp_path: Path) ->
     assert len(more.json["goals"]) == 8
 
 
+@pytest.mark.slow
 def test_a_summary_of_several_chains_holds_its_criteria(tmp_path: Path) -> None:
     controller(tmp_path, LATCH, "[ranges]\n'i->a' = '0..2'\n[search]\nbound = 4")
     assert made(tmp_path, "--cover", "states(n, {1, 2})", "--cover", "branches()", "--several", "-q").code == 0

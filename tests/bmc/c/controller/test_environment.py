@@ -165,6 +165,7 @@ def roles(model: CModel) -> dict[str, str]:
     return {variable.name: variable.role for variable in model.variables}
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_the_model_equals_the_compiled_original(name: str, tmp_path: Path) -> None:

@@ -225,6 +225,7 @@ def read_files(folder: Path, files: dict[str, str], **config: Any) -> CModel:
     return read_c(SourceConfig("style", tuple(str(folder / name) for name in files), (str(folder),), **config))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("style", STYLES)
 def test_the_model_equals_the_compiled_original(style: str, tmp_path: Path) -> None:
     files, config, expected = STYLES[style]

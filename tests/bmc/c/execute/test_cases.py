@@ -88,6 +88,7 @@ def test_bisection_ends(tmp_path: Path) -> None:
     assert not found.differences
 
 
+@pytest.mark.slow
 def test_a_search_that_does_not_end_is_refused(tmp_path: Path) -> None:
     endless = BISECTION.replace("low = middle", "low = low")
     assert "loop without a constant bound" in refusal(tmp_path, endless).message

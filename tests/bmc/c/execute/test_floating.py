@@ -87,6 +87,7 @@ def traps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("CC", command)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FEATURES)
 def test_feature_agrees(name: str, tmp_path: Path) -> None:
     found = agreement(read(tmp_path, FEATURES[name]), pairs=300)

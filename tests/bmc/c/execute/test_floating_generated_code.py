@@ -100,6 +100,7 @@ FRAGMENTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FRAGMENTS)
 def test_fragment_agrees(name: str, tmp_path: Path) -> None:
     found = agreement(

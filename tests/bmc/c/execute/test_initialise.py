@@ -35,6 +35,7 @@ PROGRAMS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.needs_compiler
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_is_read_as_compiled(name: str, tmp_path: Path) -> None:

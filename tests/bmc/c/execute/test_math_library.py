@@ -39,6 +39,7 @@ MATH = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MATH)
 def test_function_agrees(name: str, tmp_path: Path) -> None:
     found = agreement(read(tmp_path, "#include <math.h>\n" + MATH[name]), pairs=300)
@@ -84,6 +85,7 @@ CONVERSIONS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CONVERSIONS)
 def test_exactly_the_conversions_out_of_range_trap(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     command = sanitizing_compiler(tmp_path)

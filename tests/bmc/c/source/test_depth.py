@@ -37,6 +37,7 @@ PROGRAMS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_long_code_is_read(name: str, tmp_path: Path) -> None:
     assert read(tmp_path, PROGRAMS[name]).system.state
@@ -68,6 +69,7 @@ DEEP = {
 """Programs, and the ``r`` that a step with ``a`` = 5 leaves behind."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DEEP)
 def test_deep_code_can_be_simulated_unrolled_and_solved(name: str, tmp_path: Path) -> None:
     text, expected = DEEP[name]
@@ -99,6 +101,7 @@ TOO_DEEP = {
 """Programs, and the line that the refusal names (None: any of those below)."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TOO_DEEP)
 def test_deeper_code_is_refused_with_its_line(name: str, tmp_path: Path) -> None:
     text, line = TOO_DEEP[name]
@@ -108,6 +111,7 @@ def test_deeper_code_is_refused_with_its_line(name: str, tmp_path: Path) -> None
     assert error.where.line == line if line else DEEPEST // 2 < error.where.line <= text.count("\n") + 1
 
 
+@pytest.mark.slow
 def test_deeper_calls_are_refused_with_their_line(tmp_path: Path) -> None:
     def chain(calls: int) -> str:
         functions = (f"static int f{i}(int x) {{ return\nf{i - 1}(x) + 1; }}\n" for i in range(1, calls))

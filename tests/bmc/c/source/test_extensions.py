@@ -46,6 +46,7 @@ READ = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.needs_compiler
 @pytest.mark.parametrize("name", READ)
 def test_read_like_the_compiler_reads_it(name: str, tmp_path: Path) -> None:

@@ -38,6 +38,7 @@ PROGRAMS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.needs_compiler
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_program_agrees(name: str, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from itertools import product
 
+import pytest
 from pysmt.shortcuts import (
     BV,
     BVSLT,
@@ -26,10 +27,10 @@ from pysmt.shortcuts import (
 )
 from pysmt.typing import BOOL, BVType
 
-from bmc.analysis.term_sets import narrowed, sets_of
+from bmc.analysis.values import narrowed, sets_of
 from bmc.floats.operations import Program
-from bmc.floats.ranges import contains, united
 from bmc.formulas.evaluate import compile_formulas
+from bmc.formulas.value_sets import contains, united
 
 X, Y, P = Symbol("ts_x", BVType(6)), Symbol("ts_y", BVType(6)), Symbol("ts_p", BOOL)
 EVERY = [{"ts_x": x, "ts_y": y, "ts_p": p} for x, y, p in product(range(64), range(64), (0, 1))]
@@ -69,6 +70,7 @@ def _members(box):
     return [v for v in EVERY if all(contains(ranges, v[name]) for name, ranges in box.items())]
 
 
+@pytest.mark.slow
 def test_every_value_lies_in_the_set() -> None:
     source = random.Random(7)
     decided = 0

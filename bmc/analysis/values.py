@@ -1,0 +1,288 @@
+"""Sets of values of formulas whose symbols lie in given sets: sound, not tight; and what a formula says of its symbols.
+
+Sets are ranges over raw patterns (``bmc.formulas.value_sets``). They pass through floating-point operations as
+intervals of numbers (``bmc.floats.ranges``). In the branches of a choice its condition counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pysmt.operators as op
+from pysmt.fnode import FNode
+
+from bmc.floats import ranges as floating
+from bmc.floats.operations import COMPARISONS, Instruction, Program
+from bmc.formulas.value_sets import (
+    ALWAYS,
+    BOTH,
+    NEVER,
+    PIECES,
+    Ranges,
+    applied,
+    common,
+    only,
+    pointwise,
+    signed_ends,
+    united,
+    whole,
+    width_of,
+    without,
+    wrapped,
+)
+
+Box = Mapping[str, Ranges]
+"""Sets of values by name; what is not in it has any value."""
+
+REFINED = 4
+"""Nodes below a choice, in depth, that are looked at again under its condition."""
+MOST_ATOMS = 16
+"""Parts of a condition that are looked at; the others are dropped, which is safe."""
+FEW_ARGUMENTS = 4
+"""A node of more arguments is not looked at again."""
+ROUNDS = 2
+"""Times that a conjunction's parts are gone through to narrow the symbols."""
+NESTED = 40
+"""Depth down to which a condition narrows symbols."""
+
+Facts = dict[int, Ranges]
+"""What is known of instructions, by place, where a condition is decided."""
+
+_ORDERS = (op.BV_ULT, op.BV_ULE, op.BV_SLT, op.BV_SLE)
+
+
+def sets_of(program: Program, box: Box) -> list[Ranges]:
+    """The set of each result of ``program``."""
+    found = Evaluation(program, box).found
+    return [found[place] for place in program.results]
+
+
+class Evaluation:
+    """The sets of all instructions of a program: ``found``, by place."""
+
+    def __init__(self, program: Program, box: Box) -> None:
+        self._program = program
+        self.found: list[Ranges] = []
+        for place, instruction in enumerate(program.instructions):
+            node = instruction.node
+            if node.is_symbol():
+                self.found.append(box.get(node.symbol_name()) or whole(width_of(node)))
+                continue
+            operands = [self.found[argument] for argument in instruction.arguments]
+            if _chooses(instruction) and operands[0] == BOTH:
+                self.found.append(self._choice(instruction, {}, REFINED))
+            else:
+                self.found.append(self._set(place, operands))
+
+    def _set(self, place: int, operands: Sequence[Ranges]) -> Ranges:
+        """The set of an instruction from those of its arguments."""
+        instruction, compute = self._program.instructions[place], self._program.compute[place]
+        if instruction.floating is not None:
+            return floating.applied(instruction.floating, operands)
+        kind = instruction.node.node_type()
+        if compute is not None and kind not in (op.ITE, op.AND, op.OR, op.NOT):
+            exact = pointwise(operands, compute)
+            if exact is not None:
+                return exact
+        return applied(instruction.node, operands)
+
+    def _choice(self, instruction: Instruction, given: Facts, depth: int) -> Ranges:
+        """The union of both branches, each where the condition is so, and ``given`` too."""
+        condition, then, other = instruction.arguments
+        pieces: list[tuple[int, int]] = []
+        for branch, holds in ((then, True), (other, False)):
+            facts = dict(given)
+            if self._assume(condition, holds, facts):
+                pieces += self._again(branch, facts, depth) if facts else self.found[branch]
+        return united(pieces) or united([*self.found[then], *self.found[other]])
+
+    def _again(self, place: int, given: Facts, depth: int) -> Ranges:
+        """The set of an instruction where ``given`` is known."""
+        if place in given:
+            return given[place]
+        instruction, before = self._program.instructions[place], self.found[place]
+        arguments = instruction.arguments
+        if not depth or not arguments or len(arguments) > FEW_ARGUMENTS or only(before) is not None:
+            return before
+        if _chooses(instruction) and self._again(arguments[0], given, depth - 1) == BOTH:
+            return common(before, self._choice(instruction, given, depth - 1)) or before
+        operands = [self._again(argument, given, depth - 1) for argument in arguments]
+        if all(new is self.found[argument] for new, argument in zip(operands, arguments, strict=True)):
+            return before
+        return common(before, self._set(place, operands)) or before
+
+    def _assume(self, condition: int, holds: bool, given: Facts) -> bool:
+        """Put into ``given`` what a condition's being ``holds`` says of instructions; False where it cannot be."""
+        todo = [(condition, holds)]
+        for _ in range(MOST_ATOMS):
+            if not todo:
+                return True
+            place, value = todo.pop()
+            instruction = self._program.instructions[place]
+            arguments, kind = instruction.arguments, instruction.node.node_type()
+            if instruction.floating is None and kind == op.NOT:
+                todo.append((arguments[0], not value))
+            elif instruction.floating is None and kind in (op.AND, op.OR) and (kind == op.AND) == value:
+                todo.extend((part, value) for part in arguments)
+            elif instruction.floating is None and kind == op.IMPLIES and not value:
+                todo += [(arguments[0], True), (arguments[1], False)]
+            elif not self._assume_atom(place, value, given):
+                return False
+        return True
+
+    def _assume_atom(self, place: int, holds: bool, given: Facts) -> bool:
+        instruction = self._program.instructions[place]
+        kind = instruction.node.node_type()
+        if not self._restrict(place, ALWAYS if holds else NEVER, given):
+            return False
+        if instruction.floating is not None:
+            name, form = instruction.floating.name, instruction.floating.form
+            if name not in COMPARISONS:
+                return True
+            left, right = (self._known(argument, given) for argument in instruction.arguments)
+            parts = floating.compared_so(name, holds, left, right, form)
+            return all(self._restrict(a, part, given) for a, part in zip(instruction.arguments, parts, strict=True))
+        if kind not in (op.EQUALS, op.IFF, *_ORDERS):
+            return True
+        left, right = (self._known(argument, given) for argument in instruction.arguments)
+        bits = width_of(instruction.node.arg(0))
+        parts = remaining(kind, holds, (left, right), bits)
+        return all(self._restrict(a, part, given) for a, part in zip(instruction.arguments, parts, strict=True))
+
+    def _known(self, place: int, given: Facts) -> Ranges:
+        return given.get(place, self.found[place])
+
+    def _restrict(self, place: int, to: Ranges, given: Facts) -> bool:
+        """An instruction, and what it extends, lies in ``to`` as well; False where nothing is left."""
+        before = self._known(place, given)
+        kept = common(before, to)
+        if kept == before:
+            return True
+        if not kept:
+            return False
+        given[place] = kept if len(kept) <= PIECES else united(kept)
+        instruction = self._program.instructions[place]
+        if instruction.floating is None and instruction.node.node_type() in (op.BV_ZEXT, op.BV_SEXT):
+            inner = instruction.node.arg(0)
+            size = 1 << width_of(inner)
+            back = [(low % size, high % size) for low, high in kept if high - low < size]
+            if all(low <= high for low, high in back) and len(back) == len(kept):
+                return self._restrict(instruction.arguments[0], united(back), given)
+        return True
+
+
+def _chooses(instruction: Instruction) -> bool:
+    return instruction.floating is None and instruction.node.node_type() == op.ITE
+
+
+def remaining(kind: int, holds: bool, sides: tuple[Ranges, Ranges], bits: int) -> tuple[Ranges, Ranges]:
+    """What remains of two sets of words where the comparison ``kind`` between their members is ``holds``."""
+    left, right = sides
+    if kind in (op.EQUALS, op.IFF):
+        if holds:
+            both = united(common(left, right))
+            return both, both
+        return _without(left, only(right), bits), _without(right, only(left), bits)
+    strict = kind in (op.BV_ULT, op.BV_SLT)
+    if not holds:
+        more, less = remaining(_TURNED[kind], True, (right, left), bits)
+        return less, more
+    if kind in (op.BV_ULT, op.BV_ULE):
+        least, greatest, first, last = 0, (1 << bits) - 1, left[0][0], right[-1][1]
+    else:
+        half = 1 << bits >> 1
+        least, greatest, first, last = -half, half - 1, signed_ends(left, bits)[0], signed_ends(right, bits)[1]
+    return (
+        common(left, wrapped(least, last - strict, bits) if least <= last - strict else ()),
+        common(right, wrapped(first + strict, greatest, bits) if first + strict <= greatest else ()),
+    )
+
+
+_TURNED = {op.BV_ULT: op.BV_ULE, op.BV_ULE: op.BV_ULT, op.BV_SLT: op.BV_SLE, op.BV_SLE: op.BV_SLT}
+"""Not a < b is b <= a."""
+
+
+def _without(ranges: Ranges, value: int | None, bits: int) -> Ranges:
+    return ranges if value is None else common(ranges, without(value, bits))
+
+
+def narrowed(formula: FNode, box: Box) -> dict[str, Ranges] | None:
+    """``box`` without values for which ``formula`` cannot hold; None if it cannot at all. Sound, not tight.
+
+    Comparisons of symbols with constants and with each other are understood, and what joins them.
+    """
+    result = dict(box)
+    for _ in range(ROUNDS):
+        found = _assumed(formula, True, result, NESTED)
+        if found is None:
+            return None
+        if found == result:
+            break
+        result = found
+    return result
+
+
+def _assumed(formula: FNode, holds: bool, box: dict[str, Ranges], depth: int) -> dict[str, Ranges] | None:
+    """The box where ``formula`` is ``holds``."""
+    kind = formula.node_type()
+    if kind == op.NOT:
+        return _assumed(formula.arg(0), not holds, box, depth)
+    if kind == op.BOOL_CONSTANT:
+        return box if formula.is_true() == holds else None
+    if depth == 0:
+        return box
+    if kind in (op.AND, op.OR):
+        if (kind == op.AND) == holds:
+            for part in formula.args():
+                found = _assumed(part, holds, box, depth - 1)
+                if found is None:
+                    return None
+                box = found
+            return box
+        return _any_of([_assumed(part, holds, box, depth - 1) for part in formula.args()], box)
+    return _atom(formula, holds, box)
+
+
+def _any_of(found: list[dict[str, Ranges] | None], box: dict[str, Ranges]) -> dict[str, Ranges] | None:
+    """The union of boxes that are all within ``box``."""
+    kept = [one for one in found if one is not None]
+    if not kept:
+        return None
+    names = set(kept[0]).intersection(*kept[1:])
+    return {**box, **{name: united(piece for one in kept for piece in one[name]) for name in sorted(names)}}
+
+
+def _atom(formula: FNode, holds: bool, box: dict[str, Ranges]) -> dict[str, Ranges] | None:
+    if formula.is_symbol():
+        return _kept(formula, ALWAYS if holds else NEVER, box)
+    kind = formula.node_type()
+    if kind not in (op.EQUALS, op.IFF, *_ORDERS):
+        return box
+    left, right = formula.args()
+    if kind == op.IFF and not (left.is_symbol() or right.is_symbol()):
+        left, right = (right, left) if left.is_constant() else (left, right)
+        return _assumed(left, right.is_true() == holds, box, 1) if right.is_constant() else box
+    if not all(side.is_symbol() or side.is_constant() for side in (left, right)):
+        return box
+    sides = _value(left, box), _value(right, box)
+    result: dict[str, Ranges] | None = box
+    for side, kept in zip((left, right), remaining(kind, holds, sides, width_of(left)), strict=True):
+        if not kept:
+            return None
+        result = _kept(side, kept, result) if side.is_symbol() and result is not None else result
+    return result
+
+
+def _value(side: FNode, box: Box) -> Ranges:
+    if side.is_constant():
+        return ((int(side.constant_value()),) * 2,)
+    return box.get(side.symbol_name()) or whole(width_of(side))
+
+
+def _kept(symbol: FNode, ranges: Ranges, box: dict[str, Ranges]) -> dict[str, Ranges] | None:
+    name = symbol.symbol_name()
+    before = box.get(name) or whole(width_of(symbol))
+    found = united(common(before, ranges))
+    if not found:
+        return None
+    return box if found == before else {**box, name: found}
