@@ -9,7 +9,7 @@ import networkx as nx
 import numpy as np
 from pysmt.fnode import FNode
 
-from bmc.explicit.explore import StateGraph
+from bmc.explicit.state_graph import StateGraph
 from bmc.formulas.evaluate import define, translate
 from bmc.formulas.unroll import unframed
 from bmc.system.transition import Valuation, conjunction, symbols_of

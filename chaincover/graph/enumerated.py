@@ -13,9 +13,9 @@ from functools import cached_property
 import numpy as np
 from pysmt.fnode import FNode
 
-from bmc.explicit.explore import StateGraph
 from bmc.explicit.paths import Arrows
 from bmc.explicit.product import Classes
+from bmc.explicit.state_graph import StateGraph
 from bmc.explicit.vectors import Column
 from bmc.system.transition import TransitionSystem
 from chaincover.budget import Budget

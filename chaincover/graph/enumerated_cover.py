@@ -12,9 +12,9 @@ from typing import Protocol
 
 import numpy as np
 
-from bmc.explicit.numbering import Numbering
 from bmc.explicit.paths import Check
 from bmc.explicit.product import Product
+from bmc.explicit.rows import Numbering
 from bmc.explicit.vectors import Column
 from properties.obligations import Arrival, Obligations, bits
 

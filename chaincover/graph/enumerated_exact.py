@@ -8,8 +8,8 @@ from typing import overload
 import numpy as np
 from pysmt.fnode import FNode
 
-from bmc.explicit.explore import StateGraph
 from bmc.explicit.product import Classes, classes_of, product
+from bmc.explicit.state_graph import StateGraph
 from bmc.explicit.vectors import Column, compile_columns
 from bmc.formulas.unroll import unframed
 from bmc.system.run import Run

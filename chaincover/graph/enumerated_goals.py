@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bmc.explicit.explore import StateGraph
 from bmc.explicit.paths import Check
 from bmc.explicit.product import Classes, Product, product
+from bmc.explicit.state_graph import StateGraph
 from bmc.explicit.vectors import Column
 from properties.obligations import Arrival, Obligations, bits
 

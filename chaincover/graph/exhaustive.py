@@ -13,7 +13,8 @@ from math import inf
 
 from pysmt.fnode import FNode
 
-from bmc.explicit.explore import StateGraph, state_graph
+from bmc.explicit.enumeration import affordable, enumerated
+from bmc.explicit.state_graph import StateGraph
 from bmc.formulas.unroll import at
 from bmc.system.run import Run
 from bmc.system.simulation import Simulator
@@ -87,7 +88,7 @@ def exhaust(
 
     ``final`` is over plain state symbols, None: a run may end anywhere. With ``overlap`` ``forbid`` the steps of the
     goals of a set are disjoint. All values of variables that init leaves open are start states. ``check`` is called
-    now and then; what it raises ends the search. ``graph`` is that of ``explore.state_graph``, if it is known, for
+    now and then; what it raises ends the search. ``graph`` is that of ``enumeration.enumerated``, if it is known, for
     these goals or more.
     """
     search = _search(system, goals, final, overlap, steps_limit, nodes_limit, check, graph)
@@ -131,7 +132,7 @@ def _search(
 ) -> _Search | None:
     if graph is None:
         formulas = [goal.antecedent for goal in goals] + ([] if final is None else [at(final, 0)])
-        graph = state_graph(system, formulas, steps_limit)
+        graph = enumerated(system, formulas, affordable(system, steps_limit))
     if graph is None:
         return None
     check()

@@ -7,7 +7,7 @@ from math import inf
 
 from pysmt.fnode import FNode
 
-from bmc.explicit.explore import StateGraph
+from bmc.explicit.state_graph import StateGraph
 from bmc.formulas.evaluate import compile_formulas
 from properties.obligations import Arrival, Obligations, bits
 

@@ -12,7 +12,7 @@ from random_systems import random_case
 
 from benchmarks.generated.systems import generated_case
 from bmc.engines import choose as choose_engine
-from bmc.explicit.explore import StateGraph
+from bmc.explicit.state_graph import StateGraph
 from bmc.system.hold import boundary, hold
 from chaincover.budget import Budget
 from chaincover.concretise.canonical import canonicalise
