@@ -9,7 +9,7 @@ from typing import Protocol
 
 from bmc.engines.protocol import Engine
 from bmc.errors import CheckDisagreed
-from bmc.explicit.explore import StateGraph
+from bmc.explicit.state_graph import StateGraph
 from bmc.system.run import Run
 from chaincover.chain import NO_WAY_TO_FINAL, UNREACHABLE, Chain
 from chaincover.limits import Limits
@@ -150,7 +150,7 @@ class Board:
 
     ``judge`` makes a checked chain of a run from init, or None where the run does not get to the final condition. It
     credits every goal that the run covers. ``ordered_by`` is the ordering backend of the covering path, ``cached`` the
-    number of values of K whose edges were found on disk.
+    number of values of K whose edges were found on disk; ``not_enumerated`` says why states are not enumerated, or ''.
     """
 
     known: Known
@@ -161,6 +161,7 @@ class Board:
     judge: Judge
     ordered_by: str = ""
     cached: int = 0
+    not_enumerated: str = ""
     _questions: Questions | None = None
 
     @property

@@ -131,5 +131,6 @@ def _result(board: Board, known: Known, stopped_by: str) -> ChainResult:
             board.limits.spent,
             board.cached,
             known.enumerated is not None and board.options.bound is None,
+            "" if known.enumerated is not None else board.not_enumerated,
         ),
     )

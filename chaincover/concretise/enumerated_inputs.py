@@ -13,7 +13,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from bmc.explicit.explore import StateGraph
+from bmc.explicit.state_graph import StateGraph
 from bmc.explicit.vectors import Column
 from bmc.system.run import Run
 from chaincover.chain import Plan

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import overload
 
-from bmc.explicit.explore import StateGraph
+from bmc.explicit.state_graph import StateGraph
 from bmc.system.run import Run
 from chaincover.graph.goal_runs import Check
 from chaincover.graph.product import CoverableSets, ShortestRun

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bmc.explicit.explore import IN_ARRAYS, StateGraph, state_graph
+from bmc.explicit.enumeration import Enumeration
+from bmc.explicit.state_graph import StateGraph
 from chaincover.chain import NO_WAY_TO_FINAL, UNREACHABLE
 from chaincover.graph.enumerated import EnumeratedGraphBuilder
 from chaincover.known import Board, Reason
@@ -17,6 +18,12 @@ from chaincover.weights import FINAL, INIT, ReachGraph
 ENUMERATING = ("auto", "explicit")
 """The engines with which states are enumerated."""
 
+
+STATES_PORTION = 5_000_000
+"""Operations on single values that are done before the limits are asked."""
+
+STATES_PER_UNIT = 100_000_000
+"""Operations on single values that are done in about a unit of work."""
 
 PORTION = 1_000_000
 """Steps of the system that are followed before the limits are asked."""
@@ -30,26 +37,39 @@ def enumerate_states(board: Board) -> None:
     if board.options.engine not in ENUMERATING:
         return
     board.say("enumerate: reachable states")
-    found = enumerated_within(board.known.problem, board.limits)
-    if found is not None:
-        board.say(f"enumerate: {len(found.states)} reachable states")
-        board.tell(enumerated=found)
+    enumeration = enumeration_of(board.known.problem)
+    while not enumeration.done:
+        advance(enumeration, board.limits)
+        board.not_enumerated = enumeration.reason or ""
+        board.limits.check()
+    if enumeration.graph is None or not enumeration.graph.states:
+        board.say(f"enumerate: {board.not_enumerated}")
+        return
+    board.say(f"enumerate: {enumeration.states} reachable states")
+    board.tell(enumerated=enumeration.graph)
+
+
+def enumeration_of(problem: Problem) -> Enumeration:
+    """The enumeration of the states on what the goals and the final condition of ``problem`` depend on."""
+    return Enumeration(problem.system, [goal.antecedent for goal in problem.goals] + problem.end_formulas(0))
+
+
+def advance(enumeration: Enumeration, limits: Limits) -> None:
+    """Go on with ``enumeration`` by a portion of work, and count it."""
+    enumeration.advance(STATES_PORTION)
+    limits.spend(STATES_PORTION / STATES_PER_UNIT)
 
 
 def enumerated_within(problem: Problem, limits: Limits) -> StateGraph | None:
-    """The reachable states on what the goals and the final condition of ``problem`` depend on; None if there are too
-    many.
+    """The reachable states of ``problem``; None if they cannot be enumerated within ``limits``.
 
     LimitReached when time is over.
     """
-    formulas = [goal.antecedent for goal in problem.goals] + problem.end_formulas(0)
-
-    def tick() -> None:
-        limits.spend(0.02)
+    enumeration = enumeration_of(problem)
+    while not enumeration.done and not limits.used_up:
+        advance(enumeration, limits)
         limits.check()
-
-    found = state_graph(problem.system, formulas, IN_ARRAYS * 100_000, tick)
-    return found if found is not None and found.states else None
+    return enumeration.graph if enumeration.graph is not None and enumeration.graph.states else None
 
 
 def exact_graph(board: Board) -> None:
