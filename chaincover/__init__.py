@@ -1,0 +1,101 @@
+"""Chains of goals through embedded C controllers, as short as possible, with proofs: the public face (docs/api.md).
+
+Nothing is loaded before it is used: each name is looked up in the module that defines it when it is first asked for.
+"""
+
+# ruff: noqa: F401 (the imports are for type checkers: what they name is public)
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bmc.errors import ChainCoverError, InputRefused, LimitReached, UsageError
+    from bmc.system.run import Run
+    from bmc.system.transition import TransitionSystem
+    from chaincover.certificate import Certificate
+    from chaincover.chain import Bounds, Chain, Hit, Verdict, Violation
+    from chaincover.options import Options
+    from chaincover.partition.most import generate_most
+    from chaincover.partition.several import SeveralChains, generate_several
+    from chaincover.pipeline import generate
+    from chaincover.problem import Problem
+    from chaincover.project.load import Controller, Request
+    from chaincover.public import load, replay, save, verify
+    from chaincover.replay.original import Replay
+    from chaincover.result import ChainResult, Listener
+    from chaincover.verify.report import Verification
+    from chaincover.weights import ReachGraph
+    from properties.goal import Goal
+
+_PLACES = {
+    "Bounds": "chaincover.chain",
+    "Certificate": "chaincover.certificate",
+    "Chain": "chaincover.chain",
+    "ChainCoverError": "bmc.errors",
+    "ChainResult": "chaincover.result",
+    "Controller": "chaincover.project.load",
+    "Goal": "properties.goal",
+    "Hit": "chaincover.chain",
+    "InputRefused": "bmc.errors",
+    "LimitReached": "bmc.errors",
+    "Listener": "chaincover.result",
+    "Options": "chaincover.options",
+    "Problem": "chaincover.problem",
+    "ReachGraph": "chaincover.weights",
+    "Replay": "chaincover.replay.original",
+    "Request": "chaincover.project.load",
+    "Run": "bmc.system.run",
+    "SeveralChains": "chaincover.partition.several",
+    "TransitionSystem": "bmc.system.transition",
+    "UsageError": "bmc.errors",
+    "Verdict": "chaincover.chain",
+    "Verification": "chaincover.verify.report",
+    "Violation": "chaincover.chain",
+    "generate": "chaincover.pipeline",
+    "generate_most": "chaincover.partition.most",
+    "generate_several": "chaincover.partition.several",
+    "load": "chaincover.public",
+    "save": "chaincover.public",
+}
+"""Where each public name is defined."""
+
+_CALLED = ("replay", "verify")
+"""Rooms that are functions too: ``chaincover.replay(...)`` does what the room of that name is for."""
+
+__all__ = [*_PLACES, *_CALLED]
+
+
+class _Room(ModuleType):
+    """A package that can be called; the function of its name stands in ``chaincover.public``."""
+
+    def __call__(self, *given: Any, **named: Any) -> Any:
+        function = getattr(import_module("chaincover.public"), self.__name__.rpartition(".")[2])
+        return function(*given, **named)
+
+
+class _Face(ModuleType):
+    """This package; the rooms that are functions too become callable as soon as they are imported."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in _CALLED and isinstance(value, ModuleType):
+            value.__class__ = _Room
+        super().__setattr__(name, value)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _CALLED:
+            return import_module(f"chaincover.{name}")
+        if name not in _PLACES:
+            raise AttributeError(f"module 'chaincover' has no attribute {name!r}")
+        value = getattr(import_module(_PLACES[name]), name)
+        setattr(self, name, value)
+        return value
+
+    def __dir__(self) -> list[str]:
+        return sorted({*self.__dict__, *__all__})
+
+
+sys.modules[__name__].__class__ = _Face

@@ -132,7 +132,7 @@ def show(out: Console, controller: Controller, found: Comparison) -> None:
     else:
         out.print(_table(found))
     if found.stopped_by:
-        console.say(out, f"Stopped by {found.stopped_by}; what is shown is valid but not complete.")
+        console.say(out, f"{console.ended_by(found.stopped_by)}; what is told is valid but not complete.")
 
 
 def _table(found: Comparison) -> Table:

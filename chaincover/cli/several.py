@@ -152,7 +152,7 @@ def _show(out: Console, run: Run, found: SeveralChains, played: Replays) -> None
         console.say(out, f"conflict: {', '.join(conflict.goals)}: {conflict.reason}")
     console.show_next_steps(out, controller.goals, found.verdicts, reasons=True)
     if found.stopped_by:
-        console.say(out, f"Stopped by {found.stopped_by}; what is told is valid.")
+        console.say(out, f"{console.ended_by(found.stopped_by)}; what is told is valid.")
     console.say(out, f"written to {run.folder}/: chains.json, chain-N.json, chain-N.csv, run-N.json")
 
 

@@ -27,7 +27,7 @@ from chaincover.project.values import show_value
 from chaincover.replay.original import Replay
 from chaincover.report.documents import k_met
 from chaincover.report.terminal import console, say
-from chaincover.result import ChainResult
+from chaincover.result import INTERRUPT, TERMINATED, ChainResult
 from chaincover.verdicts import infeasible, next_step
 from properties.goal import Goal
 
@@ -82,10 +82,15 @@ def show_what_is_left(out: Console, result: ChainResult) -> None:
         open_ends.append(f"whether a chain of {bounds.lower} to {length - 1} steps exists")
     if result.stopped_by:
         left = f"; left open: {', '.join(open_ends)}" if open_ends else ""
-        say(out, f"Stopped by {result.stopped_by}; what is told is valid{left}.")
+        say(out, f"{ended_by(result.stopped_by)}; what is told is valid{left}.")
     elif result.used_up and open_ends:
         given = result.options.effort
         say(out, f"The effort {given:g} was used up; more of it (--effort) might settle: {', '.join(open_ends)}.")
+
+
+def ended_by(stopped_by: str) -> str:
+    """What ended a run early, as the beginning of a sentence."""
+    return {INTERRUPT: "Interrupted", TERMINATED: "Terminated"}.get(stopped_by, f"Stopped by {stopped_by}")
 
 
 def _no_chain(controller: Controller, result: ChainResult) -> str:

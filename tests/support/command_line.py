@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -31,13 +32,29 @@ one, as the cliffs go. Their figures are exact all the same.
 MODEL_NAMES = sorted(place.parent.name for place in MODELS.glob("*/expected.toml") if place.parent.name not in CLIFFS)
 
 
+FENCE = re.compile(r"^```(\w*).*?\n(.*?)^```", re.M | re.S)
+"""The language and the text of an example in a page."""
+PROGRESS = re.compile(r" *\d+\.\d s  .*\n")
+"""A line that tells of a better answer."""
+
+
 @dataclass(frozen=True)
 class Outcome:
-    """How a command ended and what it wrote."""
+    """How a command ended and what it wrote; ``stderr`` is all that it wrote there."""
 
     code: int
     out: str
-    err: str
+    stderr: str
+
+    @property
+    def err(self) -> str:
+        """What is on stderr besides the lines that tell of better answers."""
+        return "".join(row for row in self.stderr.splitlines(keepends=True) if not PROGRESS.fullmatch(row))
+
+    @property
+    def progress(self) -> list[str]:
+        """The lines that tell of better answers."""
+        return [row for row in self.stderr.splitlines(keepends=True) if PROGRESS.fullmatch(row)]
 
     @property
     def json(self) -> Any:

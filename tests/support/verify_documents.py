@@ -13,13 +13,7 @@ from typing import Any
 from command_line import MODELS, Outcome, chaincover, write_files
 from small_programs import program, project
 
-from chaincover.cli.main import cli
-from chaincover.cli.verify import verify_command
-
 CRUISE = MODELS / "cruise"
-
-if "verify" not in cli.commands:
-    cli.add_command(verify_command)
 
 Document = dict[str, Any]
 Change = Callable[[Document], None]

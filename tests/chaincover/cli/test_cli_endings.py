@@ -34,6 +34,8 @@ def goals(*texts: str) -> tuple[str, ...]:
 NEVER = goals("x: cover(n == 1 && n == 2)")
 EITHER = {"c.c": program("if (s->n == 0) s->n = i->b ? 1 : 2;")}
 NEVER_IN_C = program(after="void p_1(t_in *i, t_st *s) { __CPROVER_assume(i->b && !i->b); compute(i, s); }")
+RARELY = program("if (s->n < 100 && (unsigned)(i->a * 48271) % 65521u == 4711u) s->n++;")
+"""A step on which no input leads that is tried at random."""
 ASSERTS = {"c.c": program(COUNTER + " assert(s->n < 2);")}
 FAILS = goals("x: G(n == 1 && b -> X(n == 1))")
 
@@ -44,9 +46,10 @@ ENDS = [
     End(
         "beyond-k",
         4,
-        ("generate", "c.c", *goals("x: cover(n == 9)"), "-K", "3"),
+        ("generate", "c.c", *goals("x: cover(n == 9)"), "-K", "3", "--engine", "sat"),
         ("not-within-bound: not reached from init within K = 3", "not-within-bound: x (--property 1)"),
         "larger -K",
+        {"c.c": RARELY},
     ),
     End(
         "no-way-to-final",
@@ -136,7 +139,7 @@ def test_a_chain_whose_replay_crashes_is_still_written(form: tuple[str, ...], tm
 
 INTERRUPTED_WHILE_LOADING = """\
 import os, signal, sys
-from chaincover import entry
+from chaincover.cli import entry
 
 class Interrupts:
     def find_spec(self, name, path, target=None):

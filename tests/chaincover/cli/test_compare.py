@@ -11,6 +11,7 @@ import pytest
 from command_line import MODELS, chaincover
 
 from chaincover.chain import Bounds
+from chaincover.graph.covering import CoveringGraph
 from chaincover.orderings import asp, tsp
 from chaincover.orderings.protocol import OrderingResult
 from chaincover.report.comparison import Comparison, Row
@@ -23,7 +24,7 @@ def test_table_csv_and_json_agree(tmp_path: Path) -> None:
     outcome = chaincover("compare", CRUISE, "--ordering", "exact", "--ordering", "local", "-o", tmp_path / "out")
     assert (outcome.code, outcome.err) == (0, "")
     head, titles, exact, local, written = outcome.out.splitlines()
-    assert head.startswith("cruise: 4 goals, K = 2, graph in ")
+    assert head.startswith("cruise: 4 goals, K = 4, graph in ")
     assert "no chain is shorter than 9" in head
     assert titles.split()[0] == "ordering"
     assert exact.split()[:4] == ["exact", "9", "9", "yes"]
@@ -82,7 +83,7 @@ def test_an_interrupt_leaves_the_rows_so_far(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_exit_code_is_the_worst_of_the_rows() -> None:
-    graph = ReachGraph(("a",), "end", {}, {}, (), (), 1, 1, 0.5)
+    graph = CoveringGraph(ReachGraph(("a",), "end", {}, {}, (), (), 1, 1, 0.5))
     found = OrderingResult(("init", "a", "end"), 1, 1, True, 0.25, "exact")
     good = Row("exact", found, 1, 0.25)
     cases = {
@@ -95,7 +96,8 @@ def test_exit_code_is_the_worst_of_the_rows() -> None:
     for rows, code in cases.items():
         assert Comparison(graph, rows, Bounds(1, 1, ""), "").exit_code == code
     assert Comparison(graph, (good,), Bounds(1, 1, ""), "time limit").exit_code == 5
-    given_up = replace(graph, unknown=(("init", "a"),))
+    given_up = replace(graph, graph=replace(graph.graph, unknown=(("init", "a"),)))
+    assert Comparison(replace(graph, used_up=True), (), Bounds(1, None, ""), "").exit_code == 5
     assert Comparison(given_up, (), Bounds(1, None, ""), "").exit_code == 5
     assert Comparison(given_up, (good,), Bounds(1, 1, ""), "").exit_code == 0
     assert Comparison(graph, (good,), Bounds(1, 1, ""), "").total_seconds(good) == 1.0

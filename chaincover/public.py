@@ -1,0 +1,84 @@
+"""The functions of the public face that join rooms together (docs/api.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from bmc.engines import choose as choose_engine
+from bmc.errors import UsageError
+from bmc.system.transition import Valuation
+from chaincover.chain import Chain
+from chaincover.check.analysis import prepare
+from chaincover.formats.chain_file import Stimulus, chain_csv, read_stimulus, stimulus_of
+from chaincover.formats.output import prepare_folder, to_json, write_text
+from chaincover.project.load import Controller, Request, load_request
+from chaincover.replay.original import Replay
+from chaincover.replay.original import replay as replay_stimulus
+from chaincover.report.documents import chain_document
+from chaincover.result import ChainResult
+from chaincover.verdicts import infeasible
+from chaincover.verify.document import CHAINS_FILE, chain_place, read_document
+from chaincover.verify.limits import Limits
+from chaincover.verify.loading import load_for
+from chaincover.verify.report import Verification
+from chaincover.verify.verification import verify as verify_document
+
+
+def load(what: str | Path | Request) -> Controller:
+    """The controller at a path (a C file, a chaincover.toml or a folder with one), or what a ``Request`` names.
+
+    The invariants that it states are proved, where they can be. InputRefused or UsageError with the place of what is
+    wrong.
+    """
+    controller = load_request(_request(what))
+    return replace(controller, system=prepare(controller, choose_engine("auto")))
+
+
+def replay(controller: Controller, what: ChainResult | Chain | str | Path | Sequence[Valuation]) -> Replay:
+    """Run inputs on the compiled original (without a compiler: on the model), and judge the goals of ``controller``.
+
+    ``what``: a result, a chain, a file (``chain.json``, ``inputs.csv``), or the raw value of each input in each step.
+    """
+    aside: Sequence[str] = ()
+    if isinstance(what, ChainResult):
+        if what.chain is None:
+            raise UsageError("this result holds no chain", hint="look at its verdicts")
+        aside, what = infeasible(controller.goals, what.verdicts), what.chain
+    if isinstance(what, Chain):
+        stimulus = stimulus_of(controller.system, what)
+    elif isinstance(what, str | Path):
+        stimulus = read_stimulus(str(what), controller.system)
+    else:
+        stimulus = Stimulus("the caller", tuple(what), {}, {}, ())
+    return replay_stimulus(controller, stimulus, aside)
+
+
+def verify(
+    what: str | Path | Request, chain: str | Path, effort: float = 60.0, time_limit: float | None = None
+) -> Verification:
+    """Check a ``chain.json`` (or the folder with it) and its proof, by means that the search does not use.
+
+    Goals, final condition and macros are those that the file names, unless a ``Request`` names others.
+    """
+    place = chain_place(str(chain))
+    if place.name == CHAINS_FILE:
+        raise UsageError("several chains are verified by the command line only", hint="name one chain-N.json")
+    document = read_document(place)
+    given: dict[str, Any] = asdict(_request(what))
+    given["defines"] = [f"{name}={value}" for name, value in given["defines"]]
+    return verify_document(load_for(document, given), document, Limits(seconds=time_limit, effort=effort))
+
+
+def save(controller: Controller, result: ChainResult, folder: str | Path) -> None:
+    """Write ``chain.json``, and ``chain.csv`` if there is a chain, each whole or not at all (docs/results.md)."""
+    place = prepare_folder(str(folder))
+    write_text(place / "chain.json", to_json(chain_document(controller, result)))
+    if result.chain is not None:
+        write_text(place / "chain.csv", chain_csv(controller.system, result.chain, controller.project.period))
+
+
+def _request(what: str | Path | Request) -> Request:
+    return what if isinstance(what, Request) else Request(str(what))

@@ -1,0 +1,49 @@
+"""The public face: every name is there, nothing is loaded before it is used, and the examples of its page run."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from command_line import FENCE, MODELS, ROOT
+
+import chaincover
+
+EXAMPLES = [body for language, body in FENCE.findall((ROOT / "docs" / "api.md").read_text()) if language == "python"]
+
+
+def python(code: str, cwd: Path | None = None) -> str:
+    done = subprocess.run([sys.executable, "-c", code], cwd=cwd, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_importing_it_loads_no_library() -> None:
+    loaded = python("import sys, chaincover; print(*sorted({name.partition('.')[0] for name in sys.modules}))").split()
+    assert not {"pysmt", "numpy", "z3", "click", "rich", "clingo", "networkx", "bmc", "properties"} & set(loaded)
+
+
+@pytest.mark.parametrize("name", chaincover.__all__)
+def test_every_name_is_there_and_told(name: str) -> None:
+    assert callable(getattr(chaincover, name))
+    assert name in dir(chaincover)
+    assert f"`{name}" in (ROOT / "docs" / "api.md").read_text()
+
+
+def test_a_name_that_is_not_there() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'chains'"):
+        chaincover.chains  # noqa: B018
+
+
+def test_rooms_that_are_functions_are_packages_still() -> None:
+    text = "import chaincover.replay.original as o, chaincover.replay as r; print(o.replay.__name__, callable(r))"
+    assert python(text).split() == ["replay", "True"]
+
+
+@pytest.mark.parametrize("number", range(len(EXAMPLES)))
+def test_example(number: int, tmp_path: Path) -> None:
+    shutil.copytree(MODELS / "cruise", tmp_path / "benchmarks" / "models" / "cruise")
+    python(EXAMPLES[number], tmp_path)
