@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from bmc.engines import choose as choose_engine
 from bmc.errors import UsageError
@@ -24,6 +23,7 @@ from chaincover.verify.document import CHAINS_FILE, chain_place, read_document
 from chaincover.verify.limits import Limits
 from chaincover.verify.loading import load_for
 from chaincover.verify.report import Verification
+from chaincover.verify.several import verify_chains
 from chaincover.verify.verification import verify as verify_document
 
 
@@ -57,19 +57,18 @@ def replay(controller: Controller, what: ChainResult | Chain | str | Path | Sequ
 
 
 def verify(
-    what: str | Path | Request, chain: str | Path, effort: float = 60.0, time_limit: float | None = None
+    what: str | Path | Request, chain: str | Path, effort: float | None = 1.0, time_limit: float | None = None
 ) -> Verification:
-    """Check a ``chain.json`` (or the folder with it) and its proof, by means that the search does not use.
+    """Check a ``chain.json``, a ``chains.json`` or the folder with it, and its proofs, by means of its own.
 
-    Goals, final condition and macros are those that the file names, unless a ``Request`` names others.
+    Goals, final condition and macros are those that the file names, unless a ``Request`` names others. ``effort`` is
+    for each proof, in units of about a minute (None: no limit).
     """
-    place = chain_place(str(chain))
+    place, request, limits = chain_place(str(chain)), _request(what), Limits.of(effort, time_limit)
     if place.name == CHAINS_FILE:
-        raise UsageError("several chains are verified by the command line only", hint="name one chain-N.json")
+        return verify_chains(place, request, limits)
     document = read_document(place)
-    given: dict[str, Any] = asdict(_request(what))
-    given["defines"] = [f"{name}={value}" for name, value in given["defines"]]
-    return verify_document(load_for(document, given), document, Limits(seconds=time_limit, effort=effort))
+    return verify_document(load_for(document, request), document, limits)
 
 
 def save(controller: Controller, result: ChainResult, folder: str | Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from math import isinf
 
 import click
 from rich.console import Console
@@ -39,14 +40,14 @@ WIDTH = len("open start values")
     help="Work for each proof, in units of about a minute; none: no limit.",
 )
 @shown_options
-def command(request: Request, shown: Shown, chain: str, time_limit: float | None, effort: float | None) -> int:
+def command(request: Request, shown: Shown, chain: str, time_limit: float | None, effort: float) -> int:
     """Check CHAIN (chain.json, chains.json or their folder) and the proof of its bound by means of its own.
 
     Goals, final condition and macros are those that CHAIN names, unless options name others.
     """
     progress = shown.progress()
     place = chain_place(chain)
-    limits = Limits.of(effort, time_limit)
+    limits = Limits.of(None if isinf(effort) else effort, time_limit)
     out = console.console()
     listener = Listener(progress, partial(show_line, out) if shown.text else _tell_nobody)
     if place.name == CHAINS_FILE:

@@ -90,8 +90,8 @@ def test_several_chains(several: Path) -> None:
     assert outcome.code == 0, outcome.json
     assert found["chain-1.json: chain"] == found["chain-2.json: all runs"] == "holds"
     assert found["all chains"] == found["number of chains"] == "holds"
-    assert change_summary(several, lower=2, minimal=True, fewest_at_all=True).code == 0
-    assert change_summary(several, lower=0, minimal=False, fewest_at_all=False).code == 0
+    assert change_summary(several, lower=2, minimal=True, number_minimal=True).code == 0
+    assert change_summary(several, lower=0, minimal=False, number_minimal=False).code == 0
 
 
 def change_summary(several: Path, **values: object) -> Outcome:
@@ -113,7 +113,7 @@ def change_summary(several: Path, **values: object) -> Outcome:
     ],
 )
 def test_a_changed_summary_is_found_out(key: str, value: object, check: str, text: str, several: Path) -> None:
-    values = {"lower": 1, "minimal": False, "fewest_at_all": True, key: value}
+    values = {"lower": 1, "minimal": False, "number_minimal": True, key: value}
     outcome = change_summary(several, **values)
     assert outcome.code == 1
     assert text in texts(outcome, check)
@@ -123,7 +123,7 @@ def test_a_changed_summary_is_found_out(key: str, value: object, check: str, tex
 def test_goals_that_do_fit_into_one_chain(several: Path) -> None:
     """The program lets both be covered now: the chains are right, their number is not the least."""
     write_files(several, {"p/c.c": program("s->n = i->a;", head=HEAD)})
-    outcome = change_summary(several, lower=1, minimal=False, fewest_at_all=True)
+    outcome = change_summary(several, lower=1, minimal=False, number_minimal=True)
     assert outcome.code == 1
     assert wrong(outcome) == {"number of chains"}
     assert "one chain of 2 steps covers one, two together" in texts(outcome, "number of chains")
@@ -134,7 +134,7 @@ def test_chains_of_fewer_steps_in_all(several: Path) -> None:
     """One step would do for both goals, were it allowed to take two chains: the bound of 2 on all steps is wrong."""
     code = "if (s->n == 0) s->n = i->a; s->m = 0; if (i->b) s->n = 2;"
     write_files(several, {"p/c.c": program(code, head=HEAD)})
-    outcome = change_summary(several, lower=3, length=3, minimal=True, fewest_at_all=False)
+    outcome = change_summary(several, lower=3, length=3, minimal=True, number_minimal=False)
     assert "total length" in wrong(outcome)
     assert "2 chains of 2 steps in all cover the goals, below 3" in texts(outcome, "total length")
 
