@@ -1,0 +1,80 @@
+"""Progress: one line that replaces itself on a terminal, elsewhere a line for each better answer."""
+
+from __future__ import annotations
+
+import io
+import re
+
+import pytest
+
+from chaincover.chain import COVERED, UNDECIDED, Bounds, Chain, Verdict
+from chaincover.known import NOTHING
+from chaincover.options import Options
+from chaincover.progress import Progress, described
+from chaincover.result import ChainResult
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def told(verbosity: int) -> None:
+    progress = Progress(verbosity)
+    progress("graph: K = 1")
+    progress.better("1 of 2 goals in 5 steps, none below 3 (gap 67%)")
+    progress("graph: K = 2")
+    progress.better("1 of 2 goals in 5 steps, none below 3 (gap 67%)")
+    progress.better("2 of 2 goals in 7 steps, minimal")
+    progress.done()
+
+
+@pytest.mark.parametrize(
+    ("verbosity", "rows"),
+    [
+        (-1, []),
+        (
+            0,
+            ["T  graph: 1 of 2 goals in 5 steps, none below 3 (gap 67%)", "T  graph: 2 of 2 goals in 7 steps, minimal"],
+        ),
+        (
+            1,
+            [
+                "graph: K = 1",
+                "T  graph: 1 of 2 goals in 5 steps, none below 3 (gap 67%)",
+                "graph: K = 2",
+                "T  graph: 2 of 2 goals in 7 steps, minimal",
+            ],
+        ),
+    ],
+)
+def test_lines_where_there_is_no_terminal(verbosity: int, rows: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    told(verbosity)
+    assert re.sub(r"(?m)^ *\d+\.\d s", "T", capsys.readouterr().err).splitlines() == rows
+
+
+def test_one_line_that_replaces_itself_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    told(0)
+    shown = [re.sub(r"^ *\d+\.\d s", "T", text) for text in terminal.getvalue().split("\r\x1b[K")]
+    assert shown[1] == "T  graph: K = 1"
+    assert shown[-2] == "T  2 of 2 goals in 7 steps, minimal | graph: K = 2"
+    assert shown[-1] == ""
+    assert "\n" not in terminal.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("bounds", "text"),
+    [
+        (Bounds(0, None, ""), "1 of 2 goals; no chain yet"),
+        (Bounds(4, None, ""), "1 of 2 goals; no chain yet, none is shorter than 4 steps"),
+        (Bounds(4, 6, ""), "1 of 2 goals in 6 steps, none below 4 (gap 50%)"),
+        (Bounds(0, 1, ""), "1 of 2 goals in 1 step, none below 0"),
+        (Bounds(6, 6, ""), "1 of 2 goals in 6 steps, minimal"),
+    ],
+)
+def test_the_best_answer_in_a_line(bounds: Bounds, text: str) -> None:
+    verdicts = (Verdict("a", COVERED, 0), Verdict("b", UNDECIDED))
+    chain = None if bounds.length is None else Chain(None, (), ())  # type: ignore[arg-type]
+    assert described(ChainResult(chain, verdicts, bounds, None, NOTHING, Options())) == text
