@@ -35,7 +35,10 @@ def told(verbosity: int) -> None:
         (-1, []),
         (
             0,
-            ["T  graph: 1 of 2 goals in 5 steps, none below 3 (gap 67%)", "T  graph: 2 of 2 goals in 7 steps, minimal"],
+            [
+                "T  graph: 1 of 2 goals in 5 steps, none below 3 (gap 67%)",
+                "T  graph: 2 of 2 goals in 7 steps, minimal",
+            ],
         ),
         (
             1,

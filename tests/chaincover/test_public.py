@@ -12,7 +12,12 @@ from command_line import FENCE, MODELS, ROOT
 
 import chaincover
 
-EXAMPLES = [body for language, body in FENCE.findall((ROOT / "docs" / "api.md").read_text()) if language == "python"]
+EXAMPLES = [
+    body
+    for page in (ROOT / "README.md", ROOT / "docs" / "api.md")
+    for language, body in FENCE.findall(page.read_text(encoding="utf-8"))
+    if language == "python"
+]
 
 
 def python(code: str, cwd: Path | None = None) -> str:
