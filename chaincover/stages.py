@@ -21,6 +21,9 @@ FIRST_TURN = 0.25
 LONGEST_TURN = 16.0
 """Units of work in the longest turn."""
 
+MOST_TURNS = 4
+"""A stage that brings something new has so many turns at most before the others have theirs."""
+
 
 @dataclass(frozen=True, slots=True)
 class Stage:
@@ -87,7 +90,7 @@ def wait_for(board: Board, changed: Callable[[Known], bool]) -> None:
 def take_turns(stages: Sequence[Stage], board: Board) -> None:
     """Let ``stages`` work in turns, until all is settled, none has anything left to do, or the effort is used up.
 
-    A stage whose turn brought a better chain, a higher bound or a verdict has the next turn too. Where the goals that a
+    A stage whose turn brought a better chain, a higher bound or a verdict has the next turn too, a few times. Where the goals that a
     chain is sought for become others, the stages begin anew that work for them. LimitReached when time is over.
     """
     turns = [_Turns(stage, board) for stage in stages]
@@ -95,8 +98,10 @@ def take_turns(stages: Sequence[Stage], board: Board) -> None:
     while True:
         before, spent = board.known, board.limits.spent
         for turn in turns:
-            while turn.has_work:
+            for _ in range(MOST_TURNS):
                 known = board.known
+                if not turn.has_work:
+                    break
                 turn.take(units)
                 if board.known.settled or board.limits.used_up:
                     return

@@ -19,10 +19,10 @@ ENUMERATING = ("auto", "explicit")
 """The engines with which states are enumerated."""
 
 
-STATES_PORTION = 5_000_000
+STATES_PORTION = 10_000_000
 """Operations on single values that are done before the limits are asked."""
 
-STATES_PER_UNIT = 100_000_000
+STATES_PER_UNIT = 300_000_000
 """Operations on single values that are done in about a unit of work."""
 
 PORTION = 1_000_000
