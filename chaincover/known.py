@@ -195,8 +195,9 @@ class Board:
     def offer(self, run: Run) -> bool:
         """Take the chain of ``run``, which starts in init, if it is the best so far; whether it is."""
         chain = self.judge.chain(run)
-        if chain is None:
+        if chain is None or chain.length < run.length:
             self.see(run, self.judge.first_steps(run))
+        if chain is None:
             return False
         self.see(chain.run, {hit.goal: hit.step for hit in chain.hits})
         limit = self.options.max_length

@@ -12,7 +12,6 @@ from command_line import MODEL_NAMES, MODELS, Outcome, chaincover, fresh_names
 
 from bmc.native import differential
 from bmc.native.original import compiled
-from chaincover.problem import Problem
 from chaincover.project.load import load
 from chaincover.project.project_file import read_project
 
@@ -39,7 +38,7 @@ def generate(model: str, run: dict[str, Any], folder: Path, *options: object) ->
 @pytest.mark.parametrize(("model", "number", "run"), RUNS, ids=IDS)
 def test_what_a_run_answers(model: str, number: int, run: dict[str, Any], tmp_path: Path) -> None:
     assert run.keys() <= KEYS
-    outcome, document = generate(Problem(model, tuple(run), tmp_path), "--no-replay")
+    outcome, document = generate(model, run, tmp_path, "--no-replay")
     check_answer(run, outcome, document)
     if document["chain"] is not None:
         check_replay(model, run, tmp_path, document)
@@ -51,7 +50,7 @@ def test_what_a_run_answers(model: str, number: int, run: dict[str, Any], tmp_pa
 def test_how_long_a_chain_is_that_may_end_anywhere(
     model: str, number: int, run: dict[str, Any], tmp_path: Path
 ) -> None:
-    _, document = generate(Problem(Problem(model, tuple(run), tmp_path), tuple("--no-replay"), "--final"), "none")
+    _, document = generate(model, run, tmp_path, "--no-replay", "--final", "none")
     bounds = document["bounds"]
     assert (bounds["length"], bounds["lower"], bounds["minimal"]) == (*[run["length_without_final"]] * 2, True)
 
@@ -60,9 +59,7 @@ def test_how_long_a_chain_is_that_may_end_anywhere(
 @pytest.mark.parametrize("model", ["cruise", "cruise_fig1", "latch"])
 def test_an_ordering_that_proves_nothing_comes_to_the_same(model: str, tmp_path: Path) -> None:
     run = EXPECTED[model]["run"][0]
-    check_answer(
-        run, *generate(Problem(Problem(model, tuple(run), tmp_path), tuple("--ordering"), "tsp"), "--no-replay")
-    )
+    check_answer(run, *generate(model, run, tmp_path, "--ordering", "tsp", "--no-replay"))
 
 
 @pytest.mark.parametrize(("model", "number", "run"), SEVERAL, ids=[f"{model}-{number}" for model, number, _ in SEVERAL])
@@ -124,16 +121,14 @@ def check_replay(model: str, run: dict[str, Any], folder: Path, document: dict[s
 
 
 def test_cruise_ends_in_init_as_table_1_has_it(tmp_path: Path) -> None:
-    outcome, document = generate(
-        Problem(Problem("cruise", tuple({"project": "cruise.c"}), tmp_path), tuple("--no-replay"), "--final"), "init"
-    )
+    outcome, document = generate("cruise", {"project": "cruise.c"}, tmp_path, "--no-replay", "--final", "init")
     assert outcome.code == 0
     assert (document["bounds"]["length"], document["bounds"]["minimal"]) == (9, True)
 
 
 def test_fig_1_has_no_way_back(tmp_path: Path) -> None:
     """The listing as printed; p_4 alone stays in OFF."""
-    outcome, document = generate(Problem("cruise_fig1", tuple({"project": "chaincover.toml"}), tmp_path))
+    outcome, document = generate("cruise_fig1", {"project": "chaincover.toml"}, tmp_path)
     assert outcome.code == 4
     assert "one chain of 6 steps covers 1 of 4 goals" in outcome.out
     assert {g["name"]: g["verdict"] for g in document["goals"]} == {
@@ -143,9 +138,7 @@ def test_fig_1_has_no_way_back(tmp_path: Path) -> None:
         "p_4": "covered",
     }
     assert all("all 11 reachable states were searched" in g["detail"] for g in document["goals"][:3])
-    alone, document = generate(
-        Problem(Problem("cruise_fig1", tuple({"project": "chaincover.toml"}), tmp_path), tuple("--exclude"), "p_4")
-    )
+    alone, document = generate("cruise_fig1", {"project": "chaincover.toml"}, tmp_path, "--exclude", "p_4")
     assert alone.code == 4
     assert "no chain covers any of the 3 goals" in alone.out
     assert "replay" not in alone.out

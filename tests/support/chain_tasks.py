@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from explicit import Explicit
 from gap_chains import chain_within
 from machines import Case
+from problems import problem_of
 from pysmt.fnode import FNode
 
 from bmc.engines import choose as choose_engine
@@ -21,7 +22,6 @@ from chaincover.graph.reachability import GraphBuilder
 from chaincover.limits import Limits
 from chaincover.orderings import choose as choose_ordering
 from chaincover.orderings import missing_library
-from chaincover.problem import Problem
 from chaincover.questions import Questions
 from chaincover.replay.judge import Judge
 
@@ -29,24 +29,31 @@ TSP = "local" if missing_library("tsp") else "tsp"
 """The ordering for refinement."""
 
 
-def task(case: Case, ordering: str, limit: int, overlap: str = "allow", engine: Engine | None = None) -> Task:
+@dataclass(frozen=True)
+class Prepared(Task):
+    """A task whose graph ``builder`` makes."""
+
+    builder: GraphBuilder = field(kw_only=True)
+
+
+def task(case: Case, ordering: str, limit: int, overlap: str = "allow", engine: Engine | None = None) -> Prepared:
     """A chain to be found for ``case``."""
-    system, goals, final = case
-    engine = engine or choose_engine("z3")
-    builder = GraphBuilder(Questions(Problem(system, tuple(goals), final, overlap), engine, Limits()), limit)
-    return Task(
-        Questions(Problem(system, tuple(goals), final), engine, Limits()),
-        builder,
-        choose_ordering(ordering),
-        overlap,
-        limit,
-    )
+    questions = Questions(problem_of(*case, overlap), engine or choose_engine("z3"), Limits())
+    builder = GraphBuilder(questions, limit)
+
+    def extended() -> bool:
+        if builder.depth >= limit:
+            return False
+        builder.extend()
+        return True
+
+    return Prepared(questions, builder.graph, extended, choose_ordering(ordering), limit, builder=builder)
 
 
-def extended(task: Task) -> Task:
+def extended(task: Prepared) -> Prepared:
     """``task`` with its graph extended to K."""
-    while task.builder.depth < task.limit:
-        task.builder.extend()
+    while task.extended():
+        pass
     return task
 
 
@@ -58,7 +65,7 @@ def with_reachable_states(case: Case) -> Case:
     return case if found is None else (replace(system, invariants=(found,)), goals, final)
 
 
-def check_against_explicit_search(case: Case, task: Task, found: Outcome) -> bool:
+def check_against_explicit_search(case: Case, task: Prepared, found: Outcome) -> bool:
     """A chain must be one, and there must be none within K where none was found; whether there was a choice."""
     system, goals, final = case
     reference = Explicit(system)
@@ -68,15 +75,17 @@ def check_against_explicit_search(case: Case, task: Task, found: Outcome) -> boo
     if found.status is Status.SAT:
         assert found.plan is not None
         assert found.run is not None
-        chain = Judge(Problem(system, tuple(goals), final)).chain(found.plan, found.run)
+        overlap = task.questions.problem.overlap
+        chain = Judge(problem_of(system, wanted, final, overlap)).chain(found.run)
+        assert chain is not None
         assert sorted(chain.order) == sorted(goal.name for goal in wanted)
         lengths = {goal.name: goal.length for goal in goals}
         spans = zip(found.plan.goals, pairwise(found.plan.starts), strict=False)
-        assert task.overlap == "allow" or all(b - a >= lengths[goal] for goal, (a, b) in spans)
+        assert overlap == "allow" or all(b - a >= lengths[goal] for goal, (a, b) in spans)
         assert reference.least_chain(wanted, final, found.run.length) is not None
     else:
         assert found.status is Status.UNSAT
-        assert not chain_within(reference, wanted, final, task.limit, task.overlap)
+        assert not chain_within(reference, wanted, final, task.limit, task.questions.problem.overlap)
     return bool(found.infeasible)
 
 

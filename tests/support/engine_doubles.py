@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import pytest
 from chain_checks import check_chain
-from chaincover.runs.first_chain import by_trials
 from explicit import Explicit
 from machines import Case, random_machine
 from pysmt.fnode import FNode
@@ -20,12 +19,13 @@ from bmc.engines.protocol import Alternative, Answer, Engine, Session, Status, c
 from bmc.system.run import Run
 from bmc.system.simulation import Simulator
 from bmc.system.transition import TransitionSystem
-from chaincover import search
-from chaincover.graph import source as graph_source
+from chaincover import pipeline
 from chaincover.limits import Limits
 from chaincover.problem import Problem
 from chaincover.questions import Questions
-from chaincover.runs import first_chain
+from chaincover.replay.judge import Judge
+from chaincover.runs import random as random_runs
+from chaincover.runs.nearest import NearestFirst
 from chaincover.weights import Edge
 
 LIMIT = 6
@@ -135,10 +135,9 @@ class GivesUp(Trying):
         return Open(self, super().session(system, source, goals), (Status.SAT, Status.UNSAT))
 
 
-def search_with(patch: pytest.MonkeyPatch, engine: Engine, graph_engine: Engine | None = None) -> None:
-    """Searches from now on use ``engine``, for the edges of the graph ``graph_engine`` if that is given."""
-    patch.setattr(search, "choose_engine", lambda *wanted: engine)
-    patch.setattr(graph_source, "choose_engine", lambda *wanted: graph_engine or engine)
+def search_with(patch: pytest.MonkeyPatch, engine: Engine) -> None:
+    """Searches from now on use ``engine``."""
+    patch.setattr(pipeline, "choose_engine", lambda *wanted: engine)
 
 
 @pytest.fixture(scope="module")
@@ -156,14 +155,14 @@ class NoRandomRuns:
     def __init__(self, *given: object) -> None:
         self.upper: dict[Edge, int] = {}
 
-    def chain(self) -> None:
-        return None
+    def runs(self) -> Iterator[Run]:
+        return iter(())
 
 
 @pytest.fixture
 def no_random_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Random runs come before trial runs: without them the search is left to trial runs and the solver."""
-    monkeypatch.setattr(first_chain, "Simulated", NoRandomRuns)
+    monkeypatch.setattr(random_runs, "RandomRuns", NoRandomRuns)
 
 
 def small(seed: int) -> Case:
@@ -175,15 +174,15 @@ def small(seed: int) -> Case:
 
 
 def tried(
-    case: Case, overlap: str, engine: Trying | None = None, limit: int = LIMIT, budget: Limits | None = None
+    case: Case, overlap: str, engine: Trying | None = None, limit: int = LIMIT, limits: Limits | None = None
 ) -> tuple[Run, Mapping[str, int]] | None:
-    """What ``by_trials`` finds."""
+    """What trial runs find, nearest goal first, without a solver: the run of a chain, and where goals are credited."""
     system, goals, final = case
-    questions = Questions(Problem(system, tuple(goals), final), engine or Trying(), budget or Limits())
-    found: list[tuple[Run, Mapping[str, int]]] = []
-    by_trials(questions, [goal.name for goal in goals], overlap, limit, lambda run, steps: found.append((run, steps)))
-    assert len(found) <= 1
-    return found[0] if found else None
+    problem = Problem(system, tuple(goals), final, overlap)
+    questions = Questions(problem, engine or Trying(), limits or Limits())
+    run = NearestFirst(questions, problem.names, limit, effort=0).run()
+    chain = None if run is None else Judge(problem).chain(run)
+    return None if chain is None else (chain.run, {hit.goal: hit.step for hit in chain.hits})
 
 
 def check_found(case: Case, overlap: str, run: Run, credited: Mapping[str, int]) -> None:
@@ -208,6 +207,7 @@ class GivesUpAfter:
 
     def __init__(self, after: int) -> None:
         self._engine = choose_engine("z3")
+        self.cost = self._engine.cost
         self.left = after
         self.asked = 0
 

@@ -14,7 +14,7 @@ from bmc.formulas.unroll import at
 from bmc.system.simulation import Simulator
 from bmc.system.transition import TransitionSystem
 from chaincover.chain import COVERED
-from chaincover.pipeline import ChainResult
+from chaincover.result import ChainResult
 from properties.goal import Goal
 from properties.monitor import Monitor
 

@@ -6,48 +6,46 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from chaincover.replay.simulated import Checker
 from enumerated import exhaust, graph_of, held, made
+from machines import Case
+from problems import problem_of
 
 from bmc.engines import choose as choose_engine
+from bmc.system.run import Run
 from chaincover.concretise.canonical import canonicalise
-from chaincover.concretise.check_path import Concretizer
-from chaincover.concretise.enumerated_inputs import least_inputs
+from chaincover.concretise.enumerated_inputs import enumerated_values
 from chaincover.limits import Limits
-from chaincover.weights import END, FINAL
-from properties.goal import Goal
-from properties.monitor import Monitor
+from chaincover.questions import Questions
+from chaincover.replay.judge import Judge
+
+
+def check_same(case: Case, run: Run, names: frozenset[str]) -> None:
+    """Both ways come to the same inputs for the goals ``names`` at the steps where ``run`` covers them first."""
+    questions = Questions(problem_of(*case).of(names), choose_engine("z3"), Limits())
+    judge = Judge(questions.problem)
+    chain = judge.chain(run)
+    assert chain is not None
+    plan = judge.plan(chain)
+    least = enumerated_values(questions, graph_of(*case), plan)
+    assert least is not None
+    assert least == canonicalise(questions, plan, chain.run)
 
 
 @pytest.mark.parametrize("seed", range(45))
 def test_least_inputs_are_those_of_the_solver(seed: int) -> None:
     case = made(seed) if seed % 2 else held(made(seed), 2)
-    system, goals, final = case
-    graph = graph_of(*case)
-    found = exhaust(system, goals, final)
+    found = exhaust(*case)
     if not found.covers:
         return
     best = int(np.argmax([len(cover.goals) for cover in found.covers]))
-    chosen: dict[str, Goal] = {goal.name: goal for goal in goals if goal.name in found.covers[best].goals}
-    run = found.runs[best]
-    first = {name: steps[0] for name, steps in Monitor(list(chosen.values())).covered(run).items()}
-    credited = dict(sorted(first.items(), key=lambda it: it[1]))
-    plan = Checker(system, goals, final).plan(run, credited, END if final is None else FINAL)
-    tools = Concretizer(system, list(chosen.values()), final, choose_engine("z3"), Limits())
-    least = least_inputs(system, graph, chosen, final, plan)
-    assert least == canonicalise(tools, plan, run)
+    check_same(case, found.runs[best], found.covers[best].goals)
 
 
 @pytest.mark.parametrize("seed", range(0, 15, 3))
 def test_least_open_start_values(seed: int) -> None:
     system, goals, final = made(seed)
-    opened = replace(system, state=tuple(replace(var, init=None) for var in system.state))
-    graph = graph_of(opened, goals, final)
-    found = exhaust(opened, goals, final)
+    state = tuple(replace(var, init=None) for var in system.state)
+    case = replace(system, state=state, chosen=tuple(var.name for var in state)), goals, final
+    found = exhaust(*case)
     for cover, run in list(zip(found.covers, found.runs, strict=True))[:2]:
-        chosen = {goal.name: goal for goal in goals if goal.name in cover.goals}
-        first = {name: steps[0] for name, steps in Monitor(list(chosen.values())).covered(run).items()}
-        credited = dict(sorted(first.items(), key=lambda it: it[1]))
-        plan = Checker(opened, goals, final).plan(run, credited, END if final is None else FINAL)
-        tools = Concretizer(opened, list(chosen.values()), final, choose_engine("z3"), Limits())
-        assert least_inputs(opened, graph, chosen, final, plan) == canonicalise(tools, plan, run)
+        check_same(case, run, cover.goals)

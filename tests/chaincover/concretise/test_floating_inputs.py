@@ -25,7 +25,7 @@ from bmc.system.run import Run
 from bmc.system.simulation import Simulator
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover.chain import Chain
-from chaincover.concretise import value_trials as trials
+from chaincover.concretise.canonical import Trials
 from chaincover.options import Options
 from chaincover.pipeline import generate
 from chaincover.problem import Problem
@@ -155,14 +155,14 @@ def test_trials_keep_the_plan_and_the_hold() -> None:
     system = hold(follower(), 2)
     simulator = Simulator(system)
     run = simulator.run(simulator.initial({"fr_last": 0}), [{"fr_x64": four}] * 2 + [{"fr_x64": 0}] * 2)
-    tried = trials.Trials(system, [at(last.Equals(BV(five, 64)), 1), at(TYPES[64].symbol("fr_x64").Equals(last), 1)])
+    tried = Trials(system, [at(last.Equals(BV(five, 64)), 1), at(TYPES[64].symbol("fr_x64").Equals(last), 1)])
     found = tried.run(run, "fr_x64", 0, five)
     assert found is not None
     assert [values["fr_x64"] for values in found.inputs] == [five, five, 0, 0]
     assert [state["fr_last"] for state in found.states] == [0, five, five, 0, 0]
     assert tried.run(run, "fr_x64", 0, four) is None
     assert tried.run(run, "fr_x64", 2, five) is None
-    begun = trials.Trials(system, [at(last.Equals(BV(five, 64)), 0)]).run(run, "fr_last", None, five)
+    begun = Trials(system, [at(last.Equals(BV(five, 64)), 0)]).run(run, "fr_last", None, five)
     assert begun is not None
     assert begun.states[0]["fr_last"] == five
 

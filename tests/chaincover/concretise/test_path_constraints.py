@@ -20,8 +20,6 @@ from chaincover.concretise.path_constraints import constrained_chain, distances,
 from chaincover.concretise.repair import concretise
 from chaincover.concretise.subpaths import Reach, SubPaths
 from chaincover.limits import Limits
-from chaincover.problem import Problem
-from chaincover.questions import Questions
 from chaincover.weights import FINAL, INIT, ReachGraph
 from properties.goal import Goal
 
@@ -90,8 +88,9 @@ def test_an_order_is_found_whose_edges_only_walks_allow() -> None:
 
 
 def test_what_is_not_decided_is_never_called_impossible() -> None:
-    assert constrained_chain(replace(task(figure_5(), "asp", K), rounds=1)).status is Status.UNKNOWN
-    found = constrained_chain(replace(task(trap(way_out=False), "asp", 4, engine=DoubtfulEngine()), effort=1))
+    wanted = task(trap(way_out=False), "asp", 4)
+    doubtful = replace(wanted.questions, engine=DoubtfulEngine(), limits=Limits(effort=1))
+    found = constrained_chain(replace(wanted, questions=doubtful))
     assert found.status is Status.UNKNOWN
     assert found.gave_up == (("init", "v", "final"),)
     assert found.infeasible == ()
@@ -99,11 +98,8 @@ def test_what_is_not_decided_is_never_called_impossible() -> None:
 
 def test_the_time_limit() -> None:
     wanted = task(figure_5(), "asp", K)
-    late = Questions(
-        Problem(wanted.tools.system, tuple(figure_5()[1]), figure_5()[2]), wanted.tools.engine, Limits(1e-9)
-    )
     with pytest.raises(LimitReached):
-        constrained_chain(replace(wanted, tools=late))
+        constrained_chain(replace(wanted, questions=replace(wanted.questions, limits=Limits(1e-9))))
 
 
 @pytest.mark.needs("elkai")
@@ -180,7 +176,7 @@ def compared(case: Case, overlap: str, most: int) -> list[bool]:
     reaches = {
         (a, b): Reach(nodes[a].length if overlap == "forbid" or b == FINAL else 0, most) for a in nodes for b in nodes
     }
-    subpaths = SubPaths(task(case, "asp", most, overlap).tools, overlap, reaches)
+    subpaths = SubPaths(task(case, "asp", most, overlap).questions, reaches)
     reference = Explicit(system)
     answers = []
     for path in permutations(nodes, 3):
@@ -210,7 +206,7 @@ def test_the_end_waits_for_long_goals_before_the_last() -> None:
 
     def feasible(place: str) -> Status:
         case = machine.system(), (long, short), machine.at_any(place)
-        return SubPaths(task(case, "asp", 3).tools, "allow", everywhere).feasible((INIT, "long", "short", FINAL))
+        return SubPaths(task(case, "asp", 3).questions, everywhere).feasible((INIT, "long", "short", FINAL))
 
     assert feasible("u") is Status.UNSAT
     assert feasible("v") is Status.SAT
@@ -222,7 +218,7 @@ def test_the_least_run_keeps_goals_apart_where_they_must_be(overlap: str, gaps: 
     goals = tuple(Goal(name, at(machine.at_any("u"), 0), None, 2) for name in "ab")
     wanted = extended(task((machine.system(), goals, None), "asp", 4, overlap))
     _, reaches = distances(wanted.builder.graph(), 4)
-    found = SubPaths(wanted.tools, overlap, reaches).least_run((INIT, "a", "b", "end"))
+    found = SubPaths(wanted.questions, reaches).least_run((INIT, "a", "b", "end"))
     assert found is not None
     plan, run = found
     assert plan.gaps == gaps

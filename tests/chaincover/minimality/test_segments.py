@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import permutations, product
 
 import pytest
@@ -12,6 +12,7 @@ from explicit import Explicit
 from machines import Case, random_machine
 from paper_examples import figure_5, three_to_four
 from path_lengths import PathLengths
+from problems import problem_of
 from random_systems import random_case
 
 from bmc.engines import choose as choose_engine
@@ -20,8 +21,7 @@ from bmc.errors import LimitReached
 from bmc.formulas.unroll import at
 from bmc.system.simulation import Simulator
 from chaincover.limits import Limits
-from chaincover.minimality.segments import Segment, SegmentSearch, Stretch, credit, windows
-from chaincover.problem import Problem
+from chaincover.minimality.segments import Segment, SegmentSearch, Stretch, windows
 from chaincover.questions import Questions
 from chaincover.weights import END, FINAL, INIT
 from properties.monitor import Monitor
@@ -33,9 +33,8 @@ Path = tuple[str, ...]
 
 
 def search(case: Case, overlap: str, engine: Engine | None = None, effort: float | None = None) -> SegmentSearch:
-    system, goals, final = case
-    questions = Questions(Problem(system, tuple(goals), final), engine or choose_engine("z3"), Limits())
-    return SegmentSearch(questions, overlap, effort)
+    questions = Questions(problem_of(*case, overlap), engine or choose_engine("z3"), Limits(effort=effort))
+    return SegmentSearch(questions)
 
 
 def paths_of(case: Case, seed: int, number: int) -> list[Path]:
@@ -146,8 +145,7 @@ def test_runs_show_what_was_asked(seed: int, overlap: str) -> None:
                 continue
             assert simulator.run(simulator.initial(), run.inputs).states == run.states
             assert run.length == steps
-            starts = credit(order, monitor.covered(run), gaps)
-            assert all(b - a >= gaps[g] for a, b, g in zip(starts, starts[1:], order, strict=False))
+            starts = in_order(order, monitor.covered(run), gaps)
             assert starts[-1] + {goal.name: goal.length for goal in goals}[order[-1]] <= steps
             if final is not None:
                 assert Explicit(system).holds(at(final, 0), [tuple(run.states[-1].values())], [])
@@ -201,13 +199,13 @@ def test_what_was_proved_when_the_time_was_over_stays_known(monkeypatch: pytest.
     assert asked.least(Stretch(path, 0, 9)) == Segment(4, True)
 
 
-def test_steps_are_credited_in_order() -> None:
-    covered = {"a": [0, 3], "b": [1, 4], "c": [2]}
-    assert credit("ab", covered, {"a": 0, "b": 0}) == [0, 1]
-    assert credit("ba", covered, {"a": 0, "b": 0}) == [1, 3]
-    assert credit("ab", covered, {"a": 2, "b": 2}) == [0, 4]
-    with pytest.raises(ValueError, match="does not cover c from step 3 on"):
-        credit("ac", covered, {"a": 3, "c": 0})
+def in_order(order: Sequence[str], covered: Mapping[str, Sequence[int]], gaps: Mapping[str, int]) -> list[int]:
+    """The first steps at which the goals hold one after the other, each ``gaps`` after the one before."""
+    starts, free = list[int](), 0
+    for name in order:
+        starts.append(next(step for step in covered[name] if step >= free))
+        free = starts[-1] + gaps[name]
+    return starts
 
 
 def test_windows_are_the_contiguous_sub_paths() -> None:

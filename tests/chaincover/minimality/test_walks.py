@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import random
+from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise, permutations
 
 import pytest
-from chaincover.minimality.learn import Learner
+from boards import Kept, board_of
 from explicit import Explicit
 from machines import Case, Machine, random_machine
 from path_lengths import PathLengths
+from problems import problem_of
 from pysmt.shortcuts import And
 from random_systems import random_case
 
+from benchmarks.generated.reference import Reference
 from benchmarks.generated.systems import generated_case
 from bmc.engines import choose as choose_engine
 from bmc.engines.protocol import Status
@@ -21,14 +24,18 @@ from bmc.formulas.unroll import at
 from bmc.system.run import Run
 from bmc.system.simulation import Simulator
 from bmc.system.transition import TransitionSystem
+from chaincover.chain import UNREACHABLE
 from chaincover.graph.explored import Reachable
 from chaincover.graph.reachability import GraphBuilder
+from chaincover.known import Board, Reason
 from chaincover.limits import Limits
+from chaincover.minimality.path_weights import Learner
 from chaincover.minimality.segments import Segment, SegmentSearch, Stretch
 from chaincover.minimality.walks import MOST_WORK, Walks, walks_in
+from chaincover.options import Options
 from chaincover.orderings.protocol import OrderingProblem, start_times
-from chaincover.problem import Problem
 from chaincover.questions import Questions
+from chaincover.runs.nearest import NearestFirst
 from chaincover.weights import END, FINAL, INIT
 from properties.goal import Goal
 from properties.monitor import Monitor
@@ -143,7 +150,7 @@ def test_the_solver_says_the_same(seed: int, overlap: str) -> None:
     system, goals, final = case = made(seed)
     found = walks(case, overlap)
     proved = Reachable(system, goals, final, 100_000).system
-    asked = SegmentSearch(Questions(Problem(proved, tuple(goals), final), choose_engine("z3"), Limits()), overlap, None)
+    asked = SegmentSearch(Questions(problem_of(proved, goals, final, overlap), choose_engine("z3"), Limits()))
     for path in paths_of(case, seed, 4):
         if path[-1] != END or final is None:
             assert found.least(Stretch(path, 0, MOST)) == asked.least(Stretch(path, 0, MOST)), path
@@ -161,7 +168,7 @@ def test_open_start_values_are_all_tried(seed: int, overlap: str) -> None:
     """From init to a path is then the least over all states in which it may begin."""
     system, goals, final = case = with_open_start(made(seed))
     found = walks(case, overlap)
-    asked = SegmentSearch(Questions(Problem(system, tuple(goals), final), choose_engine("z3"), Limits()), overlap, None)
+    asked = SegmentSearch(Questions(problem_of(system, goals, final, overlap), choose_engine("z3"), Limits()))
     for path in paths_of(case, seed, 4):
         if path[-1] != END or final is None:
             assert found.least(Stretch(path, 0, MOST)) == asked.least(Stretch(path, 0, MOST)), path
@@ -241,6 +248,18 @@ def test_variables_that_no_goal_depends_on_keep_their_start() -> None:
     assert simulator.run(simulator.initial(), run.inputs) == run
 
 
+def board_with_graph(case: Case, overlap: str, depth: int) -> tuple[Board, Kept]:
+    """A board that knows the graph of ``case`` up to K, on the reachable states; goals that nothing satisfies are out."""
+    system, goals, final = case
+    proved = Reachable(system, goals, final, 100_000).system
+    board, kept = board_of((proved, goals, final), Options(overlap=overlap, engine="z3"))
+    builder = GraphBuilder(board.questions)
+    builder.extend(depth)
+    board.tell(graph=builder.graph())
+    board.rule_out(dict.fromkeys(builder.graph().unsatisfiable, Reason(UNREACHABLE, "nothing satisfies it")))
+    return board, kept
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
 @pytest.mark.parametrize("seed", range(0, 45, 2))
@@ -248,51 +267,59 @@ def test_all_that_is_learned_is_true(seed: int, overlap: str) -> None:
     """Whole orders with their variants: each edge and sub-path bound is at most the least length, and the bound on all
     chains is met by the least chain."""
     system, goals, final = case = made(seed)
-    reachable = Reachable(system, goals, final, 100_000)
-    builder = GraphBuilder(
-        Questions(Problem(reachable.system, tuple(goals), final, overlap), choose_engine("z3"), Limits())
-    )
-    for _ in range(MOST):
-        builder.extend()
-    graph = builder.graph().possible
-    runs: list[tuple[Run, Path]] = []
-    found = walks(case, overlap)
-    learner = Learner(graph, found, MOST + 3, lambda run, path: runs.append((run, path)), 40, 2.0)
-    learner.work(lambda: None)
+    board, _ = board_with_graph(case, overlap, MOST - 1)
+    targets = board.known.targets
+    if not targets:
+        return
+    learner = Learner(board, walks((system, board.problem.goals, final), overlap))
+    learner.work()
     slow = Slow(case, overlap)
-    known = {**learner.edges, **learner.paths}
-    for path, at_least in known.items():
+    for path, at_least in {**learner.edges, **learner.paths}.items():
         assert all(steps >= at_least for steps in slow.possible(path)), path
-    for run, path in runs:
-        check_run(case, run, path, overlap, run.length)
-    if overlap == "allow" and graph.goals:
-        wanted = [goal for goal in goals if goal.name in graph.goals]
-        least = Explicit(system).least_chain(wanted, final, MOST)
-        assert least is None or learner.lower <= least
-        assert not runs or learner.length == min(run.length for run, _ in runs)
-        assert least is None or learner.lower < learner.length or learner.length == least
+    answer = Reference(system, goals, final, overlap).answer()
+    least = answer.least.get(sum(1 << n for n, goal in enumerate(goals) if goal.name in targets))
+    if least is None:
+        assert board.known.length is None
+    else:
+        assert (board.known.length, board.known.lower) == (least, least)
+    chain = board.known.chain
+    if chain is not None:
+        credited = {hit.goal: hit.step for hit in chain.hits}
+        assert not Reference(system, goals, final, overlap).faults(chain.run.inputs, chain.run.states, credited)
 
 
 def test_variants_of_a_long_stretch_are_learned_with_it() -> None:
     """Where lengths come cheap, one round learns stretches that its own order does not hold."""
+
+    class Once(Kept):
+        """Stops after the first order."""
+
+        def __call__(self, text: str) -> None:
+            if text.endswith("after 2 orders"):
+                raise KeyboardInterrupt
+
     for seed in range(1, 600, 3):
-        system, goals, final = case = made(seed)
-        reachable = Reachable(system, goals, final, 100_000)
-        builder = GraphBuilder(
-            Questions(Problem(reachable.system, tuple(goals), final, "allow"), choose_engine("z3"), Limits())
-        )
-        for _ in range(5):
-            builder.extend()
+        system, _, final = case = made(seed)
         learned = []
         for cheap in (True, False):
-            found = walks(case, "allow")
+            board, _ = board_with_graph(case, "allow", 4)
+            board.listener = Once()
+            if not board.known.targets:
+                break
+            run = NearestFirst(board.questions, board.known.targets, 12).run()
+            if run is None or not board.offer(run) or not board.known.complete:
+                break
+            found = walks((system, board.problem.goals, final), "allow")
             found.cheap = cheap
-            learner = Learner(builder.graph().possible, found, 12, lambda run, path: None, 2, 2.0)
-            learner.work(lambda: None)
-            learned.append(learner)
+            learned.append(Learner(board, found))
+            with suppress(KeyboardInterrupt):
+                learned[-1].work()
+        if len(learned) < 2:
+            continue
         more = set(learned[0].paths) - set(learned[1].paths)
         if more:
-            problem = OrderingProblem(builder.graph().possible.goals, learned[0].edges, INIT, builder.graph().end)
+            graph = board.known.target_graph
+            problem = OrderingProblem(graph.goals, learned[0].edges, INIT, graph.end)
             for path in more:
                 assert learned[0].paths[path] > start_times(problem, path)[-1]
             return

@@ -9,6 +9,7 @@ from itertools import pairwise
 import pytest
 from chain_tasks import DoubtfulEngine
 from machines import Case, Machine, random_machine
+from problems import problem_of
 from pysmt.shortcuts import BV
 
 from benchmarks.generated.reference import Reference
@@ -20,27 +21,34 @@ from bmc.formulas.unroll import at
 from bmc.system.run import Run
 from bmc.system.simulation import Simulator
 from bmc.system.transition import StateVariable, Valuation, ValueType
-from chaincover.concretise.any_order import AnyOrder
+from chaincover.chain import Chain, Hit
 from chaincover.limits import Limits
-from chaincover.minimality.windows import WindowShortener
-from chaincover.problem import Problem
+from chaincover.minimality.windows import WindowSearch
 from chaincover.questions import Questions
+from chaincover.replay.judge import Judge
 from properties.goal import Goal
 from properties.monitor import Monitor
 
 
 class Shortened:
-    """What comes of the windows of ``run``: the ``steps`` on the way, the ``result`` with its credited steps."""
+    """What comes of the windows of ``run``: the chains on the way, and the last one, ``result``."""
 
-    def __init__(self, case: Case, run: Run, overlap: str, engine: Engine | None = None, budget: Limits | None = None):
-        system, goals, final = case
-        questions = Questions(Problem(system, tuple(goals), final), engine or choose_engine("z3"), budget or Limits())
-        any_order = AnyOrder(questions.problem.by_name, overlap)
-        names = [goal.name for goal in goals]
-        self.steps: list[Run] = []
-        before = any_order.credited(run, names)
-        self.result = WindowShortener(questions, any_order, 1, self.steps.append).work(run, before)
-        self.credited = any_order.credited(self.result, names)
+    def __init__(self, case: Case, run: Run, overlap: str, engine: Engine | None = None, limits: Limits | None = None):
+        problem = problem_of(*case, overlap)
+        judge = Judge(problem)
+        windows = WindowSearch(Questions(problem, engine or choose_engine("z3"), limits or Limits()))
+        begun = judge.chain(run)
+        assert begun is not None
+        self.chains = [begun]
+        while (better := windows.shorter(self.result)) is not None:
+            chain = judge.chain(better)
+            assert chain is not None
+            assert chain.goals >= begun.goals
+            self.chains.append(chain)
+
+    @property
+    def result(self) -> Chain:
+        return self.chains[-1]
 
 
 def random_walk(case: Case, rng: random.Random, length: int) -> Run | None:
@@ -74,15 +82,9 @@ def _in_range(kind: ValueType, given: Valuation) -> bool:
 
 def with_goals_of(case: Case, run: Run, overlap: str) -> Case:
     """``case`` with the goals that ``run`` covers, apart where they must be."""
-    kept: list[Goal] = []
-    for goal in case[1]:
-        trial = [*kept, goal]
-        try:
-            AnyOrder({g.name: g for g in trial}, overlap).credited(run, [g.name for g in trial])
-        except (KeyError, ValueError):
-            continue
-        kept = trial
-    return case[0], tuple(kept), case[2]
+    chain = Judge(problem_of(*case, overlap)).chain(run)
+    assert chain is not None
+    return case[0], tuple(goal for goal in case[1] if goal.name in chain.goals), case[2]
 
 
 def walked_cases(seed: int, overlap: str) -> list[tuple[Case, Run]]:
@@ -108,10 +110,11 @@ def test_random_chains_stay_chains_and_get_shorter(overlap: str) -> None:
             system, goals, final = case
             done = Shortened(case, run, overlap)
             reference = Reference(system, goals, final, overlap)
-            lengths = [run.length, *(better.length for better in done.steps)]
+            lengths = [run.length + 1, *(chain.length for chain in done.chains)]
             assert all(b < a for a, b in pairwise(lengths))
-            assert done.result == (done.steps[-1] if done.steps else run)
-            assert not reference.faults(done.result.inputs, done.result.states, done.credited)
+            credited = {hit.goal: hit.step for hit in done.result.hits}
+            assert credited.keys() == {goal.name for goal in goals}
+            assert not reference.faults(done.result.run.inputs, done.result.run.states, credited)
             least = reference.answer().least[(1 << len(goals)) - 1]
             assert done.result.length >= least
             walks += 1
@@ -148,7 +151,7 @@ def test_a_detour_is_left_out(length: int, overlap: str, least: int) -> None:
     done = Shortened(case, run, overlap)
     assert run.length == 24
     assert done.result.length == least
-    assert Simulator(case[0]).run(run.states[0], done.result.inputs) == done.result
+    assert Simulator(case[0]).run(run.states[0], done.result.run.inputs) == done.result.run
 
 
 def test_what_no_goal_depends_on_is_free() -> None:
@@ -158,7 +161,7 @@ def test_what_no_goal_depends_on_is_free() -> None:
     case, run = ring(12, state=(StateVariable("wi_clock", byte, BV(0, 8), clock + 1),))
     done = Shortened(case, run, "allow")
     assert done.result.length == 4
-    assert [state["wi_clock"] for state in done.result.states] == list(range(5))
+    assert [state["wi_clock"] for state in done.result.run.states] == list(range(5))
 
 
 def test_a_clock_that_the_end_reads_keeps_its_value() -> None:
@@ -166,27 +169,28 @@ def test_a_clock_that_the_end_reads_keeps_its_value() -> None:
     clock = byte.symbol("wi_clock")
     (system, goals, _), run = ring(12, state=(StateVariable("wi_clock", byte, BV(0, 8), clock + 1),))
     done = Shortened((system, goals, clock.Equals(BV(24, 8))), run, "allow")
-    assert done.result == run
-    assert done.steps == []
+    assert done.result.run == run
+    assert len(done.chains) == 1
 
 
 def test_windows_cut_no_goal_and_hold_those_within() -> None:
     case, run = ring(12, 2)
     system, goals, final = case
-    questions = Questions(Problem(system, tuple(goals), final), choose_engine("z3"), Limits())
-    shortener = WindowShortener(questions, AnyOrder(questions.problem.by_name, "allow"), 1, lambda run: None)
-    windows = shortener.windows(run, {"g3": 3, "g6": 4, "g9": 9})
+    steps = {"g3": 3, "g6": 4, "g9": 9}
+    hits = tuple(Hit(name, step, None) for name, step in steps.items())
+    search = WindowSearch(Questions(problem_of(system, goals, final), choose_engine("z3"), Limits()))
+    windows = search.windows(Chain(run, tuple(steps), hits))
     assert {w.first for w in windows} <= {0, 3, 9}
     assert {w.last for w in windows} <= {3, 9, 24}
     for window in windows:
         assert window.ending == (window.last == 24)
-        inside = {name for name, step in {"g3": 3, "g6": 4, "g9": 9}.items() if window.first <= step < window.last}
+        inside = {name for name, step in steps.items() if window.first <= step < window.last}
         assert set(window.goals) == inside
 
 
 def test_unknown_and_limits_leave_the_chain() -> None:
     case, run = ring(12)
-    assert Shortened(case, run, "allow", DoubtfulEngine()).result == run
+    assert Shortened(case, run, "allow", DoubtfulEngine()).result.run == run
 
     class Over(Limits):
         """No time is left after some queries."""
@@ -199,4 +203,4 @@ def test_unknown_and_limits_leave_the_chain() -> None:
                 raise LimitReached("over")
 
     with pytest.raises(LimitReached):
-        Shortened(case, run, "allow", budget=Over())
+        Shortened(case, run, "allow", limits=Over())

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from chaincover.minimality.direct_bound import FARTHEST, LEAST_ORDER, SOME_ORDER, lower_bound
 from ordering_problems import problem
 
 from chaincover.orderings import asp, cpsat
+from chaincover.orderings.bound import FARTHEST, LEAST_ORDER, SOME_ORDER, order_bound
 from chaincover.orderings.constraints import relaxed
 from chaincover.orderings.exact import prover
 from chaincover.orderings.protocol import Limit, OrderingProblem
@@ -33,16 +33,16 @@ def test_many_goals_are_bounded_by_a_proved_order(name: str, monkeypatch: pytest
     assert prover().name == name
     least = prover().solve(PROBLEM)
     assert least.proved
-    bounds = lower_bound(GRAPH, None)
+    bounds = order_bound(GRAPH)
     assert (bounds.lower, bounds.basis) == (least.cost, LEAST_ORDER)
 
 
 def test_without_time_or_provers_a_weaker_bound_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     least = prover().solve(PROBLEM).cost
-    assert lower_bound(GRAPH, None, limit=Limit(work=1e-9)).lower <= least
+    assert order_bound(GRAPH, Limit(work=1e-9)).lower <= least
     for module in (asp, cpsat):
         monkeypatch.setattr(module, "available", lambda: False)
-    bounds = lower_bound(GRAPH, None)
+    bounds = order_bound(GRAPH)
     assert bounds.lower == relaxed(PROBLEM).lower_bound <= least
     assert bounds.basis == (LEAST_ORDER if bounds.lower == least else SOME_ORDER)
 
@@ -50,5 +50,5 @@ def test_without_time_or_provers_a_weaker_bound_says_so(monkeypatch: pytest.Monk
 def test_a_goal_that_is_far_away_bounds_though_the_way_over_others_seems_short() -> None:
     weights = {("init", "a"): 1, ("a", "b"): 1, ("b", "a"): 1, ("init", "b"): 7, ("a", "final"): 0, ("b", "final"): 1}
     graph = ReachGraph(("a", "b"), "final", weights, weights, (), (), 9, 0, 0.0)
-    bounds = lower_bound(graph, None)
+    bounds = order_bound(graph)
     assert (bounds.lower, bounds.basis) == (8, FARTHEST)

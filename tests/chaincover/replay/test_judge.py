@@ -1,0 +1,165 @@
+"""What a run is credited with, and the chain that is made of it, against all choices of steps."""
+
+from __future__ import annotations
+
+from itertools import pairwise, product
+
+import pytest
+from boards import run_by
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from machines import Machine, fork
+from problems import problem_of
+from pysmt.shortcuts import BV, TRUE, Equals, Ite
+
+from bmc.errors import CheckDisagreed
+from bmc.formulas.unroll import at
+from bmc.system.run import Run
+from bmc.system.simulation import Simulator
+from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
+from chaincover.chain import Chain, Plan
+from chaincover.replay.judge import EXACTLY, Judge, all_disjoint
+from properties.goal import Goal
+
+LEFT, RIGHT = 0, 1
+
+
+def apart(spans: list[tuple[int, int]]) -> bool:
+    """Whether no two spans of steps (first, and first after) meet; one of no steps may lie on a border."""
+    return all(a[1] <= b[0] for a, b in pairwise(sorted(spans)))
+
+
+def check_disjoint(found: dict[str, int], covered: dict[str, list[int]], lengths: dict[str, int]) -> None:
+    assert all(step in covered[name] for name, step in found.items())
+    assert list(found.values()) == sorted(found.values())
+    assert apart([(step, step + lengths[name]) for name, step in found.items()])
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(st.data())
+def test_disjoint_steps_for_all_goals_against_all_choices(data: st.DataObject) -> None:
+    lengths = {
+        f"g{n}": length for n, length in enumerate(data.draw(st.lists(st.integers(0, 3), min_size=1, max_size=4)))
+    }
+    covered = {name: sorted(data.draw(st.sets(st.integers(0, 7), min_size=1, max_size=4))) for name in lengths}
+    spans = [[(step, step + lengths[name]) for step in covered[name]] for name in lengths]
+    found = all_disjoint(covered, lengths)
+    assert (found is not None) == any(apart(list(chosen)) for chosen in product(*spans))
+    if found is not None:
+        assert found.keys() == lengths.keys()
+        check_disjoint(found, covered, lengths)
+
+
+NUMBER = ValueType("judge number", 3)
+now, given_now = NUMBER.symbol("judge_now"), NUMBER.symbol("judge_given")
+ECHO = TransitionSystem(
+    "echo", (StateVariable("judge_now", NUMBER, BV(0, 3), given_now),), (InputVariable("judge_given", NUMBER),)
+)
+"""The state is the input of the step before."""
+
+
+def shows(name: str, value: int, length: int) -> Goal:
+    """The state is ``value``, and then ``length`` steps follow."""
+    return Goal(name, at(Equals(now, BV(value, 3)), 0), None, length)
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(st.lists(st.integers(0, 4), max_size=7), st.lists(st.integers(0, 3), min_size=1, max_size=4))
+def test_credited_goals_against_all_choices(choices: list[int], lengths: list[int]) -> None:
+    goals = tuple(shows(f"g{n}", n + 1, length) for n, length in enumerate(lengths))
+    run = run_by(ECHO, *choices)
+    values = [0, *choices]
+    covered = {
+        goal.name: [k for k in range(len(values) - goal.length) if values[k] == n + 1] for n, goal in enumerate(goals)
+    }
+    free = Judge(problem_of(ECHO, goals, None)).chain(run)
+    assert free is not None
+    assert {hit.goal: hit.step for hit in free.hits} == {name: steps[0] for name, steps in covered.items() if steps}
+    assert free.length == max((hit.step + lengths[int(hit.goal[1:])] for hit in free.hits), default=0)
+    disjoint = Judge(problem_of(ECHO, goals, None, "forbid")).chain(run)
+    assert disjoint is not None
+    by_name = {goal.name: goal.length for goal in goals}
+    check_disjoint({hit.goal: hit.step for hit in disjoint.hits}, covered, by_name)
+    spans = [[(step, step + by_name[name]) for step in steps] for name, steps in covered.items() if steps]
+    if any(apart(list(chosen)) for chosen in product(*spans)):
+        assert disjoint.goals == free.goals, "all are credited, if that is possible at all"
+
+
+@pytest.mark.parametrize("times", [1, 3])
+def test_many_goals_are_credited_apart(times: int) -> None:
+    """Far more sets of goals than can be gone through, each goal ``times`` times."""
+    number = 2 * EXACTLY + 2
+    names = [f"g{n:02}" for n in range(number)]
+    covered = {name: [n + turn * number for turn in range(times)] for n, name in enumerate(names)}
+    lengths = dict.fromkeys(names, 1)
+    found = all_disjoint(covered, lengths)
+    assert found is not None
+    assert found.keys() == lengths.keys()
+    check_disjoint(found, covered, lengths)
+
+
+def judged(*choices: int, final: bool = True) -> Chain | None:
+    system, goals, end = fork(stuck=False)
+    return Judge(problem_of(system, goals, end if final else None)).chain(run_by(system, *choices))
+
+
+def test_a_chain_ends_as_early_as_it_may() -> None:
+    chain = judged(LEFT, RIGHT, LEFT, RIGHT)
+    assert chain is not None
+    assert (chain.length, chain.order) == (2, ("near",))
+    assert [(hit.goal, hit.step) for hit in chain.hits] == [("near", 1)]
+    anywhere = judged(LEFT, RIGHT, LEFT, RIGHT, final=False)
+    assert anywhere is not None
+    assert anywhere.length == 1
+
+
+def test_goals_behind_the_last_end_are_not_credited() -> None:
+    chain = judged(LEFT, RIGHT, RIGHT, RIGHT)
+    assert chain is not None
+    assert (chain.length, chain.order) == (2, ("near",))
+
+
+def test_a_run_that_never_gets_to_the_end_is_no_chain() -> None:
+    system, goals, _ = fork(stuck=False)
+    machine = Machine("fork", ["m", "l", "r", "f"], ["left", "right"], [])
+    judge = Judge(problem_of(system, goals, machine.at_any("r")))
+    assert judge.chain(run_by(system, LEFT)) is None
+    assert judge.first_steps(run_by(system, LEFT)) == {"near": 1}
+
+
+def test_the_states_of_a_run_are_not_believed() -> None:
+    """The inputs are simulated from init: what is said about the states makes no difference."""
+    system, goals, final = fork(stuck=False)
+    true = run_by(system, LEFT, RIGHT)
+    made_up = Run((true.states[0], *run_by(system, RIGHT, RIGHT).states[1:]), true.inputs)
+    assert Judge(problem_of(system, goals, final)).chain(made_up) == judged(LEFT, RIGHT)
+
+
+def test_a_step_that_is_not_allowed_is_a_disagreement() -> None:
+    system, goals, final = fork(stuck=False)
+    machine = Machine("fork", ["m", "l", "r", "f"], ["left", "right"], [])
+    narrow = TransitionSystem(system.name, system.state, system.inputs, input_constraint=machine.chosen("left"))
+    with pytest.raises(CheckDisagreed, match="step 1 of the chain found breaks the input constraint"):
+        Judge(problem_of(narrow, goals, final)).chain(run_by(system, LEFT, RIGHT))
+
+
+def test_the_plan_of_a_chain() -> None:
+    chain = judged(RIGHT, RIGHT, LEFT, LEFT, RIGHT)
+    assert chain is not None
+    system, goals, final = fork(stuck=False)
+    plan = Judge(problem_of(system, goals, final)).plan(chain)
+    assert plan == Plan(("init", "far", "near", "final"), (2, 2, 1))
+
+
+def test_steps_that_depend_on_an_open_start_value_are_not_credited_where_others_are() -> None:
+    """The goal holds at once for one start value, and for all of them after a step."""
+    noise = NUMBER.symbol("judge_noise")
+    kept = StateVariable("judge_noise", NUMBER, None, Ite(TRUE(), BV(5, 3), noise))
+    system = TransitionSystem("open", (*ECHO.state, kept), ECHO.inputs)
+    goal = Goal("five", at(Equals(noise, BV(5, 3)), 0), None, 0)
+    simulator = Simulator(system)
+    run = simulator.run(simulator.initial({"judge_noise": 5}), [{"judge_given": 0}] * 2)
+    chain = Judge(problem_of(system, (goal,), None)).chain(run)
+    assert chain is not None
+    assert [(hit.goal, hit.step) for hit in chain.hits] == [("five", 1)]
+    assert chain.relies_on == ("judge_noise",)

@@ -1,0 +1,181 @@
+"""Stages in turns: each is paused when its turn is over, goes on where it was, and all end when nothing is left to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from boards import board_of, run_by
+from machines import fork
+
+from bmc.errors import LimitReached, MemoryLimitReached
+from chaincover.known import Board, stuck
+from chaincover.limits import Limits
+from chaincover.stages import FIRST_TURN, LONGEST_TURN, Stage, pause, take_turns, wait_for
+
+Work = Callable[[Board], None]
+
+
+def steps(log: list[str], name: str, number: int, units: float = FIRST_TURN) -> Work:
+    """A stage that spends ``units`` before each of ``number`` entries."""
+
+    def work(board: Board) -> None:
+        for step in range(number):
+            log.append(f"{name}{step}")
+            board.limits.spend(units)
+            board.limits.check()
+
+    return work
+
+
+def small_board(limits: Limits | None = None) -> Board:
+    return board_of(fork(stuck=False), limits=limits)[0]
+
+
+def test_no_stage_starves_another_and_each_goes_on_where_it_was() -> None:
+    log: list[str] = []
+    take_turns([Stage("a", steps(log, "a", 4)), Stage("b", steps(log, "b", 4))], small_board())
+    assert log[:2] == ["a0", "b0"]
+    assert [entry for entry in log if entry[0] == "a"] == ["a0", "a1", "a2", "a3"]
+    assert [entry for entry in log if entry[0] == "b"] == ["b0", "b1", "b2", "b3"]
+    assert log.index("b1") < log.index("a3")
+
+
+def test_turns_get_longer_while_nothing_is_found() -> None:
+    log: list[str] = []
+    take_turns([Stage("a", steps(log, "a", 40)), Stage("b", steps(log, "b", 40))], small_board())
+    changes = [place for place in range(1, len(log)) if log[place][0] != log[place - 1][0]]
+    turns = [b - a for a, b in zip([0, *changes], changes, strict=False)]
+    assert turns[:6] == [1, 1, 2, 2, 4, 4]
+    assert max(turns) <= LONGEST_TURN / FIRST_TURN
+
+
+def test_a_first_turn_may_be_longer() -> None:
+    log: list[str] = []
+    take_turns(
+        [Stage("a", steps(log, "a", 9), first_turn=5 * FIRST_TURN), Stage("b", steps(log, "b", 1))], small_board()
+    )
+    assert log[:7] == ["a0", "a1", "a2", "a3", "a4", "b0", "a5"]
+
+
+def test_a_stage_that_found_something_goes_on() -> None:
+    log: list[str] = []
+    board = small_board()
+
+    def finding(board: Board) -> None:
+        for choices in ((0, 1), (1, 1, 0, 0, 1)):
+            board.offer(run_by(board.known.problem.system, *choices))
+            log.append("better")
+            pause()
+        log.append("nothing more")
+
+    take_turns([Stage("finding", finding), Stage("b", steps(log, "b", 1))], board)
+    assert log == ["better", "better", "nothing more", "b0"]
+
+
+def test_a_stage_waits_until_something_is_known() -> None:
+    log: list[str] = []
+
+    def waiting(board: Board) -> None:
+        wait_for(board, lambda known: known.chain is not None)
+        log.append("there is a chain")
+
+    def finding(board: Board) -> None:
+        log.append("search")
+        board.offer(run_by(board.known.problem.system, 0, 1))
+
+    take_turns([Stage("waiting", waiting), Stage("finding", finding)], small_board())
+    assert log == ["search", "there is a chain"]
+
+
+def test_stages_that_wait_for_each_other_end_the_run() -> None:
+    def waiting(board: Board) -> None:
+        wait_for(board, lambda known: known.chain is not None)
+        pytest.fail("there is no chain")
+
+    take_turns([Stage("one", waiting), Stage("other", waiting)], small_board())
+
+
+@pytest.mark.parametrize("for_targets", [True, False])
+def test_a_stage_for_the_targets_begins_anew_when_these_are_others(for_targets: bool) -> None:
+    log: list[str] = []
+
+    def for_goals(board: Board) -> None:
+        log.append(" ".join(board.known.targets))
+        wait_for(board, lambda known: known.chain is not None)
+
+    def ruling_out(board: Board) -> None:
+        board.rule_out(stuck(["far"], "so it is"))
+
+    take_turns(
+        [Stage("a", for_goals, for_targets=for_targets), Stage("b", ruling_out, for_targets=False)], small_board()
+    )
+    assert log == (["far near", "near"] if for_targets else ["far near"])
+
+
+def test_a_stage_that_has_ended_begins_anew_for_other_targets() -> None:
+    log: list[str] = []
+
+    def ended(board: Board) -> None:
+        log.append(" ".join(board.known.targets))
+
+    def ruling_out(board: Board) -> None:
+        board.limits.spend(1)
+        board.limits.check()
+        board.rule_out(stuck(["far"], "so it is"))
+
+    take_turns([Stage("a", ended), Stage("b", ruling_out, for_targets=False)], small_board())
+    assert log == ["far near", "near"]
+
+
+def test_the_effort_ends_stages_without_end() -> None:
+    log: list[str] = []
+    board = small_board(Limits(effort=0.1))
+    take_turns([Stage("a", steps(log, "a", 10**9)), Stage("b", steps(log, "b", 10**9))], board)
+    assert board.limits.used_up
+    assert {entry[0] for entry in log} == {"a", "b"}
+    assert board.limits.spent <= 6 + LONGEST_TURN
+
+
+def test_a_settled_run_ends_at_once() -> None:
+    log: list[str] = []
+
+    def settling(board: Board) -> None:
+        board.offer(run_by(board.known.problem.system, 1, 1, 0, 0, 1))
+        board.prove(order_bound=5)
+        log.append("settled")
+        pause()
+        log.append("too much")
+
+    take_turns([Stage("a", settling), Stage("b", steps(log, "b", 1))], small_board())
+    assert log == ["settled"]
+
+
+def test_a_stage_without_memory_ends_alone() -> None:
+    log: list[str] = []
+
+    def hungry(board: Board) -> None:
+        raise MemoryLimitReached("too much of it")
+
+    board, kept = board_of(fork(stuck=False))
+    take_turns([Stage("hungry", hungry), Stage("b", steps(log, "b", 3))], board)
+    assert log == ["b0", "b1", "b2"]
+    assert kept.texts == ["hungry: ended, because too much of it"]
+
+
+@pytest.mark.parametrize("ending", [LimitReached("over"), KeyboardInterrupt()])
+def test_a_limit_or_an_interrupt_ends_all(ending: BaseException) -> None:
+    def stopped(board: Board) -> None:
+        raise ending
+
+    log: list[str] = []
+    board = small_board()
+    with pytest.raises(type(ending)):
+        take_turns([Stage("a", stopped), Stage("b", steps(log, "b", 3))], board)
+    assert log == []
+    board.limits.spend(99)
+    board.limits.check()
+
+
+def test_a_pause_outside_of_stages_is_none() -> None:
+    pause()
