@@ -18,17 +18,17 @@ from chaincover.concretise.enumerated_inputs import least_values
 from chaincover.concretise.fallback import by_nearest, by_other_orders
 from chaincover.concretise.path_trial import Task
 from chaincover.concretise.repair import concretise
-from chaincover.graph.enumerated import ListedGraphBuilder
-from chaincover.graph.exhaustive import Least
+from chaincover.graph.enumerated import EnumeratedGraphBuilder
+from chaincover.graph.exact import ExactSearch, Least, work_of
 from chaincover.graph.explored import Reachable
 from chaincover.graph.reachability import Builder
-from chaincover.graph.small import SmallSystem
 from chaincover.graph.source import GraphSource
 from chaincover.minimality.proof import Prover
 from chaincover.minimality.proof_means import means, questions_engine
 from chaincover.options import Options
 from chaincover.orderings import choose as choose_ordering
 from chaincover.orderings.protocol import Limit
+from chaincover.problem import Problem
 from chaincover.reductions.lost_goals import LostGoals
 from chaincover.reductions.set_aside import SetAside
 from chaincover.replay.simulated import Checker, start_dependence
@@ -68,7 +68,8 @@ class Search:
         self.ordered_by = self._ordering.name
         self._budget = budget = Budget(options.time_limit, options.query_limit)
         self._reachable = reachable
-        self.small = SmallSystem(reachable.plain, goals, final, options, reachable, budget.check)
+        problem = Problem(reachable.plain, tuple(goals), final, options.overlap)
+        self.small = ExactSearch(problem, lambda: reachable.graph, work_of(options), budget.check)
         system = reachable.system
         limits = (options.slack(reachable.plain.hold), reachable.farthest, options.max_length)
         self._bound = min(limit for limit in limits if limit is not None)
@@ -133,7 +134,7 @@ class Search:
         """A chain by simulation, and what it tells of distances; the search falls back on one that covers all goals.
 
         Not where all reachable states are listed: they tell all distances."""
-        if self._options.improve and not isinstance(self.builder, ListedGraphBuilder):
+        if self._options.improve and not isinstance(self.builder, EnumeratedGraphBuilder):
             limits = self._options.overlap, self._bound
             self.source.observe(by_simulation(self.tools, self.graph.goals, *limits, self._take_run, self._progress))
         if self.chain and self._plan:
@@ -164,9 +165,9 @@ class Search:
             self._progress(f"graph: K = {k}, {len(graph.weights)} of {len(graph.lower)} edges")
             if self._first is not None and self._first.is_least(self.graph, Limit(self._budget.for_query())):
                 break
-            if isinstance(self.builder, ListedGraphBuilder):
+            if isinstance(self.builder, EnumeratedGraphBuilder):
                 self._settle(last)
-                if self.together is not None or not self.graph.goals:
+                if self.together is not None or (self.aside.names and not self.graph.goals):
                     break
             if len(graph.weights) > edges:
                 edges, news = len(graph.weights), k

@@ -1,12 +1,15 @@
-"""What is left of a goal's antecedent while a run goes on: formulas over future steps, simplified by what was read.
+"""The progress of goals along a run: which antecedents have begun and what of each is still to come.
 
 A run is read in slots: slot 2k is the state at step k, slot 2k + 1 the input at step k, counted from the goal's start.
-A residual is a number that stands for a Boolean formula; equal numbers are equal formulas.
+What is left of an antecedent is a formula over the slots to come, simplified by what was read; it is kept as a number,
+and equal numbers are equal formulas. Sets of progress and sets of goals are bit masks. What the antecedents read of a
+state or of an input is summed up in a class, which is a number: states of one class look alike to every goal.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pysmt.operators as op
@@ -15,7 +18,8 @@ from pysmt.shortcuts import FreshSymbol
 
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import plain, unframed
-from bmc.system.transition import symbols_of
+from bmc.system.transition import Valuation, symbols_of
+from properties.goal import Goal
 
 FALSE, TRUE = 0, 1
 Values = tuple[int, ...]
@@ -23,6 +27,141 @@ Key = tuple[Any, ...]
 
 _CONSTANT, _MIXED = -1, -2
 _CONNECTIVES = (op.AND, op.OR, op.NOT, op.IMPLIES, op.IFF, op.ITE)
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Goal number ``goal`` has begun; its slots below ``slot`` were read (two per step), ``remainder`` is left."""
+
+    goal: int
+    slot: int
+    remainder: int
+
+    @property
+    def age(self) -> int:
+        """The steps since the goal began."""
+        return (self.slot - 1) // 2
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """What an arrival in a state means, as bit masks: the progress ``pending`` after it, the goals ``completed``."""
+
+    pending: int
+    completed: int
+
+
+def bits(mask: int) -> Iterator[int]:
+    """The places of the ones of ``mask``, rising."""
+    while mask:
+        low = mask & -mask
+        yield low.bit_length() - 1
+        mask ^= low
+
+
+class Progression:
+    """Advances sets of progress. Every answer is remembered, by what the goal in question reads of a class."""
+
+    def __init__(self, goals: Sequence[Goal], input_names: Collection[str]) -> None:
+        self.goals = tuple(goals)
+        self.progress: list[Progress] = []
+        self._numbers: dict[Progress, int] = {}
+        self._remainders = _Remainders(input_names)
+        self._starts = [self._remainders.of(goal.antecedent) for goal in goals]
+        terms = self._remainders.states, self._remainders.inputs
+        self._kinds = tuple(
+            _Kind(kind, [self._remainders.reads(start)[place] for start in self._starts])
+            for place, kind in enumerate(terms)
+        )
+        self._begun: dict[int, Arrival] = {}
+        self._single: dict[tuple[int, int, int], Arrival] = {}
+        self._moved: dict[tuple[int, int, int], Arrival] = {}
+
+    def state_class(self, state: Valuation) -> int:
+        """The class of a state."""
+        return self._kinds[0].number(state)
+
+    def input_class(self, inputs: Valuation) -> int:
+        """The class of the values of all inputs."""
+        return self._kinds[1].number(inputs)
+
+    def alike(self, goal: int) -> tuple[Sequence[int], Sequence[int]]:
+        """For each class of states, and of inputs, met so far the first one that goal number ``goal`` cannot tell
+        apart from it."""
+        return self._kinds[0].alike(goal), self._kinds[1].alike(goal)
+
+    def begin(self, goal: int, state_class: int) -> Arrival:
+        """Goal number ``goal`` begins in a state, if it can."""
+        return self._read(goal, 0, self._starts[goal], state_class)
+
+    def begin_all(self, state_class: int) -> Arrival:
+        """Every goal begins in a state that can."""
+        if state_class not in self._begun:
+            self._begun[state_class] = _union([self.begin(goal, state_class) for goal in range(len(self.goals))])
+        return self._begun[state_class]
+
+    def advance(self, pending: int, input_class: int, state_class: int) -> Arrival:
+        """What is pending moves on by a step with an input of ``input_class`` to a state of ``state_class``."""
+        key = (pending, input_class, state_class)
+        if key not in self._moved:
+            self._moved[key] = _union([self.advance_one(number, input_class, state_class) for number in bits(pending)])
+        return self._moved[key]
+
+    def advance_one(self, number: int, input_class: int, state_class: int) -> Arrival:
+        """As ``advance``, for one progress."""
+        it = self.progress[number]
+        states, inputs = self._kinds
+        key = (number, inputs.alike(it.goal)[input_class], states.alike(it.goal)[state_class])
+        if key not in self._single:
+            remainder = self._remainders.read(it.remainder, it.slot, inputs.values[input_class])
+            self._single[key] = self._read(it.goal, it.slot + 1, remainder, state_class)
+        return self._single[key]
+
+    def _read(self, goal: int, slot: int, remainder: int, state_class: int) -> Arrival:
+        """Read the state at ``slot``."""
+        remainder = self._remainders.read(remainder, slot, self._kinds[0].values[state_class])
+        if remainder == FALSE:
+            return Arrival(0, 0)
+        if slot == 2 * self.goals[goal].length:
+            return Arrival(0, 1 << goal)
+        progress = Progress(goal, slot + 1, remainder)
+        if progress not in self._numbers:
+            self._numbers[progress] = len(self.progress)
+            self.progress.append(progress)
+        return Arrival(1 << self._numbers[progress], 0)
+
+
+def _union(arrivals: Sequence[Arrival]) -> Arrival:
+    pending = completed = 0
+    for arrival in arrivals:
+        pending |= arrival.pending
+        completed |= arrival.completed
+    return Arrival(pending, completed)
+
+
+class _Kind:
+    """The classes of states, or of inputs: ``values`` of the terms by class; ``reads``: the terms of each goal."""
+
+    def __init__(self, terms: Terms, reads: Sequence[Sequence[int]]) -> None:
+        self.values: list[Values] = []
+        self._terms, self._reads = terms, reads
+        self._classes: dict[Values, int] = {}
+        self._first: list[dict[Values, int]] = [{} for _ in reads]
+        self._alike: list[list[int]] = [[] for _ in reads]
+
+    def number(self, valuation: Valuation) -> int:
+        values = self._terms.values(valuation)
+        if values not in self._classes:
+            self._classes[values] = len(self.values)
+            self.values.append(values)
+        return self._classes[values]
+
+    def alike(self, goal: int) -> Sequence[int]:
+        known = self._alike[goal]
+        for number in range(len(known), len(self.values)):
+            read = tuple(self.values[number][term] for term in self._reads[goal])
+            known.append(self._first[goal].setdefault(read, number))
+        return known
 
 
 class Terms:
@@ -45,8 +184,11 @@ class Terms:
         return self._compiled(valuation)
 
 
-class Residuals:
-    """Makes residuals and reads slots into them. ``states`` and ``inputs`` say which terms' values a slot gives."""
+class _Remainders:
+    """Makes what is left of antecedents, and reads slots into it.
+
+    ``states`` and ``inputs`` say which terms' values a slot gives.
+    """
 
     def __init__(self, input_names: Collection[str]) -> None:
         self.states, self.inputs = Terms(), Terms()
@@ -56,17 +198,17 @@ class Residuals:
         self._atoms: list[_Atom] = []
 
     def of(self, formula: FNode) -> int:
-        """The residual of a whole antecedent, of which nothing was read yet."""
+        """A whole antecedent, of which nothing was read yet."""
         slots = self._slots(formula)
         made: dict[FNode, int] = {}
         for node in _post_order(formula, lambda node: self._parts(node, slots)):
             made[node] = self._made(node, slots, made)
         return made[formula]
 
-    def read(self, residual: int, slot: int, values: Values) -> int:
-        """``residual`` once the terms of ``slot`` are known to have ``values``."""
-        needed = {residual}
-        todo = [residual]
+    def read(self, remainder: int, slot: int, values: Values) -> int:
+        """``remainder`` once the terms of ``slot`` are known to have ``values``."""
+        needed = {remainder}
+        todo = [remainder]
         while todo:
             for child in self._children(todo.pop()):
                 if child not in needed:
@@ -75,7 +217,22 @@ class Residuals:
         done: dict[int, int] = {}
         for number in sorted(needed):  # children have lower numbers
             done[number] = self._read_one(number, slot, values, done)
-        return done[residual]
+        return done[remainder]
+
+    def reads(self, remainder: int) -> tuple[list[int], list[int]]:
+        """The terms of states, and those of inputs, on which ``remainder`` depends, by number."""
+        found: tuple[set[int], set[int]] = (set(), set())
+        todo, met = [remainder], {remainder}
+        while todo:
+            number = todo.pop()
+            kind, *rest = self._keys[number]
+            places = [tuple(rest)] if kind == "term" else self._atoms[rest[0]].places if kind == "atom" else ()
+            for slot, term in places:
+                found[slot % 2].add(term)
+            fresh = [child for child in self._children(number) if child not in met]
+            todo += fresh
+            met.update(fresh)
+        return sorted(found[0]), sorted(found[1])
 
     def _read_one(self, number: int, slot: int, values: Values, done: dict[int, int]) -> int:
         kind, *rest = self._keys[number]
@@ -104,7 +261,7 @@ class Residuals:
         return slots
 
     def _parts(self, node: FNode, slots: dict[FNode, int]) -> Sequence[FNode]:
-        """The arguments that become residuals of their own."""
+        """The arguments that become remainders of their own."""
         return node.args() if slots[node] == _MIXED and _is_connective(node) else ()
 
     def _made(self, node: FNode, slots: dict[FNode, int], made: dict[FNode, int]) -> int:
@@ -136,7 +293,7 @@ class Residuals:
         return TRUE if self._atoms[atom].holds(known) else FALSE
 
     def _node(self, kind: str, arguments: Sequence[int]) -> int:
-        """The simplified residual of a connective."""
+        """The simplified remainder of a connective."""
         if kind == "not":
             return self._negation(arguments[0])
         if kind in ("and", "or"):

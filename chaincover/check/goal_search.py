@@ -141,7 +141,7 @@ class _Finder:
     def _trigger(self, goal: Goal) -> Trigger:
         try:
             self._budget.check()
-            found = None if self._graph is None else trigger_states(self._graph, goal)
+            found = None if self._graph is None else trigger_states(self._graph, self._system, goal)
             if self._graph is not None and found is not None:
                 return self._listed(self._graph, goal, found)
             return self._asked(goal)

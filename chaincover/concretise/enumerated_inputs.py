@@ -14,30 +14,27 @@ import numpy as np
 from pysmt.fnode import FNode
 
 from bmc.explicit.explore import StateGraph
-from bmc.explicit.product import Product, product
 from bmc.explicit.vectors import Column
 from bmc.system.run import Run
 from bmc.system.transition import TransitionSystem
 from chaincover.concretise.canonical import canonicalise
 from chaincover.concretise.check_path import Concretizer, Plan
-from chaincover.graph.enumerated import ListedGraphBuilder
-from chaincover.graph.enumerated_cover import Watch
-from chaincover.graph.enumerated_exact import MOST_ARROWS, goal_classes, run_of, states_in
+from chaincover.graph.enumerated import EnumeratedGraphBuilder
+from chaincover.graph.goal_runs import run_of, states_in
+from chaincover.graph.product import GoalProduct, goal_product
 from chaincover.graph.reachability import Builder
+from chaincover.problem import Problem
 from properties.goal import Goal
-from properties.obligations import Obligations
 
 MOST_CELLS = 1 << 33
-"""States with obligations times steps, one bit of memory each."""
-
-_MOST_NODES = 10_000_000
+"""States with what is pending of goals, times steps, one bit of memory each."""
 
 
 def least_values(builder: Builder, tools: Concretizer, plan: Plan, run: Run) -> Run:
     """The least run of ``plan``, which ``run`` follows: by the listed states where the graph is made of them, else by
     the solver."""
-    if isinstance(builder, ListedGraphBuilder):
-        listed = least_inputs(tools.system, builder.listed, tools.goals, tools.final, plan, tools.budget.check)
+    if isinstance(builder, EnumeratedGraphBuilder):
+        listed = least_inputs(tools.system, builder.enumerated, tools.goals, tools.final, plan, tools.budget.check)
         if listed is not None:
             return listed
     return canonicalise(tools, plan, run)
@@ -60,22 +57,21 @@ def least_inputs(
     wanted = [goals[name] for name in dict.fromkeys(plan.goals)]
     if any(kind.floating for kind in types):
         return None
-    obligations = Obligations(wanted, {var.name for var in system.inputs})
-    classes, watch = goal_classes(graph, obligations), Watch(obligations, forbid=False)
-    found = product(graph, classes, watch, graph.starts, _MOST_NODES, MOST_ARROWS, check)
+    made = goal_product(Problem(system, tuple(wanted), final), graph, check)
     ends = [start + goals[name].length for name, start in zip(plan.goals, plan.starts, strict=True)]
     length = max([sum(plan.gaps), *ends])
-    if found is None or found.arrows.size * length > MOST_CELLS:
+    if made is None or made.product.arrows.size * length > MOST_CELLS:
         return None
     completed = [0] * (length + 1)
     for name, end in zip(plan.goals, ends, strict=True):
         completed[end] |= 1 << wanted.index(goals[name])
-    layers = _feasible(found, completed, states_in(graph, final)[found.states], check)
-    return run_of(system, graph, *_least(graph, found, completed, layers))
+    layers = _feasible(made, completed, states_in(graph, final)[made.product.states], check)
+    return run_of(system, graph, *_least(graph, made, completed, layers))
 
 
-def _feasible(found: Product, completed: list[int], ends: Column, check: Callable[[], None]) -> list[Column]:
+def _feasible(made: GoalProduct, completed: list[int], ends: Column, check: Callable[[], None]) -> list[Column]:
     """For each step the nodes, packed bit by bit, from which the rest can be run."""
+    found = made.product
     backward = found.arrows.backward()
     layer = np.flatnonzero(ends)
     layers = [np.packbits(ends)]
@@ -84,7 +80,7 @@ def _feasible(found: Product, completed: list[int], ends: Column, check: Callabl
             check()
         places, _ = backward.of(layer)
         assert backward.numbers is not None
-        fits = _has(found.masks[backward.numbers[places]], completed[step])
+        fits = made.complete(found.masks[backward.numbers[places]], completed[step])
         here = np.zeros(found.arrows.size, bool)
         here[backward.ends[places[fits]]] = True
         layer = np.flatnonzero(here)
@@ -92,25 +88,20 @@ def _feasible(found: Product, completed: list[int], ends: Column, check: Callabl
     return layers[::-1]
 
 
-def _least(graph: StateGraph, found: Product, completed: list[int], layers: list[Column]) -> tuple[int, list[int]]:
+def _least(graph: StateGraph, made: GoalProduct, completed: list[int], layers: list[Column]) -> tuple[int, list[int]]:
     """The first start, and the first input at each step, by which all ``layers`` are met."""
-    fits = _has(found.start_masks, completed[0]) & _in(layers[0], found.starts)
+    found = made.product
+    fits = made.complete(found.start_masks, completed[0]) & _in(layers[0], found.starts)
     start = min(found.starts[fits].tolist(), key=lambda node: graph.starts.index(int(found.states[node])))
     node, chosen = start, list[int]()
     for wanted, (_, layer) in zip(completed[1:], pairwise(layers), strict=True):
         places = np.arange(found.arrows.offsets[node], found.arrows.offsets[node + 1])
         after = found.arrows.ends[places]
-        good = places[_has(found.masks[places], wanted) & _in(layer, after)]
+        good = places[made.complete(found.masks[places], wanted) & _in(layer, after)]
         place = good[np.argmin(found.choices[good])]
         chosen.append(int(found.choices[place]))
         node = int(found.arrows.ends[place])
     return int(found.states[start]), chosen
-
-
-def _has(masks: Column, wanted: int) -> Column:
-    """Whether each of ``masks`` has all goals of ``wanted``."""
-    found: Column = (masks & np.uint64(wanted)) == np.uint64(wanted)
-    return found
 
 
 def _in(packed: Column, nodes: Column) -> Column:

@@ -15,9 +15,9 @@ from bmc.system.transition import TransitionSystem
 from chaincover.budget import Budget
 from chaincover.graph.cache import GraphCache, graph_key
 from chaincover.graph.edges import enter
-from chaincover.graph.enumerated import listed_builder
-from chaincover.graph.enumerated_goals import TooManyUnderWay
+from chaincover.graph.enumerated import EnumeratedGraphBuilder
 from chaincover.graph.explored import Reachable
+from chaincover.graph.goal_runs import TooManyRuns
 from chaincover.graph.reachability import Builder, GraphBuilder, Level
 from chaincover.options import Options
 from chaincover.problem import Problem
@@ -53,8 +53,11 @@ class GraphSource:
         self.engine: Engine = choose_engine(options.engine, options.memory_limit)
         self._cache: GraphCache | None = None
         self._by_solver = partial(self._asking, reachable.system, goals, final, options, budget, workers)
-        listed = listed_builder(reachable, goals, final, options, budget)
-        self.builder: Builder = self._by_solver() if listed is None else listed
+        enumerated = reachable.graph if options.exhaust else None
+        problem = Problem(reachable.plain, tuple(goals), final, options.overlap)
+        self.builder: Builder = (
+            self._by_solver() if enumerated is None else EnumeratedGraphBuilder(problem, enumerated, budget)
+        )
 
     def _asking(
         self,
@@ -108,8 +111,8 @@ class GraphSource:
         self._progress(f"graph: edges of up to {min(to, self.most)} steps")
         try:
             self.builder.extend(min(to, self.most))
-        except TooManyUnderWay:
-            self._progress("graph: the list of states takes too much memory with these goals, so the solver is asked")
+        except TooManyRuns:
+            self._progress("graph: the goals' runs through all states take too much memory, so the solver is asked")
             self.builder = self._by_solver()
             self.builder.observe(self._observed)
             self.builder.extend(min(to, self.most))

@@ -14,8 +14,7 @@ from chaincover.certificate import Certificate, EdgeFact, PathFact
 from chaincover.chain import Bounds
 from chaincover.concretise.any_order import AnyOrder
 from chaincover.concretise.check_path import Concretizer
-from chaincover.graph.exhaustive import Least
-from chaincover.graph.small import SmallSystem
+from chaincover.graph.exact import ExactSearch, Least
 from chaincover.minimality.direct_bound import lower_bound, raised
 from chaincover.minimality.learn import Learner
 from chaincover.minimality.proof_means import WINDOW_EFFORT, Means
@@ -44,7 +43,7 @@ class Prover:
         self,
         graph: ReachGraph,
         tools: Concretizer,
-        small: SmallSystem,
+        small: ExactSearch,
         means: Means,
         options: Options,
         take: Take,

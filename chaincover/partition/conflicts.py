@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations, count, islice
 
-from chaincover.graph.exhaustive import Exhaustion
+from chaincover.graph.exact import Exhaustion
 
 LARGEST = 4
 """Goals in the largest conflict that is looked for in the list of all sets that fit."""

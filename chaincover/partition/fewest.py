@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from chaincover.graph.exhaustive import Cover
+from chaincover.graph.exact import Cover
 
 MOST_GOALS = 16
 """The search is over the subsets of the goals."""

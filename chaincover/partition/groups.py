@@ -11,11 +11,11 @@ from bmc.errors import LimitReached
 from bmc.system.transition import TransitionSystem
 from chaincover.budget import Budget
 from chaincover.chain import COVERED, EXCLUDED, NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNDECIDED, Verdict
-from chaincover.graph.exhaustive import Exhaustion
+from chaincover.graph.exact import ExactSearch, Exhaustion, work_of
 from chaincover.graph.explored import Reachable
-from chaincover.graph.small import SmallSystem
 from chaincover.partition.conflicts import Conflict, pair_reason, set_reason
 from chaincover.pipeline import INTERRUPT, ChainResult, Options, generate_each, within
+from chaincover.problem import Problem
 from chaincover.verdicts import undecided_between
 from chaincover.weights import obstacles, transitive_closure
 from properties.goal import Goal
@@ -41,7 +41,8 @@ class Groups:
         self._options, self.progress = options, progress
         self.budget = Budget(options.time_limit, options.query_limit)
         reachable = Reachable(system, goals, final, options.explore)
-        self.small = SmallSystem(system, goals, final, options, reachable, self.budget.check)
+        problem = Problem(system, tuple(goals), final, options.overlap)
+        self.small = ExactSearch(problem, lambda: reachable.graph, work_of(options), self.budget.check)
         self.conflicts: list[Conflict] = []
         self.set_aside: dict[str, Verdict] = {}
         self._most = options.max_length
@@ -94,7 +95,9 @@ class Groups:
     def covers(self, names: Sequence[str]) -> Exhaustion | None:
         """All sets of the goals ``names`` that one chain covers; None where the system is too large."""
         exact = self.small.covers(names)
-        if exact is None or self._most is None:
+        if exact is None or not exact.complete:
+            return None
+        if self._most is None:
             return exact
         kept = [(cover, run) for cover, run in zip(exact.covers, exact.runs, strict=True) if cover.length <= self._most]
         return replace(exact, covers=tuple(c for c, _ in kept), runs=tuple(r for _, r in kept))

@@ -16,7 +16,7 @@ from bmc.errors import CheckDisagreed, LimitReached
 from bmc.system.transition import TransitionSystem
 from chaincover.budget import Budget
 from chaincover.chain import COVERED, EXCLUDED, NOT_WITHIN_BOUND, UNDECIDED, Bounds, Verdict
-from chaincover.graph.exhaustive import Cover, Exhaustion
+from chaincover.graph.exact import Cover, Exhaustion
 from chaincover.partition.conflicts import Conflict, conflicts_of, pair_reason, partition
 from chaincover.partition.distribute import Distribution
 from chaincover.partition.fewest import fewest

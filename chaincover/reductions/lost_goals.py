@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from bmc.invariants.induction import Prover, never
 from chaincover.chain import NO_WAY_TO_FINAL, UNREACHABLE
 from chaincover.concretise.check_path import Concretizer
-from chaincover.graph.exhaustive import Least
-from chaincover.graph.small import SmallSystem
+from chaincover.graph.exact import ExactSearch, Least
 from chaincover.options import Options
 from chaincover.reductions.set_aside import SetAside
 from chaincover.weights import INIT, ReachGraph, hopeless
@@ -20,7 +19,7 @@ INDUCTION = 8
 class LostGoals:
     """Sets goals ``aside`` that no chain covers even alone; ``options`` limit what ``small`` and ``tools`` find out."""
 
-    def __init__(self, aside: SetAside, small: SmallSystem, tools: Concretizer, options: Options) -> None:
+    def __init__(self, aside: SetAside, small: ExactSearch, tools: Concretizer, options: Options) -> None:
         self._aside, self._small, self._tools, self._options = aside, small, tools, options
 
     def settle(self, graph: ReachGraph, last: bool) -> bool:
@@ -51,7 +50,7 @@ class LostGoals:
 
 
 def judged_alone(
-    goals: Sequence[str], small: SmallSystem, options: Options, tools: Concretizer, graph: ReachGraph
+    goals: Sequence[str], small: ExactSearch, options: Options, tools: Concretizer, graph: ReachGraph
 ) -> tuple[dict[str, tuple[str, str]], frozenset[str]]:
     """The goals that no chain covers, each with its verdict and how it is proved; and those of which it is not known.
 
@@ -78,7 +77,7 @@ def _never(name: str, tools: Concretizer, graph: ReachGraph, effort: int) -> int
     return never(tools.system, goal.antecedent, goal.length, min(INDUCTION, refuted), prover)
 
 
-def _why_not(goal: str, alone: Least, small: SmallSystem) -> tuple[str, str]:
+def _why_not(goal: str, alone: Least, small: ExactSearch) -> tuple[str, str]:
     how = f"all {alone.states} reachable states were searched"
     anywhere = small.least([goal], to_end=False)
     if anywhere is not None and anywhere.run is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import product
+from typing import Any
 
 from pysmt.fnode import FNode
 
@@ -131,3 +132,41 @@ class Explicit:
                         following.append(node)
             layer = following
         return None
+
+
+def least_apart(explicit: Explicit, goals: Sequence[Goal], final: FNode | None) -> int | None:
+    """Length of the shortest run from init that covers all goals, no two of which share a step; None: there is none.
+
+    It searches all (last steps, goals credited, steps since the last credited end).
+    """
+    window = max((goal.length for goal in goals), default=0)
+
+    def ways(states: tuple[State, ...], inputs: tuple[Input, ...], done: frozenset[str], since: int) -> set[Any]:
+        found, todo = {(done, since)}, [(done, since)]
+        while todo:
+            before, apart = todo.pop()
+            for goal in goals:
+                first = len(inputs) - goal.length
+                fits = goal.name not in before and goal.length <= apart and first >= 0
+                if fits and explicit.holds(goal.antecedent, states[first:], inputs[first:]):
+                    after = (before | {goal.name}, 0)
+                    todo += [after] if after not in found else []
+                    found.add(after)
+        return found
+
+    layer = {((explicit.init,), (), *way) for way in ways((explicit.init,), (), frozenset(), window)}
+    seen, steps = set(layer), 0
+    while layer:
+        for states, _, done, _ in layer:
+            if len(done) == len(goals) and (final is None or explicit.holds(at(final, 0), states[-1:], [])):
+                return steps
+        following = set()
+        for states, inputs, done, since in layer:
+            for values, after in explicit.steps[states[-1]]:
+                more = (*states, after)[-window - 1 :]
+                given = (*inputs, values)[max(0, len(inputs) + 1 - window) :]
+                following |= {(more, given, *way) for way in ways(more, given, done, min(since + 1, window))}
+        layer = following - seen
+        seen |= layer
+        steps += 1
+    return None

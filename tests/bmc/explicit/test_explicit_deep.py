@@ -7,11 +7,10 @@ from dataclasses import replace
 import pytest
 from command_line import MODELS
 
-from chaincover.budget import Budget
-from chaincover.graph.enumerated import ListedGraphBuilder, listed_builder
+from chaincover.graph.enumerated import EnumeratedGraphBuilder
+from chaincover.graph.exact import shortest_run
 from chaincover.graph.explored import Reachable
-from chaincover.graph.small import ONE_BY_ONE, SmallSystem
-from chaincover.options import Options
+from chaincover.problem import Problem
 from chaincover.project.load import Controller, load
 from chaincover.project.project_file import read_project
 from chaincover.reductions.sliced import sliced
@@ -34,9 +33,13 @@ def deep() -> tuple[Controller, Reachable]:
     return controller, Reachable(system, controller.goals, controller.final, 100_000)
 
 
+def problem_of(controller: Controller, reachable: Reachable) -> Problem:
+    return Problem(reachable.plain, tuple(controller.goals), controller.final)
+
+
 def least_length(controller: Controller, reachable: Reachable) -> int:
-    small = SmallSystem(reachable.plain, controller.goals, controller.final, Options(), reachable, lambda: None)
-    found = small.least([goal.name for goal in controller.goals])
+    assert reachable.graph is not None
+    found = shortest_run(problem_of(controller, reachable), reachable.graph, 100_000_000)
     assert found is not None
     assert found.run is not None
     return found.run.length
@@ -47,7 +50,7 @@ def test_the_least_chain_grows_with_the_timers(deep: tuple[Controller, Reachable
     controller, reachable = deep
     graph = reachable.graph
     assert graph is not None
-    assert len(graph.states) > ONE_BY_ONE
+    assert len(graph.states) > 2000
     small = alarm(3, 4, 5)
     assert least_length(small, Reachable(small.system, small.goals, small.final, 100_000)) == 29
     growth = {}
@@ -60,16 +63,11 @@ def test_the_least_chain_grows_with_the_timers(deep: tuple[Controller, Reachable
 
 def test_a_long_list_makes_the_graph(deep: tuple[Controller, Reachable]) -> None:
     controller, reachable = deep
-    builder = listed_builder(reachable, controller.goals, controller.final, Options(), Budget())
-    assert isinstance(builder, ListedGraphBuilder)
+    assert reachable.graph is not None
+    builder = EnumeratedGraphBuilder(problem_of(controller, reachable), reachable.graph)
     builder.extend()
     graph = builder.graph()
     assert graph.queries == 0
     assert graph.unsatisfiable == ()
     assert graph.weights[INIT, "siren_ends"] > ARM + SIREN - 2
     assert graph.weights[INIT, "rearms"] > ARM + SIREN + FLASH - 4
-    small = alarm(3, 4, 5)
-    few = Reachable(small.system, small.goals, small.final, 100_000)
-    assert listed_builder(few, small.goals, small.final, Options(), Budget()) is None, "the solver is quick there"
-    none = Options(exhaust=0)
-    assert listed_builder(reachable, controller.goals, controller.final, none, Budget()) is None

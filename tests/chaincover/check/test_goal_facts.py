@@ -25,6 +25,7 @@ from chaincover.budget import Budget
 from chaincover.check.goal_facts import GoalFacts, Sharing, lemma_3, theorem_2
 from chaincover.check.goal_search import find_facts
 from chaincover.check.trigger_states import trigger_states
+from chaincover.graph import goal_runs
 from properties.goal import Goal
 
 
@@ -141,12 +142,14 @@ def test_no_answer_is_no_fact(engine: GivesUp | Z3Engine) -> None:
     assert (forbidden.lemma_3.applies, forbidden.theorem_2.applies) == ("unknown", "unknown")
 
 
-def test_a_long_trigger_search_gives_up() -> None:
+def test_a_long_trigger_search_gives_up(monkeypatch: pytest.MonkeyPatch) -> None:
     goal = Goal("far", conjunction([at(button, 0), *(at(Not(button), n) for n in range(1, 6)), at(OFF, 6)]), None, 6)
     graph = state_graph(cruise(), [goal.antecedent], 1000)
     assert graph is not None
-    assert trigger_states(graph, goal, work=3) is None
-    everything = trigger_states(graph, goal)
+    with monkeypatch.context() as changed:
+        changed.setattr(goal_runs, "MOST_STEPS", 3)
+        assert trigger_states(graph, cruise(), goal) is None
+    everything = trigger_states(graph, cruise(), goal)
     assert everything is not None
     assert {graph.states[n]["cc_mode"] for n in everything} == {0, 1, 2}
 
@@ -158,7 +161,7 @@ def test_a_goal_may_compare_its_last_step_with_its_first() -> None:
     goal = Goal("back", And(*stays_off, same_speed), None, 2)
     graph = state_graph(cruise(), [goal.antecedent], 1000)
     assert graph is not None
-    found = trigger_states(graph, goal)
+    found = trigger_states(graph, cruise(), goal)
     assert found is not None
     assert [(s["cc_mode"], s["cc_speed"]) for s in (graph.states[n] for n in sorted(found))] == [(0, 2)]
 

@@ -10,25 +10,20 @@ from cruise import PROPERTIES, cruise
 
 from bmc import engines
 from bmc.errors import UsageError
-from chaincover.graph import enumerated as explicit_graph
-from chaincover.graph import enumerated_exact as explicit_exact
-from chaincover.graph import enumerated_goals as explicit_watch
+from chaincover.graph import goal_runs
 from chaincover.graph import source as graph_source
-from chaincover.graph.enumerated import ListedGraphBuilder
-from chaincover.graph.explored import Reachable
 from chaincover.graph.reachability import GraphBuilder
 from chaincover.options import Options
 from chaincover.pipeline import generate
 
 
-def test_a_list_that_takes_too_much_memory_with_goals_is_left_for_the_solver(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_takes_too_much_memory_with_the_goals_is_left_for_the_solver(monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[str] = []
     whole = generate(cruise(), PROPERTIES, RESTED, Options(exhaust=0, explore=0))
-    monkeypatch.setattr(explicit_graph, "ONE_BY_ONE", 0)
-    listed = generate(cruise(), PROPERTIES, RESTED, Options(), told.append)
-    assert listed.graph.queries == 0, "the list tells every weight"
+    enumerated = generate(cruise(), PROPERTIES, RESTED, Options(), told.append)
+    assert enumerated.graph.queries == 0, "the enumerated states tell every weight"
     assert not any("too much memory" in text for text in told)
-    monkeypatch.setattr(explicit_watch, "MOST_ARROWS", 0)
+    monkeypatch.setattr(goal_runs, "MOST_STEPS", 0)
     builders = []
     make = graph_source.GraphSource._asking
     monkeypatch.setattr(
@@ -42,27 +37,6 @@ def test_a_list_that_takes_too_much_memory_with_goals_is_left_for_the_solver(mon
     assert whole.chain is not None
     assert asked.chain.length == whole.chain.length
     assert asked.bounds.minimal
-
-
-def test_the_first_builder_is_the_one_from_the_list(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen = []
-    extend = ListedGraphBuilder.extend
-    monkeypatch.setattr(explicit_graph, "ONE_BY_ONE", 0)
-    monkeypatch.setattr(ListedGraphBuilder, "extend", lambda *given: seen.append(1) or extend(*given))
-    assert generate(cruise(), PROPERTIES, RESTED, Options()).chain is not None
-    assert seen
-
-
-def test_more_nodes_and_goals_than_numbers_are_not_searched(monkeypatch: pytest.MonkeyPatch) -> None:
-    system, goals = cruise(), PROPERTIES
-    graph = Reachable(system, goals, RESTED, 100_000).graph
-    assert graph is not None
-    known = system, graph, goals, RESTED, "allow", 1_000_000
-    found = explicit_exact.least_run(*known)
-    assert found is not None
-    assert found.run is not None
-    monkeypatch.setattr(explicit_exact, "MOST_KEYS", 3)
-    assert explicit_exact.least_run(*known) is None
 
 
 def test_a_missing_solver_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

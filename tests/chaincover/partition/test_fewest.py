@@ -8,7 +8,7 @@ from itertools import combinations
 import pytest
 from drawn_seeds import seeds
 
-from chaincover.graph.exhaustive import Cover
+from chaincover.graph.exact import Cover
 from chaincover.partition.fewest import MOST_GOALS, fewest
 
 

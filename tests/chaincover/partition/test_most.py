@@ -15,7 +15,7 @@ from benchmarks.generated.reference import COVERABLE, Reference
 from benchmarks.generated.systems import generated_case
 from bmc.formulas.unroll import at
 from chaincover.chain import COVERED, EXCLUDED, NO_WAY_TO_FINAL, UNREACHABLE
-from chaincover.graph.exhaustive import Cover, Exhaustion
+from chaincover.graph.exact import Cover, Exhaustion
 from chaincover.options import Options
 from chaincover.partition.conflicts import LARGEST, conflicts_of, largest_class
 from chaincover.partition.most import generate_most

@@ -1,27 +1,27 @@
-"""The exhaustive search against plain explicit searches, and the runs that it returns against the monitor."""
+"""Exact answers against plain explicit searches, and the runs that come with them against the monitor."""
 
 from __future__ import annotations
 
 import tomllib
 from collections.abc import Sequence
 from itertools import combinations, product
-from typing import Any
 
 import pytest
 from chain_checks import check_run, disjoint
 from command_line import MODEL_NAMES, MODELS, fresh_names
-from explicit import Explicit, Input, State
+from enumerated import exhaust, least_run
+from explicit import Explicit, least_apart
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, FALSE, TRUE, And, Equals, Iff, Implies, Ite, Not, Or
 from random_systems import RandomCase, random_case
 
 from bmc.errors import LimitReached
 from bmc.explicit.explore import reachable_states, state_graph
-from bmc.formulas.unroll import at, framed
+from bmc.formulas.unroll import framed
 from bmc.system.run import Run
 from bmc.system.simulation import Simulator
 from bmc.system.transition import BOOLEAN, InputVariable, StateVariable, TransitionSystem, ValueType
-from chaincover.graph.exhaustive import Exhaustion, exhaust, least_run
+from chaincover.graph.exact import Exhaustion
 from chaincover.project.load import load
 from chaincover.project.project_file import read_project
 from properties.goal import Goal
@@ -36,9 +36,7 @@ def subsets(goals: Sequence[Goal]) -> list[tuple[Goal, ...]]:
 
 
 def finished(case: RandomCase, final: FNode | None, overlap: str = "allow") -> Exhaustion:
-    found = exhaust(case.system, case.goals, final, overlap)
-    assert found is not None
-    return found
+    return exhaust(case.system, case.goals, final, overlap)
 
 
 def length(run: Run | None) -> int | None:
@@ -59,7 +57,6 @@ def test_least_lengths_are_those_of_an_explicit_search(seed: int) -> None:
             if run is not None:
                 check_run(case.system, goals, final, "allow", run)
         least = least_run(case.system, case.goals, final)
-        assert least is not None
         assert length(least.run) == expected
 
 
@@ -76,69 +73,31 @@ def test_least_lengths_without_shared_steps(seed: int) -> None:
             if run is not None:
                 check_run(case.system, goals, final, "forbid", run)
         least = least_run(case.system, case.goals, final, "forbid")
-        assert least is not None
         assert length(least.run) == length(run)
-
-
-def least_apart(explicit: Explicit, goals: Sequence[Goal], final: FNode | None) -> int | None:
-    """Least length with disjoint steps: all (last steps, goals credited, steps since the last credited end)."""
-    window = max((goal.length for goal in goals), default=0)
-
-    def ways(states: tuple[State, ...], inputs: tuple[Input, ...], done: frozenset[str], since: int) -> set[Any]:
-        found, todo = {(done, since)}, [(done, since)]
-        while todo:
-            before, apart = todo.pop()
-            for goal in goals:
-                first = len(inputs) - goal.length
-                fits = goal.name not in before and goal.length <= apart and first >= 0
-                if fits and explicit.holds(goal.antecedent, states[first:], inputs[first:]):
-                    after = (before | {goal.name}, 0)
-                    todo += [after] if after not in found else []
-                    found.add(after)
-        return found
-
-    layer = {((explicit.init,), (), *way) for way in ways((explicit.init,), (), frozenset(), window)}
-    seen, steps = set(layer), 0
-    while layer:
-        for states, _, done, _ in layer:
-            if len(done) == len(goals) and (final is None or explicit.holds(at(final, 0), states[-1:], [])):
-                return steps
-        following = set()
-        for states, inputs, done, since in layer:
-            for values, after in explicit.steps[states[-1]]:
-                more = (*states, after)[-window - 1 :]
-                given = (*inputs, values)[max(0, len(inputs) + 1 - window) :]
-                following |= {(more, given, *way) for way in ways(more, given, done, min(since + 1, window))}
-        layer = following - seen
-        seen |= layer
-        steps += 1
-    return None
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
 @pytest.mark.parametrize("seed", range(200, 320))
 def test_the_guided_search_finds_the_same_lengths(seed: int, overlap: str) -> None:
-    """Estimates steer ``least_run`` alone: more goals, many under way and completed at once."""
+    """Estimates steer the search for one run alone: more goals, many under way and completed at once."""
     case = random_case(seed, goals=6, longest=4)
     for final in dict.fromkeys((case.final, None)):
-        everything = exhaust(case.system, case.goals, final, overlap, nodes_limit=2000)
-        coverable = [] if everything is None else [c.goals for c in everything.pareto()]
+        everything = finished(case, final, overlap)
+        coverable = [cover.goals for cover in everything.covers]
         for names in sorted(map(sorted, coverable))[-3:]:
             goals = [goal for goal in case.goals if goal.name in names]
             least = least_run(case.system, goals, final, overlap)
-            assert least is not None
-            assert everything is not None
             assert length(least.run) == length(everything.least(names))
 
 
 @pytest.mark.parametrize("seed", range(100, 115))
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
 def test_every_short_run_is_accounted_for(seed: int, overlap: str) -> None:
-    """All runs of up to 4 steps, judged by the monitor: what one covers is in ``pareto``, no longer than it."""
+    """All runs of up to 4 steps, judged by the monitor: what one covers is in ``covers``, no longer than it."""
     case = random_case(seed, goals=3, longest=2)
     explicit, monitor = Explicit(case.system), Monitor(case.goals)
-    covers = finished(case, None, overlap).pareto()
+    covers = finished(case, None, overlap).covers
     for steps in range(5):
         for states, inputs in explicit.runs(explicit.init, steps):
             run = Run(
@@ -154,7 +113,7 @@ def test_every_short_run_is_accounted_for(seed: int, overlap: str) -> None:
 
 @pytest.mark.parametrize("seed", range(30))
 def test_no_cover_is_dominated_by_another(seed: int) -> None:
-    covers = finished(random_case(seed), None).pareto()
+    covers = finished(random_case(seed), None).covers
     assert [c.length for c in covers] == sorted(c.length for c in covers)
     for a, b in product(covers, covers):
         assert a == b or not (a.goals <= b.goals and a.length >= b.length)
@@ -168,13 +127,11 @@ def test_bundled_models(model: str) -> None:
         with fresh_names():
             controller = load(read_project(str(MODELS / model / expected["project"])), select=expected.get("goals", ()))
             least = least_run(controller.system, controller.goals, controller.final)
-            assert least is not None
             assert length(least.run) == (None if "verdicts" in expected else expected.get("length"))
             if least.run is not None:
                 check_run(controller.system, controller.goals, controller.final, "allow", least.run)
             if "length_without_final" in expected:
                 anywhere = least_run(controller.system, controller.goals, None)
-                assert anywhere is not None
                 assert length(anywhere.run) == expected["length_without_final"]
 
 
@@ -197,7 +154,6 @@ def test_values_at_several_steps_negative_inputs_and_inputs_that_nothing_reads()
     system = level_system(BV(0, 4))
     down = Goal("down", Equals(framed(level, 0), BV(-3 % 16, 4)), None, 0)
     found = exhaust(system, [rises(), down], None)
-    assert found is not None
     run = found.least(["rises", "down"])
     assert length(run) == 4
     assert run is not None
@@ -209,7 +165,6 @@ def test_every_open_start_value_counts() -> None:
     system = level_system(None)
     far = Goal("far", Equals(framed(level, 0), BV(7, 4)), None, 0)
     least = least_run(system, [far, rises()], Equals(level, BV(9, 4)))
-    assert least is not None
     assert least.run is not None
     assert (least.run.length, least.run.states[0]["ex_level"]) == (2, 7)
     check_run(system, [far, rises()], Equals(level, BV(9, 4)), "allow", least.run)
@@ -221,7 +176,6 @@ def test_goals_that_one_step_completes_together() -> None:
         Goal(f"at{n}", Or([Equals(framed(level, 0), BV(value, 4)) for value in (n, 8)]), None, 0) for n in (1, 3, 5)
     ]
     least = least_run(level_system(BV(0, 4)), goals, None)
-    assert least is not None
     assert length(least.run) == 4
 
 
@@ -246,22 +200,10 @@ def test_connectives_between_steps() -> None:
     explicit = Explicit(system)
     for overlap in ("allow", "forbid"):
         found = exhaust(system, goals, Not(flag), overlap)
-        assert found is not None
         for pair in combinations(goals, 2):
             plain = explicit.least_chain(pair, Not(flag), 50) if overlap == "allow" else None
             expected = plain if overlap == "allow" else least_apart(explicit, pair, Not(flag))
             assert length(found.least([goal.name for goal in pair])) == expected
-
-
-def test_limits_end_the_search_without_an_answer() -> None:
-    case = random_case(3)
-    assert exhaust(case.system, case.goals, None, steps_limit=3) is None
-    system, goals = level_system(BV(0, 4)), [rises(str(n)) for n in range(2)]
-    assert exhaust(system, goals, None, "forbid", nodes_limit=20) is None
-    assert least_run(system, goals, None, "forbid", nodes_limit=20) is None
-    least = least_run(system, goals, None, "forbid")
-    assert least is not None
-    assert length(least.run) == 4
 
 
 def test_the_caller_can_stop_the_search() -> None:
@@ -276,8 +218,6 @@ def test_no_goals_need_only_the_end() -> None:
     system = level_system(BV(0, 4))
     for final, steps in ((None, 0), (Equals(level, BV(2, 4)), 2), (FALSE(), None)):
         least, found = least_run(system, [], final), exhaust(system, [], final)
-        assert least is not None
-        assert found is not None
         assert length(least.run) == length(found.least([])) == steps
 
 

@@ -1,0 +1,538 @@
+"""Exact chains on enumerated states: the product of the states with the goals' progress and the goals covered so far.
+
+A node is a state, what is pending of the goals that have begun, and the set of goals covered. A* goes from the start
+states to an end with whole arrays of nodes at a time. Its estimate is, for the missing goal for which it is greatest,
+the exact number of steps to complete that goal alone and to go on to an end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import inf
+
+import numpy as np
+
+from bmc.explicit.explore import StateGraph
+from bmc.explicit.numbering import Numbering
+from bmc.explicit.product import Product, product
+from bmc.explicit.vectors import Column
+from bmc.system.run import Run
+from chaincover.graph.goal_runs import Check, goal_classes, run_of, states_in
+from chaincover.problem import Problem
+from properties.progression import Arrival, Progression, bits
+
+BLOCK = 1 << 18
+"""Arrows that are followed together."""
+
+LEAST_WORK = 1 << 10
+"""Arrows that could be followed in the time that the smallest block takes."""
+
+MOST_NODES, MOST_ARROWS = 50_000_000, 100_000_000
+"""States with pending goals, and steps between them, that are kept: a gigabyte and a half."""
+
+MEMORY = 3 << 29
+"""Bytes that the nodes of a search may take."""
+
+UNREACHED = np.iinfo(np.int32).max
+
+
+class Watch:
+    """Remembers the goals under way as what of them is pending; with ``forbid`` goals are credited one by one.
+
+    It tells each set of goals that is completed by its number in ``sets``, which are bit masks; number 0 is the empty
+    set.
+    """
+
+    def __init__(self, progression: Progression, forbid: bool) -> None:
+        self._progression, self._forbid = progression, forbid
+        self.sets = [0]
+        self._numbers = {0: 0}
+
+    def start(self, state_class: int) -> Sequence[tuple[Hashable, int]]:
+        return self._ways(self._progression.begin_all(state_class), self._progression.begin_all(state_class))
+
+    def advance(self, memory: Hashable, input_class: int, state_class: int) -> Sequence[tuple[Hashable, int]]:
+        assert isinstance(memory, int)
+        moved, begun = (
+            self._progression.advance(memory, input_class, state_class),
+            self._progression.begin_all(state_class),
+        )
+        return self._ways(Arrival(moved.pending | begun.pending, moved.completed | begun.completed), begun)
+
+    def _ways(self, arrival: Arrival, begun: Arrival) -> Sequence[tuple[Hashable, int]]:
+        """With ``forbid`` a completed goal may be credited, which gives up what began before; ``begun`` is the rest."""
+        if not self._forbid:
+            return [(arrival.pending, self._number(arrival.completed))]
+        goals = self._progression.goals
+        at_once = sum(1 << goal for goal in bits(arrival.completed) if goals[goal].length == 0)
+        ways = [1 << goal | at_once for goal in bits(arrival.completed & ~at_once)] or ([at_once] if at_once else [])
+        return [*((begun.pending, self._number(credited)) for credited in ways), (arrival.pending, 0)]
+
+    def _number(self, goals: int) -> int:
+        if goals not in self._numbers:
+            self._numbers[goals] = len(self.sets)
+            self.sets.append(goals)
+        return self._numbers[goals]
+
+
+@dataclass(frozen=True)
+class GoalProduct:
+    """The enumerated states with what is pending of goals. An arrow's mask is a number in ``sets``: the goals (as bits)
+    that are completed on its arrival."""
+
+    product: Product
+    sets: tuple[int, ...]
+
+    def complete(self, numbers: Column, wanted: int) -> Column:
+        """Whether each of the sets ``numbers`` has all goals of ``wanted``."""
+        return np.array([goals & wanted == wanted for goals in self.sets])[numbers.astype(np.int64)]
+
+
+def goal_product(problem: Problem, graph: StateGraph, check: Check = lambda: None) -> GoalProduct | None:
+    """The product for all goals of ``problem``; None for more than ``MOST_NODES`` or ``MOST_ARROWS``."""
+    progression = Progression(problem.goals, {var.name for var in problem.system.inputs})
+    watch = Watch(progression, problem.forbid)
+    found = product(graph, goal_classes(graph, progression), watch, graph.starts, MOST_NODES, MOST_ARROWS, check)
+    return None if found is None else GoalProduct(found, tuple(watch.sets))
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A node that ends a run: its number in the search, the run's length, and the goals that it covers, as bits."""
+
+    node: int
+    length: int
+    covered: int
+
+
+class _Layout:
+    """A node's key: words of 64 bits, with the goals covered in the lowest bits and the place in the product above."""
+
+    def __init__(self, places: int, goals: int) -> None:
+        self.goals = goals
+        self._low = min(goals, 64 - max(1, (places - 1).bit_length()))
+        self._cuts = [0, self._low, *range(self._low + 64, goals, 64), goals]
+        if self._low == goals:
+            self._cuts = [0, goals]
+        self.width = len(self._cuts) - 1
+
+    def split(self, goals: int) -> list[int]:
+        """A set of goals as words."""
+        return [goals >> low & ((1 << (high - low)) - 1) for low, high in pairwise(self._cuts)]
+
+    def joined(self, words: Sequence[int]) -> int:
+        """The set of goals that is covered at the node with the key ``words``."""
+        first = words[0] & ((1 << self._low) - 1)
+        return sum(word << low for word, low in zip([first, *words[1:]], self._cuts[:-1], strict=True))
+
+    def place(self, words: Sequence[Column]) -> Column:
+        """The place in the product of each node."""
+        places: Column = (words[0] >> np.uint64(self._low)).astype(np.int64)
+        return places
+
+    def covered(self, words: Sequence[Column]) -> list[Column]:
+        """The goals covered at each node, in words."""
+        return [words[0] & np.uint64((1 << self._low) - 1), *words[1:]]
+
+    def keys(self, places: Column, covered: Sequence[Column]) -> list[Column]:
+        """The keys of nodes."""
+        return [(places.astype(np.uint64) << np.uint64(self._low)) | covered[0], *covered[1:]]
+
+    def each(self, covered: Sequence[Column]) -> Column:
+        """A row for each node, with a column for each goal that tells whether it is covered."""
+        columns = []
+        for word, (low, high) in zip(covered, pairwise(self._cuts), strict=True):
+            whole = np.unpackbits(np.ascontiguousarray(word).view(np.uint8).reshape(-1, 8), axis=1, bitorder="little")
+            columns.append(whole[:, : high - low])
+        return np.concatenate(columns, axis=1) if columns else np.zeros((0, 0), np.uint8)
+
+
+class _Nodes:
+    """The nodes met so far, by number: each with the least depth known and the node before it there.
+
+    A node is open until it is expanded, and again once it is met at a lesser depth.
+    """
+
+    def __init__(self, layout: _Layout) -> None:
+        self.layout = layout
+        self._keys = Numbering(layout.width)
+        self._depths: Column = np.zeros(0, np.int32)
+        self._before: Column = np.zeros(0, np.int32)
+        self._open: Column = np.zeros(0, bool)
+
+    @property
+    def size(self) -> int:
+        """How many there are."""
+        return self._keys.size
+
+    @property
+    def bytes(self) -> int:
+        """Memory that they take, waiting included."""
+        return self._keys.bytes + self._depths.nbytes + self._before.nbytes + self._open.nbytes + 8 * self.size
+
+    def words(self, numbers: Column) -> list[Column]:
+        """The keys of nodes."""
+        return [column[numbers] for column in self._keys.words]
+
+    def depths(self, numbers: Column) -> Column:
+        """The depths of nodes."""
+        depths: Column = self._depths[numbers]
+        return depths
+
+    def enter(self, keys: Sequence[Column], depths: Column, before: Column) -> tuple[Column, Column]:
+        """The rows of ``keys``, once for each node, of nodes that are new at ``depths`` or were deeper; their numbers.
+
+        Each comes after the node ``before`` it.
+        """
+        numbers = self._keys.add(keys)
+        if self.size > len(self._depths):
+            more = max(self.size, 2 * len(self._depths)) - len(self._depths)
+            self._depths = np.concatenate([self._depths, np.full(more, UNREACHED, np.int32)])
+            self._before = np.concatenate([self._before, np.full(more, -1, np.int32)])
+            self._open = np.concatenate([self._open, np.zeros(more, bool)])
+        nearer = np.flatnonzero(self._depths[numbers] > depths)
+        nearer = nearer[np.argsort(depths[nearer], kind="stable")]
+        fresh, first = np.unique(numbers[nearer], return_index=True)
+        rows = nearer[first]
+        self._depths[fresh], self._before[fresh], self._open[fresh] = depths[rows], before[rows], True
+        return rows, fresh
+
+    def expand(self, numbers: Column) -> Column:
+        """Those of ``numbers`` that are open, rising, which they are no longer."""
+        different = np.unique(numbers)
+        opened: Column = different[self._open[different]]
+        self._open[opened] = False
+        return opened
+
+    def way(self, number: int) -> list[int]:
+        """The nodes on the way to a node, itself included."""
+        found = [number]
+        while (number := int(self._before[number])) >= 0:
+            found.append(number)
+        return found[::-1]
+
+
+class _Surroundings:
+    """The product for ``problem`` with what each of its nodes can still reach; places are numbers of these nodes.
+
+    ``ends``: whether a run may end there; ``to_end``: the steps to an end; ``to_complete``: for each goal the steps to
+    complete it and go on to an end, 0 where that cannot be; ``possible``: the goals, in words, for which it can.
+    ``table`` holds the sets of goals by their numbers, in words.
+    """
+
+    def __init__(self, problem: Problem, graph: StateGraph, made: GoalProduct, check: Check) -> None:
+        self.product, self._sets = made.product, made.sets
+        self._back = made.product.arrows.backward()
+        self.layout = _Layout(self.size, len(problem.goals))
+        split = zip(*(self.layout.split(goals) for goals in made.sets), strict=True)
+        self.table = [np.array(column, np.uint64) for column in split]
+        self.at_once = max((goals.bit_count() for goals in made.sets), default=0)
+        self.ends = states_in(graph, problem.final)[made.product.states]
+        self.to_end = self._distances(np.where(self.ends, 0, UNREACHED).astype(np.int32))
+        self.possible = [np.zeros(self.size, np.uint64) for _ in range(self.layout.width)]
+        self.to_complete = self._to_complete(len(problem.goals), check)
+
+    @property
+    def size(self) -> int:
+        """How many places there are."""
+        return self.product.arrows.size
+
+    def inputs_along(self, places: Sequence[int], covered: Sequence[Column]) -> list[int]:
+        """The first inputs that lead from each of ``places`` to the next one, with the goals ``covered`` there."""
+        arrows, chosen = self.product.arrows, list[int]()
+        for step, (here, after) in enumerate(pairwise(places)):
+            numbers = np.arange(arrows.offsets[here], arrows.offsets[here + 1])
+            numbers = numbers[arrows.ends[numbers] == after]
+            fits = np.ones(len(numbers), bool)
+            for word, table in zip(covered, self.table, strict=True):
+                fits &= (word[step] | table[self.product.masks[numbers].astype(np.int64)]) == word[step + 1]
+            chosen.append(int(self.product.choices[numbers[fits]].min()))
+        return chosen
+
+    def _to_complete(self, goals: int, check: Check) -> Column:
+        sources = np.repeat(np.arange(self.size), np.diff(self.product.arrows.offsets))
+        onward, masks = self.to_end[self.product.arrows.ends], self.product.masks.astype(np.int64)
+        steps = np.zeros((self.size, goals), np.int32)
+        for goal in range(goals):
+            check()
+            completed = np.array([number >> goal & 1 for number in self._sets], bool)
+            arrows = np.flatnonzero(completed[masks] & (onward < UNREACHED))
+            first = np.full(self.size, UNREACHED, np.int32)
+            np.minimum.at(first, sources[arrows], onward[arrows] + 1)
+            found = self._distances(first)
+            steps[:, goal] = np.where(found < UNREACHED, found, 0)
+            for column, word in zip(self.possible, self.layout.split(1 << goal), strict=True):
+                column |= np.where(found < UNREACHED, np.uint64(word), np.uint64(0))
+        return steps.astype(np.uint16) if steps.max(initial=0) < 1 << 16 else steps
+
+    def _distances(self, first: Column) -> Column:
+        """For each place the least number of steps to one that has a number in ``first``, and that number added."""
+        found = first.copy()
+        order = np.argsort(first, kind="stable")
+        values = first[order]
+        several = int(np.searchsorted(values, UNREACHED))
+        depth, done, layer = int(values[0]) if len(values) else 0, 0, np.zeros(0, np.int64)
+        while done < several or layer.size:
+            last = int(np.searchsorted(values[:several], depth, "right"))
+            own = order[done:last]
+            layer = np.unique(np.concatenate([layer, own[found[own] == depth]]))
+            done = last
+            before = self._back.ends[self._back.of(layer)[0]]
+            layer = np.unique(before[found[before] > depth + 1]).astype(np.int64)
+            depth += 1
+            found[layer] = depth
+        return found
+
+
+class _Search:
+    """What both searches share. They are generators of work: ``advance`` lets them go on.
+
+    A unit of ``work`` is an arrow of the product that was made or followed, and a block of them is ``LEAST_WORK`` at
+    least. ``given_up`` is a sentence that says why
+    the search cannot go on, empty where it can. ``best`` is the found end with the most goals.
+    """
+
+    def __init__(self, problem: Problem, graph: StateGraph, check: Check = lambda: None, memory: int = MEMORY) -> None:
+        self._problem, self._graph, self._check, self._memory = problem, graph, check, memory
+        self.work = 0
+        self.given_up = ""
+        self.finished = False
+        self.best: Found | None = None
+        self._met: _Nodes | None = None
+        self._waiting: dict[int, list[Column]] = {}
+        self._steps = self._running()
+
+    def advance(self, work: float) -> bool:
+        """Do some ``work`` more units of work. Whether there is more to do.
+
+        What ``check`` raises ends the call; a search that is interrupted within a unit starts again.
+        """
+        until = self.work + work
+        while not self.finished and not self.given_up and self.work < until:
+            self._check()
+            try:
+                over = next(self._steps, None) is None
+            except BaseException:
+                self._steps = self._running()
+                raise
+            self.finished = over and not self.given_up
+        return not self.finished and not self.given_up
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes were met."""
+        return 0 if self._met is None else self._met.size
+
+    def run_to(self, found: Found) -> Run:
+        """The run to ``found``, with all variables of the system."""
+        assert self._met is not None
+        words = self._met.words(np.array(self._met.way(found.node)))
+        places = self._around.layout.place(words).tolist()
+        choices = self._around.inputs_along(places, self._around.layout.covered(words))
+        return run_of(self._problem.system, self._graph, int(self._around.product.states[places[0]]), choices)
+
+    def _running(self) -> Iterator[bool]:
+        raise NotImplementedError
+
+    def _prepare(self) -> bool:
+        """Make the product and let the starts wait. False if it takes too much memory."""
+        made, goals = goal_product(self._problem, self._graph, self._check), len(self._problem.goals)
+        if made is None or made.product.arrows.size * (4 * goals + 16) > self._memory:
+            self.given_up = (
+                f"the {len(self._graph.states)} states take too much memory with what is pending of {goals} goals"
+            )
+            return False
+        self._around = _Surroundings(self._problem, self._graph, made, self._check)
+        self._met, self._waiting = _Nodes(self._around.layout), {}
+        self.work += len(made.product.arrows.ends) * (1 + goals)
+        covered = [table[made.product.start_masks.astype(np.int64)] for table in self._around.table]
+        nowhere = np.full(len(made.product.starts), -1, np.int32)
+        self._arrive(made.product.starts, covered, nowhere + 1, nowhere)
+        return True
+
+    def _follow(self, numbers: Column) -> Iterator[bool]:
+        """Follow all arrows from the nodes ``numbers``, a block at a time."""
+        assert self._met is not None
+        arrows, words = self._around.product.arrows, self._met.words(numbers)
+        places, covered = self._around.layout.place(words), self._around.layout.covered(words)
+        depths = self._met.depths(numbers) + 1
+        before = np.cumsum(arrows.offsets[places + 1] - arrows.offsets[places])
+        first = 0
+        while first < len(numbers):
+            done = int(before[first - 1]) if first else 0
+            last = max(first + 1, int(np.searchsorted(before, done + BLOCK, "right")))
+            followed, rows = arrows.of(places[first:last])
+            masks, rows = self._around.product.masks[followed].astype(np.int64), rows + first
+            after = [word[rows] | table[masks] for word, table in zip(covered, self._around.table, strict=True)]
+            self._arrive(arrows.ends[followed].astype(np.int64), after, depths[rows], numbers[rows])
+            self.work += max(LEAST_WORK, len(followed))
+            first = last
+            if self._met.bytes > self._memory:
+                self.given_up = (
+                    f"{self.nodes} pairs of a state and goals covered take all memory that there is for them"
+                )
+                return
+            yield True
+
+    def _arrive(self, places: Column, covered: Sequence[Column], depths: Column, before: Column) -> None:
+        """Enter the nodes that are worth it, and let those wait that are new or nearer than they were."""
+        assert self._met is not None
+        worth = np.flatnonzero((self._around.to_end[places] < UNREACHED) & self._worth(places, covered))
+        places, covered, depths = places[worth], [word[worth] for word in covered], depths[worth]
+        rows, numbers = self._met.enter(self._around.layout.keys(places, covered), depths, before[worth])
+        totals = depths[rows] + self._estimate(places[rows], [word[rows] for word in covered])
+        for total in np.unique(totals).tolist():
+            self._waiting.setdefault(total, []).append(numbers[totals == total])
+
+    def _worth(self, places: Column, covered: Sequence[Column]) -> Column:
+        raise NotImplementedError
+
+    def _estimate(self, places: Column, covered: Sequence[Column]) -> Column:
+        raise NotImplementedError
+
+    def _next(self, most: float) -> Column:
+        """Some ``most`` of the waiting nodes of the least total, those that came last."""
+        assert self._met is not None
+        total = min(self._waiting)
+        waiting, taken, size = self._waiting[total], list[Column](), 0
+        while waiting and size < most:
+            taken.append(waiting.pop())
+            size += len(taken[-1])
+        if not waiting:
+            del self._waiting[total]
+        return self._met.expand(np.concatenate(taken))
+
+    def _ends_among(self, numbers: Column) -> list[Found]:
+        """The nodes at an end among ``numbers``, by rising length one for each set of goals covered."""
+        assert self._met is not None
+        layout, words = self._around.layout, self._met.words(numbers)
+        rows = np.flatnonzero(self._around.ends[layout.place(words)])
+        if not rows.size:
+            return []
+        depths = self._met.depths(numbers[rows])
+        order = np.argsort(depths, kind="stable")
+        rows, depths = rows[order], depths[order]
+        covered = np.stack([word[rows] for word in layout.covered(words)], axis=1)
+        _, first = np.unique(covered, axis=0, return_index=True)
+        return [
+            Found(int(numbers[rows[row]]), int(depths[row]), layout.joined(covered[row].tolist()))
+            for row in np.sort(first).tolist()
+        ]
+
+    def _note(self, found: Found) -> None:
+        if self.best is None or found.covered.bit_count() > self.best.covered.bit_count():
+            self.best = found
+
+
+class ShortestRun(_Search):
+    """The shortest run over all goals of ``problem`` to an end.
+
+    ``found`` is its end once it is known; where the search is ``finished`` without, there is no such run. ``lower`` is
+    the proved bound so far: every such run has at least so many steps. ``shorter_than`` may be set to the length of a
+    run that is known: only shorter ones are then sought, and ``lower`` ends there.
+    """
+
+    CHUNK = 1 << 14
+    """Some so many nodes are expanded together."""
+
+    found: Found | None = None
+    lower = 0
+    shorter_than: int | None = None
+
+    def _running(self) -> Iterator[bool]:
+        if not self._prepare():
+            return
+        yield True
+        everything = (1 << len(self._problem.goals)) - 1
+        while self._waiting:
+            total = min(self._waiting)
+            self.lower = max(self.lower, total if self.shorter_than is None else min(total, self.shorter_than))
+            if self.lower == self.shorter_than:
+                return
+            numbers = self._next(self.CHUNK)
+            for found in self._ends_among(numbers):
+                self._note(found)
+                if found.covered == everything:
+                    self.found = found
+                    return
+            yield from self._follow(numbers)
+            if self.given_up:
+                return
+
+    def _worth(self, places: Column, covered: Sequence[Column]) -> Column:
+        good = np.ones(len(places), bool)
+        wanted = self._around.layout.split((1 << len(self._problem.goals)) - 1)
+        for word, possible, every in zip(covered, self._around.possible, wanted, strict=True):
+            good &= (word | possible[places]) == np.uint64(every)
+        return good
+
+    def _estimate(self, places: Column, covered: Sequence[Column]) -> Column:
+        least = self._around.to_end[places].astype(np.int64)
+        if not self._problem.goals or not len(places):
+            return least
+        missing = 1 - self._around.layout.each(covered)
+        alone: Column = (self._around.to_complete[places] * missing).max(axis=1)
+        together = self._at_once(missing)
+        estimate: Column = np.maximum(np.maximum(least, alone), together)
+        return estimate
+
+    def _at_once(self, missing: Column) -> Column:
+        """A bound from how many goals a step can complete, or, where goals share no steps, from their own steps."""
+        if self._problem.forbid:
+            lengths = np.array([goal.length for goal in self._problem.goals])
+            own: Column = missing @ lengths - max(0, int(lengths.max()) - 1)  # all but the last step may be done
+            return own
+        count: Column = missing.sum(axis=1, dtype=np.int64)
+        return -(-count // max(1, self._around.at_once))
+
+
+class CoverableSets(_Search):
+    """All sets of goals that one run to an end covers, by rising length, unless a superset takes no more steps.
+
+    ``found`` has those found so far, each with its least length; they are all once the search is ``finished``.
+    """
+
+    COMPARED = 64
+    """So many of the largest sets found are compared with what a node can still cover, to leave it out."""
+
+    def __init__(self, problem: Problem, graph: StateGraph, check: Check = lambda: None, memory: int = MEMORY) -> None:
+        super().__init__(problem, graph, check, memory)
+        self.found: list[Found] = []
+        self._largest: list[int] = []
+
+    def _running(self) -> Iterator[bool]:
+        self.found, self._largest = [], []
+        if not self._prepare():
+            return
+        yield True
+        while self._waiting:
+            numbers = self._next(inf)
+            for found in sorted(self._ends_among(numbers), key=_by_size):
+                self.work += 1 + len(self._largest) // 64
+                if all(found.covered & ~known for known in self._largest):
+                    self.found.append(found)
+                    self._largest = [known for known in self._largest if known & ~found.covered] + [found.covered]
+                    self._note(found)
+            self._largest.sort(key=lambda known: (-known.bit_count(), known))
+            yield from self._follow(numbers)
+            if self.given_up:
+                return
+
+    def _worth(self, places: Column, covered: Sequence[Column]) -> Column:
+        good = np.ones(len(places), bool)
+        reach = [word | possible[places] for word, possible in zip(covered, self._around.possible, strict=True)]
+        for known in self._largest[: self.COMPARED]:
+            adds = np.zeros(len(places), bool)
+            for word, has in zip(reach, self._around.layout.split(known), strict=True):
+                adds |= (word & ~np.uint64(has)) != 0
+            good &= adds
+        return good
+
+    def _estimate(self, places: Column, covered: Sequence[Column]) -> Column:
+        return np.zeros(len(places), np.int64)
+
+
+def _by_size(found: Found) -> tuple[int, int]:
+    return -found.covered.bit_count(), found.covered

@@ -1,0 +1,161 @@
+"""The graph from enumerated states against brute force, and against the solver under the invariant that they make."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import permutations
+from math import inf
+
+import pytest
+from enumerated import graph_of, held, made, problem_of
+from explicit import Explicit
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from machines import Case
+
+from bmc.engines import choose as choose_engine
+from bmc.errors import LimitReached
+from chaincover.budget import Budget
+from chaincover.check.trigger_states import trigger_states
+from chaincover.graph.enumerated import EnumeratedGraphBuilder
+from chaincover.graph.explored import Reachable
+from chaincover.graph.reachability import GraphBuilder
+from chaincover.weights import ReachGraph
+from properties.goal import Goal
+
+FARTHEST = 9
+"""The solver is asked for distances up to this one."""
+
+
+def by_states(case: Case, overlap: str, limit: int | None = None) -> ReachGraph:
+    builder = EnumeratedGraphBuilder(problem_of(case, overlap), graph_of(*case), limit=limit)
+    assert not builder.complete
+    builder.extend()
+    assert builder.complete
+    return builder.graph()
+
+
+def asked(case: Case, overlap: str) -> ReachGraph:
+    system, goals, final = case
+    proved = Reachable(system, goals, final, 100_000).system
+    builder = GraphBuilder(proved, goals, final, choose_engine("z3"), overlap)
+    for _ in range(FARTHEST + 1):
+        builder.extend()
+    return builder.graph()
+
+
+@pytest.mark.parametrize("overlap", ["allow", "forbid"])
+@pytest.mark.parametrize("seed", range(30))
+def test_weights_are_those_of_the_solver(seed: int, overlap: str) -> None:
+    case = made(seed)
+    found, expected = by_states(case, overlap), asked(case, overlap)
+    assert found.unsatisfiable == expected.unsatisfiable
+    assert found.lower.keys() == expected.lower.keys()
+    for edge, lower in expected.lower.items():
+        if edge in expected.weights:
+            assert found.weights[edge] == found.lower[edge] == expected.weights[edge], edge
+        else:
+            assert lower > FARTHEST
+            assert found.weights.get(edge, inf) > FARTHEST, edge
+            assert edge in found.weights or found.lower[edge] > max(found.weights.values()), edge
+
+
+@pytest.mark.parametrize("seed", range(0, 30, 3))
+def test_weights_of_held_systems(seed: int) -> None:
+    case = held(made(seed), 2)
+    found, expected = by_states(case, "allow"), asked(case, "allow")
+    for edge, weight in expected.weights.items():
+        assert found.weights[edge] == weight, edge
+    assert all(found.weights.get(edge, inf) > FARTHEST for edge in found.lower if edge not in expected.weights)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10_000), st.sampled_from(["allow", "forbid"]))
+def test_weights_are_those_of_all_runs(seed: int, overlap: str) -> None:
+    """Every run from a reachable state, by brute force."""
+    system, goals, _ = case = made(seed, longest=2)
+    found, explicit = by_states(case, overlap), Explicit(system)
+    starts = explicit.reachable()
+    for a, b in permutations([goal for goal in goals if goal.name not in found.unsatisfiable], 2):
+        expected = explicit.weight(a, b, starts, FARTHEST, a.length if overlap == "forbid" else 0)
+        known = found.weights.get((a.name, b.name), inf)
+        assert (known if known <= FARTHEST else None) == expected, (a.name, b.name)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10_000))
+def test_the_states_in_which_goals_start_are_those_of_all_runs(seed: int) -> None:
+    system, goals, _ = made(seed, longest=2)
+    explicit = Explicit(system)
+    for goal in goals:
+        graph = graph_of(system, [goal], None)
+        found = trigger_states(graph, system, goal)
+        assert found is not None
+        expected = explicit.triggers(goal) & set(explicit.reachable())
+        names = [explicit.state_names.index(name) for name in graph.states.columns]
+        assert {tuple(graph.states[state].values()) for state in found} == {
+            tuple(state[place] for place in names) for state in expected
+        }
+
+
+def test_two_hundred_goals_have_their_exact_graph() -> None:
+    """More goals than a word has bits; each is that of its copy among few."""
+    case = made(3)
+    system, goals, final = case
+    copies = tuple(replace(goal, name=f"{goal.name} {n}") for n in range(200 // len(goals) + 1) for goal in goals)
+    many, few = by_states((system, copies, final), "allow"), by_states(case, "allow")
+    assert len(copies) >= 200
+    for (a, b), weight in many.weights.items():
+        one, other = a.rsplit(" ", 1)[0], b.rsplit(" ", 1)[0]
+        if one != other:
+            assert weight == few.weights[one, other]
+    assert {a for a, _ in many.weights} >= {f"{goal.name} 7" for goal in goals if goal.name not in few.unsatisfiable}
+
+
+def test_the_graph_is_found_in_parts() -> None:
+    """A caller may spend the work in portions, or stop and go on; the graph is the same."""
+    case = made(2)
+    whole = by_states(case, "allow")
+    builder = EnumeratedGraphBuilder(problem_of(case), graph_of(*case))
+    portions = 0
+    while not builder.complete:
+        assert not builder.graph().weights
+        builder.advance(1)
+        portions += 1
+    assert portions > 5
+    assert builder.graph().weights == whole.weights
+    assert builder.graph().lower == whole.lower
+
+
+def test_an_interrupted_graph_is_found_in_the_end() -> None:
+    case, stops = made(2), iter([True] * 3)
+
+    def check() -> None:
+        if next(stops, False):
+            raise LimitReached("enough")
+
+    budget = Budget()
+    builder = EnumeratedGraphBuilder(problem_of(case), graph_of(*case), budget)
+    with pytest.MonkeyPatch.context() as changed:
+        changed.setattr(budget, "check", check)
+        for _ in range(3):
+            with pytest.raises(LimitReached):
+                builder.extend()
+    builder.extend()
+    assert builder.graph().weights == by_states(case, "allow").weights
+
+
+def test_weights_above_the_limit_are_only_lower_bounds() -> None:
+    case = made(2)
+    whole, limited = by_states(case, "allow"), by_states(case, "allow", limit=1)
+    assert max(whole.weights.values()) > 1
+    assert limited.weights == {edge: weight for edge, weight in whole.weights.items() if weight <= 1}
+    assert limited.lower == whole.lower
+
+
+def test_no_goals_leave_the_way_from_init_to_the_end() -> None:
+    system, _, final = made(0)
+    none: tuple[Goal, ...] = ()
+    for end in (final, None):
+        found, expected = by_states((system, none, end), "allow"), asked((system, none, end), "allow")
+        assert found.weights == expected.weights

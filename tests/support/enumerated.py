@@ -1,0 +1,66 @@
+"""Cases of all kinds whose states are few, and exact answers about them by the enumerated states."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import inf
+
+from machines import Case, random_machine
+from pysmt.fnode import FNode
+from random_systems import random_case
+
+from benchmarks.generated.systems import generated_case
+from bmc.explicit.explore import StateGraph
+from bmc.system.hold import boundary, hold
+from bmc.system.transition import TransitionSystem
+from chaincover.graph.exact import Exhaustion, Least, coverable_sets, shortest_run
+from chaincover.graph.explored import Reachable
+from chaincover.problem import Problem
+from properties.goal import Goal
+
+
+def made(seed: int, longest: int = 3) -> Case:
+    """Random formulas, places in a machine, or a table with counters."""
+    if seed % 3 == 0:
+        case = random_case(seed, goals=4, longest=longest)
+        return case.system, case.goals, case.final
+    if seed % 3 == 1:
+        return random_machine(seed)
+    drawn = generated_case(seed, states=16, goals=4, longest=min(longest, 2))
+    return drawn.system, drawn.goals, drawn.final
+
+
+def held(case: Case, ticks: int) -> Case:
+    """The same with inputs that are held for ``ticks`` steps."""
+    system = hold(case[0], ticks)
+    return system, case[1], boundary(system, case[2])
+
+
+def graph_of(system: TransitionSystem, goals: Sequence[Goal], final: FNode | None) -> StateGraph:
+    graph = Reachable(system, goals, final, 100_000).graph
+    assert graph is not None
+    return graph
+
+
+def problem_of(case: Case, overlap: str = "allow") -> Problem:
+    return Problem(case[0], tuple(case[1]), case[2], overlap)
+
+
+def exhaust(
+    system: TransitionSystem,
+    goals: Sequence[Goal],
+    final: FNode | None,
+    overlap: str = "allow",
+    check: Callable[[], None] = lambda: None,
+) -> Exhaustion:
+    """All sets of goals that one run covers."""
+    found = coverable_sets(Problem(system, tuple(goals), final, overlap), graph_of(system, goals, final), inf, check)
+    assert found.complete
+    return found
+
+
+def least_run(system: TransitionSystem, goals: Sequence[Goal], final: FNode | None, overlap: str = "allow") -> Least:
+    """A shortest run over all goals, or that there is none."""
+    found = shortest_run(Problem(system, tuple(goals), final, overlap), graph_of(system, goals, final), inf)
+    assert found is not None
+    return found
