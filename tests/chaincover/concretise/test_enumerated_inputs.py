@@ -19,6 +19,7 @@ from properties.goal import Goal
 from properties.monitor import Monitor
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(45))
 def test_least_inputs_are_those_of_the_solver(seed: int) -> None:
     case = made(seed) if seed % 2 else held(made(seed), 2)

@@ -51,7 +51,9 @@ def kept(folder: Path) -> list[int]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("options", [Options(), Options(overlap="forbid"), Options(explore=0), Options(bound=6)])
+@pytest.mark.parametrize(
+    "options", [Options(explore=0), Options(overlap="forbid", explore=0), Options(explore=0, bound=6)]
+)
 def test_the_second_run_takes_all_levels_from_disk(tmp_path: Path, options: Options) -> None:
     options = replace(options, cache=tmp_path / "deep" / "er")
     first, second = generate(*CRUISE, options), generate(*CRUISE, options)
@@ -84,7 +86,7 @@ def test_runs_on_machines_are_the_same_with_and_without(tmp_path: Path, seed: in
 @pytest.mark.slow
 def test_whatever_changes_the_graph_misses(tmp_path: Path) -> None:
     system, goals, final = CRUISE
-    options = Options(cache=tmp_path)
+    options = Options(explore=0, cache=tmp_path)
     generate(*CRUISE, options)
     other = cruise(fixed=False)
     changed: list[tuple[Case, Options]] = [
@@ -97,7 +99,7 @@ def test_whatever_changes_the_graph_misses(tmp_path: Path) -> None:
         ((system, goals, None), options),
         (CRUISE, replace(options, overlap="forbid")),
         (CRUISE, replace(options, bound=5)),
-        (CRUISE, replace(options, explore=0)),
+        (CRUISE, replace(options, explore=100_000, exhaust=0)),
         (CRUISE, replace(options, improve=0)),
         ((replace(system, input_constraint=TRUE()), goals, final), options),
         ((replace(system, state=(replace(system.state[0], init=None), *system.state[1:])), goals, final), options),
@@ -110,7 +112,7 @@ def test_whatever_changes_the_graph_misses(tmp_path: Path) -> None:
 
 def test_what_leaves_the_graph_alone_hits(tmp_path: Path) -> None:
     system, goals, final = CRUISE
-    options = Options(cache=tmp_path)
+    options = Options(explore=0, cache=tmp_path)
     generate(*CRUISE, options)
     without = tuple(replace(goal, consequent=None) for goal in goals)
     assert generate(system, without, final, options).cached > 0
@@ -159,7 +161,7 @@ DAMAGE = {
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", DAMAGE)
 def test_a_damaged_file_is_ignored_and_replaced(tmp_path: Path, kind: str) -> None:
-    options = Options(cache=tmp_path)
+    options = Options(explore=0, cache=tmp_path)
     first = generate(*CRUISE, options)
     (place,) = files(tmp_path)
     whole = place.read_bytes()
@@ -176,7 +178,7 @@ def test_a_folder_that_cannot_be_used_is_no_error(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("in the way")
     for folder in (blocked, blocked / "below"):
-        result = generate(*CRUISE, Options(cache=folder))
+        result = generate(*CRUISE, Options(explore=0, cache=folder))
         assert result.chain is not None
         assert result.cached == 0
     assert blocked.read_text() == "in the way"
@@ -184,23 +186,23 @@ def test_a_folder_that_cannot_be_used_is_no_error(tmp_path: Path) -> None:
 
 def test_a_folder_that_is_a_file_name_of_the_cache(tmp_path: Path) -> None:
     """Where the file should lie is a folder."""
-    first = generate(*CRUISE, Options(cache=tmp_path))
+    first = generate(*CRUISE, Options(explore=0, cache=tmp_path))
     (place,) = files(tmp_path)
     place.unlink()
     place.mkdir()
-    again = generate(*CRUISE, Options(cache=tmp_path))
+    again = generate(*CRUISE, Options(explore=0, cache=tmp_path))
     assert same(first, again)
     assert os.listdir(tmp_path) == [place.name], "no temporary file is left"
 
 
 def test_a_file_that_cannot_be_touched_is_still_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = generate(*CRUISE, Options(cache=tmp_path))
+    first = generate(*CRUISE, Options(explore=0, cache=tmp_path))
 
     def denied(*args: object) -> None:
         raise PermissionError(1, "not permitted")
 
     monkeypatch.setattr(graph_cache.os, "utime", denied)
-    assert generate(*CRUISE, Options(cache=tmp_path)).cached == len(kept(tmp_path)) > 1
+    assert generate(*CRUISE, Options(explore=0, cache=tmp_path)).cached == len(kept(tmp_path)) > 1
     assert kept(tmp_path)[-1] == first.depth
 
 
@@ -292,7 +294,7 @@ def write_model(folder: Path, code: str = CODE) -> Path:
 
 def chain_of(source: Path, target: Path, *more: str) -> tuple[bytes, int]:
     """The chain's document, and the number of levels that came from disk."""
-    outcome = chaincover("generate", source, *GOALS, "-o", target, "--no-replay", *more)
+    outcome = chaincover("generate", source, *GOALS, "-o", target, "--no-replay", "--explore", "0", *more)
     assert outcome.code == 0, outcome
     return (target / "chain.json").read_bytes(), json.loads((target / "run.json").read_text())["levels_from_cache"]
 
