@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
 from benchmarks.laziness.run import MODELS, main, names
@@ -15,6 +16,7 @@ EDGE: list[str | int] = ["init", "p", 3]
 KNOWN = Outcome(2, 4, 50, 1.0, 0.5, 80, 9, 9, False, [EDGE], [EDGE])
 
 
+@pytest.mark.slow
 def test_the_command_compares_a_model(tmp_path: Path) -> None:
     table = tmp_path / "table.md"
     done = CliRunner().invoke(main, ["--model", "latch", "--cover", "", "--limit", "60", "-o", str(table)])

@@ -156,6 +156,7 @@ def test_an_interrupt_while_the_graph_grows_leaves_other_goals_undecided(monkeyp
     assert 0 < result.bounds.lower <= 8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("explore", [0, 100_000])
 def test_unknown_answers_never_become_unreachable(explore: int, monkeypatch: pytest.MonkeyPatch) -> None:
     class Session:
