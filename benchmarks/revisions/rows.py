@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.exhaustive.controllers import CONTROLLERS
+
 BENCHMARKS = Path(__file__).parents[1]
 CRITERIA = ("branches()", "mcdc()")
 SEVERAL = ("charger",)
@@ -67,13 +69,16 @@ def project_files(folder: Path) -> list[Path]:
 
 
 def bundled(folder: Path, kind: str) -> Iterator[Row]:
-    """A model with its own goals, in each of its projects, and with those of each criterion beside them."""
+    """A model with its own goals, in each of its projects, and with those of each criterion beside them.
+
+    The models that ``benchmarks.exhaustive`` knows are made for the goals that they have.
+    """
     for file in project_files(folder):
         name = kind + folder.name + ("" if file.stem == "chaincover" else f" {file.name}")
         yield Row(name, file)
         if name in SEVERAL:
             yield Row(f"{name} --several", file, ("--several",))
-    for criterion in CRITERIA:
+    for criterion in CRITERIA if folder.name not in CONTROLLERS else ():
         yield Row(f"{kind}{folder.name} {criterion}", folder / "chaincover.toml", ("--cover", criterion))
 
 

@@ -23,7 +23,7 @@ import click
 
 from benchmarks.revisions.outcome import facts, verified
 from benchmarks.revisions.rows import BENCHMARKS, Row, rows
-from benchmarks.revisions.table import Measured, Process, read, report
+from benchmarks.revisions.table import Measured, Process, proved, read, report
 
 CLOCK = Path(__file__).parent / "processor_clock"
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -151,7 +151,9 @@ def main() -> None:
 @click.option("--processor-clock", is_flag=True, help="Limits count seconds of the processor (one job only).")
 @click.option("--row", "patterns", multiple=True, help="Only these rows (shell patterns).")
 @click.option("--without", multiple=True, help="Not these rows (shell patterns).")
-@click.option("--unproved", type=click.Path(exists=True, path_type=Path), help="Only rows without proof in this file.")
+@click.option(
+    "--unproved", type=click.Path(exists=True, path_type=Path), help="Only rows in this file without a proof."
+)
 @click.option("--models", type=click.Path(path_type=Path), default=BENCHMARKS / "models", help="Bundled models.")
 @click.option("--real", type=click.Path(path_type=Path), default=BENCHMARKS / "real", help="Real programs, fetched.")
 @click.option("--no-verify", is_flag=True, help="Only generate; a later run without this verifies.")
@@ -180,12 +182,12 @@ def run_command(keep: Path, folder: Path, only_list: bool, no_verify: bool, **se
 def chosen(settings: dict[str, Any]) -> list[Row]:
     """The rows that the options select."""
     unproved = settings["unproved"]
-    proved = {m.row for m in read(unproved) if m.facts is not None and m.facts.minimal} if unproved else set()
+    asked = {one.row for one in read(unproved) if one.mode == "limit" and not proved(one)} if unproved else None
     patterns, without = settings["patterns"] or ("*",), settings["without"]
     return [
         row
         for row in rows(settings["models"], settings["real"])
-        if row.name not in proved
+        if (asked is None or row.name in asked)
         and any(fnmatch(row.name, pattern) for pattern in patterns)
         and not any(fnmatch(row.name, pattern) for pattern in without)
     ]

@@ -170,6 +170,12 @@ def contradictions(before: Facts, after: Facts) -> Iterator[str]:
         yield "CONTRADICTION of bounds"
 
 
+def proved(one: Measured) -> bool:
+    """Whether a chain is proved to be minimal, or no goal to be covered by any."""
+    found = one.facts
+    return found is not None and (found.minimal or (found.length is None and decided(found) == len(found.verdicts)))
+
+
 def covered(found: Facts) -> int:
     """How many goals are covered."""
     return sum(verdict == COVERED for verdict in found.verdicts.values())

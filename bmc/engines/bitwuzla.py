@@ -93,7 +93,7 @@ class BitwuzlaSession(UnrollingSession[Template, Any]):
         self._solver.assert_formula(self._terms.placed(template.equations, template.symbols, step))
 
     def _validity(self, template: Template, step: int) -> Any:
-        parts = [self._terms.placed(template.condition, template.symbols, step), *self._valid[-1:]]
+        parts = [self._terms.placed(template.condition, template.symbols, step), *self._encoded.valid[-1:]]
         return self._tied_all(parts)
 
     def _tied(self, formula: FNode) -> Any:

@@ -14,11 +14,11 @@ from weakref import WeakValueDictionary
 from pysmt.fnode import FNode
 
 from bmc.engines.cost import GATE
-from bmc.engines.protocol import Placed, Session, Status
+from bmc.engines.protocol import Session, Status
 from bmc.engines.sat_encoding.frames import Frames
 from bmc.engines.sat_encoding.solver import VERSION, SatSolver
 from bmc.engines.sat_encoding.step import FramedParts, Step
-from bmc.engines.unrolling import UnrollingEngine, UnrollingSession
+from bmc.engines.unrolling import Encoded, UnrollingEngine, UnrollingSession
 from bmc.errors import MemoryLimitReached
 from bmc.system.transition import StateVariable, TransitionSystem, Valuation, symbols_of
 
@@ -30,11 +30,7 @@ class Unrolled:
         self.goals = goals
         solver = SatSolver(engine.memory, lambda: engine.cost)
         self.frames = Frames(solver, engine.framed, [var.symbol for var in system.state])
-        self.cone: dict[str, StateVariable] = {}
-        self.steps: list[int] = []
-        self.literals: dict[FNode, int] = {}
-        self.alternatives: dict[Placed, int] = {}
-        self.widened: set[FNode] = set()
+        self.encoded: Encoded[int, int] = Encoded(valid=self.frames.valid)
 
 
 class SatEngine(UnrollingEngine):
@@ -91,13 +87,10 @@ class SatSession(UnrollingSession[int, int]):
     """The runs from one source, in a solver that may be shared."""
 
     def __init__(self, engine: SatEngine, system: TransitionSystem, shared: Unrolled, source: FNode) -> None:
-        super().__init__(engine, system)
+        super().__init__(engine, system, shared.encoded)
         self._make = engine.step
         self._shared = shared
         self._frames = shared.frames
-        self._cone, self._templates = shared.cone, shared.steps
-        self._valid, self._literals = shared.frames.valid, shared.literals
-        self._alternatives, self._widened = shared.alternatives, shared.widened
         self._source: int
         self._model: Sequence[int] = ()
         self.start(source, shared.goals)

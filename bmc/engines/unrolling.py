@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from pysmt.fnode import FNode
@@ -30,25 +31,39 @@ Literal = TypeVar("Literal")
 """What the solver takes as an assumption."""
 
 
-class Backend(ABC, Generic[Step, Literal]):
-    """One incremental solver. ``_valid`` has for each step so far the literal that implies that it is valid,
-    ``_literals`` those of formulas. ``_deadline`` is that of the question being asked."""
+@dataclass
+class Encoded(Generic[Step, Literal]):
+    """What a solver holds of a system so far: the variables of ``cone``, with the ``templates`` of their steps.
 
-    _valid: list[Literal]
-    _literals: dict[FNode, Literal]
+    ``valid`` has for each step so far the literal that implies that it is valid, ``literals`` those of formulas,
+    ``alternatives`` those of formulas together with their valid steps. ``widened``: formulas whose cone it has.
+    """
+
+    cone: dict[str, StateVariable] = field(default_factory=dict)
+    templates: list[Step] = field(default_factory=list)
+    valid: list[Literal] = field(default_factory=list)
+    literals: dict[FNode, Literal] = field(default_factory=dict)
+    alternatives: dict[Placed, Literal] = field(default_factory=dict)
+    widened: set[FNode] = field(default_factory=set)
+
+
+class Backend(ABC, Generic[Step, Literal]):
+    """One incremental solver. ``_deadline`` is that of the question being asked."""
+
+    _encoded: Encoded[Step, Literal]
     _deadline: Deadline
 
     def _literal(self, formula: FNode) -> Literal:
         """The literal that implies ``formula``, tied once; the parts of a disjunction are tied once each."""
-        if formula.is_or() and formula not in self._literals:
-            self._literals[formula] = self._tied_any([self._tied_once(part) for part in formula.args()])
+        if formula.is_or() and formula not in self._encoded.literals:
+            self._encoded.literals[formula] = self._tied_any([self._tied_once(part) for part in formula.args()])
         return self._tied_once(formula)
 
     def _tied_once(self, formula: FNode) -> Literal:
-        if formula not in self._literals:
+        if formula not in self._encoded.literals:
             self._deadline.left()
-            self._literals[formula] = self._tied(formula)
-        return self._literals[formula]
+            self._encoded.literals[formula] = self._tied(formula)
+        return self._encoded.literals[formula]
 
     @abstractmethod
     def _template(self, variables: Sequence[StateVariable], conditions: bool) -> Step:
@@ -64,7 +79,7 @@ class Backend(ABC, Generic[Step, Literal]):
 
     @abstractmethod
     def _validity(self, template: Step, step: int) -> Literal:
-        """A literal that implies the validity condition of ``template`` at ``step`` and the last of ``_valid``."""
+        """A literal that implies the validity condition of ``template`` at ``step`` and the last of ``valid``."""
 
     @abstractmethod
     def _tied(self, formula: FNode) -> Literal:
@@ -180,24 +195,21 @@ class UnrollingSession(Backend[Step, Literal]):
     horizon never restrict it.
     """
 
-    def __init__(self, engine: UnrollingEngine, system: TransitionSystem) -> None:
-        """``start`` completes the making."""
+    def __init__(
+        self, engine: UnrollingEngine, system: TransitionSystem, encoded: Encoded[Step, Literal] | None = None
+    ) -> None:
+        """``start`` completes the making. ``encoded``: where the solver is shared with other sessions."""
         self._engine = engine
         self._system = system
-        self._cone: dict[str, StateVariable] = {}
-        self._templates: list[Step] = []
-        self._valid: list[Literal] = []
-        self._literals: dict[FNode, Literal] = {}
-        self._alternatives: dict[Placed, Literal] = {}
+        self._encoded = Encoded() if encoded is None else encoded
         self._groups: dict[Group, Literal] = {}
-        self._widened: set[FNode] = set()
         self._starts: dict[FNode, None] = {}
         self._sources: set[FNode] = set()
         self._read: tuple[tuple[int, int], list[FNode]] = ((0, 0), [])
         self._inputs = [var.symbol for var in system.inputs]
         self._reaches = engine.reaches(system)
-        self._satisfied = False
-        self._span = self._steps = 0
+        self._span = 0
+        self._steps: int | None = None
         self._deadline = Deadline()
 
     def start(self, source: FNode, goals: Sequence[FNode]) -> None:
@@ -218,7 +230,7 @@ class UnrollingSession(Backend[Step, Literal]):
         time limit was over serves the next question.
         """
         with self._engine.within_memory(), self._engine.cost.in_session(), self._until(time_limit):
-            steps, self._satisfied = max(steps, self._span), False
+            steps, self._steps = max(steps, self._span), None
             for formula in formulas:
                 self._check_span(formula, 0, steps)
             try:
@@ -226,7 +238,7 @@ class UnrollingSession(Backend[Step, Literal]):
                 self._widen(formulas)
                 self._lengthen(steps)
                 literals = [self._literal(f) for f in formulas]
-                validity = self._valid[steps - 1 : steps] if steps else []
+                validity = self._encoded.valid[steps - 1 : steps] if steps else []
                 status, core = self._answer([*literals, *validity], steps, effort)
             except OutOfTime:
                 return Answer(Status.UNKNOWN)
@@ -251,14 +263,14 @@ class UnrollingSession(Backend[Step, Literal]):
         Otherwise as ``check_any``. A group that the next question does not ask about is forgotten.
         """
         with self._engine.within_memory(), self._engine.cost.in_session(), self._until(time_limit):
-            self._satisfied = False
+            self._steps = None
             try:
                 self._deadline.left()
                 if not groups:
                     return Answer(Status.UNSAT)
                 self._know(groups)
                 one = self._tied_any([self._groups[group] for group in groups])
-                status, _ = self._answer([one], len(self._valid), effort)
+                status, _ = self._answer([one], len(self._encoded.valid), effort)
             except OutOfTime:
                 return Answer(Status.UNKNOWN)
             if len(groups) > 1:
@@ -282,7 +294,7 @@ class UnrollingSession(Backend[Step, Literal]):
         fresh = {group: self._known(group) for group in groups if group not in self._groups}
         if any(options is None for options in fresh.values()):
             unknown = [group for group, options in fresh.items() if options is None]
-            new = [each for group in unknown for each in group.alternatives if each not in self._alternatives]
+            new = [each for group in unknown for each in group.alternatives if each not in self._encoded.alternatives]
             self._widen([placed.formula for placed in new], [group.formula for group in unknown])
             self._lengthen(max([self._span, *(placed.steps for placed in new)]))
             self._sources.update(group.formula for group in unknown)
@@ -295,7 +307,7 @@ class UnrollingSession(Backend[Step, Literal]):
         if self._span or group.formula not in self._sources:
             return None
         try:
-            return [self._alternatives[placed] for placed in group.alternatives]
+            return [self._encoded.alternatives[placed] for placed in group.alternatives]
         except KeyError:
             return None
 
@@ -306,7 +318,7 @@ class UnrollingSession(Backend[Step, Literal]):
         with self._engine.cost.in_solver():
             status, core = self._solve(assumptions, self._deadline.left(), effort)
         if status is Status.SAT:
-            self._satisfied, self._steps = True, steps
+            self._steps = steps
         return status, core
 
     def _within(self, placed: Placed) -> Literal:
@@ -314,12 +326,14 @@ class UnrollingSession(Backend[Step, Literal]):
         self._deadline.left()
         if placed.steps < self._span:
             placed = placed._replace(steps=self._span)
-        if placed not in self._alternatives:
+        if placed not in self._encoded.alternatives:
             formula, later, steps = placed
             self._check_span(formula, later, steps)
             literal = self._tied_later(formula, later) if later else self._literal(formula)
-            self._alternatives[placed] = self._tied_all([literal, *(self._valid[steps - 1 : steps] if steps else [])])
-        return self._alternatives[placed]
+            self._encoded.alternatives[placed] = self._tied_all(
+                [literal, *(self._encoded.valid[steps - 1 : steps] if steps else [])]
+            )
+        return self._encoded.alternatives[placed]
 
     def _check_span(self, formula: FNode, later: int, steps: int) -> None:
         span = self._reaches.span(formula) + later
@@ -332,7 +346,7 @@ class UnrollingSession(Backend[Step, Literal]):
         The solver gives start state and inputs, simulation the rest. Start values that the query does not depend on
         are init's, or 0.
         """
-        if not self._satisfied:
+        if self._steps is None:
             raise RuntimeError("the last query of this session was not satisfiable: it has no run")
         simulator = self._engine.simulator(self._system)
         start = {**simulator.initial(), **self._values(self._start_symbols(), 0)}
@@ -340,9 +354,9 @@ class UnrollingSession(Backend[Step, Literal]):
 
     def _start_symbols(self) -> Sequence[FNode]:
         """What a run's first state is read from; the same list until there is more."""
-        if self._read[0] != (len(self._cone), len(self._starts)):
-            found = dict.fromkeys([*(var.symbol for var in self._cone.values()), *self._starts])
-            self._read = (len(self._cone), len(self._starts)), list(found)
+        if self._read[0] != (len(self._encoded.cone), len(self._starts)):
+            found = dict.fromkeys([*(var.symbol for var in self._encoded.cone.values()), *self._starts])
+            self._read = (len(self._encoded.cone), len(self._starts)), list(found)
         return self._read[1]
 
     def _widen(self, formulas: Iterable[FNode], starts: Sequence[FNode] = ()) -> None:
@@ -350,24 +364,24 @@ class UnrollingSession(Backend[Step, Literal]):
 
         Of the variables in ``starts`` those that are only read at step 0 need no steps.
         """
-        new = [formula for formula in dict.fromkeys(formulas) if formula not in self._widened]
-        self._widened.update(formula for formula in new if not formula.is_or())
+        new = [formula for formula in dict.fromkeys(formulas) if formula not in self._encoded.widened]
+        self._encoded.widened.update(formula for formula in new if not formula.is_or())
         self._starts.update(dict.fromkeys(self._reaches.states(starts)))
         symbols = dict.fromkeys([*self._reaches.states(new), *self._reaches.moved(starts)])
-        asked = [symbol for symbol in symbols if symbol.symbol_name() not in self._cone]
-        if self._templates and not asked:
+        asked = [symbol for symbol in symbols if symbol.symbol_name() not in self._encoded.cone]
+        if self._encoded.templates and not asked:
             return
-        fresh = [var for var in self._system.cone(asked) if var.name not in self._cone]
-        template = self._template(fresh, conditions=not self._templates)
-        self._cone.update((var.name, var) for var in fresh)
-        self._templates.append(template)
-        for step in range(len(self._valid)):
+        fresh = [var for var in self._system.cone(asked) if var.name not in self._encoded.cone]
+        template = self._template(fresh, conditions=not self._encoded.templates)
+        self._encoded.cone.update((var.name, var) for var in fresh)
+        self._encoded.templates.append(template)
+        for step in range(len(self._encoded.valid)):
             self._place(template, step)
 
     def _lengthen(self, steps: int) -> None:
         """Encode the steps before ``steps`` that are not yet."""
-        for step in range(len(self._valid), steps):
+        for step in range(len(self._encoded.valid), steps):
             self._deadline.left()
-            for template in self._templates:
+            for template in self._encoded.templates:
                 self._place(template, step)
-            self._valid.append(self._validity(self._templates[0], step))
+            self._encoded.valid.append(self._validity(self._encoded.templates[0], step))

@@ -206,8 +206,8 @@ class Z3Session(UnrollingSession[Template, Any]):
     def _validity(self, template: Template, step: int) -> Any:
         literal = self._fresh_literal("valid")
         self._z3.add(z3.Implies(literal, self._placed(template, template.condition, step)))
-        if self._valid:
-            self._z3.add(z3.Implies(literal, self._valid[-1]))
+        if self._encoded.valid:
+            self._z3.add(z3.Implies(literal, self._encoded.valid[-1]))
         return literal
 
     def _tied(self, formula: FNode) -> Any:

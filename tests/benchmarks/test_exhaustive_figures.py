@@ -12,6 +12,7 @@ from benchmarks.exhaustive.covering import Graph, fewest, least
 from benchmarks.exhaustive.run import agrees, expected, figures
 
 
+@pytest.mark.slow
 @pytest.mark.needs_compiler
 @pytest.mark.parametrize("model", CONTROLLERS)
 def test_the_search_finds_the_pinned_figures(model: str) -> None:
@@ -21,6 +22,7 @@ def test_the_search_finds_the_pinned_figures(model: str) -> None:
     assert not agrees(replace(found, length=1), said)
 
 
+@pytest.mark.slow
 @pytest.mark.needs_compiler
 def test_what_init_leaves_open_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(run.CONTROLLERS, "gate", replace(CONTROLLERS["gate"], fill=0))

@@ -161,6 +161,7 @@ def test_faults_of_a_chain_are_found() -> None:
     assert apart.faults([*inputs, inputs[0]], states, {"leave": 1, "any": 2}) == []
 
 
+@pytest.mark.slow
 def test_generated_cases_are_varied_repeatable_and_within_their_limits() -> None:
     kinds: Counter[object] = Counter()
     verdicts: Counter[str] = Counter()

@@ -26,11 +26,13 @@ def checked(row: Row) -> None:
     assert not [kind for kind, _ in row.wrong if STRICT or kind != "fewest wrong"], line(row)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SAMPLE)
 def test_the_answer_equals_the_search(seed: int) -> None:
     checked(compared(seed, states=STATES, goals=GOALS, limit=LIMIT))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SAMPLE[::5])
 def test_the_answer_with_disjoint_goals_equals_the_search(seed: int) -> None:
     checked(compared(seed, overlap="forbid", states=STATES, goals=GOALS, limit=LIMIT))

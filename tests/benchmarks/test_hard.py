@@ -91,6 +91,7 @@ def test_tables_tell_ratios_and_who_is_alone() -> None:
     assert told[2:] == ["| x | 3 of 4 | 1 | 2.0 |", "| y | 3 of 4 | 1 | 5.0 |"]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("hasty")
 @pytest.mark.parametrize("engine", ["auto", "sat"])
 def test_what_a_limit_leaves_open_is_undecided(tmp_path: Path, engine: str) -> None:
@@ -110,6 +111,7 @@ def test_what_a_limit_leaves_open_is_undecided(tmp_path: Path, engine: str) -> N
     assert ("1 product of variables (up to 16 x 16 bits)" in run["engine"]["why"]) == (engine == "auto")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("hasty")
 @pytest.mark.parametrize("how", ["--several", "--most"])
 def test_sets_of_chains_leave_it_undecided_too(tmp_path: Path, how: str) -> None:

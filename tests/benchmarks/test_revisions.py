@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks.revisions.outcome import Facts, verified
 from benchmarks.revisions.run import revision, run
-from benchmarks.revisions.table import Measured, Process, as_good, read, report, worse
+from benchmarks.revisions.table import Measured, Process, as_good, proved, read, report, worse
 
 PROCESS = Process(0, 3.0, 4.0, 80, False, [])
 FACTS = Facts(9, 8, False, {"a": "covered", "b": "unreachable"}, 1, "")
@@ -49,6 +49,21 @@ def test_what_is_worse(changed: Facts | None, reasons: list[str]) -> None:
 )  # fmt: skip
 def test_when_a_run_is_as_good_as_the_old_one(lines: list[tuple[float, str]], seconds: float) -> None:
     assert as_good(ROW, replace(ROW, generate=replace(PROCESS, progress=lines))) == seconds
+
+
+@pytest.mark.parametrize(
+    ("found", "is_proved"),
+    [
+        (FACTS, False),
+        (None, False),
+        (replace(FACTS, minimal=True), True),
+        (replace(FACTS, length=None, verdicts={"a": "excluded", "b": "unreachable"}), True),
+        (replace(FACTS, length=None, verdicts={"a": "excluded", "b": "undecided"}), False),
+        (replace(FACTS, length=None, verdicts={"a": "not-within-bound"}), False),
+    ],
+)
+def test_what_counts_as_a_proof(found: Facts | None, is_proved: bool) -> None:
+    assert proved(replace(ROW, facts=found)) == is_proved
 
 
 def test_a_row_that_is_measured_again_counts_once(tmp_path: Path) -> None:

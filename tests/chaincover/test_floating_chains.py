@@ -99,6 +99,7 @@ def test_the_chain_is_json_with_numbers(made: tuple[Path, Path]) -> None:
     assert ranges["in->temp"] in ("-40.0..60.0, nan", "-0.0, 10.0, 24.75, nan")
 
 
+@pytest.mark.slow
 def test_replay_and_verification_agree(made: tuple[Path, Path]) -> None:
     source, place = made
     for given in ("chain.json", "chain.csv"):
@@ -113,6 +114,7 @@ def test_replay_and_verification_agree(made: tuple[Path, Path]) -> None:
     assert verdicts["all runs"] == ("holds" if is_few(source) else "note")
 
 
+@pytest.mark.slow
 def test_the_same_project_gives_the_same_bytes(made: tuple[Path, Path], tmp_path: Path) -> None:
     source, place = made
     assert chaincover("generate", source, "-o", tmp_path, "--no-replay").code == 0

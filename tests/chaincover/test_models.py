@@ -35,6 +35,7 @@ def generate(model: str, run: dict[str, Any], folder: Path, *options: object) ->
     return outcome, json.loads((folder / "chain.json").read_text())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "number", "run"), RUNS, ids=IDS)
 def test_what_a_run_answers(model: str, number: int, run: dict[str, Any], tmp_path: Path) -> None:
     assert run.keys() <= KEYS
@@ -44,6 +45,7 @@ def test_what_a_run_answers(model: str, number: int, run: dict[str, Any], tmp_pa
         check_replay(model, run, tmp_path, document)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "number", "run"), [r for r in RUNS if "length_without_final" in r[2]], ids=lambda value: str(value)[:20]
 )
@@ -55,6 +57,7 @@ def test_how_long_a_chain_is_that_may_end_anywhere(
     assert (bounds["length"], bounds["lower"], bounds["minimal"]) == (*[run["length_without_final"]] * 2, True)
 
 
+@pytest.mark.slow
 @pytest.mark.needs("elkai")
 @pytest.mark.parametrize("model", ["cruise", "cruise_fig1", "latch"])
 def test_an_ordering_that_proves_nothing_comes_to_the_same(model: str, tmp_path: Path) -> None:
@@ -76,6 +79,7 @@ def test_several_chains_are_the_fewest_and_the_shortest(
     assert (document["lower"] == run["length"]) == document["minimal"] == run["length_is_minimal"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [model for model in MODEL_NAMES if "reachable_states" in EXPECTED[model]])
 def test_how_many_states_are_reachable(model: str) -> None:
     """``check`` leaves out what can make no difference to the goals."""
@@ -126,6 +130,7 @@ def test_cruise_ends_in_init_as_table_1_has_it(tmp_path: Path) -> None:
     assert (document["bounds"]["length"], document["bounds"]["minimal"]) == (9, True)
 
 
+@pytest.mark.slow
 def test_fig_1_has_no_way_back(tmp_path: Path) -> None:
     """The listing as printed; p_4 alone stays in OFF."""
     outcome, document = generate("cruise_fig1", {"project": "chaincover.toml"}, tmp_path)
@@ -146,6 +151,7 @@ def test_fig_1_has_no_way_back(tmp_path: Path) -> None:
     assert not (tmp_path / "chain.csv").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.needs_compiler
 @pytest.mark.parametrize("model", MODEL_NAMES)
 def test_the_symbolic_step_equals_the_compiled_original(model: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ import pytest
 from command_line import MODELS, in_process_of_its_own
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["cruise", "window", "latch"])
 def test_three_processes_write_the_same_bytes(model: str, tmp_path: Path) -> None:
     """One below the model, one beside it by its absolute path, one on a copy elsewhere."""
@@ -30,6 +31,7 @@ def test_three_processes_write_the_same_bytes(model: str, tmp_path: Path) -> Non
     assert str(tmp_path) not in text
 
 
+@pytest.mark.slow
 def test_other_compiler_or_replay_leaves_the_chain_alone(tmp_path: Path) -> None:
     """What a machine has beside Python must not show in ``chain.json``."""
     written = []

@@ -152,7 +152,7 @@ class ClauseTemplate:
         """``aside`` surrounds preprocessing."""
         self._local = {0: -1} | {leaf: place for place, leaf in enumerate(leaves, 2)}
         self.fixed = 2 + len(leaves)
-        self._aside = aside
+        self._aside, self._preprocess = aside, preprocess
         done: set[int] = set()
         parts: list[list[int]] = []
         for roots in layers:
@@ -167,7 +167,7 @@ class ClauseTemplate:
         self.blocks: list[Block] = []
         following = self.fixed
         for gates in parts:
-            block = self._block(graph, gates, needed, kept, following, preprocess)
+            block = self._block(graph, gates, needed, kept, following)
             following = block.owned.stop
             self.blocks.append(block)
         self.size = following
@@ -199,14 +199,13 @@ class ClauseTemplate:
         needed: Mapping[int, int],
         kept: set[int],
         following: int,
-        preprocess: bool,
     ) -> Block:
         flat = flattened(graph, gates, kept)
         names = dict(self._local)
         names.update((gate, place) for place, gate in enumerate(flat, following))
         clauses = clauses_of(graph, flat, needed, names)
         outside = [names[gate] for gate in flat if gate in kept]
-        if preprocess and clauses:
+        if self._preprocess and clauses:
             with self._aside():
                 clauses = preprocessed(clauses, [*range(1, following), *outside])
         parts = _by_length(clauses)

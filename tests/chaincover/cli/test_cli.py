@@ -15,6 +15,7 @@ from small_programs import GOOD, REACH, program
 CRUISE = MODELS / "cruise"
 
 
+@pytest.mark.slow
 def test_installed_command_and_module(tmp_path: Path) -> None:
     script = Path(sys.executable).parent / ("chaincover.exe" if sys.platform == "win32" else "chaincover")
     if not script.exists():
@@ -24,6 +25,7 @@ def test_installed_command_and_module(tmp_path: Path) -> None:
     assert shown.startswith("chaincover, version ")
 
 
+@pytest.mark.slow
 def test_results_go_to_stdout_and_files_progress_to_stderr(tmp_path: Path) -> None:
     quiet = chaincover("generate", CRUISE, "-o", tmp_path / "q", "-q", "--no-replay")
     assert (quiet.code, quiet.out, quiet.stderr) == (0, "", "")
@@ -71,6 +73,7 @@ def test_options_as_the_last_words(tmp_path: Path) -> None:
     assert {"from": "init", "to": "reach", "weight": 2} in data["edges"]
 
 
+@pytest.mark.slow
 def test_check_tells_what_it_read(tmp_path: Path) -> None:
     code = program("if (i->b) s->n = 8 / i->a; else s->n = s->n + 1;")
     write_files(tmp_path, {"c.c": code})

@@ -80,6 +80,7 @@ ENDS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", ENDS, ids=[end.id for end in ENDS])
 def test_ends_without_success(end: End, tmp_path: Path) -> None:
     write_files(tmp_path, dict(end.files))
@@ -186,6 +187,7 @@ void compute(_Bool b, t_st *s) { s->n += 2u + b * 2u; }
 """
 
 
+@pytest.mark.slow
 @pytest.mark.needs_signals
 @pytest.mark.parametrize("command", ["generate", "graph"])
 def test_interrupted(command: str, tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ def commands(page: Path) -> list[list[str]]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", [p for p in PAGES if any(w[0] == "chaincover" for w in commands(p))], ids=str)
 def test_commands_of_a_page_in_order(page: Path, tmp_path: Path) -> None:
     shutil.copytree(ROOT / "benchmarks" / "models", tmp_path / "benchmarks" / "models")

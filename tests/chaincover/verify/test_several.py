@@ -83,6 +83,7 @@ def several(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_several_chains(several: Path) -> None:
     outcome = chaincover("verify", several / "p", several / "out", "--json")
@@ -101,6 +102,7 @@ def change_summary(several: Path, **values: object) -> Outcome:
     return chaincover("verify", several / "p", place, "--json")
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize(
     ("key", "value", "check", "text"),
@@ -139,6 +141,7 @@ def test_chains_of_fewer_steps_in_all(several: Path) -> None:
     assert "2 chains of 2 steps in all cover the goals, below 3" in texts(outcome, "total length")
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_goals_that_no_chain_covers(several: Path) -> None:
     verdicts_now = json.loads((several / "out" / "chains.json").read_text())["verdicts"]

@@ -188,6 +188,7 @@ TAMPERED: list[tuple[Change, str, str]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("change", "check", "text"), TAMPERED, ids=lambda value: getattr(value, "__name__", ""))
 def test_a_changed_file_is_found_out(change: Change, check: str, text: str, cruise: Document, tmp_path: Path) -> None:
     change(cruise)
@@ -244,6 +245,7 @@ def changed_cruise(folder: Path, old: str, new: str) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_a_source_in_which_a_goal_is_missed(cruise: Document, tmp_path: Path) -> None:
     folder = changed_cruise(tmp_path / "cruise", "s->mode = DIS;", "s->mode = OFF;")

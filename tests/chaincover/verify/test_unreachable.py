@@ -21,6 +21,7 @@ from chaincover.verify.setting import Setting
 from chaincover.verify.verdicts import never
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ticks", [1, 2])
 @pytest.mark.parametrize("seed", range(20))
 def test_verdicts_agree_with_all_runs(seed: int, ticks: int) -> None:

@@ -111,6 +111,7 @@ def whole_chain_search(document: Document) -> None:
     document["certificate"].update(order_bound=0, refuted=[0, 9], invariants=[])
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize("change", [weaker_bound, whole_chain_search, rest_on_exhaustion])
 def test_a_weaker_but_true_certificate_passes(change: Change, cruise: Document, tmp_path: Path) -> None:
@@ -120,6 +121,7 @@ def test_a_weaker_but_true_certificate_passes(change: Change, cruise: Document, 
     assert verdicts(outcome)["lower bound"] == "holds"
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize("overlap", ["forbid", "allow"])
 def test_goals_that_may_not_share_steps(overlap: str, tmp_path: Path) -> None:
@@ -142,6 +144,7 @@ def test_goals_that_may_not_share_steps(overlap: str, tmp_path: Path) -> None:
         assert "one and two share steps" in texts(outcome, "chain")
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize(
     ("model", "options"),

@@ -148,6 +148,7 @@ def test_one_job_needs_no_workers_and_a_scheduler_must_answer() -> None:
         Cluster("tcp://127.0.0.1:9")
 
 
+@pytest.mark.slow
 @pytest.mark.needs("distributed")
 def test_a_dask_cluster_gives_the_same_graph_and_survives_the_loss_of_a_worker(tmp_path: Path) -> None:
     import distributed

@@ -20,7 +20,7 @@ PROGRAMS = {
     "nested ifs": "int r; void step(int a) { " + "".join(f"if (a != {i}) {{ " for i in range(150)) + "r = 1;" + "}" * 151,
     "else-if chain": "int r; void step(int a) { " + " else ".join(f"if (a == {i}) r = {i};" for i in range(1000)) + "}",
     "sequential ifs": f"struct {{ {FIELDS} }} s; void step(int a, int b) {{ "
-    + "".join(f"if (s.v{i % 50} == {i % 7} && a > {i}) s.v{i * 7 % 50} = s.v{i * 3 % 50} + b;\n" for i in range(2000))
+    + "".join(f"if (s.v{i % 50} == {i % 7} && a > {i}) s.v{i * 7 % 50} = s.v{i * 3 % 50} + b;\n" for i in range(800))
     + "}",
     "large switch": "int r; void step(int a) { switch (a) { "
     + "".join(f"case {i}: r = {i * 3}; break;\n" for i in range(1000))
@@ -93,7 +93,7 @@ TOO_DEEP = {
     "blocks": (step("{\n" * 50_000 + "r = a;" + "}" * 50_000), DEEPEST + 2),
     "unclosed": ("\n" + "(" * 100_000, 2),
     "ifs": (step("if (a)\n" * MANY + "r = a;"), None),
-    "else if": (step(links(20_000)), None),
+    "else if": (step(links(MANY)), None),
     "and": (step("r =\n" + " && ".join(["a"] * MANY) + ";"), 4),
     "not": (step("r =\n" + "!" * MANY + "a;"), 4),
     "initialisers": ("int q =\n" + "{" * 20_000 + "5" + "}" * 20_000 + ";\n" + step("r = q;"), 2),
