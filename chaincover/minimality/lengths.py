@@ -12,6 +12,9 @@ from chaincover.known import Board
 from chaincover.orderings.bound import WHOLE
 from chaincover.stages import wait_for
 
+PER_UNIT = 300_000
+"""Places of goals for which formulas are made and encoded in about a unit of work."""
+
 
 def refute_lengths(board: Board) -> None:
     """Refute lengths upwards from the bound that orders give: the first length that has a chain is the least.
@@ -50,6 +53,7 @@ class _WholeChains:
         questions = self._board.questions
         formulas = self._any_order.formulas(questions.problem.names, length) + questions.problem.end_formulas(length)
         session, limits = questions.from_init, questions.limits
+        limits.spend(length * len(questions.problem.names) / PER_UNIT)
         status = session.check(formulas, length, limits.for_query(), limits.question()).status
         if status is Status.SAT:
             self._board.offer(session.run())

@@ -1,25 +1,53 @@
-"""What a verdict says is not more than what the graph shows."""
+"""What a verdict says is not more than what is known."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
+from boards import run_by
+from machines import fork
+from problems import problem_of
 
-from bmc.engines.protocol import Status
-from chaincover.chain import EXCLUDED, NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNDECIDED
-from chaincover.concretise.check_path import Attempt
-from chaincover.verdicts import NoChain, judge
+from chaincover.chain import (
+    COVERED,
+    EXCLUDED,
+    NO_WAY_TO_FINAL,
+    NOT_WITHIN_BOUND,
+    UNDECIDED,
+    UNREACHABLE,
+)
+from chaincover.known import Known, Reason
+from chaincover.options import Options
+from chaincover.problem import Problem
+from chaincover.replay.judge import Judge
+from chaincover.verdicts import judge_goals
 from chaincover.weights import END, FINAL, Edge, ReachGraph
+from properties.goal import Goal
 
 
-def graph(*edges: Edge, goals: str = "ab", unsatisfiable: tuple[str, ...] = (), end: str = FINAL) -> ReachGraph:
+def graph(*edges: Edge, goals: str = "ab", end: str = FINAL) -> ReachGraph:
     """Every edge with weight 1, K = 3."""
     ones = dict.fromkeys(edges, 1)
-    return ReachGraph(tuple(goals), end, ones, ones, (), unsatisfiable, 3, 0, 0.0)
+    return ReachGraph(tuple(goals), end, ones, ones, (), (), 3, 0, 0.0)
 
 
-def told(found: ReachGraph, attempt: Attempt | None = None) -> list[tuple[str, str]]:
-    why = NoChain(attempt, 7, {}, "", frozenset(), "")
-    return [(verdict.status, verdict.detail) for verdict in judge(found, None, why, "")]
+def named(names: str, end: str = FINAL) -> Problem:
+    """A problem with these goals; which they are makes no difference here."""
+    system, goals, final = fork(stuck=False)
+    return problem_of(system, tuple(replace(goals[0], name=name) for name in names), final if end == FINAL else None)
+
+
+def told(
+    found: ReachGraph, stopped_by: str = "", options: Options | None = None, used_up: bool = False, **known: object
+) -> list[tuple[str, str]]:
+    what = replace(Known(named("".join(found.goals), found.end), graph=found), **known)  # type: ignore[arg-type]
+    verdicts = judge_goals(what, options or Options(), stopped_by, used_up)
+    return [(verdict.status, verdict.detail) for verdict in verdicts]
+
+
+WAYS = (("init", "a"), ("init", "b"), ("a", "final"), ("b", "final"))
+"""No way between a and b."""
 
 
 def test_only_an_edge_from_init_says_that_a_goal_is_reached() -> None:
@@ -31,36 +59,72 @@ def test_only_an_edge_from_init_says_that_a_goal_is_reached() -> None:
 
 
 def test_what_was_not_found_is_so_within_the_bound() -> None:
-    ways = [("init", "a"), ("init", "b"), ("a", "final"), ("b", "final")]
-    assert told(graph(*ways)) == [
+    assert told(graph(*WAYS)) == [
         (EXCLUDED, f"no run within K = 3 per goal covers it together with {other}") for other in "ba"
     ]
     assert told(graph(("init", "a"), ("a", "final")))[1] == (NOT_WITHIN_BOUND, "not reached from init within K = 3")
 
 
-def test_a_goal_that_others_keep_out_is_so_within_the_bound() -> None:
-    """a and b have no way to each other; from both there is one to d, and on to c."""
-    ways = [("init", g) for g in "abc"] + [(g, "final") for g in "abc"]
-    found = told(graph(*ways, ("d", "final"), ("init", "d"), ("a", "d"), ("b", "d"), ("d", "c"), goals="abcd"))
-    assert (
-        found[2:]
-        == [(EXCLUDED, "no chain was made, because within K = 3 per goal not all goals fit into one: a, b")] * 2
-    )
+@pytest.mark.parametrize(("stopped_by", "used_up"), [("interrupt", False), ("", True)])
+def test_what_ended_early_leaves_goals_undecided(stopped_by: str, used_up: bool) -> None:
+    by = stopped_by or "the effort"
+    assert told(graph(("init", "a"), ("a", "final")), stopped_by, used_up=used_up) == [
+        (UNDECIDED, f"stopped by {by}"),
+        (UNDECIDED, f"stopped by {by}; not reached from init within K = 3 so far"),
+    ]
 
 
-@pytest.mark.parametrize(
-    ("attempt", "status", "detail"),
-    [
-        (None, UNDECIDED, "no order of the goals was tried"),
-        (Status.UNKNOWN, UNDECIDED, "the solver gave up on the inputs for the covering path"),
-        (
-            Status.UNSAT,
-            NOT_WITHIN_BOUND,
-            "the graph has a covering path, but no inputs with K = 7 join a -> b in its order",
-        ),
-    ],
-)
-def test_a_path_of_the_graph_is_no_run(attempt: Status | None, status: str, detail: str) -> None:
+def test_a_path_of_the_graph_is_no_run() -> None:
     edges = [("init", "a"), ("a", "b"), ("b", END)]
-    tried = None if attempt is None else Attempt(attempt, None, ("a", "b"))
-    assert told(graph(*edges, end=END), tried) == [(status, detail)] * 2
+    assert told(graph(*edges, end=END)) == [
+        (UNDECIDED, "the solver gave up before a chain was found within K = 3")
+    ] * 2
+    detail = "the graph has a covering path, but no inputs with K = 7 join a -> b"
+    assert told(graph(*edges, end=END), failed=("a", "b"), failed_within=7) == [(NOT_WITHIN_BOUND, detail)] * 2
+
+
+def test_proofs_come_before_what_the_graph_tells() -> None:
+    uncoverable = {"a": Reason(UNREACHABLE, "a proof")}
+    assert told(graph(*WAYS), uncoverable=uncoverable)[0] == (UNREACHABLE, "a proof")
+    apart = told(graph(*WAYS), no_chain="all 9 states were searched")
+    assert [status for status, _ in apart] == [EXCLUDED] * 2
+    assert all(detail.endswith(": all 9 states were searched") for _, detail in apart)
+
+
+def test_a_goal_that_another_one_implies_has_its_verdict() -> None:
+    found = told(graph(*WAYS), represented={"b": "a"}, uncoverable={"a": Reason(UNREACHABLE, "a proof")})
+    assert found[1] == (UNREACHABLE, "as a, which implies it: a proof")
+
+
+def test_a_limit_on_the_length_is_named() -> None:
+    found = told(graph(*WAYS), options=Options(max_length=4))
+    assert found == [(NOT_WITHIN_BOUND, "no chain of at most 4 steps covers all goals: none was found")] * 2
+
+
+def test_a_goal_that_was_reached_names_its_own_test() -> None:
+    """Whatever stands in the way of a chain: it is reachable."""
+    system, goals, final = fork(stuck=True)
+    problem = problem_of(system, goals, final)
+    seen = {"near": run_by(system, 0)}
+    test = "reachable: a test of its own has 1 steps"
+    for changes, status in (
+        ({}, NOT_WITHIN_BOUND),
+        ({"no_chain": "a proof"}, EXCLUDED),
+        ({"chain": Judge(problem).chain(run_by(system, 1, 1, 0))}, EXCLUDED),
+    ):
+        known = replace(Known(problem, seen=seen), **changes)  # type: ignore[arg-type]
+        verdicts = {verdict.goal: verdict for verdict in judge_goals(known, Options(), "", False)}
+        assert verdicts["near"].status == status
+        assert test in verdicts["near"].detail
+    stopped = {v.goal: v for v in judge_goals(Known(problem, seen=seen), Options(), "interrupt", False)}
+    assert stopped["near"].detail == f"{test}; no chain with it was found before interrupt"
+
+
+def test_covered_goals_have_their_steps() -> None:
+    system, goals, final = fork(stuck=False)
+    problem = problem_of(system, (*goals, Goal("never", goals[0].antecedent.Iff(goals[1].antecedent), None, 99)), final)
+    known = Known(problem, chain=Judge(problem).chain(run_by(system, 0, 1, 1, 1, 0)))
+    verdicts = judge_goals(known, Options(), "", False)
+    assert [(v.status, v.step) for v in verdicts] == [(COVERED, 4), (COVERED, 1), (NOT_WITHIN_BOUND, None)] or [
+        (v.status, v.step) for v in verdicts[:2]
+    ] == [(COVERED, 4), (COVERED, 1)]

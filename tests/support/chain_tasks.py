@@ -47,7 +47,9 @@ def task(case: Case, ordering: str, limit: int, overlap: str = "allow", engine: 
         builder.extend()
         return True
 
-    return Prepared(questions, builder.graph, extended, choose_ordering(ordering), limit, builder=builder)
+    return Prepared(
+        questions, lambda: builder.graph().possible, extended, choose_ordering(ordering), limit, builder=builder
+    )
 
 
 def extended(task: Prepared) -> Prepared:

@@ -25,6 +25,7 @@ from bmc.system.run import Run
 from bmc.system.simulation import Simulator
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover.chain import Chain
+from chaincover.concretise import canonical
 from chaincover.concretise.canonical import Trials
 from chaincover.options import Options
 from chaincover.pipeline import generate
@@ -140,7 +141,7 @@ def test_trials_by_simulation_change_no_result(monkeypatch: pytest.MonkeyPatch) 
     goal = Goal("g", And(at(high, 0), at(BYTE.symbol("fr_big").Equals(BV(1, 8)), 2)), None, 2)
     found = []
     for steps in (20_000, 0):
-        monkeypatch.setattr(trials, "STEPS", steps)
+        monkeypatch.setattr(canonical, "STEPS", steps)
         chain = generate(Problem(follower(), (goal,), None)).chain
         assert chain is not None
         found.append(chain.run)

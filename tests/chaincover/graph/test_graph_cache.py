@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from command_line import chaincover
 from cruise import INIT, OFF, PROPERTIES, at_speed, button, cruise, prop
+from listeners import Told
 from machines import Case, random_machine
 from paper_examples import figure_5
 from problems import problem_of
@@ -21,11 +22,16 @@ from chaincover.graph import cache as graph_cache
 from chaincover.graph.cache import GraphCache, default_folder, graph_key
 from chaincover.graph.reachability import GraphBuilder, Level
 from chaincover.limits import Limits
-from chaincover.pipeline import ChainResult, Options, generate
+from chaincover.options import Options
+from chaincover.pipeline import generate
 from chaincover.problem import Problem
 from chaincover.questions import Questions
+from chaincover.result import ChainResult
 
 CRUISE: Case = (cruise(), PROPERTIES, INIT)
+ASKED = Options(engine="sat")
+"""The edges are asked for, not taken from the enumerated states."""
+
 CODE = """\
 typedef struct { int go; } t_in;
 typedef struct { int n; } t_st;
@@ -39,7 +45,8 @@ def same(a: ChainResult, b: ChainResult) -> bool:
     """Whether all is equal but the effort, and what queries happened to show beside their answers."""
 
     def bare(result: ChainResult) -> ChainResult:
-        return replace(result, cached=0, graph=replace(result.graph, queries=0, seconds=0.0, upper={}))
+        graph = replace(result.graph, queries=0, seconds=0.0, upper={})
+        return replace(result, answered=replace(result.answered, cached=0, effort=0.0, profile=()), graph=graph)
 
     return bare(a) == bare(b)
 
@@ -54,11 +61,11 @@ def kept(folder: Path) -> list[int]:
     return [level["depth"] for level in json.loads(place.read_text())["levels"]]
 
 
-@pytest.mark.parametrize("options", [Options(), Options(overlap="forbid"), Options(engine="sat"), Options(bound=6)])
+@pytest.mark.parametrize("options", [ASKED, replace(ASKED, overlap="forbid"), replace(ASKED, bound=6)])
 def test_the_second_run_takes_all_levels_from_disk(tmp_path: Path, options: Options) -> None:
     options = replace(options, cache=tmp_path / "deep" / "er")
     first, second = generate(problem_of(*CRUISE), options), generate(problem_of(*CRUISE), options)
-    assert (first.cached, second.cached) == (0, len(kept(tmp_path / "deep" / "er")))
+    assert (first.answered.cached, second.answered.cached) == (0, len(kept(tmp_path / "deep" / "er")))
     assert kept(tmp_path / "deep" / "er")[-1] == second.depth
     assert first.graph.queries > 0
     assert second.graph.queries == 0
@@ -66,6 +73,11 @@ def test_the_second_run_takes_all_levels_from_disk(tmp_path: Path, options: Opti
     assert same(first, second)
     assert same(first, replace(generate(problem_of(*CRUISE), replace(options, cache=None)), options=options))
     assert len(files(tmp_path / "deep" / "er")) == 1
+
+
+def test_enumerated_states_need_no_disk(tmp_path: Path) -> None:
+    assert generate(problem_of(*CRUISE), Options(cache=tmp_path)).answered.exact
+    assert files(tmp_path) == []
 
 
 @pytest.mark.usefixtures("no_found_invariants")
@@ -77,7 +89,7 @@ def test_runs_on_machines_are_the_same_with_and_without(tmp_path: Path, seed: in
     options = Options(bound=8, cache=tmp_path, engine="sat")
     first = generate(Problem(system, tuple((*goals, never)), final), options)
     again = generate(Problem(system, tuple((*goals, never)), final), options)
-    assert again.cached == len(kept(tmp_path)) > 1
+    assert again.answered.cached == len(kept(tmp_path)) > 1
     assert kept(tmp_path)[-1] == first.depth
     assert again.graph.queries == 0
     assert same(first, again)
@@ -85,7 +97,7 @@ def test_runs_on_machines_are_the_same_with_and_without(tmp_path: Path, seed: in
 
 def test_whatever_changes_the_graph_misses(tmp_path: Path) -> None:
     system, goals, final = CRUISE
-    options = Options(cache=tmp_path)
+    options = replace(ASKED, cache=tmp_path)
     generate(problem_of(*CRUISE), options)
     other = cruise(fixed=False)
     changed: list[tuple[Case, Options]] = [
@@ -98,25 +110,25 @@ def test_whatever_changes_the_graph_misses(tmp_path: Path) -> None:
         ((system, goals, None), options),
         (CRUISE, replace(options, overlap="forbid")),
         (CRUISE, replace(options, bound=5)),
-        (CRUISE, replace(options, explore=0)),
-        (CRUISE, replace(options, improve=0)),
+        (CRUISE, replace(options, effort=2.0)),
+        (CRUISE, replace(options, engine="z3")),
         ((replace(system, input_constraint=TRUE()), goals, final), options),
         ((replace(system, state=(replace(system.state[0], init=None), *system.state[1:])), goals, final), options),
     ]
     for case, wanted in changed:
-        assert generate(problem_of(*case), wanted).cached == 0
+        assert generate(problem_of(*case), wanted).answered.cached == 0
     assert len(files(tmp_path)) == 1 + len(changed)
-    assert generate(problem_of(*CRUISE), options).cached > 0
+    assert generate(problem_of(*CRUISE), options).answered.cached > 0
 
 
 def test_what_leaves_the_graph_alone_hits(tmp_path: Path) -> None:
     system, goals, final = CRUISE
-    options = Options(cache=tmp_path)
+    options = replace(ASKED, cache=tmp_path)
     generate(problem_of(*CRUISE), options)
     without = tuple(replace(goal, consequent=None) for goal in goals)
-    assert generate(Problem(system, tuple(without), final), options).cached > 0
-    assert generate(problem_of(*CRUISE), replace(options, improve=7, ordering="exact", time_limit=600.0)).cached > 0
-    assert generate(problem_of(*CRUISE), replace(options, query_limit=9.0)).cached == 0, (
+    assert generate(Problem(system, tuple(without), final), options).answered.cached > 0
+    assert generate(problem_of(*CRUISE), replace(options, ordering="exact", time_limit=600.0)).answered.cached > 0
+    assert generate(problem_of(*CRUISE), replace(options, query_limit=9.0)).answered.cached == 0, (
         "a limit by time is not repeatable"
     )
     assert len(files(tmp_path)) == 1
@@ -124,13 +136,15 @@ def test_what_leaves_the_graph_alone_hits(tmp_path: Path) -> None:
 
 def test_keys_differ_by_the_values_of_inputs_and_invariants() -> None:
     system, goals, final = figure_5()
-    key = graph_key(system, goals, final, ["allow", 60])
-    assert key == graph_key(*figure_5(), ["allow", 60])
+    problem = problem_of(system, goals, final)
+    key = graph_key(problem, [60])
+    assert key == graph_key(problem_of(*figure_5()), [60])
     narrow = replace(system, inputs=(replace(system.inputs[0], values=((0, 1),)),))
     stuck = replace(system, defined=goals[0].antecedent.substitute({}))
-    keys = {key, *(graph_key(s, goals, final, ["allow", 60]) for s in (narrow, stuck))}
-    keys |= {graph_key(system, goals, final, settings) for settings in (["allow", 6], ["allow6", 0], ["allow"])}
-    assert len(keys) == 6
+    keys = {key, *(graph_key(problem_of(s, goals, final), [60]) for s in (narrow, stuck))}
+    keys |= {graph_key(problem, settings) for settings in ([6], ["6", 0], [])}
+    keys.add(graph_key(problem_of(system, goals, final, "forbid"), [60]))
+    assert len(keys) == 7
 
 
 def test_levels_with_edges_that_the_solver_gave_up_on_are_not_kept(tmp_path: Path) -> None:
@@ -161,16 +175,16 @@ DAMAGE = {
 
 @pytest.mark.parametrize("kind", DAMAGE)
 def test_a_damaged_file_is_ignored_and_replaced(tmp_path: Path, kind: str) -> None:
-    options = Options(cache=tmp_path)
+    options = replace(ASKED, cache=tmp_path)
     first = generate(problem_of(*CRUISE), options)
     (place,) = files(tmp_path)
     whole = place.read_bytes()
     place.write_text(DAMAGE[kind](whole.decode()), encoding="utf-8", errors="surrogateescape")
     assert place.read_bytes() != whole
     again = generate(problem_of(*CRUISE), options)
-    assert again.cached == 0
+    assert again.answered.cached == 0
     assert same(first, again)
-    assert generate(problem_of(*CRUISE), options).cached == len(kept(tmp_path)) > 1
+    assert generate(problem_of(*CRUISE), options).answered.cached == len(kept(tmp_path)) > 1
     assert kept(tmp_path)[-1] == first.depth
 
 
@@ -178,31 +192,31 @@ def test_a_folder_that_cannot_be_used_is_no_error(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("in the way")
     for folder in (blocked, blocked / "below"):
-        result = generate(problem_of(*CRUISE), Options(cache=folder))
+        result = generate(problem_of(*CRUISE), replace(ASKED, cache=folder))
         assert result.chain is not None
-        assert result.cached == 0
+        assert result.answered.cached == 0
     assert blocked.read_text() == "in the way"
 
 
 def test_a_folder_that_is_a_file_name_of_the_cache(tmp_path: Path) -> None:
     """Where the file should lie is a folder."""
-    first = generate(problem_of(*CRUISE), Options(cache=tmp_path))
+    first = generate(problem_of(*CRUISE), replace(ASKED, cache=tmp_path))
     (place,) = files(tmp_path)
     place.unlink()
     place.mkdir()
-    again = generate(problem_of(*CRUISE), Options(cache=tmp_path))
+    again = generate(problem_of(*CRUISE), replace(ASKED, cache=tmp_path))
     assert same(first, again)
     assert os.listdir(tmp_path) == [place.name], "no temporary file is left"
 
 
 def test_a_file_that_cannot_be_touched_is_still_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = generate(problem_of(*CRUISE), Options(cache=tmp_path))
+    first = generate(problem_of(*CRUISE), replace(ASKED, cache=tmp_path))
 
     def denied(*args: object) -> None:
         raise PermissionError(1, "not permitted")
 
     monkeypatch.setattr(graph_cache.os, "utime", denied)
-    assert generate(problem_of(*CRUISE), Options(cache=tmp_path)).cached == len(kept(tmp_path)) > 1
+    assert generate(problem_of(*CRUISE), replace(ASKED, cache=tmp_path)).answered.cached == len(kept(tmp_path)) > 1
     assert kept(tmp_path)[-1] == first.depth
 
 
@@ -224,21 +238,17 @@ def test_only_the_files_used_last_are_kept(tmp_path: Path, monkeypatch: pytest.M
 
 @pytest.mark.usefixtures("no_found_invariants")
 def test_an_interrupted_run_is_continued(tmp_path: Path) -> None:
-    def progress(text: str) -> None:
-        if text.startswith("graph: K = 2"):
-            raise KeyboardInterrupt
-
     for case in (CRUISE, figure_5(), random_machine(4)):
         options = Options(cache=tmp_path / case[0].name, bound=9, engine="sat")
         whole = generate(problem_of(*case), replace(options, cache=None))
-        stopped = generate(Problem(*case, tuple(options), progress))
+        stopped = generate(problem_of(*case), options, Told("graph: K = 2"))
         assert (stopped.stopped_by, stopped.depth) == ("interrupt", 2)
         again = generate(problem_of(*case), options)
-        assert again.cached == 3
+        assert again.answered.cached == 3
         assert again.graph.queries < whole.graph.queries
         assert (again.graph.queries == 0) == (again.depth == 2)
         assert same(replace(whole, options=options), again)
-        assert generate(problem_of(*case), options).cached == len(kept(tmp_path / case[0].name)) >= again.cached
+        assert generate(problem_of(*case), options).answered.cached == len(kept(tmp_path / case[0].name)) >= again.answered.cached
         assert kept(tmp_path / case[0].name)[-1] == again.depth
 
 
@@ -300,7 +310,7 @@ def write_model(folder: Path, code: str = CODE) -> Path:
 
 def chain_of(source: Path, target: Path, *more: str) -> tuple[bytes, int]:
     """The chain's document, and the number of levels that came from disk."""
-    outcome = chaincover("generate", source, *GOALS, "-o", target, "--no-replay", *more)
+    outcome = chaincover("generate", source, *GOALS, "-o", target, "--no-replay", "--engine", "sat", *more)
     assert outcome.code == 0, outcome
     return (target / "chain.json").read_bytes(), json.loads((target / "run.json").read_text())["levels_from_cache"]
 

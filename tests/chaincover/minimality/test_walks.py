@@ -249,7 +249,7 @@ def test_variables_that_no_goal_depends_on_keep_their_start() -> None:
 
 
 def board_with_graph(case: Case, overlap: str, depth: int) -> tuple[Board, Kept]:
-    """A board that knows the graph of ``case`` up to K, on the reachable states; goals that nothing satisfies are out."""
+    """A board that knows the graph up to K, on the reachable states; goals that nothing satisfies are ruled out."""
     system, goals, final = case
     proved = Reachable(system, goals, final, 100_000).system
     board, kept = board_of((proved, goals, final), Options(overlap=overlap, engine="z3"))
