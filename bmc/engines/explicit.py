@@ -16,8 +16,8 @@ from bmc.engines.cost import BYTE, NODE, QUESTION, WORK, Cost
 from bmc.engines.protocol import Alternative, Answer, Deadline, OutOfTime, Session, Status
 from bmc.engines.reach import Reaches
 from bmc.errors import InputRefused
+from bmc.explicit.enumeration import affordable, enumerated
 from bmc.explicit.every_run import EveryRun, Way
-from bmc.explicit.explore import affordable, state_graph
 from bmc.explicit.paths import Check
 from bmc.explicit.queries import TooManyFree
 from bmc.explicit.reached import Completions, Reached
@@ -59,7 +59,7 @@ class ExplicitEngine:
                 return completions, reaches
         symbols = [*(var.symbol for var in system.state), *(var.symbol for var in system.inputs)]
         everything = [framed(symbol, 0) for symbol in symbols]
-        found = state_graph(replace(system, invariants=()), everything, affordable(system, STEPS))
+        found = enumerated(replace(system, invariants=()), everything, affordable(system, STEPS))
         self.cost.work += (STEPS if found is None else len(found.steps.nexts)) * NODE
         if found is None:
             text = f"{system.name} has too many reachable states, or input values, to be listed"

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from pysmt.fnode import FNode
 
-from bmc.explicit.explore import StateGraph
 from bmc.explicit.paths import Arrows, Check
+from bmc.explicit.state_graph import StateGraph
 from bmc.explicit.vectors import Column, compile_columns
 from bmc.formulas.unroll import unframed
 from bmc.system.transition import symbols_of

@@ -2,13 +2,16 @@
 
 What depends on one input alone, within a formula that depends on more, is all that the formula sees of that input.
 Two values are of one class if all these terms have the same value for both: found by evaluating them on every value;
-on a wide input where it is only compared with constants, between which nothing changes. Then combinations of inputs
-are put together in the same way, by the terms that depend on inputs alone.
+on a wide input where it is only compared with constants, between which nothing changes. Inputs that are compared or
+calculated with each other make a group, whose cases are told apart together (``bmc.explicit.splitting``).
+A table lists the classes of a group. Where the product of all tables is small, it is the inputs to try in every state;
+else they are told apart state by state.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import product
 from math import prod
 
@@ -17,17 +20,23 @@ import pysmt.operators as op
 from pysmt.fnode import FNode
 
 from bmc.explicit.rows import Rows
-from bmc.explicit.vectors import Column, arguments_of, column, compile_columns, walk
+from bmc.explicit.splitting import Cases, Splitter, TooManyCases, first_of_each
+from bmc.explicit.vectors import Column, Program, arguments_of, bits_of, column, walk
 from bmc.floats.format import FORMATS
 from bmc.floats.operations import operation_of
 from bmc.system.transition import InputVariable, StateVariable
 
 MOST_VALUES = 1 << 16
-"""Values of one input, or combinations of inputs, on which all terms are evaluated."""
+"""Values of one input that are all looked at; combinations of inputs to be tried in every state."""
+
+MOST_CASES = 1 << 14
+"""Cases of one group of inputs; where there are more, its inputs are told apart in each state by itself."""
 
 Variable = StateVariable | InputVariable
-Places = Mapping[FNode, tuple[str, int]]
-"""For each symbol of the formulas the name of its variable, and its step: at two steps two values are seen."""
+
+
+class TooManyValues(Exception):
+    """Inputs cannot be divided into few enough classes; the text says which, as the rest of a sentence."""
 
 
 def allowed_ranges(var: Variable) -> tuple[tuple[int, int], ...]:
@@ -48,54 +57,181 @@ def all_values(var: Variable) -> list[int]:
 
 def combinations(variables: Mapping[str, tuple[Sequence[int], int]]) -> Rows:
     """All combinations of (raw values, bits) by name, the last name's changing first."""
-    size = prod(len(values) for values, _ in variables.values())
-    columns, after = {}, size
-    for name, (values, bits) in variables.items():
-        after //= max(len(values), 1)
-        repeated = np.repeat(column(values, bits), after)
-        columns[name] = np.tile(repeated, size // max(len(repeated), 1))
+    tables = [Rows({name: column(values, bits)}, len(values)) for name, (values, bits) in variables.items()]
+    return _product(tables)
+
+
+def _product(tables: Sequence[Rows]) -> Rows:
+    """All combinations of the rows of ``tables``, those of the last one changing first."""
+    size = prod(len(table) for table in tables)
+    columns: dict[str, Column] = {}
+    after = size
+    for table in tables:
+        after //= max(len(table), 1)
+        for name, values in table.columns.items():
+            repeated = np.repeat(values, after)
+            columns[name] = np.tile(repeated, size // max(len(repeated), 1))
     return Rows(columns, size)
 
 
-def input_classes(
-    inputs: Sequence[InputVariable], formulas: Sequence[FNode], places: Places, constraint: Sequence[FNode], limit: int
-) -> Rows | None:
-    """One combination of values for each class of ``inputs``, the first of it; None if there are more than ``limit``.
+@dataclass(frozen=True)
+class InputTables:
+    """For each group of inputs the ``tables`` of its classes: the inputs' values by name, and those of ``leaves``.
 
-    Values from 0 up come first. Combinations that break one of ``constraint`` (over plain symbols) in every state are
-    left out, unless all do.
+    The leaves are terms over inputs alone, with the names of their columns.
     """
-    order = walk(list(formulas))
-    roots = set(formulas)
-    names = {var.name for var in inputs}
-    own = largest_terms(order, roots, {s: s for s, (name, _) in places.items() if name in names})
-    kept = {}
+
+    tables: tuple[Rows, ...]
+    leaves: Mapping[FNode, str]
+
+    @property
+    def size(self) -> int:
+        """How many combinations of classes there are."""
+        return prod(len(table) for table in self.tables)
+
+
+def input_tables(inputs: Sequence[InputVariable], formulas: Sequence[FNode]) -> Iterator[int | InputTables]:
+    """Yields the work done, now and then, and at last the tables; TooManyValues where there is no end to it.
+
+    ``formulas`` are over plain symbols. Values from 0 up come first.
+    """
+    order = walk(formulas)
+    names = [var.name for var in inputs]
+    symbols = {node: node.symbol_name() for node in order if node.is_symbol() and node.symbol_name() in names}
+    found = _input_terms(order, formulas, set(names))
+    leaves = {leaf: symbols.get(leaf, f"input#{number}") for number, leaf in enumerate(found)}
+    read = {leaf: {node.symbol_name() for node in walk([leaf]) if node.is_symbol()} for leaf in leaves}
+    own = largest_terms(order, set(formulas), symbols)
+    single: dict[str, Rows] = {}
     for var in inputs:
-        terms = {term: symbol for term, symbol in own.items() if places[symbol][0] == var.name}
-        if (values := _class_values(var, terms)) is None:
-            return None
-        kept[var.name] = (values, var.type.bits)
-    if prod(len(values) for values, _ in kept.values()) > max(limit, MOST_VALUES):
+        terms = {term: symbol for term, symbol in own.items() if symbols[symbol] == var.name}
+        yield min(value_count(var), MOST_VALUES) * (len(terms) + 1)
+        values = _class_values(var, terms)
+        single[var.name] = Rows({var.name: column(values, var.type.bits)}, len(values))
+    tables: list[Rows] = []
+    told: dict[FNode, str] = {}
+    for group in _groups(names, list(read.values())):
+        kept = {leaf: name for leaf, name in leaves.items() if read[leaf] <= set(group)}
+        try:
+            for step in _cases([single[name] for name in group], list(kept)):
+                if isinstance(step, int):
+                    yield step
+                else:
+                    tables.append(_with_leaves(step, kept))
+        except TooManyCases:
+            for name in group:
+                own_leaves = {leaf: text for leaf, text in kept.items() if read[leaf] == {name}}
+                tables.append(_with_leaves(single[name], own_leaves))
+            kept = {leaf: text for leaf, text in kept.items() if len(read[leaf]) == 1}
+        told.update(kept)
+    yield InputTables(tuple(tables), told)
+
+
+def _cases(single: Sequence[Rows], terms: Sequence[FNode]) -> Iterator[int | Rows]:
+    """The classes of a group of inputs, of which ``single`` has the values one by one. TooManyCases may be raised."""
+    if len(single) == 1:
+        yield single[0]
+        return
+    for step in Splitter(terms, single).split({}, {}, 1, MOST_CASES):
+        if isinstance(step, Cases):
+            parts = [rows.which(choice) for rows, choice in zip(single, step.choices, strict=True)]
+            yield Rows({name: values for part in parts for name, values in part.columns.items()}, len(step.source))
+        else:
+            yield step
+
+
+def _with_leaves(rows: Rows, leaves: Mapping[FNode, str]) -> Rows:
+    """``rows`` of inputs with the values of ``leaves``, by their names."""
+    computed = Program(list(leaves))(rows.columns)
+    columns = {name: np.broadcast_to(c, (len(rows),)) for name, c in zip(leaves.values(), computed, strict=True)}
+    return Rows({**columns, **rows.columns}, len(rows))
+
+
+def listed(names: Sequence[str]) -> str:
+    """``names`` as part of a sentence."""
+    shown = [f"'{name}'" for name in names]
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+def _groups(names: Sequence[str], together: Sequence[set[str]]) -> list[list[str]]:
+    """``names`` in groups, so that each of the sets ``together`` lies within one."""
+    group = {name: {name} for name in names}
+    for joined in together:
+        united = set().union(*(group[name] for name in joined))
+        group.update(dict.fromkeys(united, united))
+    different = {id(found): found for found in group.values()}
+    return [[name for name in names if name in found] for found in different.values()]
+
+
+_CONNECTIVES = frozenset((op.AND, op.OR, op.NOT, op.IMPLIES, op.IFF))
+
+
+def _input_terms(order: Sequence[FNode], roots: Sequence[FNode], names: set[str]) -> list[FNode]:
+    """The largest terms that read inputs only and are no connectives of others, in a repeatable order."""
+    only: dict[FNode, bool | None] = {}
+    for node in order:
+        if node.is_symbol():
+            only[node] = node.symbol_name() in names
+        else:
+            below = {only[a] for a in arguments_of(node)} - {None}
+            only[node] = None if not below else below == {True}
+    found: dict[FNode, None] = {}
+    todo = list(dict.fromkeys(roots))
+    seen = set(todo)
+    while todo:
+        node = todo.pop()
+        if only[node] and not _connects(node):
+            found[node] = None
+        elif only[node] is not None:
+            fresh = [a for a in arguments_of(node) if a not in seen]
+            seen.update(fresh)
+            todo += fresh
+    return list(found)
+
+
+def _connects(node: FNode) -> bool:
+    if operation_of(node) is not None:
+        return False
+    return node.node_type() in _CONNECTIVES or (node.is_ite() and not bits_of(node))
+
+
+def combined_classes(tables: InputTables, formulas: Sequence[FNode], constraint: Sequence[FNode]) -> Rows | None:
+    """One combination of values for each class of all inputs, the first of it; None if there are too many to compare.
+
+    Combinations that break one of ``constraint`` in every state are left out, unless all do.
+    """
+    if tables.size > MOST_VALUES:
         return None
-    found = combinations(kept)
-    found = _possible(found, constraint, names)
-    if len(found) <= MOST_VALUES:
-        common = largest_terms(order, roots, {s: step for s, (name, step) in places.items() if name in names})
-        found = found.which(_firsts(common, lambda term: _seen(term, places, found), len(found)))
-    return found if len(found) <= limit else None
+    rows = _product(tables.tables)
+    inputs = Rows({name: values for name, values in rows.columns.items() if not name.startswith("input#")}, len(rows))
+    kept = np.ones(len(rows), bool)
+    parts = [part for part in _conjuncts(constraint) if _reads_only(part, inputs)]
+    if parts:
+        for holds in Program(parts)(inputs.columns):
+            kept &= holds
+    rows = inputs.which(np.flatnonzero(kept)) if kept.any() and not kept.all() else inputs
+    order = walk(formulas)
+    groups = {node: True for node in order if node.is_symbol() and node.symbol_name() in inputs.columns}
+    terms = list(largest_terms(order, set(formulas), groups))
+    return rows.which(_firsts(Program(terms)(rows.columns), len(rows)))
+
+
+def _reads_only(part: FNode, rows: Rows) -> bool:
+    return all(node.symbol_name() in rows.columns for node in walk([part]) if node.is_symbol())
 
 
 def largest_terms(order: Sequence[FNode], roots: set[FNode], groups: Mapping[FNode, Hashable]) -> dict[FNode, FNode]:
     """The largest terms over symbols of one group alone, each with one of its symbols.
 
-    ``order`` as that of ``vectors.walk`` for the formulas ``roots``. Symbols without a group are of none.
+    ``order`` as that of ``vectors.walk`` for the formulas ``roots``. Symbols without a group are of none; terms that
+    have one count as symbols.
     """
     nothing, mixed = object(), object()
     group: dict[FNode, object] = {}
     symbol: dict[FNode, FNode] = {}
     found: dict[FNode, FNode] = {}
     for node in order:
-        if node.is_symbol():
+        if node.is_symbol() or node in groups:
             group[node] = groups.get(node, mixed)
             symbol[node] = node
         else:
@@ -111,31 +247,9 @@ def largest_terms(order: Sequence[FNode], roots: set[FNode], groups: Mapping[FNo
     return found
 
 
-def _seen(term: FNode, places: Places, rows: Rows) -> Column:
-    """The value of ``term`` for each combination."""
-    symbols = [node for node in walk([term]) if node.is_symbol()]
-    (values,) = compile_columns([term])({s.symbol_name(): rows.columns[places[s][0]] for s in symbols})
-    return np.broadcast_to(values, (len(rows),))
-
-
-def _firsts(terms: Mapping[FNode, FNode], seen: Callable[[FNode], Column], size: int) -> Column:
-    """The rows that differ in what is ``seen`` of them from every earlier one."""
-    label = np.zeros(size, np.int64)
-    for term in terms:
-        _, part = np.unique(seen(term), return_inverse=True)
-        _, label = np.unique(label * (int(part.max(initial=0)) + 1) + part, return_inverse=True)
-    _, first = np.unique(label, return_index=True)
-    return np.sort(first)
-
-
-def _possible(rows: Rows, constraint: Sequence[FNode], names: set[str]) -> Rows:
-    """``rows`` without those that break a part of ``constraint`` that reads inputs alone."""
-    kept = np.ones(len(rows), bool)
-    for part in _conjuncts(constraint):
-        symbols = {node.symbol_name() for node in walk([part]) if node.is_symbol()}
-        if symbols <= names:
-            kept &= compile_columns([part])(rows.columns)[0]
-    return rows.which(np.flatnonzero(kept)) if kept.any() else rows
+def _firsts(columns: Sequence[Column], size: int) -> Column:
+    """The rows that differ in ``columns`` from every earlier one."""
+    return first_of_each([np.broadcast_to(values, (size,)) for values in columns], np.ones(size, bool))
 
 
 def _conjuncts(formulas: Sequence[FNode]) -> list[FNode]:
@@ -149,26 +263,21 @@ def _conjuncts(formulas: Sequence[FNode]) -> list[FNode]:
     return found
 
 
-def _class_values(var: InputVariable, terms: Mapping[FNode, FNode]) -> list[int] | None:
-    """A raw value of each class of ``var``; None if there are too many to look at."""
+def _class_values(var: InputVariable, terms: Mapping[FNode, FNode]) -> list[int]:
+    """A raw value of each class of ``var``, which is read in ``terms`` (each with its symbol) only."""
     if value_count(var) <= MOST_VALUES:
         values = all_values(var)
     else:
         borders = {0, 1 << max(var.type.bits - 1, 0)}
         for term, symbol in terms.items():
             if not _collect_borders(term, symbol, borders):
-                return None
+                raise TooManyValues(f"the input '{var.name}' has {value_count(var)} values that can be told apart")
         values = _first_values(var, borders)
     if any(term is symbol for term, symbol in terms.items()):
         return values
     raw = column(values, var.type.bits)
-    firsts = _firsts(terms, lambda term: _on_values(term, terms[term], raw), len(values))
-    return [values[place] for place in firsts.tolist()]
-
-
-def _on_values(term: FNode, symbol: FNode, raw: Column) -> Column:
-    (values,) = compile_columns([term])({symbol.symbol_name(): raw})
-    return np.broadcast_to(values, raw.shape)
+    names = {symbol.symbol_name(): raw for symbol in terms.values()}
+    return [values[place] for place in _firsts(Program(list(terms))(names), len(values)).tolist()]
 
 
 def _raw_from_zero(var: Variable, values: object) -> list[int]:

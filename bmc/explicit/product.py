@@ -12,10 +12,9 @@ from typing import Protocol
 
 import numpy as np
 
-from bmc.explicit.explore import StateGraph
-from bmc.explicit.numbering import Numbering
 from bmc.explicit.paths import Arrows, Check
-from bmc.explicit.rows import Layout, Rows
+from bmc.explicit.rows import Layout, Numbering, Rows
+from bmc.explicit.state_graph import StateGraph
 from bmc.explicit.vectors import Column
 from bmc.system.transition import Valuation
 

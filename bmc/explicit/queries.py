@@ -13,10 +13,10 @@ import numpy as np
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, Bool, Symbol
 
-from bmc.explicit.explore import StateGraph
 from bmc.explicit.input_classes import largest_terms
 from bmc.explicit.product import Classes, Product
 from bmc.explicit.rows import Rows
+from bmc.explicit.state_graph import StateGraph
 from bmc.explicit.vectors import Column, compile_columns, walk
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import plain, unframed

@@ -1,4 +1,4 @@
-"""Compiling pysmt formulas to functions over arrays: each symbol stands for many values at once.
+"""Evaluating pysmt formulas on arrays: each symbol stands for many values at once.
 
 A column is an array of raw unsigned patterns in the narrowest unsigned type that holds the width; Booleans are
 ``bool`` arrays, and patterns of more than 64 bits Python integers (``object`` arrays). Columns of different shapes are
@@ -8,24 +8,23 @@ are done by the processor where that is bit by bit the same (``bmc.explicit.floa
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
 import pysmt.operators as op
-from numpy.typing import DTypeLike
 from pysmt.fnode import FNode
 
 from bmc.explicit.float_vectors import vector_operation
-from bmc.explicit.word_vectors import FUNCTIONS
 from bmc.floats.operations import Operation, operation_of
 
 Column = np.ndarray[Any, np.dtype[Any]]
 Columns = Mapping[str, Column]
 Compiled = Callable[[Columns], tuple[Column, ...]]
+Operator = Callable[..., Any]
+"""From the columns of a node's arguments to the column of the node."""
 
-INLINE_DEPTH, INLINE_LENGTH = 8, 300
 _WORDS: tuple[tuple[int, type[np.unsignedinteger[Any]]], ...] = (
     (8, np.uint8),
     (16, np.uint16),
@@ -52,7 +51,7 @@ def compile_columns(formulas: Sequence[FNode]) -> Compiled:
     What the columns have in common in shape the results have too; a constant is a column of one value. ValueError for
     an operator that is neither Boolean nor of bit-vectors.
     """
-    return _Writer(formulas).function()
+    return Program(formulas)
 
 
 def node_count(formulas: Sequence[FNode]) -> int:
@@ -71,207 +70,309 @@ def _floating(node: FNode) -> Operation | None:
     return found if found is not None and vector_operation(found) is not None else None
 
 
-def walk(formulas: Sequence[FNode]) -> list[FNode]:
-    """Every node to compute once, what it reads before it."""
+def walk(formulas: Iterable[FNode], leaves: Iterable[FNode] = ()) -> list[FNode]:
+    """Every node to compute once, what it reads before it; nothing below ``leaves``."""
     order: dict[FNode, None] = {}
-    stack = [(formula, False) for formula in reversed(formulas)]
+    cut = set(leaves)
+    stack: list[tuple[FNode, bool]] = [(formula, False) for formula in reversed(list(formulas))]
     while stack:
         node, expanded = stack.pop()
         if expanded:
             order[node] = None
         elif node not in order:
-            stack.append((node, True))
-            stack.extend((a, False) for a in reversed(arguments_of(node)) if a not in order)
+            below = () if node in cut else arguments_of(node)
+            if below:
+                stack.append((node, True))
+                stack.extend((a, False) for a in reversed(below) if a not in order)
+            else:
+                order[node] = None
     return list(order)
 
 
-def _bits(node: FNode) -> int:
+def bits_of(node: FNode) -> int:
+    """The width of ``node``, 0 for a Boolean."""
     kind = node.get_type()
     return 0 if kind.is_bool_type() else int(kind.width)
 
 
-class _Writer:
-    """Writes the function's source. ``_scope`` holds the constants and functions that the source names."""
+class Program:
+    """``formulas`` as a sequence of operations on columns. ``size`` is their number.
 
-    def __init__(self, formulas: Sequence[FNode]) -> None:
-        self._formulas = formulas
-        self._scope: dict[str, Any] = dict(FUNCTIONS)
-        self._constants: dict[tuple[int, Any], str] = {}
-        self._texts: dict[FNode, tuple[str, int]] = {}
-        self._lines: list[str] = []
+    ``leaves`` are terms whose columns are given by name, as those of symbols are.
+    """
 
-    def function(self) -> Compiled:
-        order = walk(self._formulas)
-        uses: dict[FNode, int] = dict.fromkeys(self._formulas, 1)
-        for node in order:
-            for argument in arguments_of(node):
-                uses[argument] = uses.get(argument, 0) + 1
-        for node in order:
-            self._write(node, uses[node] > 1)
-        results = "".join(f"{self._texts[formula][0]}, " for formula in self._formulas)
-        body = "\n".join(f"    {line}" for line in _with_ends([*self._lines, f"return ({results})"]))
-        exec(compile(f"def f(v):\n{body}", "<columns>", "exec"), self._scope)
-        made: Compiled = self._scope["f"]
-        return made
+    def __init__(self, formulas: Sequence[FNode], leaves: Mapping[FNode, str] | None = None) -> None:
+        given = leaves or {}
+        order = walk(formulas, given)
+        places = {node: place for place, node in enumerate(order)}
+        self._start: list[Any] = [None] * len(order)
+        self._read: list[tuple[int, str]] = []
+        operations: list[tuple[int, Operator, tuple[int, ...]]] = []
+        for place, node in enumerate(order):
+            if node in given:
+                self._read.append((place, given[node]))
+            elif node.is_constant():
+                self._start[place] = np.array([int(node.constant_value())], word(bits_of(node)))
+            elif node.is_symbol():
+                self._read.append((place, node.symbol_name()))
+            else:
+                operations.append((place, operator(node), tuple(places[a] for a in arguments_of(node))))
+        self._results = [places[formula] for formula in formulas]
+        self.size = len(operations)
+        kept = set(self._results)
+        self._operations: list[tuple[int, Operator, tuple[int, ...], tuple[int, ...]]] = []
+        for place, function, arguments in reversed(operations):
+            ended = tuple({a for a in arguments if a not in kept})
+            kept.update(ended)
+            self._operations.append((place, function, arguments, ended))
+        self._operations.reverse()
 
-    def _write(self, node: FNode, shared: bool) -> None:
-        if node.is_constant():
-            self._texts[node] = (self._constant(int(node.constant_value()), _bits(node)), 0)
-            return
-        if node.is_symbol():
-            text, depth, shared = f"v[{node.symbol_name()!r}]", 0, True
-        else:
-            arguments = [self._texts[a] for a in arguments_of(node)]
-            text = self._operation(node, [text for text, _ in arguments])
-            depth = 1 + max(depth for _, depth in arguments)
-        if shared or depth > INLINE_DEPTH or len(text) > INLINE_LENGTH:
-            name = f"t{len(self._lines)}"
-            self._lines.append(f"{name} = {text}")
-            text, depth = name, 0
-        self._texts[node] = (text, depth)
-
-    def _constant(self, value: int, bits: int) -> str:
-        """The name of a column of one value."""
-        key = (value, word(bits))
-        if key not in self._constants:
-            name = self._constants[key] = f"c{len(self._constants)}"
-            self._scope[name] = np.array([value], word(bits))
-        return self._constants[key]
-
-    def _operation(self, node: FNode, texts: Sequence[str]) -> str:
-        floating = _floating(node)
-        if floating is not None:
-            name = f"f{len(self._scope)}"
-            self._scope[name] = vector_operation(floating)
-            return f"{name}({', '.join(texts)})"
-        writer = _WRITERS.get(node.node_type())
-        if writer is None:
-            raise ValueError(f"cannot evaluate operator {op.op_to_str(node.node_type())}: not Boolean nor bit-vector")
-        return writer(self, node, texts)
-
-    def masked(self, node: FNode, text: str) -> str:
-        """``text`` cut to the width of ``node``, where its column is wider."""
-        bits = _bits(node)
-        return f"({text})" if exact(bits) else f"(({text}) & {self._constant((1 << bits) - 1, bits)})"
-
-    def cast(self, node: FNode, text: str, bits: int) -> str:
-        """The column of ``node`` as one for ``bits`` bits."""
-        return text if word(_bits(node)) is word(bits) else f"{text}.astype({self._type(bits)})"
-
-    def number(self, value: int, bits: int) -> str:
-        return self._constant(value, bits)
-
-    def _type(self, bits: int) -> str:
-        kind: DTypeLike = word(bits)
-        name = "k_" + np.dtype(kind).name
-        self._scope[name] = kind
-        return name
+    def __call__(self, columns: Columns) -> tuple[Column, ...]:
+        values = self._start.copy()
+        for place, name in self._read:
+            values[place] = columns[name]
+        for place, function, arguments, ended in self._operations:
+            if len(arguments) == 2:
+                values[place] = function(values[arguments[0]], values[arguments[1]])
+            else:
+                values[place] = function(*[values[a] for a in arguments])
+            for used in ended:
+                values[used] = None
+        return tuple([values[place] for place in self._results])
 
 
-def _with_ends(lines: Sequence[str]) -> list[str]:
-    """``lines`` with each temporary column given back after the last line that reads it."""
-    last = {name: number for number, line in enumerate(lines) for name in re.findall(r"\bt\d+\b", line)}
-    made = {line.split(" ", 1)[0] for line in lines[:-1]}
-    ended: dict[int, list[str]] = {}
-    for name, number in last.items():
-        if name in made and number < len(lines) - 1:
-            ended.setdefault(number, []).append(name)
-    found = []
-    for number, line in enumerate(lines):
-        found += [line, *([f"del {', '.join(ended[number])}"] if number in ended else [])]
-    return found
+def operator(node: FNode) -> Operator:
+    """What computes the column of ``node`` from those of ``arguments_of(node)``."""
+    floating = operation_of(node)
+    if floating is not None:
+        function = vector_operation(floating)
+        if function is not None:
+            return function
+    made = _OPERATORS.get(node.node_type())
+    if made is None:
+        raise ValueError(f"cannot evaluate operator {op.op_to_str(node.node_type())}: not Boolean nor bit-vector")
+    return made(node)
 
 
-def exact(bits: int) -> bool:
+def _exact(bits: int) -> bool:
     """Whether a column of ``bits`` bits wraps around by itself."""
-    return bits in (8, 16, 32, 64)
+    return bits in (0, 8, 16, 32, 64)
 
 
-Writing = Callable[[_Writer, FNode, Sequence[str]], str]
+def _number(value: int, bits: int) -> Column:
+    """A column of one value."""
+    return np.array([value], word(bits))
 
 
-def _joined(sign: str) -> Writing:
-    return lambda w, n, t: f"({f' {sign} '.join(t)})"
+def _masked(function: Operator) -> Callable[[FNode], Operator]:
+    """An operator on two columns, cut to the width of the node where its column is wider."""
+
+    def made(node: FNode) -> Operator:
+        bits = bits_of(node)
+        if _exact(bits):
+            return function
+        mask = _number((1 << bits) - 1, bits)
+        return lambda a, b: function(a, b) & mask
+
+    return made
 
 
-def _wrapped(sign: str) -> Writing:
-    return lambda w, n, t: w.masked(n, f" {sign} ".join(t))
+def _each(function: Operator) -> Callable[[FNode], Operator]:
+    """The same operator at every width; of more than two columns one after the other."""
+    return lambda node: function if len(arguments_of(node)) == 2 else lambda *columns: reduce(function, columns)
 
 
-def _called(name: str) -> Writing:
-    """A function of ``word_vectors`` that gets the width of the arguments after them."""
-    return lambda w, n, t: f"{name}({', '.join(t)}, {_bits(n.arg(0))})"
+def _with_width(function: Operator) -> Callable[[FNode], Operator]:
+    def made(node: FNode) -> Operator:
+        bits = bits_of(node.arg(0))
+        return lambda a, b: function(a, b, bits)
+
+    return made
 
 
-def _concat(w: _Writer, n: FNode, t: Sequence[str]) -> str:
-    bits, low = _bits(n), _bits(n.arg(1))
-    shift = w.number(low, bits)
-    return f"(({w.cast(n.arg(0), t[0], bits)} << {shift}) | {w.cast(n.arg(1), t[1], bits)})"
+def _cast(values: Column, kind: Any) -> Column:
+    return values if values.dtype == kind else values.astype(kind)
 
 
-def _extract(w: _Writer, n: FNode, t: Sequence[str]) -> str:
-    wide, bits, start = _bits(n.arg(0)), _bits(n), int(n.bv_extract_start())
-    text = f"({t[0]} >> {w.number(start, wide)})" if start else t[0]
-    if start + bits < wide and not (exact(bits) and word(bits) is not word(wide) and wide <= 64):
-        text = f"({text} & {w.number((1 << bits) - 1, wide)})"
-    return w.cast(n.arg(0), text, bits)
+def _negation(node: FNode) -> Operator:
+    bits = bits_of(node)
+    zero, mask = _number(0, bits), _number((1 << bits) - 1, bits)
+    return (lambda a: zero - a) if _exact(bits) else (lambda a: (zero - a) & mask)
 
 
-def _sign_extend(w: _Writer, n: FNode, t: Sequence[str]) -> str:
-    narrow, bits = _bits(n.arg(0)), _bits(n)
-    top = w.number(1 << (narrow - 1), bits)
-    return w.masked(n, f"({w.cast(n.arg(0), t[0], bits)} ^ {top}) - {top}")
+def _complement(node: FNode) -> Operator:
+    bits = bits_of(node)
+    mask = _number((1 << bits) - 1, bits)
+    return lambda a: a ^ mask
 
 
-def _rotate(w: _Writer, n: FNode, t: Sequence[str], left: int) -> str:
-    bits = _bits(n)
-    left %= bits
-    if not left:
-        return t[0]
-    return w.masked(n, f"({t[0]} << {w.number(left, bits)}) | ({t[0]} >> {w.number(bits - left, bits)})")
+def _concat(node: FNode) -> Operator:
+    bits, low = bits_of(node), bits_of(node.arg(1))
+    kind, shift = word(bits), _number(low, bits)
+    return lambda a, b: (_cast(a, kind) << shift) | _cast(b, kind)
 
 
-def _signed_compare(sign: str) -> Writing:
-    def write(w: _Writer, n: FNode, t: Sequence[str]) -> str:
-        bits = _bits(n.arg(0))
-        top = w.number(1 << (bits - 1), bits)
-        return f"(({t[0]} ^ {top}) {sign} ({t[1]} ^ {top}))"
+def _extract(node: FNode) -> Operator:
+    wide, bits, start = bits_of(node.arg(0)), bits_of(node), int(node.bv_extract_start())
+    kind, shift, mask = word(bits), _number(start, wide), _number((1 << bits) - 1, wide)
+    cut = start + bits < wide and not (_exact(bits) and kind is not word(wide) and wide <= 64)
 
-    return write
+    def extract(a: Column) -> Column:
+        part = a >> shift if start else a
+        return _cast(part & mask if cut else part, kind)
+
+    return extract
 
 
-_WRITERS: dict[int, Writing] = {
-    op.AND: _joined("&"),
-    op.OR: _joined("|"),
-    op.NOT: lambda w, n, t: f"(~{t[0]})",
-    op.IMPLIES: lambda w, n, t: f"(~{t[0]} | {t[1]})",
-    op.IFF: lambda w, n, t: f"({t[0]} == {t[1]})",
-    op.EQUALS: lambda w, n, t: f"({t[0]} == {t[1]})",
-    op.ITE: lambda w, n, t: f"where({t[0]}, {t[1]}, {t[2]})",
-    op.BV_NOT: lambda w, n, t: f"({t[0]} ^ {w.number((1 << _bits(n)) - 1, _bits(n))})",
-    op.BV_AND: _joined("&"),
-    op.BV_OR: _joined("|"),
-    op.BV_XOR: _joined("^"),
+def _zero_extend(node: FNode) -> Operator:
+    kind = word(bits_of(node))
+    return lambda a: _cast(a, kind)
+
+
+def _sign_extend(node: FNode) -> Operator:
+    narrow, bits = bits_of(node.arg(0)), bits_of(node)
+    kind, top, mask = word(bits), _number(1 << (narrow - 1), bits), _number((1 << bits) - 1, bits)
+    if _exact(bits):
+        return lambda a: (_cast(a, kind) ^ top) - top
+    return lambda a: ((_cast(a, kind) ^ top) - top) & mask
+
+
+def _rotate(left: int) -> Callable[[FNode], Operator]:
+    """Rotation by the step of the node, to the left (1) or to the right (-1)."""
+
+    def made(node: FNode) -> Operator:
+        bits = bits_of(node)
+        by = left * int(node.bv_rotation_step()) % bits
+        up, down, mask = _number(by, bits), _number(bits - by, bits), _number((1 << bits) - 1, bits)
+        return (lambda a: ((a << up) | (a >> down)) & mask) if by else (lambda a: a)
+
+    return made
+
+
+def _signed(function: Operator) -> Callable[[FNode], Operator]:
+    def made(node: FNode) -> Operator:
+        bits = bits_of(node.arg(0))
+        top = _number(1 << (bits - 1), bits)
+        return lambda a, b: function(a ^ top, b ^ top)
+
+    return made
+
+
+def _shift_left(node: FNode) -> Operator:
+    bits = bits_of(node)
+    mask = _number((1 << bits) - 1, bits)
+    if _exact(bits):
+        return lambda a, b: shift_left(a, b, bits)
+    return lambda a, b: shift_left(a, b, bits) & mask
+
+
+# What numpy does otherwise than SMT-LIB: division, shifts by the width or more.
+
+
+def _cut(values: Column, bits: int) -> Column:
+    """``values`` modulo 2 ** ``bits``."""
+    return values if _exact(bits) else values & _one((1 << bits) - 1, values)
+
+
+def _one(value: int, like: Column) -> Column:
+    """A column of one value, of the type of ``like``."""
+    return np.array([value], like.dtype)
+
+
+def _divisor(b: Column, zero: Column) -> Column:
+    """``b`` with 1 in place of 0."""
+    return b + zero.astype(b.dtype) if b.dtype != object else b + zero
+
+
+def unsigned_quotient(a: Column, b: Column, bits: int) -> Column:
+    """``bvudiv``: all ones for a divisor of 0."""
+    zero = b == 0
+    return np.where(zero, _one((1 << bits) - 1, a), a // _divisor(b, zero))
+
+
+def unsigned_remainder(a: Column, b: Column, bits: int) -> Column:
+    """``bvurem``: the dividend for a divisor of 0."""
+    zero = b == 0
+    return np.where(zero, a, a % _divisor(b, zero))
+
+
+def _magnitude(a: Column, bits: int) -> tuple[Column, Column]:
+    """Whether each value is negative, and its absolute value."""
+    negative = (a >> _one(bits - 1, a)) != 0
+    return negative, np.where(negative, _cut(_one(0, a) - a, bits), a)
+
+
+def signed_quotient(a: Column, b: Column, bits: int) -> Column:
+    """``bvsdiv``: rounds to zero; x / 0 is 1 for x < 0, else -1."""
+    (below, size), (under, divisor) = _magnitude(a, bits), _magnitude(b, bits)
+    zero = b == 0
+    quotient = size // _divisor(divisor, zero)
+    signed = np.where(below != under, _cut(_one(0, a) - quotient, bits), quotient)
+    return np.where(zero, np.where(below, _one(1, a), _one((1 << bits) - 1, a)), signed)
+
+
+def signed_remainder(a: Column, b: Column, bits: int) -> Column:
+    """``bvsrem``: the sign of the dividend; x rem 0 is x."""
+    (below, size), (_, divisor) = _magnitude(a, bits), _magnitude(b, bits)
+    zero = b == 0
+    rest = size % _divisor(divisor, zero)
+    return np.where(zero, a, np.where(below, _cut(_one(0, a) - rest, bits), rest))
+
+
+def shift_left(a: Column, b: Column, bits: int) -> Column:
+    """``bvshl``, not cut to the width."""
+    less = b < bits
+    return np.where(less, a << np.where(less, b, _one(0, b)), _one(0, a))
+
+
+def shift_right(a: Column, b: Column, bits: int) -> Column:
+    """``bvlshr``."""
+    less = b < bits
+    return np.where(less, a >> np.where(less, b, _one(0, b)), _one(0, a))
+
+
+def shift_right_signed(a: Column, b: Column, bits: int) -> Column:
+    """``bvashr``."""
+    by = np.minimum(b, _one(bits - 1, b))
+    top = _one(1 << (bits - 1), a)
+    if a.dtype == object:
+        return _cut(((a ^ top) - top) >> by, bits)
+    kind = np.dtype(f"i{a.dtype.itemsize}")
+    return _cut((((a ^ top) - top).view(kind) >> by.view(kind)).view(a.dtype), bits)
+
+
+_OPERATORS: dict[int, Callable[[FNode], Operator]] = {
+    op.AND: _each(np.bitwise_and),
+    op.OR: _each(np.bitwise_or),
+    op.NOT: lambda node: np.logical_not,
+    op.IMPLIES: lambda node: lambda a, b: ~a | b,
+    op.IFF: _each(np.equal),
+    op.EQUALS: _each(np.equal),
+    op.ITE: lambda node: np.where,
+    op.BV_NOT: _complement,
+    op.BV_AND: _each(np.bitwise_and),
+    op.BV_OR: _each(np.bitwise_or),
+    op.BV_XOR: _each(np.bitwise_xor),
     op.BV_CONCAT: _concat,
     op.BV_EXTRACT: _extract,
-    op.BV_ULT: _joined("<"),
-    op.BV_ULE: _joined("<="),
-    op.BV_NEG: lambda w, n, t: w.masked(n, f"{w.number(0, _bits(n))} - {t[0]}"),
-    op.BV_ADD: _wrapped("+"),
-    op.BV_SUB: _wrapped("-"),
-    op.BV_MUL: _wrapped("*"),
-    op.BV_UDIV: _called("unsigned_quotient"),
-    op.BV_UREM: _called("unsigned_remainder"),
-    op.BV_LSHL: lambda w, n, t: w.masked(n, f"shift_left({t[0]}, {t[1]}, {_bits(n)})"),
-    op.BV_LSHR: _called("shift_right"),
-    op.BV_ROL: lambda w, n, t: _rotate(w, n, t, n.bv_rotation_step()),
-    op.BV_ROR: lambda w, n, t: _rotate(w, n, t, -n.bv_rotation_step()),
-    op.BV_ZEXT: lambda w, n, t: w.cast(n.arg(0), t[0], _bits(n)),
+    op.BV_ULT: _each(np.less),
+    op.BV_ULE: _each(np.less_equal),
+    op.BV_NEG: _negation,
+    op.BV_ADD: _masked(np.add),
+    op.BV_SUB: _masked(np.subtract),
+    op.BV_MUL: _masked(np.multiply),
+    op.BV_UDIV: _with_width(unsigned_quotient),
+    op.BV_UREM: _with_width(unsigned_remainder),
+    op.BV_LSHL: _shift_left,
+    op.BV_LSHR: _with_width(shift_right),
+    op.BV_ROL: _rotate(1),
+    op.BV_ROR: _rotate(-1),
+    op.BV_ZEXT: _zero_extend,
     op.BV_SEXT: _sign_extend,
-    op.BV_SLT: _signed_compare("<"),
-    op.BV_SLE: _signed_compare("<="),
-    op.BV_COMP: lambda w, n, t: f"({t[0]} == {t[1]}).view(k_byte)",
-    op.BV_SDIV: _called("signed_quotient"),
-    op.BV_SREM: _called("signed_remainder"),
-    op.BV_ASHR: _called("shift_right_signed"),
+    op.BV_SLT: _signed(np.less),
+    op.BV_SLE: _signed(np.less_equal),
+    op.BV_COMP: lambda node: lambda a, b: (a == b).astype(np.uint8),
+    op.BV_SDIV: _with_width(signed_quotient),
+    op.BV_SREM: _with_width(signed_remainder),
+    op.BV_ASHR: _with_width(shift_right_signed),
 }

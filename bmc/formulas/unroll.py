@@ -43,6 +43,11 @@ def shift(formula: FNode, steps: int) -> FNode:
     return _renamed([formula], lambda symbol: _moved(symbol, steps))[0]
 
 
+def unplaced(formulas: Sequence[FNode]) -> list[FNode]:
+    """Formulas over framed symbols, each of one step, as they read over plain symbols."""
+    return _renamed(formulas, plain)
+
+
 def _moved(symbol: FNode, steps: int) -> FNode:
     name, step = unframed(symbol)
     return Symbol(f"{name}@{step + steps}", symbol.get_type())

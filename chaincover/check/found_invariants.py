@@ -14,8 +14,8 @@ from bmc.analysis.idle import names_in
 from bmc.analysis.state_values import Span, patterns_of
 from bmc.engines.protocol import Engine
 from bmc.errors import LimitReached
-from bmc.explicit.explore import StateGraph
 from bmc.explicit.rows import Rows
+from bmc.explicit.state_graph import StateGraph
 from bmc.formulas.value_sets import Ranges, common, united
 from bmc.invariants.candidates import candidates, facts_of, tightest, value_facts
 from bmc.invariants.facts import IMPLIES, values_told
@@ -83,7 +83,7 @@ def find_invariants(
 
     listed: set[str] = set()
     if graph is not None and isinstance(graph.states, Rows):
-        columns = graph.states.columns
+        columns = {name: column for name, column in graph.states.columns.items() if name not in graph.states.open}
         listed = set(columns)
         note(facts_of([var for var in shown if var.name in columns], columns), LISTED, states=len(graph.states))
     known = value_facts(system, lambda: not budget.left())

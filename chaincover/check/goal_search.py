@@ -15,7 +15,8 @@ from pysmt.shortcuts import Not
 
 from bmc.engines.protocol import Engine, Session, Status
 from bmc.errors import LimitReached
-from bmc.explicit.explore import EXACT_STATES, StateGraph, affordable, invariant_of, state_graph
+from bmc.explicit.enumeration import affordable, enumerated
+from bmc.explicit.state_graph import EXACT_STATES, StateGraph, invariant_of
 from bmc.formulas.unroll import at, plain, shift
 from bmc.system.transition import TransitionSystem, Valuation, conjunction, equal, symbols_of
 from chaincover.budget import Budget
@@ -68,7 +69,7 @@ def list_states(
 ) -> StateGraph | None:
     """The reachable states for ``find_facts``; None where they are too many, or there are no goals."""
     limit = affordable(system, explore)
-    return state_graph(replace(system, invariants=()), _asked_of(goals, final), limit) if limit and goals else None
+    return enumerated(replace(system, invariants=()), _asked_of(goals, final), limit) if limit and goals else None
 
 
 def facts_among(

@@ -14,7 +14,7 @@ from bmc.analysis.state_values import every_step, state_values, values_of
 from bmc.engines.anywhere import Anywhere
 from bmc.engines.protocol import Engine, Session, Status
 from bmc.errors import LimitReached, Location
-from bmc.explicit.explore import affordable, reachability_invariant
+from bmc.explicit.enumeration import affordable, reachability_invariant
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at
 from bmc.formulas.value_sets import NEVER

@@ -6,7 +6,7 @@ import networkx as nx
 import numpy as np
 from pysmt.fnode import FNode
 
-from bmc.explicit.explore import StateGraph
+from bmc.explicit.state_graph import StateGraph
 from bmc.system.transition import TransitionSystem
 from chaincover.graph.goal_runs import EnumeratedGoals, TooManyRuns, states_in
 from chaincover.problem import Problem

@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 from pysmt.fnode import FNode
 
-from bmc.explicit.explore import StateGraph
+from bmc.explicit.state_graph import StateGraph
 from bmc.explicit.vectors import Column
 from bmc.system.run import Run
 from bmc.system.transition import TransitionSystem

@@ -12,8 +12,8 @@ from math import inf
 
 import numpy as np
 
-from bmc.explicit.explore import StateGraph
 from bmc.explicit.paths import Arrows
+from bmc.explicit.state_graph import StateGraph
 from bmc.explicit.vectors import Column
 from chaincover.budget import Budget
 from chaincover.graph.goal_runs import EnumeratedGoals, states_in

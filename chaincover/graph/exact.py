@@ -8,7 +8,7 @@ from typing import overload
 
 from pysmt.fnode import FNode
 
-from bmc.explicit.explore import StateGraph
+from bmc.explicit.state_graph import StateGraph
 from bmc.system.hold import boundary
 from bmc.system.run import Run
 from chaincover.graph.goal_runs import Check

@@ -10,7 +10,8 @@ from pysmt.fnode import FNode
 
 from bmc.engines.protocol import Engine
 from bmc.errors import LimitReached
-from bmc.explicit.explore import IN_ARRAYS, StateGraph, invariant_of, state_graph
+from bmc.explicit.enumeration import affordable, enumerated
+from bmc.explicit.state_graph import StateGraph, invariant_of
 from bmc.formulas.unroll import at
 from bmc.invariants.candidates import EFFORT, self_found
 from bmc.invariants.induction import Prover
@@ -21,8 +22,8 @@ from properties.goal import Goal
 class Reachable:
     """The reachable states of ``system``, on what ``goals`` and ``final`` depend on, as far as ``limit`` allows.
 
-    ``limit`` is a number of steps simulated one by one; ``IN_ARRAYS`` times as many take no longer. 0: nothing is
-    explored. Found out when it is first asked for.
+    ``limit`` stands for the time that so many steps take one by one. 0: nothing is explored. Found out when it is
+    first asked for.
     """
 
     def __init__(
@@ -48,7 +49,7 @@ class Reachable:
         if not self._limit:
             return None
         try:
-            found = state_graph(self.plain, formulas, IN_ARRAYS * self._limit, self._check)
+            found = enumerated(self.plain, formulas, affordable(self.plain, self._limit), self._check)
         except LimitReached:
             return None
         return found if found and found.states else None

@@ -14,9 +14,9 @@ from math import inf
 
 import numpy as np
 
-from bmc.explicit.explore import StateGraph
-from bmc.explicit.numbering import Numbering
 from bmc.explicit.product import Product, product
+from bmc.explicit.rows import Numbering
+from bmc.explicit.state_graph import StateGraph
 from bmc.explicit.vectors import Column
 from bmc.system.run import Run
 from chaincover.graph.goal_runs import Check, goal_classes, run_of, states_in

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bmc.engines import choose
 from bmc.engines.protocol import Engine
-from bmc.explicit.explore import StateGraph
+from bmc.explicit.state_graph import StateGraph
 from chaincover.concretise.any_order import AnyOrder
 from chaincover.concretise.check_path import Concretizer
 from chaincover.minimality.segments import LeastLengths, SegmentSearch

@@ -12,7 +12,7 @@ from functools import cached_property
 from pysmt.fnode import FNode
 
 from bmc.engines.protocol import Status
-from bmc.explicit.explore import StateGraph
+from bmc.explicit.state_graph import StateGraph
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at
 from bmc.system.run import Run

@@ -7,7 +7,7 @@ from cruise import INIT, INPUTS, OFF, ON, PROPERTIES, cruise, enable, prop, tran
 from pysmt.fnode import FNode
 from pysmt.shortcuts import And, Not
 
-from bmc.explicit.explore import reachable_states
+from bmc.explicit.enumeration import reachable_states
 from bmc.system.simulation import Simulator
 from chaincover.chain import Hit
 from chaincover.minimality.direct_bound import FARTHEST
@@ -25,9 +25,9 @@ def pressed(result: ChainResult) -> list[str]:
 def changes() -> list[tuple[State, State]]:
     """All pairs of a reachable state and another state one step later."""
     system = cruise()
-    states = reachable_states(system, [], 10_000)
+    states = reachable_states(system, [], 10_000_000)
     assert states == ({},)
-    states = reachable_states(system, [p.antecedent for p in PROPERTIES], 10_000)
+    states = reachable_states(system, [p.antecedent for p in PROPERTIES], 10_000_000)
     assert states is not None
     assert len(states) == 8
     simulator = Simulator(system)

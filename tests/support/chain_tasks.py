@@ -13,7 +13,7 @@ from pysmt.fnode import FNode
 
 from bmc.engines import choose as choose_engine
 from bmc.engines.protocol import Alternative, Answer, Engine, Session, Status, check_in_turn
-from bmc.explicit.explore import reachability_invariant
+from bmc.explicit.enumeration import reachability_invariant
 from bmc.formulas.unroll import at
 from bmc.system.transition import TransitionSystem
 from chaincover.budget import Budget
@@ -47,7 +47,7 @@ def with_reachable_states(case: Case) -> Case:
     """``case`` with its reachable states as an invariant."""
     system, goals, final = case
     formulas = [goal.antecedent for goal in goals] + ([] if final is None else [at(final, 0)])
-    found = reachability_invariant(system, formulas, 100_000)
+    found = reachability_invariant(system, formulas, 100_000_000)
     return case if found is None else (replace(system, invariants=(found,)), goals, final)
 
 

@@ -10,7 +10,7 @@ from pysmt.fnode import FNode
 from random_systems import random_case
 
 from benchmarks.generated.systems import generated_case
-from bmc.explicit.explore import StateGraph
+from bmc.explicit.state_graph import StateGraph
 from bmc.system.hold import boundary, hold
 from bmc.system.transition import TransitionSystem
 from chaincover.graph.exact import Exhaustion, Least, coverable_sets, shortest_run

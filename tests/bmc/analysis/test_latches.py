@@ -12,7 +12,7 @@ from pysmt.shortcuts import BV, And, Ite, Not
 from random_systems import random_case
 
 from bmc.analysis.latches import latches
-from bmc.explicit.explore import state_graph
+from bmc.explicit.enumeration import enumerated
 from bmc.formulas.unroll import at
 from bmc.system.transition import BOOLEAN, InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover.chain import COVERED, NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNDECIDED, Verdict
@@ -65,7 +65,7 @@ def test_a_boolean_and_a_start_value_that_init_leaves_open() -> None:
 def test_no_run_brings_a_latch_back(seed: int) -> None:
     system = random_case(seed).system
     found = latches(system, {v.name for v in system.state})
-    graph = state_graph(system, [at(v.symbol, 0) for v in system.state], 10_000)
+    graph = enumerated(system, [at(v.symbol, 0) for v in system.state], 10_000_000)
     assert graph is not None
     for name, at_once in found.items():
         start = graph.states[graph.starts[0]][name]

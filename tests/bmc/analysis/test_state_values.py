@@ -18,7 +18,7 @@ from random_systems import random_case
 from bmc.analysis.state_values import every_step, state_values, values_of
 from bmc.engines import choose
 from bmc.errors import LimitReached
-from bmc.explicit.explore import reachable_states
+from bmc.explicit.enumeration import reachable_states
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at
 from bmc.formulas.value_sets import BOTH, NEVER, Ranges, contains, whole
@@ -186,7 +186,7 @@ def test_no_reachable_state_leaves_its_ranges(seed: int) -> None:
     system = random_case(seed).system
     sets = state_values(every_step(system))
     assert sets is not None
-    states = reachable_states(system, [at(v.symbol, 0) for v in system.state], 10_000)
+    states = reachable_states(system, [at(v.symbol, 0) for v in system.state], 10_000_000)
     assert states is not None
     for var in system.state:
         assert all(contains(sets[var.name], state[var.name]) for state in states)

@@ -13,7 +13,7 @@ from random_systems import random_case
 
 from bmc.analysis.live import live_state
 from bmc.analysis.validity import without_impossible
-from bmc.explicit.explore import state_graph
+from bmc.explicit.enumeration import enumerated
 from bmc.formulas.unroll import at
 from bmc.system.hold import hold
 from bmc.system.simulation import compile_formulas
@@ -61,7 +61,7 @@ def test_no_reachable_step_becomes_allowed_or_refused(seed: int) -> None:
     )
     observed = [v.symbol for v in system.state[:2]]
     left = without_impossible(system, observed)
-    states = state_graph(case.system, [at(v.symbol, 0) for v in case.system.state], 10_000)
+    states = enumerated(case.system, [at(v.symbol, 0) for v in case.system.state], 10_000_000)
     assert states is not None
     holds = compile_formulas([system.defined, left.defined])
     for state in states.states:

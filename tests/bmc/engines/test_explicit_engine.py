@@ -14,7 +14,7 @@ from random_systems import random_case
 from bmc.engines import choose
 from bmc.engines.protocol import Engine, Status
 from bmc.errors import InputRefused
-from bmc.explicit.explore import reachability_invariant
+from bmc.explicit.enumeration import reachability_invariant
 from bmc.formulas.unroll import at, shift
 from bmc.system.simulation import Simulator
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
@@ -26,7 +26,7 @@ from properties.goal import Goal
 def with_invariant(system: TransitionSystem) -> TransitionSystem:
     from dataclasses import replace
 
-    found = reachability_invariant(system, [at(var.symbol, 0) for var in system.state], 1_000_000)
+    found = reachability_invariant(system, [at(var.symbol, 0) for var in system.state], 1_000_000_000)
     return system if found is None else replace(system, invariants=(found,))
 
 

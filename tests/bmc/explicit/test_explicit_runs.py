@@ -9,11 +9,12 @@ import pytest
 from explicit import Explicit
 from random_systems import random_case
 
+from bmc.explicit.enumeration import enumerated
 from bmc.explicit.every_run import EveryRun
-from bmc.explicit.explore import StateGraph, state_graph
 from bmc.explicit.product import product
 from bmc.explicit.queries import Query
 from bmc.explicit.satisfied import MOST_ARROWS, Enumerated, Satisfied, TooManyNodes, Watched, satisfied
+from bmc.explicit.state_graph import StateGraph
 from bmc.formulas.unroll import at, shift
 
 
@@ -37,7 +38,7 @@ def setting(seed: int):  # type: ignore[no-untyped-def]
     case, rng = random_case(seed, goals=3, longest=2), random.Random(seed)
     system = case.system
     symbols = [*(var.symbol for var in system.state), *(var.symbol for var in system.inputs)]
-    graph = state_graph(system, [at(symbol, 0) for symbol in symbols], 100_000)
+    graph = enumerated(system, [at(symbol, 0) for symbol in symbols], 100_000_000)
     assert graph is not None
     picked = [(goal, rng.randint(0, 1)) for goal in rng.choices(case.goals, k=2)]
     formulas = [shift(goal.antecedent, later) for goal, later in picked]

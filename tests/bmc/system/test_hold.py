@@ -14,7 +14,7 @@ from held_runs import MOST, HeldRuns, Reached
 from pysmt.shortcuts import BV, And, Ite, Not
 from random_systems import RandomCase, random_case
 
-from bmc.explicit.explore import reachable_states, state_graph
+from bmc.explicit.enumeration import enumerated, reachable_states
 from bmc.formulas.unroll import framed
 from bmc.system.hold import MOST_TICKS, boundary, held_values, hold, own_part, released
 from bmc.system.run import Run
@@ -122,8 +122,8 @@ def test_all_states_are_listed_with_only_the_held_input_tried(seed: int) -> None
     case = random_case(seed, goals=2)
     system = hold(case.system, 3)
     formulas = [goal.antecedent for goal in case.goals]
-    graph = state_graph(system, formulas, 10_000)
-    listed = reachable_states(system, formulas, 10_000)
+    graph = enumerated(system, formulas, 10_000_000)
+    listed = reachable_states(system, formulas, 10_000_000)
     assert graph is not None
     assert listed is not None
     names, plain = list(graph.states[0]), Reached(system)
@@ -152,20 +152,18 @@ def test_all_states_are_listed_with_only_the_held_input_tried(seed: int) -> None
     assert all(len(steps) <= 1 for n, steps in enumerate(graph.steps) if n not in set(graph.free))
 
 
-def test_limits_count_held_steps() -> None:
-    """8 states, 2 inputs: 16 simulated steps suffice, 15 do not; nor do 16 where held steps are too long to keep."""
+def test_held_steps_are_enumerated_tick_by_tick() -> None:
+    """8 states in which the inputs are free; between them one state for each tick and kept input."""
     kind = ValueType("three_bits", 3)
     place, push = kind.symbol("hl_place"), BOOLEAN.symbol("hl_push")
     moved = Ite(push, place + BV(1, 3), place)
     free = TransitionSystem(
         "ring", (StateVariable("hl_place", kind, BV(0, 3), moved),), (InputVariable("hl_push", BOOLEAN),)
     )
-    seen = framed(place, 0).Equals(BV(1, 3))
-    graph = state_graph(hold(free, 5), [seen], 16)
+    graph = enumerated(hold(free, 3), [framed(place, 0).Equals(BV(1, 3))], 10_000_000)
     assert graph is not None
     assert len(graph.free) == 8
-    assert state_graph(hold(free, 5), [seen], 15) is None
-    assert state_graph(hold(free, 50), [seen], 16) is None
+    assert len(graph.states) == 8 + 8 * 2 * 2
 
 
 def test_holding_for_one_step_changes_nothing() -> None:

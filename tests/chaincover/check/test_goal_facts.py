@@ -17,7 +17,7 @@ from small_programs import program, project
 from bmc.engines.cost import Cost
 from bmc.engines.protocol import Alternative, Answer, Status
 from bmc.engines.z3 import Z3Engine
-from bmc.explicit.explore import state_graph
+from bmc.explicit.enumeration import enumerated
 from bmc.formulas.unroll import at, framed, shift
 from bmc.system.run import Run
 from bmc.system.transition import TransitionSystem, conjunction
@@ -144,7 +144,7 @@ def test_no_answer_is_no_fact(engine: GivesUp | Z3Engine) -> None:
 
 def test_a_long_trigger_search_gives_up(monkeypatch: pytest.MonkeyPatch) -> None:
     goal = Goal("far", conjunction([at(button, 0), *(at(Not(button), n) for n in range(1, 6)), at(OFF, 6)]), None, 6)
-    graph = state_graph(cruise(), [goal.antecedent], 1000)
+    graph = enumerated(cruise(), [goal.antecedent], 1_000_000)
     assert graph is not None
     with monkeypatch.context() as changed:
         changed.setattr(goal_runs, "MOST_STEPS", 3)
@@ -159,7 +159,7 @@ def test_a_goal_may_compare_its_last_step_with_its_first() -> None:
     same_speed = framed(speed, 2).Equals(framed(speed, 0))
     stays_off = [at(And(OFF, Not(enable)), 0), at(And(OFF, Not(enable), at_speed(1), gas), 1)]
     goal = Goal("back", And(*stays_off, same_speed), None, 2)
-    graph = state_graph(cruise(), [goal.antecedent], 1000)
+    graph = enumerated(cruise(), [goal.antecedent], 1_000_000)
     assert graph is not None
     found = trigger_states(graph, cruise(), goal)
     assert found is not None

@@ -13,7 +13,7 @@ from pysmt.shortcuts import BV, BVUGE, BVULE, TRUE, And, Ite, Not, Or
 from rich.console import Console
 
 from bmc.c.controller.ranges import membership
-from bmc.explicit.explore import reachable_states, state_graph
+from bmc.explicit.enumeration import enumerated, reachable_states
 from bmc.floats.compare import equal, is_nan, less
 from bmc.floats.format import FLOAT32, FLOAT64, FORMATS, Format, pattern
 from bmc.floats.ranges import between, every, values_in
@@ -190,10 +190,10 @@ FEW = tuple((raw, raw) for raw in sorted(pattern(value, FLOAT64) for value in (2
 
 def test_few_values_are_enumerated_and_many_are_not() -> None:
     formulas = [at(BYTE.symbol("fr_on").Equals(BYTE.symbol("fr_count")), 0)]
-    states = reachable_states(lamp(FEW), formulas, 10_000)
+    states = reachable_states(lamp(FEW), formulas, 10_000_000)
     assert states is not None
     assert len(states) == 8
-    graph = state_graph(lamp(FEW), formulas, 10_000)
+    graph = enumerated(lamp(FEW), formulas, 10_000_000)
     assert graph is not None
     assert [values["fr_temp"] for values in graph.inputs] == [low for low, _ in FEW[:3]], "-3 is like 20.5"
     table = tabulate(lamp(FEW), formulas, Clock(Limits()))
@@ -201,8 +201,8 @@ def test_few_values_are_enumerated_and_many_are_not() -> None:
     assert (table.size, table.inputs.size) == (8, 3)
     no_nan = between(pattern(0.0, FLOAT64), pattern(40.0, FLOAT64), FLOAT64)
     for ranges, size, classes in ((every(FLOAT64), 8, 3), (no_nan, 2, 2)):
-        assert reachable_states(lamp(ranges), formulas, 10_000) is None
-        assert state_graph(lamp(ranges), formulas, 10_000) is None
+        assert reachable_states(lamp(ranges), formulas, 10_000_000) is None
+        assert enumerated(lamp(ranges), formulas, 10_000_000) is None
         table = tabulate(lamp(ranges), formulas, Clock(Limits()))
         assert table is not None, "the solver finds one value of each class"
         assert (table.size, table.inputs.size) == (size, classes)

@@ -58,9 +58,9 @@ def test_nothing_of_the_search_is_imported(module: Path) -> None:
 
 
 def test_a_forbidden_import_would_be_found() -> None:
-    lines = ["def f():", "    from bmc.explicit import listing", "import chaincover.graph.edges"]
+    lines = ["def f():", "    from bmc.explicit import enumeration", "import chaincover.graph.edges"]
     text = "\n".join([*lines, "from chaincover import pipeline"])
-    assert strange(text) == ["bmc.explicit.listing", "chaincover.graph.edges", "chaincover.pipeline"]
+    assert strange(text) == ["bmc.explicit.enumeration", "chaincover.graph.edges", "chaincover.pipeline"]
     assert strange("from chaincover.options import Options") == ["chaincover.options.Options"]
     assert strange("from bmc.system.run import Run\nimport numpy") == []
 

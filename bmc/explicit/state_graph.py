@@ -1,0 +1,111 @@
+"""The graph of all reachable states of a system, and the invariant that they make."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from pysmt.fnode import FNode
+from pysmt.shortcuts import BV, TRUE, And, Not, Or
+
+from bmc.explicit.rows import Rows, Steps
+from bmc.system.hold import PHASE
+from bmc.system.transition import Condition, StateVariable, TransitionSystem, Valuation, conjunction, equal
+
+EXACT_STATES = 1000
+"""With more states than this the invariant only lists each variable's values."""
+
+
+@dataclass(frozen=True)
+class StateGraph:
+    """All reachable states of a system, on some of its variables, and the steps between them.
+
+    ``starts`` are indexes into ``states``; ``inputs`` holds combinations of input values, every input named;
+    ``steps[s]`` lists the allowed steps from state s as (index into ``inputs``, index of the next state). Where inputs
+    are held for ``hold`` steps, they change in the states ``free``; the others, within a held step, have at most one.
+    All are read like tuples, and kept in arrays.
+    """
+
+    states: Rows
+    starts: tuple[int, ...]
+    inputs: Rows
+    steps: Steps
+    hold: int = 1
+
+    @property
+    def free(self) -> Sequence[int]:
+        """The states, as indexes, in which inputs may change."""
+        if self.hold == 1:
+            return range(len(self.states))
+        found: list[int] = np.flatnonzero(self.states.columns[PHASE] == 0).tolist()
+        return found
+
+
+def invariant_of(system: TransitionSystem, states: Sequence[Valuation]) -> Condition | None:
+    """The proved invariant "one of ``states``", which are all that can be reached; None if it says nothing."""
+    variables = [var for var in system.state if var.name in states[0]]
+    formula = _one_of(variables, states) if len(states) <= EXACT_STATES else _each_among(variables, states)
+    return None if formula.is_true() else Condition(f"one of {len(states)} reachable states", formula, proved=True)
+
+
+_ANY = -1
+"""In place of a value that is open."""
+
+
+def _one_of(variables: Sequence[StateVariable], states: Sequence[Valuation]) -> FNode:
+    """The formula: the variables have the values of one of ``states``; built as a decision diagram."""
+    columns = [_values(var, states) for var in variables]
+    below = dict.fromkeys(zip(*columns, strict=True) if columns else [()], TRUE())
+    for var in reversed(variables):
+        above: dict[tuple[int, ...], dict[FNode, list[int]]] = {}
+        for values, formula in below.items():
+            above.setdefault(values[:-1], {}).setdefault(formula, []).append(values[-1])
+        below = {
+            prefix: Or([conjunction([_among(var, values), formula]) for formula, values in branches.items()])
+            for prefix, branches in above.items()
+        }
+    return below[()]
+
+
+def _each_among(variables: Sequence[StateVariable], states: Sequence[Valuation]) -> FNode:
+    """The formula: each variable has one of the values that it has in ``states``."""
+    return conjunction(_among(var, _values(var, states)) for var in variables)
+
+
+def _values(var: StateVariable, states: Sequence[Valuation]) -> list[int]:
+    """The values of ``var`` in ``states``."""
+    if not isinstance(states, Rows):
+        return [state[var.name] for state in states]
+    found: list[int] = states.columns[var.name].tolist()
+    if var.name in states.open:
+        return [_ANY if any_value else value for value, any_value in zip(found, states.open[var.name], strict=True)]
+    return found
+
+
+def _among(var: StateVariable, values: Iterable[int]) -> FNode:
+    """The formula: ``var`` has one of the raw ``values``."""
+    distinct = sorted(set(values))
+    if _ANY in distinct or len(distinct) == 1 << max(var.type.bits, 1):
+        return TRUE()
+    if not var.type.bits:
+        return var.symbol if distinct == [1] else Not(var.symbol)
+    return Or([_within(var, low, high) for low, high in _intervals(distinct)])
+
+
+def _within(var: StateVariable, low: int, high: int) -> FNode:
+    bits = var.type.bits
+    if low == high:
+        return equal(var.symbol, BV(low, bits))
+    return And(BV(low, bits).BVULE(var.symbol), var.symbol.BVULE(BV(high, bits)))
+
+
+def _intervals(values: Sequence[int]) -> list[tuple[int, int]]:
+    """Rising ``values`` as the fewest inclusive intervals."""
+    found: list[tuple[int, int]] = []
+    for value in values:
+        if found and found[-1][1] == value - 1:
+            found[-1] = (found[-1][0], value)
+        else:
+            found.append((value, value))
+    return found
