@@ -137,7 +137,7 @@ def test_a_chain_whose_replay_crashes_is_still_written(form: tuple[str, ...], tm
 
 INTERRUPTED_WHILE_LOADING = """\
 import os, signal, sys
-from chaincover import entry
+from chaincover.cli import entry
 
 class Interrupts:
     def find_spec(self, name, path, target=None):
