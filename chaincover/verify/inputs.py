@@ -2,6 +2,7 @@
 
 A formula sees of the inputs only the largest terms over inputs alone that are in it. Two combinations of inputs for
 which all these terms have the same values are of one class. Inputs that no common term reads are looked at apart.
+Where there are too many classes, z3 is asked for the outcomes that are possible in one state after the other.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
+from typing import Any
 
 import numpy as np
 from pysmt.exceptions import SolverReturnedUnknownResultError
@@ -19,7 +21,15 @@ from pysmt.shortcuts import BV, Not, Or, Solver
 
 from bmc.formulas.evaluate import compile_formulas, post_order
 from bmc.formulas.unroll import plain
-from bmc.system.transition import InputVariable, StateVariable, Valuation, conjunction, equal, symbols_of
+from bmc.system.transition import (
+    InputVariable,
+    StateVariable,
+    TransitionSystem,
+    Valuation,
+    conjunction,
+    equal,
+    symbols_of,
+)
 from chaincover.verify.limits import Clock
 from chaincover.verify.vectors import Column, Vectors, column
 
@@ -27,8 +37,10 @@ TOGETHER = 1 << 20
 """Combinations of values that are looked at one by one."""
 ALONE = 1 << 16
 """Values of one input that are looked at one by one."""
-BY_SOLVER = 4096
-"""Classes that z3 is asked for, one after the other."""
+BY_SOLVER = 64
+"""Classes, or outcomes in one state, that z3 is asked for, one after the other."""
+ONE_QUESTION = 20_000
+"""Steps tried that count as much as one question to z3."""
 
 _NONE, _STATE, _MIXED = object(), object(), object()
 
@@ -179,22 +191,93 @@ def _solved(group: list[InputVariable], terms: list[FNode], clock: Clock) -> lis
     solver.add_assertion(conjunction(_in_range(var) for var in group))
     rows: list[list[int]] = []
     while len(rows) <= BY_SOLVER and not clock.over:
-        solver.z3.set("rlimit", clock.resources())
-        try:
-            if not solver.solve():
-                return rows
-        except SolverReturnedUnknownResultError:
+        row = _model(solver, group, clock)
+        if row is None:
             return None
-        row = {var.name: int(solver.get_py_value(var.symbol)) for var in group}
+        if not row:
+            return rows
         rows.append(list(row.values()))
-        others = []
-        for term, value in zip(terms, look(row), strict=True):
-            if term.get_type().is_bool_type():
-                others.append(Not(term) if value else term)
-            else:
-                others.append(Not(term.Equals(BV(value, int(term.bv_width())))))
-        solver.add_assertion(Or(others))
+        solver.add_assertion(_unlike(terms, look(row)))
     return None
+
+
+def _model(solver: Any, inputs: Sequence[InputVariable], clock: Clock) -> dict[str, int] | None:
+    """Values of ``inputs`` that satisfy what was asserted; none if there are none, None if z3 gave up."""
+    solver.z3.set("rlimit", clock.resources())
+    solver.z3.set("timeout", (1 << 32) - 1 if clock.left is None else max(1, int(clock.left * 1000)))
+    try:
+        if not solver.solve():
+            return {}
+    except SolverReturnedUnknownResultError:
+        if "interrupted" in solver.z3.reason_unknown():
+            raise KeyboardInterrupt from None
+        return None
+    return {var.name: int(solver.get_py_value(var.symbol)) for var in inputs}
+
+
+def _unlike(terms: Sequence[FNode], values: Sequence[int]) -> FNode:
+    """The formula: one of ``terms`` has another value."""
+    others = []
+    for term, value in zip(terms, values, strict=True):
+        if term.get_type().is_bool_type():
+            others.append(Not(term) if value else term)
+        else:
+            others.append(Not(term.Equals(BV(value, int(term.bv_width())))))
+    return Or(others)
+
+
+class Outcomes:
+    """What can happen in one step from a state: one combination of inputs for each outcome, ``choices`` in all so far.
+
+    An outcome is the next state with what the goals see of the step. ``asked`` counts questions to z3.
+    """
+
+    def __init__(self, system: TransitionSystem, framed: Sequence[FNode], clock: Clock) -> None:
+        self.choices: list[Valuation] = []
+        self.asked = 0
+        self._system, self._clock = system, clock
+        terms = dict.fromkeys(var.next for var in system.state)
+        for term in largest_terms(framed, lambda s: s.symbol_name().rpartition("@")[2]):
+            terms[term.substitute({s: plain(s) for s in symbols_of(term)})] = None
+        names = {var.name for var in system.inputs}
+        self._terms = [term for term in terms if any(s.symbol_name() in names for s in symbols_of(term))]
+        allowed = conjunction([system.input_constraint, system.defined])
+        self._look = compile_formulas([allowed, *self._terms])
+        self._solver = Solver(name="z3", logic=QF_BV, random_seed=7)
+        self._solver.add_assertion(conjunction([allowed, *(_in_range(var) for var in system.inputs)]))
+
+    def of(self, state: Valuation) -> list[int] | None:
+        """The numbers of the choices from ``state``; None if there are too many, or z3 gave up."""
+        found: dict[tuple[int, ...], int] = {}
+        for number, known in enumerate(self.choices):
+            fine, *outcome = self._look({**state, **known})
+            if fine:
+                found.setdefault(tuple(outcome), number)
+        self._solver.push()
+        try:
+            here = [equal(v.symbol, v.type.constant(state[v.name])) for v in self._system.state]
+            self._solver.add_assertion(conjunction([*here, *(_unlike(self._terms, values) for values in found)]))
+            while len(found) <= BY_SOLVER:
+                self.asked += 1
+                choice = _model(self._solver, self._system.inputs, self._clock)
+                if choice is None or self._clock.over or self.asked * ONE_QUESTION > self._clock.limits.explored:
+                    return None
+                if not choice:
+                    return list(found.values())
+                fresh = self._look({**state, **choice})[1:]
+                found[fresh] = len(self.choices)
+                self.choices.append(choice)
+                self._solver.add_assertion(_unlike(self._terms, fresh))
+            return None
+        finally:
+            self._solver.pop()
+
+    def classes(self) -> InputClasses:
+        """All choices as columns."""
+        columns = {
+            v.name: column([choice[v.name] for choice in self.choices], v.type.bits) for v in self._system.inputs
+        }
+        return InputClasses(columns, len(self.choices))
 
 
 def _in_range(var: InputVariable) -> FNode:

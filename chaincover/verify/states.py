@@ -23,7 +23,7 @@ from bmc.system.original import NativeInterface
 from bmc.system.simulation import Simulator
 from bmc.system.transition import StateVariable, TransitionSystem, Valuation, conjunction, symbols_of
 from chaincover.project.values import Variable, show_value, shown
-from chaincover.verify.inputs import InputClasses, allowed_ranges, input_classes
+from chaincover.verify.inputs import InputClasses, Outcomes, allowed_ranges, input_classes
 from chaincover.verify.limits import Clock
 from chaincover.verify.vectors import WORD, Column, Vectors, column
 
@@ -115,12 +115,12 @@ def tabulate(system: TransitionSystem, formulas: Sequence[FNode], clock: Clock) 
     free = released(small)
     seen = [free.input_constraint, free.defined, *(var.next for var in free.state)]
     classes = input_classes(system.inputs, seen, formulas, clock)
-    if classes is None:
-        return None
     wanted = {s.symbol_name() for s in read}
     starts, open_fixed = _starts(small, wanted)
     if starts is None:
         return None
+    if classes is None:
+        return _OneByOne(small, Outcomes(free, formulas, clock), clock).run(starts, open_fixed)
     return _Explorer(small, classes, clock).run(starts, open_fixed)
 
 
@@ -243,6 +243,34 @@ class _Explorer:
             target=target[order],
             open_fixed=open_fixed,
         )
+
+
+class _OneByOne(_Explorer):
+    """Explores with the choices that z3 finds in each state."""
+
+    def __init__(self, system: TransitionSystem, outcomes: Outcomes, clock: Clock) -> None:
+        super().__init__(system, InputClasses({}, 1), clock)
+        self._outcomes = outcomes
+        self._choices = outcomes.choices
+        self._gave_up = False
+
+    def run(self, starts: Sequence[Valuation], open_fixed: bool) -> Table | None:
+        """The table, None above the limits."""
+        table = super().run(starts, open_fixed)
+        return None if table is None or self._gave_up else replace(table, inputs=self._outcomes.classes())
+
+    def _together(self, first: int, last: int) -> None:
+        self._each(first, last)
+
+    def _possible(self, state: Valuation) -> Iterable[int]:
+        if self._gave_up:
+            return ()
+        if self._system.hold > 1 and state.get(PHASE, 0):
+            held = {var.name: state.get(f"{PREFIX}{var.name}", 0) for var in self._system.inputs}
+            return [self._choices.index(held)]
+        found = self._outcomes.of(state)
+        self._gave_up = found is None
+        return found or ()
 
 
 def distinct(columns: Sequence[Column], size: int) -> tuple[Column, Column]:

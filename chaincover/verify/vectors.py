@@ -150,12 +150,12 @@ def _patterns(values: Column, form: Format) -> Column:
 
 def _one_by_one(node: FNode) -> Callable[..., Any]:
     """A node with wide words: Python computes each value by itself."""
-    compute = operation(node)
-    boolean, wide = _boolean(node), not _boolean(node) and node.bv_width() > WORD
     if node.is_constant():
         value = np.empty((), object)
         value[()] = int(node.constant_value())
         return lambda: value
+    compute = operation(node)
+    boolean, wide = _boolean(node), not _boolean(node) and node.bv_width() > WORD
 
     def on_columns(*columns: Any) -> Column:
         spread = np.broadcast_arrays(*columns)

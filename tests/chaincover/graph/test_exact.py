@@ -16,7 +16,7 @@ from pysmt.shortcuts import BV, FALSE, TRUE, And, Equals, Iff, Implies, Ite, Not
 from random_systems import RandomCase, random_case
 
 from bmc.errors import LimitReached
-from bmc.explicit.explore import reachable_states, state_graph
+from bmc.explicit.enumeration import enumerated, reachable_states
 from bmc.formulas.unroll import framed
 from bmc.system.run import Run
 from bmc.system.simulation import Simulator
@@ -221,7 +221,7 @@ def test_no_goals_need_only_the_end() -> None:
 def test_the_state_graph_has_the_reachable_states_and_their_steps(seed: int) -> None:
     case = random_case(seed)
     formulas = [goal.antecedent for goal in case.goals]
-    graph, states = state_graph(case.system, formulas, 10_000), reachable_states(case.system, formulas, 10_000)
+    graph, states = enumerated(case.system, formulas, 10_000_000), reachable_states(case.system, formulas, 10_000_000)
     assert graph is not None
     assert states is not None
     assert {tuple(s.items()) for s in graph.states} == {tuple(s.items()) for s in states}

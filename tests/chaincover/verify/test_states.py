@@ -1,0 +1,127 @@
+"""Reachable states with one input of each class, against classes found otherwise, and systems with wide inputs."""
+
+from __future__ import annotations
+
+import pytest
+from pysmt.shortcuts import BV, BVULE, BVULT, And, Ite, Not
+from random_systems import random_case
+
+from bmc.formulas.unroll import framed
+from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
+from chaincover.certificate import PathFact
+from chaincover.verify import states
+from chaincover.verify.explicit import ExplicitFacts
+from chaincover.verify.limits import Clock, Limits
+from chaincover.verify.search import search
+from chaincover.verify.setting import Setting
+from chaincover.verify.states import Table, tabulate
+from chaincover.verify.watch import Watch
+from chaincover.weights import INIT
+from properties.goal import Goal
+
+BYTE, WORD = ValueType("uint8", 8), ValueType("uint32", 32)
+
+
+def seen(table: Table) -> set[tuple[int, ...]]:
+    return {tuple(table.state(number).values()) for number in range(table.size)}
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_outcomes_by_solver_are_those_of_all_inputs(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    case = random_case(seed, goals=3)
+    setting = Setting(case.system, case.goals, case.final)
+    clock = Clock(Limits())
+    table = tabulate(setting.system, setting.formulas, clock)
+    monkeypatch.setattr(states, "input_classes", lambda *arguments: None)
+    other = tabulate(setting.system, setting.formulas, clock)
+    assert table is not None
+    assert other is not None
+    assert seen(table) == seen(other)
+    one, two = (Watch(found, setting, setting.names) for found in (table, other))
+    assert search(one, setting.names, clock).length == search(two, setting.names, clock).length
+
+
+def wide_system(limited: bool) -> Setting:
+    """A level that an input of 32 bits below 1000 raises by one where it is above 700, or above ten times the level."""
+    level, given = BYTE.symbol("ts_level"), WORD.symbol("ts_given")
+    floor = BV(700, 32) if limited else level.BVZExt(24) * BV(10, 32)
+    up = And(BVULT(floor, given), BVULT(level, BV(20, 8)))
+    system = TransitionSystem(
+        "wide",
+        (StateVariable("ts_level", BYTE, BV(0, 8), Ite(up, level + BV(1, 8), level)),),
+        (InputVariable("ts_given", WORD),),
+        input_constraint=BVULE(given, BV(999, 32)),
+    )
+    now, then, first = framed(level, 0), framed(level, 1), framed(given, 0)
+    goals = (
+        Goal("top", now.Equals(BV(20, 8)), None, 0),
+        Goal("stay", And(now.Equals(then), Not(now.Equals(BV(20, 8))), BVULT(BV(12, 32), first)), None, 1),
+    )
+    return Setting(system, goals, None)
+
+
+@pytest.mark.parametrize("limited", [True, False])
+def test_an_input_of_32_bits_under_an_assumption(limited: bool) -> None:
+    """Compared with constants it has classes; compared with the state it has outcomes in each state."""
+    setting, clock = wide_system(limited), Clock(Limits())
+    table = tabulate(setting.system, setting.formulas, clock)
+    assert table is not None
+    assert table.size == 21
+    watch = Watch(table, setting, setting.names)
+    found = search(watch, setting.names, clock)
+    assert found.length == 21
+    assert search(watch, setting.names, clock, 21).length is None
+    facts = ExplicitFacts(watch)
+    assert facts.holds(PathFact((INIT, "top"), 20))
+    assert not facts.holds(PathFact((INIT, "top"), 21))
+    # without staying above 12 by 13 or more: from level 2 on, where the floor moves with the level
+    assert facts.holds(PathFact((INIT, "stay"), 0 if limited else 2))
+    assert not facts.holds(PathFact((INIT, "stay"), 1 if limited else 3))
+
+
+def test_start_values_that_no_first_step_reads_are_not_told_apart() -> None:
+    first, kept = BYTE.symbol("ts_first"), BYTE.symbol("ts_kept")
+    given = BYTE.symbol("ts_in")
+    begun = first.Equals(BV(1, 8))
+    system = TransitionSystem(
+        "open",
+        (
+            StateVariable("ts_first", BYTE, BV(1, 8), BV(0, 8)),
+            StateVariable("ts_kept", BYTE, None, Ite(begun, given, kept)),
+        ),
+        (InputVariable("ts_in", BYTE, ((0, 3),)),),
+    )
+    goal = Goal("three", And(framed(first, 0).Equals(BV(0, 8)), framed(kept, 0).Equals(BV(3, 8))), None, 0)
+    table = tabulate(system, [framed(first, 0).Equals(BV(0, 8))], Clock(Limits()))
+    assert table is not None
+    assert table.size == 2
+    read = tabulate(system, [goal.antecedent], Clock(Limits()))
+    assert read is not None
+    assert (len(read.starts), read.size) == (256, 256 + 4), "the goal reads the start value"
+
+
+def test_a_timer_of_thousands_of_steps() -> None:
+    """Distances and a sub-path of more steps than any question to a solver is unrolled for."""
+    word = ValueType("uint16", 16)
+    timer, run = word.symbol("ts_timer"), BYTE.symbol("ts_run")
+    on = And(Not(run.Equals(BV(0, 8))), BVULT(timer, BV(4200, 16)))
+    system = TransitionSystem(
+        "timer",
+        (StateVariable("ts_timer", word, BV(0, 16), Ite(on, timer + BV(1, 16), BV(0, 16))),),
+        (InputVariable("ts_run", BYTE, ((0, 1),)),),
+    )
+    goals = tuple(
+        Goal(name, framed(timer, 0).Equals(BV(at, 16)), None, 0) for name, at in (("late", 4200), ("half", 2100))
+    )
+    setting, clock = Setting(system, goals, timer.Equals(BV(0, 16))), Clock(Limits())
+    table = tabulate(system, setting.formulas, clock)
+    assert table is not None
+    assert (table.size, table.steps) == (4201, 8402)
+    watch = Watch(table, setting, setting.names)
+    facts = ExplicitFacts(watch)
+    assert facts.holds(PathFact((INIT, "late"), 4200))
+    assert facts.holds(PathFact((INIT, "half", "late", "final"), 4201))
+    step, made = facts.against(PathFact((INIT, "half", "late", "final"), 4202))
+    assert (step, made.length) == (4201, 4201)
+    assert search(watch, setting.names, clock, 4201).complete
+    assert search(watch, setting.names, clock, 4202).length == 4201

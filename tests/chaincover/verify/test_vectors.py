@@ -1,0 +1,124 @@
+"""Formulas on whole columns against the definition of each operator, one value at a time."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pysmt.fnode import FNode
+from pysmt.shortcuts import (
+    BV,
+    BVSLE,
+    BVSLT,
+    BVULE,
+    BVULT,
+    And,
+    BVAdd,
+    BVAnd,
+    BVAShr,
+    BVComp,
+    BVConcat,
+    BVExtract,
+    BVLShl,
+    BVLShr,
+    BVMul,
+    BVNeg,
+    BVNot,
+    BVOr,
+    BVSDiv,
+    BVSExt,
+    BVSRem,
+    BVSub,
+    BVUDiv,
+    BVURem,
+    BVXor,
+    BVZExt,
+    Equals,
+    Iff,
+    Implies,
+    Ite,
+    Not,
+    Or,
+    Symbol,
+)
+from pysmt.typing import BOOL, BVType
+
+from bmc.floats.arithmetic import add, divide, multiply
+from bmc.floats.compare import less
+from bmc.floats.format import FLOAT32, FLOAT64, Format
+from bmc.formulas.evaluate import compile_formulas
+from chaincover.verify.vectors import Vectors, column
+
+WIDTHS = (3, 8, 32, 64, 70)
+SYMBOLS = {width: [Symbol(f"vec{width}_{n}", BVType(width)) for n in range(2)] for width in WIDTHS}
+FLAGS = [Symbol(f"vec_flag{n}", BOOL) for n in range(2)]
+WORDS = (BVAdd, BVSub, BVMul, BVUDiv, BVURem, BVLShl, BVLShr, BVAShr, BVAnd, BVOr, BVXor, BVSDiv, BVSRem)
+TESTS = (BVULT, BVULE, BVSLT, BVSLE, Equals)
+
+
+def term(rng: random.Random, width: int, depth: int) -> FNode:
+    if depth == 0:
+        return rng.choice([*SYMBOLS[width], BV(rng.getrandbits(width), width)])
+    kind = rng.randrange(len(WORDS) + 5)
+    one, other = term(rng, width, depth - 1), term(rng, width, depth - 1)
+    if kind < len(WORDS):
+        return WORDS[kind](one, other)
+    if kind == len(WORDS):
+        return rng.choice((BVNot, BVNeg))(one)
+    if kind == len(WORDS) + 1:
+        return Ite(flag(rng, depth - 1), one, other)
+    if kind == len(WORDS) + 2:
+        return BVExtract(BVConcat(one, other), width // 2, width // 2 + width - 1)
+    longer = rng.choice((BVSExt, BVZExt))(one, rng.choice((5, 70)))
+    return BVExtract(longer, 3, width + 2)
+
+
+def flag(rng: random.Random, depth: int) -> FNode:
+    if depth == 0:
+        return rng.choice(FLAGS)
+    if rng.random() < 0.5:
+        width = rng.choice(WIDTHS)
+        return rng.choice(TESTS)(term(rng, width, depth - 1), term(rng, width, depth - 1))
+    one, other = flag(rng, depth - 1), flag(rng, depth - 1)
+    bit = Equals(BVComp(SYMBOLS[8][0], SYMBOLS[8][1]), BV(1, 1))
+    return rng.choice((And(one, other, bit), Or(one, Not(other)), Iff(one, other), Implies(one, other)))
+
+
+def check(formulas: list[FNode], rows: list[dict[str, int]], widths: dict[str, int]) -> None:
+    columns = {name: column([row[name] for row in rows], width) for name, width in widths.items()}
+    found = [np.broadcast_to(part, (len(rows),)).tolist() for part in Vectors(formulas)(columns)]
+    compute = compile_formulas(formulas)
+    for number, row in enumerate(rows):
+        assert tuple(int(part[number]) for part in found) == compute(row)
+
+
+def patterns(rng: random.Random, width: int, special: tuple[int, ...] = ()) -> int:
+    top = (1 << max(width, 1)) - 1
+    return rng.choice((0, 1, top, (top + 1) // 2, *special, *(rng.randint(0, top) for _ in range(4))))
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.integers(0, 1 << 40))
+def test_words_and_flags(seed: int) -> None:
+    rng = random.Random(seed)
+    formulas = [flag(rng, 3), term(rng, rng.choice(WIDTHS), 3)]
+    widths = {symbol.symbol_name(): width for width in WIDTHS for symbol in SYMBOLS[width]}
+    widths |= {symbol.symbol_name(): 0 for symbol in FLAGS}
+    check(formulas, [{name: patterns(rng, width) for name, width in widths.items()} for _ in range(4)], widths)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 1 << 40), st.sampled_from((FLOAT32, FLOAT64)))
+def test_floating_operations_are_those_of_the_circuits(seed: int, form: Format) -> None:
+    rng = random.Random(seed)
+    x, y = (Symbol(f"vec_float{form.bits}_{n}", BVType(form.bits)) for n in range(2))
+    formulas = [add(x, y, form), multiply(x, y, form), divide(x, y, form), less(x, y, form)]
+    special = (form.sign, form.infinity, form.nan, form.infinity - 1)
+    names = [x.symbol_name(), y.symbol_name()]
+    rows = [{name: patterns(rng, form.bits, special) for name in names} for _ in range(4)]
+    canonical = [
+        {name: form.nan if raw & ~form.sign > form.infinity else raw for name, raw in row.items()} for row in rows
+    ]
+    check(formulas, canonical, dict.fromkeys(names, form.bits))

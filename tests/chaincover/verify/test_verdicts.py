@@ -1,0 +1,108 @@
+"""Verdicts about runs of any length: no chain exists, sets of goals that do not fit together, how many fit at most."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import Outcome, chaincover, write_files
+from small_programs import HEAD, program, project
+from verify_documents import Document, texts, verdicts, verify, wrong
+
+needs_compiler = pytest.mark.needs_compiler
+
+CHECK = "goals not covered"
+GOALS = ("--property", "one: cover(n == 1)", "--property", "two: cover(n == 2)", "--property", "any: cover(b)")
+EMPTY: Document = {
+    "goals": [],
+    "end": "end",
+    "overlap": "allow",
+    "invariants": [],
+    "edges": [{"from": "init", "to": "end", "at_least": 0}],
+    "paths": [],
+    "order_bound": 0,
+    "refuted": [0, 0],
+    "exhausted": 0,
+    "lower": 0,
+}
+
+
+@pytest.fixture
+def branches(tmp_path: Path) -> Path:
+    """A program in which the first input decides: n stays 1 or 2, and no run covers both."""
+    code = program("if (s->n == 0) s->n = i->a;", head=HEAD)
+    write_files(tmp_path, {"p/c.c": code, "p/chaincover.toml": project("[ranges]\na = '0..2'")})
+    return tmp_path
+
+
+def made(folder: Path, *options: str) -> Document:
+    """What ``generate`` writes for the goals, its verdicts without any proof."""
+    chaincover("generate", folder / "p", "-o", folder / "out", "--no-replay", "-q", *GOALS, *options)
+    document: Document = json.loads((folder / "out" / "chain.json").read_text())
+    for goal in document["goals"]:
+        goal["detail"] = ""
+    return document
+
+
+def without_chain(folder: Path, **claims: Any) -> Outcome:
+    """Verify a document of the goals that has no chain, with a certificate of ``claims``."""
+    document = made(folder, "--most")
+    document["chain"] = None
+    document["bounds"].update(length=None, lower=0, gap=None, minimal=False)
+    for goal in document["goals"]:
+        goal.update(verdict="excluded", step=None)
+    document["certificate"] = {**EMPTY, **claims}
+    return verify(document, folder, folder / "p")
+
+
+@needs_compiler
+def test_no_chain_exists(branches: Path) -> None:
+    outcome = without_chain(branches, conflicts=[["one", "two", "any"]])
+    assert outcome.code == 0, outcome.json
+    assert verdicts(outcome)[CHECK] == "holds"
+    assert "chain" not in verdicts(outcome)
+    assert "no chain covers one, two, any together: no run among all" in texts(outcome, CHECK)
+
+
+@needs_compiler
+def test_nothing_claimed_without_a_chain_is_nothing_wrong(branches: Path) -> None:
+    outcome = without_chain(branches)
+    assert (outcome.code, verdicts(outcome)[CHECK]) == (0, "not claimed")
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    ("claims", "text"),
+    [
+        ({"conflicts": [["one", "any"]]}, "no chain covers one, any together: a run of 1 steps does so: step 0:"),
+        ({"conflicts": [["one", "two"], ["two"]]}, "no chain covers two together: a run of 1 steps does so"),
+        ({"conflicts": [["one", "three"]]}, "three is no goal"),
+        ({"most": {"goals": ["one", "two", "any"], "number": 1}}, "a run of 1 steps does so: step 0: "),
+    ],
+)
+def test_a_wrong_claim_about_all_chains_is_found_out(claims: dict[str, Any], text: str, branches: Path) -> None:
+    outcome = without_chain(branches, **claims)
+    assert wrong(outcome) == {CHECK}
+    assert text in texts(outcome, CHECK)
+
+
+@needs_compiler
+def test_the_most_goals_of_one_chain(branches: Path) -> None:
+    document = made(branches, "--most")
+    assert sorted(goal["verdict"] for goal in document["goals"]) == ["covered", "covered", "excluded"]
+    for number, verdict in ((2, "holds"), (1, "WRONG"), (3, "WRONG")):
+        document["certificate"].update(most={"goals": ["one", "two", "any"], "number": number})
+        outcome = verify(document, branches, branches / "p")
+        assert verdicts(outcome)[CHECK] == verdict, outcome.json
+
+
+@needs_compiler
+def test_claims_of_runs_beyond_the_limits_are_left_open(branches: Path) -> None:
+    document = made(branches, "--most")
+    document["certificate"].update(conflicts=[["one", "two"]])
+    outcome = verify(document, branches, branches / "p", "--effort", "1e-9")
+    assert verdicts(outcome)[CHECK] == "not re-proved"
+    outcome = verify(document, branches, branches / "p", "--effort", "none")
+    assert (outcome.code, verdicts(outcome)[CHECK]) == (0, "holds")
