@@ -21,7 +21,6 @@ import click
 from benchmarks.engines.table import Measurement, heading, row
 from bmc.engines.bitwuzla import BitwuzlaEngine
 from bmc.engines.cost import Cost
-from bmc.engines.explicit import ExplicitEngine
 from bmc.engines.protocol import Engine
 from bmc.engines.sat import SatEngine
 from bmc.engines.z3 import Z3Engine
@@ -39,7 +38,6 @@ ENGINES: dict[str, Callable[[], Engine]] = {
     "z3": lambda: Z3Engine(trials=False),
     "sat": lambda: SatEngine(trials=False),
     "bitwuzla": lambda: BitwuzlaEngine(trials=False),
-    "explicit": ExplicitEngine,
 }
 """Solvers alone: trial runs for floating-point systems are off."""
 
@@ -97,7 +95,6 @@ def measured(task: Task, engine: Engine, limit: float) -> Measurement:
         solving=engine.cost.solving,
         preparing=engine.cost.preparing,
         weights=sorted((*edge, weight) for edge, weight in graph.weights.items()),
-        reachable_only=isinstance(engine, ExplicitEngine),
     )
 
 

@@ -12,7 +12,7 @@ class Measurement:
 
     Times are in seconds of the processor: ``solving`` for the answers, ``preparing`` other work of the solver's library
     (0 where the engine cannot tell).
-    ``weights`` are the edges found (source, target, steps) in order; ``reachable_only``: from reachable states.
+    ``weights`` are the edges found (source, target, steps) in order.
     """
 
     engine: str
@@ -24,7 +24,6 @@ class Measurement:
     solving: float
     preparing: float
     weights: list[tuple[str, str, int]]
-    reachable_only: bool = False
 
     @property
     def own(self) -> float:
@@ -42,20 +41,11 @@ def row(name: str, found: Sequence[Measurement]) -> str:
     """The line of one model: ratios to the first engine; ``different`` where finished graphs are not the same."""
     first = found[0]
     done = [m for m in found if m.finished]
-    same = all(_agree(done[0], m) for m in done)
+    same = all(m.weights == done[0].weights for m in done)
     edges = str(len(done[0].weights)) if done else ""
     depth = max(m.depth for m in found)
     cells = [name, str(first.goals), str(depth), edges if same else "different", *(_cell(m, first) for m in found)]
     return f"| {' | '.join(cells)} |"
-
-
-def _agree(m: Measurement, other: Measurement) -> bool:
-    """Whether two finished graphs may be of one system: the same, or one with longer edges from fewer states."""
-    if m.reachable_only == other.reachable_only:
-        return m.weights == other.weights
-    some, all_ = (m, other) if m.reachable_only else (other, m)
-    known = {(source, target): steps for source, target, steps in all_.weights}
-    return all(known.get((source, target), some.depth + 1) <= steps for source, target, steps in some.weights)
 
 
 def _cell(m: Measurement, first: Measurement) -> str:

@@ -25,7 +25,6 @@ from pysmt.shortcuts import TRUE
 from benchmarks.hard.table import OPEN, Result, summary, table
 from bmc.engines.auto import AutoEngine, hardness
 from bmc.engines.bitwuzla import BitwuzlaEngine
-from bmc.engines.explicit import ExplicitEngine
 from bmc.engines.portfolio import PortfolioEngine
 from bmc.engines.protocol import Engine
 from bmc.engines.sat import SatEngine
@@ -47,7 +46,6 @@ ENGINES: dict[str, Callable[[], Engine]] = {
     "z3": lambda: Z3Engine(trials=False),
     "bitwuzla": lambda: BitwuzlaEngine(trials=False),
     "portfolio": lambda: PortfolioEngine(trials=False),
-    "explicit": ExplicitEngine,
 }
 GRAPH = "graph"
 
@@ -155,7 +153,7 @@ def main(
     if one:
         print(json.dumps(asdict(measure_here(json.loads(sys.stdin.read()), one[0], float(one[1])))))
         return
-    chosen = list(engines) or [name for name in ENGINES if name != "explicit"]
+    chosen = list(engines) or list(ENGINES)
     every: list[list[Result]] = []
     for folder in sorted(path for path in CONTROLLERS.iterdir() if path.is_dir()):
         if names and folder.name not in names:

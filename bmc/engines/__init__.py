@@ -10,7 +10,7 @@ from bmc.errors import UsageError
 from bmc.system.transition import TransitionSystem
 
 AUTO = "auto"
-NAMES = (AUTO, "sat", "z3", "bitwuzla", "explicit", "portfolio")
+NAMES = (AUTO, "sat", "z3", "bitwuzla", "portfolio")
 
 
 def choose(name: str, memory: int | None = None) -> Engine:
@@ -38,10 +38,6 @@ def choose(name: str, memory: int | None = None) -> Engine:
         from bmc.engines.bitwuzla import BitwuzlaEngine
 
         return BitwuzlaEngine(memory)
-    if name == "explicit":
-        from bmc.engines.explicit import ExplicitEngine
-
-        return ExplicitEngine(memory)
     if name == "portfolio":
         from bmc.engines.portfolio import PortfolioEngine
 

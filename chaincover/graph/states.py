@@ -15,8 +15,8 @@ from chaincover.problem import Problem
 from chaincover.stages import wait_for
 from chaincover.weights import FINAL, INIT, ReachGraph
 
-ENUMERATING = ("auto", "explicit")
-"""The engines with which states are enumerated."""
+ENUMERATING = "auto"
+"""The engine with which states are enumerated; with any other one it answers all questions."""
 
 
 STATES_PORTION = 10_000_000
@@ -34,7 +34,7 @@ PER_UNIT = 20_000_000
 
 def enumerate_states(board: Board) -> None:
     """Enumerate the reachable states, on what the goals and the final condition depend on."""
-    if board.options.engine not in ENUMERATING:
+    if board.options.engine != ENUMERATING:
         return
     board.say("enumerate: reachable states")
     enumeration = enumeration_of(board.known.problem)

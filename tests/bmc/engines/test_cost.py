@@ -18,7 +18,7 @@ from bmc.formulas.unroll import at, framed
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
 
 BYTE = ValueType("uint8", 8)
-ENGINES = ["sat", "z3", "explicit", *(["bitwuzla"] if find_spec("bitwuzla") else [])]
+ENGINES = ["sat", "z3", *(["bitwuzla"] if find_spec("bitwuzla") else [])]
 
 
 def counter() -> TransitionSystem:
