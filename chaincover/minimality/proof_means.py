@@ -11,7 +11,7 @@ from bmc.explicit.state_graph import StateGraph
 from chaincover.concretise.any_order import AnyOrder
 from chaincover.concretise.check_path import Concretizer
 from chaincover.minimality.segments import LeastLengths, SegmentSearch
-from chaincover.minimality.walks import walks_in
+from chaincover.minimality.walks import Walks
 from chaincover.minimality.windows import WindowAnswers, WindowSearch
 from chaincover.options import Options
 from chaincover.problem import Problem
@@ -50,10 +50,10 @@ def means(
     """For the goals of ``tools``. ``engine`` is the one of ``questions_engine``, ``listed`` the reachable states."""
     parts = Concretizer(tools.system, list(tools.goals.values()), tools.final, engine, tools.budget)
     windows = WindowSearch(parts, AnyOrder(tools.goals, options.overlap), WINDOW_EFFORT)
-    walks = walks_in(tools.system, listed if options.exhaust else None, tools.goals, tools.final, options.overlap)
+    problem = Problem(tools.system, tuple(tools.goals.values()), tools.final, options.overlap)
+    walks = None if listed is None or not options.exhaust else Walks(problem, listed, check=tools.budget.check)
     if workers is None:
         return Means(walks or SegmentSearch(tools, options.overlap, options.improve, parts, progress), windows)
-    problem = Problem(tools.system, tuple(tools.goals.values()), tools.final, options.overlap)
     parcel = Parcel.of(problem, Engines(options.engine, options.memory_limit))
     office = Office(parcel, workers, tools.budget, engine.cost, progress)
     here = SegmentSearch(tools, options.overlap, options.improve, parts, progress)
