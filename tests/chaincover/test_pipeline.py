@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 import pytest
-from chaincover.minimality.direct_bound import lower_bound
 from cruise import INIT, PROPERTIES, cruise, prop
 from engine_doubles import NoRandomRuns, search_with
+from listeners import Told
 from pysmt.shortcuts import BV, BVULE, FALSE, TRUE, And, BVURem, Equals, Ite, Not
 from random_systems import random_case
 
 from bmc.engines import choose
 from bmc.engines.cost import Cost
 from bmc.engines.protocol import Answer, Status, check_in_turn
-from bmc.errors import CheckDisagreed, UsageError
+from bmc.errors import UsageError
 from bmc.formulas.unroll import at, framed
-from bmc.system.run import Run
-from bmc.system.simulation import Simulator
 from bmc.system.transition import BOOLEAN, Condition, InputVariable, StateVariable, TransitionSystem, ValueType
-from chaincover.chain import Chain, Plan, Violation
-from chaincover.concretise import enumerated_inputs as explicit_inputs
-from chaincover.minimality import proof
+from chaincover import pipeline
+from chaincover.chain import Violation
+from chaincover.minimality.windows import WindowSearch
 from chaincover.options import Options
 from chaincover.pipeline import generate
 from chaincover.problem import Problem
-from chaincover.replay.judge import Judge
-from chaincover.runs import first_chain
-from chaincover.weights import ReachGraph
+from chaincover.runs import random as random_runs
 from properties.goal import Goal
 
 BYTE = ValueType("uint8", 8)
@@ -53,24 +49,52 @@ def statuses(result) -> dict[str, str]:
 
 
 def test_goals_that_exclude_each_other_are_named() -> None:
-    result = generate(Problem(branches(), (at_place("one", 1), at_place("two", 2)), None), Options(bound=3))
-    assert result.chain is None
-    assert statuses(result) == {"one": "excluded", "two": "excluded"}
-    assert "two" in result.verdicts[0].detail
+    """The chain covers one of them; for the other there is a test of its own."""
+    result = generate(Problem(branches(), (at_place("one", 1), at_place("two", 2)), None))
+    assert result.chain is not None
+    (covered,) = result.chain.goals
+    (other,) = {"one", "two"} - {covered}
+    assert statuses(result) == {covered: "covered", other: "excluded"}
+    verdict = next(v for v in result.verdicts if v.goal == other)
+    assert f"no run covers it together with {covered}: " in verdict.detail
+    assert "reachable: a test of its own has 1 steps" in verdict.detail
+    assert result.no_chain
+    assert {name: run.length for name, run in result.tests.items()} == {other: 1}
+    assert not result.complete
+    assert result.certificate is not None
+    assert result.certificate.conflicts == (("one", "two"),)
 
 
-def test_unreachable_is_said_only_with_a_proof_and_the_rest_is_covered() -> None:
+def test_unreachable_is_said_only_with_a_proof_and_the_rest_is_covered(monkeypatch: pytest.MonkeyPatch) -> None:
     goals = [at_place("three", 3), at_place("one", 1)]
     assert statuses(generate(Problem(branches(), tuple(goals), None))) == {"three": "unreachable", "one": "covered"}
-    by_values = generate(Problem(branches(), tuple(goals), None), Options(bound=2, engine="sat"))
-    assert statuses(by_values) == {"three": "unreachable", "one": "covered"}
-    assert "proved invariants" in by_values.verdicts[0].detail
+    asked = Options(bound=8, engine="sat")
+    by_proof = generate(Problem(branches(), tuple(goals), None), asked)
+    assert statuses(by_proof) == {"three": "unreachable", "one": "covered"}
+    assert "proved by induction" in by_proof.verdicts[0].detail
+    kept = tuple(s for s in pipeline.STAGES if s.name not in ("invariants", "unreachable goals"))
+    monkeypatch.setattr(pipeline, "STAGES", kept)
     blind = generate(Problem(branches(), tuple(goals), None), Options(bound=2, engine="sat"))
     assert statuses(blind) == {"three": "not-within-bound", "one": "covered"}
     assert "K = 2" in blind.verdicts[0].detail
-    void = generate(Problem(branches(), (prop("void", FALSE()),), place.Equals(BV(0, 8))), Options(engine="sat"))
+    monkeypatch.undo()
+    void = generate(Problem(branches(), (prop("void", FALSE()),), place.Equals(BV(0, 8))))
     assert void.chain is None
     assert statuses(void) == {"void": "unreachable"}
+
+
+def test_a_goal_that_needs_more_than_sixty_steps() -> None:
+    """K is not bounded unless that is asked for."""
+    go = BOOLEAN.symbol("pl_go")
+    counter = StateVariable("pl_level", BYTE, BV(0, 8), Ite(go, level + 1, BV(0, 8)))
+    system = TransitionSystem("far", (counter,), (InputVariable("pl_go", BOOLEAN),))
+    goal = Goal("far", at(level.Equals(BV(75, 8)), 0), None, 0)
+    for engine in ("auto", "sat"):
+        result = generate(Problem(system, (goal,), None), Options(engine=engine))
+        assert result.chain is not None
+        assert (result.chain.length, result.bounds.minimal) == (75, True)
+    near = generate(Problem(system, (goal,), None), Options(bound=60))
+    assert (near.chain, statuses(near)) == (None, {"far": "not-within-bound"})
 
 
 def test_zero_goals_one_goal_and_goals_equal_to_the_ends() -> None:
@@ -118,47 +142,60 @@ def test_a_time_limit_gives_what_is_known() -> None:
     assert result.bounds.lower == 0
 
 
-def test_an_interrupt_during_the_last_stage_keeps_the_chain(monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(*arguments: object) -> Run:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(explicit_inputs, "canonicalise", interrupted)
-    result = generate(Problem(cruise(), tuple(PROPERTIES), None))
+def test_an_interrupt_during_the_last_stage_keeps_the_chain() -> None:
+    result = generate(Problem(cruise(), tuple(PROPERTIES), None), None, Told("inputs: canonical"))
     assert result.stopped_by == "interrupt"
     assert result.chain.length == 8
     assert set(statuses(result).values()) == {"covered"}
 
 
 def test_an_interrupt_while_the_graph_grows_leaves_what_random_runs_found() -> None:
-    def progress(text: str) -> None:
-        if "K = 1" in text:
-            raise KeyboardInterrupt
-
-    result = generate(Problem(cruise(), (*PROPERTIES, prop("void", FALSE())), None), progress=progress)
+    told = Told("graph: K = 1")
+    goals = (*PROPERTIES, prop("void", FALSE()))
+    result = generate(Problem(cruise(), goals, None), Options(engine="sat"), told)
     assert result.stopped_by == "interrupt"
-    assert result.depth == 1
-    assert statuses(result) == {"p1": "covered", "p2": "covered", "p3": "covered", "p4": "covered"} | {
-        "void": "unreachable"
-    }
-    assert 0 < result.bounds.lower <= 8 <= result.chain.length
+    assert {name: statuses(result)[name] for name in ("p1", "p2", "p3", "p4")} == dict.fromkeys(
+        ("p1", "p2", "p3", "p4"), "covered"
+    )
+    assert statuses(result)["void"] in ("undecided", "unreachable")
+    assert result.chain.length >= 8
+    assert result.bounds.lower <= 8
 
 
 def test_an_interrupt_while_the_graph_grows_leaves_other_goals_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
-    def progress(text: str) -> None:
-        if "K = 1" in text:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(first_chain.Simulated, "chain", lambda simulated: None)
-    result = generate(Problem(cruise(), (*PROPERTIES, prop("void", FALSE())), None), progress=progress)
-    assert result.stopped_by == "interrupt"
-    assert statuses(result) == {"p1": "undecided", "p2": "undecided", "p3": "undecided", "p4": "undecided"} | {
-        "void": "unreachable"
-    }
-    assert 0 < result.bounds.lower <= 8
+    kept = tuple(s for s in pipeline.STAGES if s.name in ("grow graph", "get chain"))
+    monkeypatch.setattr(pipeline, "STAGES", kept)
+    told = Told("graph: K = 1")
+    result = generate(Problem(cruise(), tuple(PROPERTIES), None), Options(engine="sat"), told)
+    assert (result.stopped_by, result.depth, result.chain) == ("interrupt", 1, None)
+    assert set(statuses(result).values()) == {"undecided"}
 
 
-@pytest.mark.parametrize("explore", [0, 100_000])
-def test_unknown_answers_never_become_unreachable(explore: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_improvement_is_told_at_once() -> None:
+    """Chains only get better, bounds only rise, and the last one told is the result."""
+    told = Told()
+    result = generate(Problem(cruise(), tuple(PROPERTIES), INIT), Options(engine="sat"), told)
+    assert len(told.results) > 2
+    lengths = [known.chain.length for known in told.results if known.complete]
+    lowers = [known.bounds.lower for known in told.results if known.complete]
+    assert lengths == sorted(lengths, reverse=True)
+    assert lowers == sorted(lowers)
+    assert all(known.bounds.lower <= 9 <= known.chain.length for known in told.results if known.complete)
+    assert (lengths[-1], lowers[-1]) == (result.chain.length, result.bounds.lower) == (9, 9)
+
+
+def test_effort_that_is_used_up_ends_a_run_with_its_best() -> None:
+    problem = Problem(cruise(), tuple(PROPERTIES), INIT)
+    result = generate(problem, Options(engine="z3", effort=0.001))
+    assert (result.used_up, result.stopped_by) == (True, "")
+    assert result.chain is not None
+    assert result.bounds.lower <= 9 <= result.chain.length
+    whole = generate(problem, Options(engine="z3"))
+    assert (whole.used_up, whole.bounds.minimal) == (False, True)
+    assert result.answered.effort < whole.answered.effort
+
+
+def test_unknown_answers_never_become_unreachable(monkeypatch: pytest.MonkeyPatch) -> None:
     class Session:
         def __init__(self, inner) -> None:
             self.inner = inner
@@ -181,11 +218,12 @@ def test_unknown_answers_never_become_unreachable(explore: int, monkeypatch: pyt
             return Session(choose("z3").session(system, source, goals))
 
     search_with(monkeypatch, Doubtful())
-    simulated = generate(Problem(cruise(), tuple(PROPERTIES), INIT), Options(bound=4))
+    options = Options(bound=4, engine="sat", effort=0.05)
+    simulated = generate(Problem(cruise(), tuple(PROPERTIES), INIT), options)
     assert set(statuses(simulated).values()) == {"covered"}
     assert simulated.bounds.lower <= 9 <= simulated.chain.length
-    monkeypatch.setattr(first_chain, "Simulated", NoRandomRuns)
-    result = generate(Problem(cruise(), tuple(PROPERTIES), INIT), Options(bound=4))
+    monkeypatch.setattr(random_runs, "RandomRuns", NoRandomRuns)
+    result = generate(Problem(cruise(), tuple(PROPERTIES), INIT), options)
     assert result.chain is None
     assert result.stopped_by == ""
     assert set(statuses(result).values()) <= {"undecided", "excluded"}
@@ -193,30 +231,18 @@ def test_unknown_answers_never_become_unreachable(explore: int, monkeypatch: pyt
 
 
 def test_wrong_options_are_usage_errors() -> None:
-    for options in (Options(bound=-1), Options(overlap="maybe"), Options(time_limit=0), Options(ordering="x")):
+    for options in (
+        Options(bound=-1),
+        Options(overlap="maybe"),
+        Options(time_limit=0),
+        Options(effort=0),
+        Options(engine="x"),
+    ):
         with pytest.raises(UsageError):
             generate(Problem(cruise(), tuple(PROPERTIES), None), options)
 
 
-def test_a_chain_below_the_bound_or_a_false_claim_is_a_disagreement() -> None:
-    graph = ReachGraph(("a",), "end", {}, {("init", "a"): 3, ("a", "end"): 1}, (), (), 0, 0, 0.0)
-    assert lower_bound(graph, 4).minimal
-    with pytest.raises(CheckDisagreed, match="below the proven"):
-        lower_bound(graph, 3)
-    checker = Judge(Problem(branches(), (at_place("one", 1),), place.Equals(BV(1, 8))))
-    plan = Plan(("init", "one", "final"), (1, 0))
-
-    def claim(*choices: int) -> Chain:
-        return checker.chain(plan, Simulator(branches()).run({"pl_place": 0}, [{"pl_choice": c} for c in choices]))
-
-    assert claim(1).length == 1
-    for wrong, message in (((2,), "final"), ((0, 1), "cover one at step 1"), ((7,), "input constraint")):
-        with pytest.raises(CheckDisagreed, match=message):
-            claim(*wrong)
-
-
 def test_timers_are_followed_step_by_step(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Runs show the distance of 20 steps: then it is only asked whether there is a shorter one."""
     go = BOOLEAN.symbol("pl_go")
     system = TransitionSystem(
         "timer",
@@ -224,52 +250,49 @@ def test_timers_are_followed_step_by_step(monkeypatch: pytest.MonkeyPatch) -> No
         (InputVariable("pl_go", BOOLEAN),),
     )
     goal = Goal("elapsed", And(at(Equals(level, BV(20, 8)), 0), framed(go, 0)), at(Equals(level, BV(21, 8)), 1), 1)
-    shown = generate(Problem(system, (goal,), Equals(level, BV(0, 8))), Options(engine="sat"))
-    assert (shown.depth, shown.graph.lower["init", "elapsed"], shown.graph.upper["init", "elapsed"]) == (19, 20, 20)
-    assert (shown.chain.length, shown.bounds.minimal) == (22, True)
-    listed = generate(Problem(system, (goal,), Equals(level, BV(0, 8))))
-    assert listed.depth < 19
-    assert (listed.chain.length, listed.bounds.minimal) == (22, True)
-    monkeypatch.setattr(first_chain, "Simulated", NoRandomRuns)
-    result = generate(Problem(system, (goal,), Equals(level, BV(0, 8))), Options(engine="sat"))
+    problem = Problem(system, (goal,), Equals(level, BV(0, 8)))
+    for engine in ("sat", "auto"):
+        result = generate(problem, Options(engine=engine))
+        assert (result.chain.length, result.bounds.minimal) == (22, True)
+    monkeypatch.setattr(random_runs, "RandomRuns", NoRandomRuns)
+    kept = tuple(s for s in pipeline.STAGES if s.name in ("grow graph", "get chain"))
+    monkeypatch.setattr(pipeline, "STAGES", kept)
+    result = generate(problem, Options(engine="sat"))
     assert result.depth >= 20
     assert result.graph.weights["init", "elapsed"] == 20
     assert (result.chain.length, result.bounds.minimal) == (22, True)
 
 
-def test_the_search_over_whole_chains_finds_what_no_lengthening_of_one_order_can() -> None:
+def test_the_search_over_whole_chains_finds_what_no_lengthening_of_one_order_can(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     case = random_case(345, goals=3, longest=2)
-    one_order = generate(Problem(case.system, tuple(case.goals), case.final), Options(bound=4, repair="none"))
+    problem = Problem(case.system, tuple(case.goals), case.final)
+    with monkeypatch.context() as patch:
+        kept = ("grow graph", "get chain", "other orders")
+        patch.setattr(pipeline, "STAGES", tuple(s for s in pipeline.STAGES if s.name in kept))
+        one_order = generate(problem, Options(bound=4, engine="sat", repair="none"))
     assert one_order.chain is None
     assert set(statuses(one_order).values()) <= {"not-within-bound", "unreachable"}
     assert "the graph has a covering path" in one_order.verdicts[0].detail
-    result = generate(Problem(case.system, tuple(case.goals), case.final), Options(bound=4))
+    result = generate(problem, Options(bound=4, engine="sat"))
     assert result.chain is not None
     assert result.bounds.minimal
 
 
-@pytest.mark.usefixtures("no_found_invariants")
 def test_an_interrupt_while_shortening_keeps_chain_and_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*arguments: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(proof.WindowShortener, "work", interrupted)
+    monkeypatch.setattr(WindowSearch, "shorter", interrupted)
     result = generate(Problem(cruise(), tuple(PROPERTIES), None), Options(engine="sat"))
     assert result.stopped_by == "interrupt"
-    assert result.chain.length == 10
-    assert 7 <= result.bounds.lower <= 8
+    assert result.chain.length >= 8 >= result.bounds.lower
     assert set(statuses(result).values()) == {"covered"}
 
 
 def test_a_limit_while_one_goal_is_sought_leaves_a_chain_for_the_others() -> None:
     """The level rises by the one key in three that is right, at place 0: random runs do not get to 20."""
-    told: list[str] = []
-
-    def progress(text: str) -> None:
-        told.append(text)
-        if "K = 13," in text:
-            raise KeyboardInterrupt
-
     key, start = BYTE.symbol("pl_key"), place.Equals(BV(0, 8))
     right = key.Equals(BVURem(level * level, BV(3, 8)))
     lock = StateVariable("pl_level", BYTE, BV(0, 8), Ite(And(start, right), level + 1, BV(0, 8)))
@@ -277,12 +300,14 @@ def test_a_limit_while_one_goal_is_sought_leaves_a_chain_for_the_others() -> Non
         state=(*branches().state, lock), inputs=(*branches().inputs, InputVariable("pl_key", BYTE, ((0, 2),)))
     )
     goals = [Goal("far", at(And(start, level.Equals(BV(20, 8))), 0), None, 0), at_place("one", 1)]
-    result = generate(Problem(Problem(system, tuple(goals), None), tuple(Options(engine="sat")), progress))
+    told = Told("graph: K = 1,")
+    result = generate(Problem(system, tuple(goals), None), Options(engine="sat"), told)
     assert result.stopped_by == "interrupt"
-    assert sum(text.startswith("inputs: init -> one") for text in told) == 1
     assert statuses(result) == {"far": "undecided", "one": "covered"}
-    assert "not reached from init within K = 13 so far" in result.verdicts[0].detail
+    assert "not reached from init within K = 1 so far" in result.verdicts[0].detail
     assert (result.chain.order, result.chain.length, result.bounds.minimal) == (("one",), 1, True)
+    whole = generate(Problem(system, tuple(goals), None), Options(engine="sat"))
+    assert (whole.chain.order, whole.chain.length, whole.bounds.minimal) == (("far", "one"), 21, True)
 
 
 def test_no_chain_is_longer_than_asked_for() -> None:
@@ -290,7 +315,8 @@ def test_no_chain_is_longer_than_asked_for() -> None:
     assert (within.chain.length, within.bounds.minimal) == (9, True)
     for options in (Options(max_length=8), Options(max_length=8, engine="sat")):
         short = generate(Problem(cruise(), tuple(PROPERTIES), INIT), options)
-        assert short.chain is None
-        assert short.bounds.lower == 9
-        assert set(statuses(short).values()) == {"not-within-bound"}
-        assert "no chain of at most 8 steps" in short.verdicts[0].detail
+        assert short.chain is None or (short.chain.length <= 8 and len(short.chain.goals) < len(PROPERTIES))
+        missed = [verdict for verdict in short.verdicts if verdict.status != "covered"]
+        assert missed
+        assert {verdict.status for verdict in missed} == {"not-within-bound"}
+        assert all("no chain of at most 8 steps" in verdict.detail for verdict in missed)

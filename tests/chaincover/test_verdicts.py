@@ -76,9 +76,7 @@ def test_what_ended_early_leaves_goals_undecided(stopped_by: str, used_up: bool)
 
 def test_a_path_of_the_graph_is_no_run() -> None:
     edges = [("init", "a"), ("a", "b"), ("b", END)]
-    assert told(graph(*edges, end=END)) == [
-        (UNDECIDED, "the solver gave up before a chain was found within K = 3")
-    ] * 2
+    assert told(graph(*edges, end=END)) == [(UNDECIDED, "the solver gave up before a chain was found within K = 3")] * 2
     detail = "the graph has a covering path, but no inputs with K = 7 join a -> b"
     assert told(graph(*edges, end=END), failed=("a", "b"), failed_within=7) == [(NOT_WITHIN_BOUND, detail)] * 2
 

@@ -66,7 +66,7 @@ def test_three_to_four_has_direct_weights_of_one() -> None:
 
 def test_repair_alone_fails_in_the_trap() -> None:
     wanted = extended(task(trap(), "asp", 4))
-    _, attempt = concretise(wanted.tools, Plan(("init", "v", "final"), (1, 1)), 4, print)
+    _, attempt = concretise(wanted.questions, Plan(("init", "v", "final"), (1, 1)), 4, print)
     assert attempt.status is Status.UNSAT
 
 

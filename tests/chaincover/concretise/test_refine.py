@@ -20,9 +20,9 @@ from random_systems import random_case
 from bmc.engines.protocol import Status
 from chaincover.chain import Plan
 from chaincover.concretise.abstraction import covering_order, covering_walk, refined
-from chaincover.concretise.path_constraints import constrained_chain
 from chaincover.concretise.refine import collapsed, goals_of, refined_chain
 from chaincover.concretise.repair import concretise
+from chaincover.limits import Limits
 from chaincover.orderings.exact import ExactOrdering
 from chaincover.weights import ReachGraph
 
@@ -151,19 +151,13 @@ def test_walks_without_end_are_given_up_and_the_graph_extended_before_giving_up(
     assert found.plan.path == ("init", "b", "a", "v", "end")
 
 
-def test_goals_set_aside_need_not_be_covered() -> None:
-    for search, ordering in ((refined_chain, TSP), (constrained_chain, "asp")):
-        found = search(replace(task(endless(), ordering, 1), aside=("b",)))
-        assert found.plan == Plan(("init", "a", "v", "end"), (1, 1, 0))
-
-
 def test_what_is_not_decided_is_never_called_impossible() -> None:
-    wanted = task(figure_5(), TSP, K)
-    assert refined_chain(replace(wanted, rounds=1)).status is Status.UNKNOWN
-    alone = refined_chain(replace(task(endless(), TSP, 1, engine=DoubtfulEngine()), effort=1))
-    assert alone.status is Status.UNKNOWN
-    assert alone.gave_up
-    assert alone.infeasible == ()
+    wanted = task(endless(), TSP, 1)
+    doubtful = replace(wanted.questions, engine=DoubtfulEngine(), limits=Limits(effort=1))
+    found = refined_chain(replace(wanted, questions=doubtful))
+    assert found.status is Status.UNKNOWN
+    assert found.gave_up
+    assert found.infeasible == ()
 
 
 def test_no_chain() -> None:

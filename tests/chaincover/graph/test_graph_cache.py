@@ -248,7 +248,11 @@ def test_an_interrupted_run_is_continued(tmp_path: Path) -> None:
         assert again.graph.queries < whole.graph.queries
         assert (again.graph.queries == 0) == (again.depth == 2)
         assert same(replace(whole, options=options), again)
-        assert generate(problem_of(*case), options).answered.cached == len(kept(tmp_path / case[0].name)) >= again.answered.cached
+        assert (
+            generate(problem_of(*case), options).answered.cached
+            == len(kept(tmp_path / case[0].name))
+            >= again.answered.cached
+        )
         assert kept(tmp_path / case[0].name)[-1] == again.depth
 
 

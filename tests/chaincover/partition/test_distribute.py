@@ -13,9 +13,9 @@ from benchmarks.generated.reference import COVERABLE, Reference
 from benchmarks.generated.systems import generated_case
 from chaincover.certificate import Certificate, EdgeFact, PathFact
 from chaincover.chain import COVERED
+from chaincover.options import Options
 from chaincover.partition.distribute import Distribution
 from chaincover.partition.several import generate_several
-from chaincover.pipeline import Options
 from chaincover.problem import Problem
 from chaincover.weights import END, FINAL, INIT, ReachGraph
 

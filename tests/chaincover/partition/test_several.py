@@ -15,9 +15,9 @@ from pysmt.shortcuts import BV, BVULE, Equals, Ite, Or
 from bmc.formulas.unroll import at
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover.chain import COVERED
-from chaincover.partition.conflicts import partition
+from chaincover.options import Options
+from chaincover.partition.conflicts import classes_without
 from chaincover.partition.several import generate_several
-from chaincover.pipeline import Options
 from chaincover.problem import Problem
 from properties.goal import Goal
 
@@ -87,9 +87,9 @@ def test_a_final_condition_that_some_goals_cannot_reach() -> None:
 def test_partition_is_the_fewest_classes() -> None:
     goals = [f"g{n}" for n in range(6)]
     wheel = [("g0", f"g{n}") for n in range(1, 6)] + [(f"g{n}", f"g{n % 5 + 1}") for n in range(1, 6)]
-    assert len(partition(goals, wheel)) == 4
-    assert partition(goals, []) == [goals]
-    assert len(partition(goals[:3], [("g0", "g1", "g2")])) == 2
+    assert len(classes_without(goals, wheel)) == 4
+    assert classes_without(goals, []) == [goals]
+    assert len(classes_without(goals[:3], [("g0", "g1", "g2")])) == 2
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)
@@ -97,7 +97,7 @@ def test_partition_is_the_fewest_classes() -> None:
 def test_partition_against_all_assignments(conflicts: list[set[int]]) -> None:
     goals = [f"g{n}" for n in range(5)]
     sets = [tuple(f"g{n}" for n in sorted(c)) for c in conflicts]
-    found = partition(goals, sets)
+    found = classes_without(goals, sets)
     assert sorted(g for part in found for g in part) == goals
     assert not any(set(c) <= set(part) for c in sets for part in found)
     if len(found) > 1:

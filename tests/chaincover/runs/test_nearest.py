@@ -9,6 +9,7 @@ from chain_checks import check_chain
 from engine_doubles import GivesUpAfter
 from explicit import Explicit
 from machines import Case, Machine, fork, random_machine
+from problems import problem_of
 from pysmt.shortcuts import And
 from random_systems import random_case
 
@@ -20,8 +21,8 @@ from bmc.formulas.unroll import at
 from bmc.system.run import Run
 from bmc.system.simulation import Simulator
 from chaincover.limits import Limits
-from chaincover.problem import Problem
 from chaincover.questions import Questions
+from chaincover.replay.judge import Judge
 from chaincover.runs.nearest import NearestFirst
 from properties.goal import Goal
 
@@ -39,11 +40,14 @@ def made(seed: int) -> Case:
 
 
 def nearest(
-    case: Case, overlap: str, engine: Engine | None = None, limit: int = LIMIT, budget: Limits | None = None
+    case: Case, overlap: str, engine: Engine | None = None, limit: int = LIMIT, limits: Limits | None = None
 ) -> Run | None:
-    system, goals, final = case
-    tools = Questions(Problem(system, tuple(goals), final), engine or choose_engine("z3"), budget or Limits())
-    return NearestFirst(tools, [goal.name for goal in goals], overlap, limit).run()
+    """The run of a chain through all goals that goes to the nearest goal each time; None where that leads to none."""
+    problem = problem_of(*case, overlap)
+    questions = Questions(problem, engine or choose_engine("z3"), limits or Limits())
+    run = NearestFirst(questions, problem.names, limit).run()
+    chain = None if run is None else Judge(problem).chain(run)
+    return None if chain is None or len(chain.goals) < len(problem.goals) else chain.run
 
 
 @pytest.mark.slow
@@ -148,4 +152,4 @@ def test_nothing_where_the_solver_gives_up_on_any_query() -> None:
 
 def test_the_end_of_time_is_told() -> None:
     with pytest.raises(LimitReached):
-        nearest(fork(stuck=False), "allow", budget=Limits(1e-9))
+        nearest(fork(stuck=False), "allow", limits=Limits(1e-9))
