@@ -130,14 +130,14 @@ class _Verdicts:
             return Verdict(goal, UNDECIDED, detail=f"stopped by {self._limit()}{self._so_far(goal)}")
         if self._too_long():
             return Verdict(goal, NOT_WITHIN_BOUND, detail=self._too_long())
-        found = self._by_graph(goal)
-        if found is not None:
-            return found
         if self._known.no_chain:
             others = [name for name in self._known.targets if name != goal]
             apart = [name for name in others if self._apart(goal, name)]
             which = f"{'' if len(apart) == 1 else 'any of '}{_list(apart)}" if apart else "all of " + _list(others)
             return Verdict(goal, EXCLUDED, detail=f"no run covers it together with {which}: {self._known.no_chain}")
+        found = self._by_graph(goal)
+        if found is not None:
+            return found
         if self._known.failed:
             names = " -> ".join(self._known.failed)
             detail = f"the graph has a covering path, but no inputs with K = {self._known.failed_within} join {names}"
