@@ -1,4 +1,4 @@
-"""The minimal number of chains, proved: a minimal set cover of the goals by the sets of goals that single runs cover."""
+"""The minimal number of chains, proved: a minimal set cover of the goals by the sets of goals that runs cover."""
 
 from __future__ import annotations
 

@@ -55,7 +55,8 @@ class SeveralChains:
 
     ``verdicts`` are those of all goals, in their order, with the number of the chain (from 1) in the detail.
     ``fewest``: it is proved that fewer chains do not cover all that can be covered; ``at_all``: without any bound.
-    ``bounds`` has the total length, and the proved least total length of this number of chains through these goals. ``stopped_by`` as in ``ChainResult``.
+    ``bounds`` has the total length, and the proved least total length of this number of chains through these goals.
+    ``stopped_by`` as in ``ChainResult``.
     """
 
     results: tuple[ChainResult, ...] = ()
@@ -109,6 +110,26 @@ def generate_several(
     return _Several(replace(problem, overlap=options.overlap), options, listener or _Quiet()).run()
 
 
+@dataclass(frozen=True)
+class _Best:
+    """The best chains so far, with what is proved of their length and number, as in ``SeveralChains``."""
+
+    results: tuple[ChainResult, ...] = ()
+    bounds: Bounds = field(default=Bounds(0, None, ONE))
+    fewest: bool = False
+    at_all: bool = False
+
+    @property
+    def covered(self) -> frozenset[str]:
+        """The goals that the chains cover."""
+        return frozenset(name for result in self.results for name in _covered(result))
+
+    @property
+    def cost(self) -> tuple[int, int, int]:
+        """The less the better: most goals, then fewest chains, then fewest steps."""
+        return -len(self.covered), len(self.results), total(self.results)
+
+
 class _Several:
     """One search for the minimal number of chains. What is found until a limit stays.
 
@@ -121,12 +142,10 @@ class _Several:
         self._limits = Limits(options.time_limit, options.query_limit, options.effort)
         kept, self._same_as = distinct(problem.goals, problem.overlap)
         self._kinds = problem.of([goal.name for goal in kept])
-        self._results: tuple[ChainResult, ...] = ()
+        self._best = _Best()
         self._missed: dict[str, Verdict] = {}
         self._impossible: set[str] = set()
         self._conflicts: list[Conflict] = []
-        self._proved = self._at_all = False
-        self._bounds = Bounds(0, None, ONE)
         self._stopped = self._limited = ""
 
     def run(self) -> SeveralChains:
@@ -137,7 +156,7 @@ class _Several:
             self._stopped = error.limit
         except KeyboardInterrupt as error:
             self._stopped = str(error) or INTERRUPT
-        if not (self._proved and self._bounds.minimal):
+        if not (self._best.fewest and self._best.bounds.minimal):
             self._stopped = self._stopped or self._limited
         return self._answer()
 
@@ -146,15 +165,16 @@ class _Several:
         self._give_up(whole, whole.uncoverable)
         if whole.chain is not None:
             self._take((whole,), Bounds(whole.bounds.lower, whole.chain.length, ONE))
-        if whole.chain is not None and not self._left(self._covered):
-            self._proved = self._at_all = True
+        if whole.chain is not None and not self._left(self._best.covered):
+            self._prove(at_all=True)
             return
         self._conflicts = pairs_apart(whole, self._left())
         self._cover_the_rest()
         possible = self._left()
         exact = sets_of_goals(self._kinds.of(possible), self._options, self._limits) if possible else None
         if exact is None or not exact.complete or not self._by_cover(exact):
-            left = [name for name in possible if name in self._covered]
+            left = [name for name in possible if name in self._best.covered]
+            self._conflicts = [conflict for conflict in self._conflicts if {*conflict.goals} <= {*left}]
             self._by_conflicts(left)
             self._shorten(whole, left)
 
@@ -169,15 +189,15 @@ class _Several:
 
     def _cover_the_rest(self) -> None:
         """Chains at once: the next one for the goals that are left, as many as it is found to cover; else one goal."""
-        while missing := self._left({*self._covered, *self._missed}):
-            self._listener(f"partition: {len(self._results)} chain(s), {len(missing)} goal(s) left")
+        while missing := self._left({*self._best.covered, *self._missed}):
+            self._listener(f"partition: {len(self._best.results)} chain(s), {len(missing)} goal(s) left")
             for names in (missing, missing[:1]):
                 found = self._one(names, 1 / (2 + len(missing)))
                 self._give_up(found, found.uncoverable)
                 if _covered(found) or len(missing) == 1:
                     break
             if _covered(found):
-                self._take((*self._results, found))
+                self._take((*self._best.results, found))
             else:
                 self._give_up(found, names)
 
@@ -197,12 +217,12 @@ class _Several:
         self._conflicts = [*conflicts, *_more_conflicts(goals, exact, conflicts, (len(chosen), how, at_all))]
         self._listener(f"partition: {len(chosen)} chain(s), no fewer will do")
         lower = sum(cover.length for cover in chosen)
-        if not self._best(goals, len(chosen), lower):
+        if not {*goals} <= self._best.covered or self._best.cost[1:] != (len(chosen), lower):
             self._offer(self._all_of([[name for name in goals if name in cover.goals] for cover in chosen]))
-        if len(self._results) != len(chosen) or not {*goals} <= self._covered:
+        if len(self._best.results) != len(chosen) or not {*goals} <= self._best.covered:
             return False
-        self._proved, self._at_all = True, at_all
-        self._take(self._results, Bounds(lower, total(self._results), EXACT))
+        self._take(self._best.results, Bounds(lower, total(self._best.results), EXACT))
+        self._prove(at_all)
         return True
 
     def _coverable(self, exact: Exhaustion, how: str) -> list[str]:
@@ -211,19 +231,15 @@ class _Several:
         With a bound K only those that chains cover so far: another one may be too far away.
         """
         coverable = frozenset[str]().union(*(cover.goals for cover in exact.covers))
-        if wrong := self._covered & {*self._kinds.names} - coverable:
+        if wrong := self._best.covered & {*self._kinds.names} - coverable:
             raise CheckDisagreed(f"a chain covers {', '.join(sorted(wrong))}, which no run was found to cover")
         if how:
             status = UNREACHABLE if self._problem.final is None else NO_WAY_TO_FINAL
             beyond = [name for name in self._left() if name not in coverable]
             self._missed.update({name: Verdict(name, status, detail=how) for name in beyond})
             self._impossible.update(beyond)
-        sought = self._covered if self._options.bound is not None else coverable
+        sought = self._best.covered if self._options.bound is not None else coverable
         return [name for name in self._left() if name in sought]
-
-    def _best(self, goals: Collection[str], number: int, length: int) -> bool:
-        """Whether the chains so far cover ``goals``, and are only ``number``, of ``length`` steps in all."""
-        return {*goals} <= self._covered and (len(self._results), total(self._results)) == (number, length)
 
     def _by_conflicts(self, left: Sequence[str]) -> None:
         """Fewer chains as long as there are classes without a whole conflict inside; classes that fail are
@@ -232,9 +248,9 @@ class _Several:
             classes = classes_without(left, [c.goals for c in self._conflicts])
             if classes is None:
                 return
-            if len(classes) >= len(self._results):
-                self._proved = not any(conflict.undecided for conflict in self._conflicts)
-                self._at_all = self._proved and all(conflict.at_all for conflict in self._conflicts)
+            if len(classes) >= len(self._best.results):
+                if not any(conflict.undecided for conflict in self._conflicts):
+                    self._prove(at_all=all(conflict.at_all for conflict in self._conflicts))
                 return
             self._listener(f"partition: are {len(classes)} chains enough?")
             results = self._all_of(classes)
@@ -245,17 +261,15 @@ class _Several:
 
     def _shorten(self, whole: ChainResult, left: Sequence[str]) -> None:
         """Other distributions over as many chains, as long as the bound on the total length suggests shorter ones."""
-        if len(self._results) < 2 or not {*left} <= {*whole.graph.goals}:
+        if len(self._best.results) < 2 or not {*left} <= {*whole.graph.goals}:
             return
-        shared, last = Distribution(whole.graph, left, len(self._results)), self._results
-        for _ in range(ROUNDS):
+        shared, last = Distribution(whole.graph, left, len(self._best.results)), self._best.results
+        for number in range(ROUNDS):
             fresh = shared.learn(result.certificate for result in last)
             order = shared.least(self._limits.for_query())
-            lower = max(self._bounds.lower if self._bounds.basis == SHARED else 0, order.lower_bound)
-            self._take(self._results, Bounds(lower, total(self._results), SHARED))
-            if not order.path or self._bounds.minimal or self._limits.used_up:
-                return
-            if not fresh and last is not self._results:
+            lower = max(self._best.bounds.lower, order.lower_bound)
+            self._take(self._best.results, Bounds(lower, total(self._best.results), SHARED))
+            if not order.path or self._best.bounds.minimal or self._limits.used_up or (number and not fresh):
                 return
             last = tuple(self._all_of(shared.classes(order.path)))
             if not self._offer(last) and not {*left} <= {name for result in last for name in _covered(result)}:
@@ -285,62 +299,58 @@ class _Several:
         """``result``, the work of which counts. An interrupt ends the search; what was found until then is kept."""
         self._limits.spend(result.answered.effort)
         if result.stopped_by and result.stopped_by not in (TIME_LIMIT, MEMORY_LIMIT):
-            self._offer((*self._results, result))
+            self._offer((*self._best.results, result))
             raise KeyboardInterrupt(result.stopped_by)
         self._limited = self._limited or result.stopped_by
         return result
 
-    @property
-    def _covered(self) -> frozenset[str]:
-        """The goals that the chains so far cover."""
-        return frozenset(name for result in self._results for name in _covered(result))
-
     def _offer(self, results: Sequence[ChainResult]) -> bool:
         """Take ``results`` if they cover more goals than the chains so far, or as many by fewer or shorter chains."""
-        results = [result for result in results if result.chain is not None]
-        covered = {name for result in results for name in _covered(result)}
-        new, old = (-len(covered), len(results), total(results)), (-len(self._covered), *self._size)
-        if not covered >= self._covered or new >= old:
+        offered = _Best(tuple(result for result in results if result.chain is not None))
+        if not offered.covered >= self._best.covered or offered.cost >= self._best.cost:
             return False
-        self._take(tuple(results))
+        self._take(offered.results)
         return True
-
-    @property
-    def _size(self) -> tuple[int, int]:
-        return len(self._results), total(self._results)
 
     def _take(self, results: tuple[ChainResult, ...], bounds: Bounds | None = None) -> None:
         """These are the best chains now. CheckDisagreed if they are shorter than the bound.
 
         Without ``bounds`` those on as many chains through the same goals remain.
         """
+        fresh = _Best(results)
+        same = fresh.cost[:2] == self._best.cost[:2] and fresh.covered == self._best.covered
         if bounds is None:
-            same = len(results) == len(self._results) and {n for r in results for n in _covered(r)} == self._covered
-            kept = self._bounds if same else Bounds(0, None, SHARED)
-            bounds = Bounds(kept.lower, total(results), kept.basis)
+            bounds = Bounds(self._best.bounds.lower if same else 0, total(results), SHARED)
         if bounds.length is not None and bounds.length < bounds.lower:
             raise CheckDisagreed(f"chains of {bounds.length} steps were found below the proven least {bounds.lower}")
-        self._results, self._bounds = results, bounds
+        self._best = replace(self._best if same else fresh, results=results, bounds=bounds)
+        self._listener.improved(self._answer)
+
+    def _prove(self, at_all: bool) -> None:
+        """Fewer chains do not cover these goals; ``at_all``: whatever the K."""
+        self._best = replace(self._best, fewest=True, at_all=at_all)
         self._listener.improved(self._answer)
 
     def _answer(self) -> SeveralChains:
         """What is known now."""
         verdicts = tuple(self._verdict(name) for name in self._problem.names)
         missed = {self._same_as.get(v.goal, v.goal): v.status for v in verdicts if v.status != COVERED}
-        proved = self._proved and not {UNDECIDED, EXCLUDED} & {*missed.values()}
-        results = [_narrowed(result) for result in self._results] if len(self._results) > 1 else self._results
+        best, results = self._best, self._best.results
+        if len(results) > 1:
+            results = tuple(_narrowed(result) for result in results)
+        fewest = best.fewest and not {UNDECIDED, EXCLUDED} & {*missed.values()}
         return SeveralChains(
             tuple(replace(result, options=self._options) for result in results),
             verdicts,
             tuple(self._conflicts),
-            proved,
-            proved and self._at_all and {*missed} <= self._impossible,
-            self._bounds,
+            fewest,
+            fewest and best.at_all and {*missed} <= self._impossible,
+            best.bounds,
             self._stopped,
         )
 
     def _verdict(self, name: str) -> Verdict:
-        for number, result in enumerate(self._results, 1):
+        for number, result in enumerate(self._best.results, 1):
             for own in result.verdicts:
                 if own.goal == name and own.status == COVERED:
                     return replace(own, detail=f"chain {number}")
