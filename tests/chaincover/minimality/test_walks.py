@@ -9,6 +9,7 @@ from itertools import pairwise, permutations
 
 import pytest
 from boards import Kept, board_of
+from enumerated import graph_of, strengthened
 from explicit import Explicit
 from machines import Case, Machine, random_machine
 from path_lengths import PathLengths
@@ -25,7 +26,6 @@ from bmc.system.run import Run
 from bmc.system.simulation import Simulator
 from bmc.system.transition import TransitionSystem
 from chaincover.chain import UNREACHABLE
-from chaincover.graph.explored import Reachable
 from chaincover.graph.reachability import GraphBuilder
 from chaincover.known import Board, Reason
 from chaincover.limits import Limits
@@ -60,7 +60,7 @@ def made(seed: int) -> Case:
 
 def walks(case: Case, overlap: str) -> Walks:
     system, goals, final = case
-    found = walks_in(system, Reachable(system, goals, final, 100_000).graph, named(goals), final, overlap)
+    found = walks_in(system, graph_of(system, goals, final), named(goals), final, overlap)
     assert found is not None
     return found
 
@@ -149,7 +149,7 @@ def check_run(case: Case, run: Run, path: Path, overlap: str, steps: int) -> Non
 def test_the_solver_says_the_same(seed: int, overlap: str) -> None:
     system, goals, final = case = made(seed)
     found = walks(case, overlap)
-    proved = Reachable(system, goals, final, 100_000).system
+    proved = strengthened(system, goals, final)
     asked = SegmentSearch(Questions(problem_of(proved, goals, final, overlap), choose_engine("z3"), Limits()))
     for path in paths_of(case, seed, 4):
         if path[-1] != END or final is None:
@@ -224,7 +224,7 @@ def test_goals_of_one_step_may_share_it_only_with_overlap() -> None:
 
 def test_none_for_longer_goals_without_a_graph_and_for_too_much_work() -> None:
     system, goals, final = line(length=2)
-    graph = Reachable(system, goals, final, 100_000).graph
+    graph = graph_of(system, goals, final)
     assert walks_in(system, graph, named(goals), final, "allow") is None, "a goal of two steps"
     system, goals, final = line()
     assert walks_in(system, None, named(goals), final, "allow") is None
@@ -251,7 +251,7 @@ def test_variables_that_no_goal_depends_on_keep_their_start() -> None:
 def board_with_graph(case: Case, overlap: str, depth: int) -> tuple[Board, Kept]:
     """A board that knows the graph up to K, on the reachable states; goals that nothing satisfies are ruled out."""
     system, goals, final = case
-    proved = Reachable(system, goals, final, 100_000).system
+    proved = strengthened(system, goals, final)
     board, kept = board_of((proved, goals, final), Options(overlap=overlap, engine="z3"))
     builder = GraphBuilder(board.questions)
     builder.extend(depth)
