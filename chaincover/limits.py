@@ -16,6 +16,12 @@ QUESTION = 5
 """Units of work that one question may take, for each unit of effort: one hard question must not starve the others."""
 
 
+class EffortUsedUp(LimitReached):
+    """The work that something may take is done."""
+
+    limit = "effort"
+
+
 class Cost(Protocol):
     """What something has cost so far."""
 
@@ -46,6 +52,7 @@ class Limits:
         self.seconds, self.query_limit, self.effort = seconds, query_limit, effort
         self._end = None if seconds is None else time.monotonic() + seconds
         self._own = 0.0
+        self._of: Limits | None = None
         self._watched: list[Spending] = []
         self._turn = inf
         self._pause: Callable[[], None] | None = None
@@ -58,6 +65,8 @@ class Limits:
     def spend(self, units: float) -> None:
         """Count ``units`` of work."""
         self._own += units
+        if self._of is not None:
+            self._of.spend(units)
 
     @property
     def spent(self) -> float:
@@ -69,8 +78,15 @@ class Limits:
         """Whether the effort is."""
         return self.effort is not None and self.spent >= self.effort * UNITS
 
+    @property
+    def over(self) -> bool:
+        """Whether nothing is left: of the time, or of the effort."""
+        return self.used_up or not self.left()
+
     def question(self) -> int | None:
         """Units of work that the next question may take; None for no limit."""
+        if self._of is not None:
+            return self._of.question()
         return None if self.effort is None else max(1, round(self.effort * QUESTION))
 
     def pause_after(self, units: float, pause: Callable[[], None] | None) -> None:
@@ -89,14 +105,26 @@ class Limits:
         return inf if self._end is None else max(0.0, self._end - time.monotonic())
 
     def share(self, part: float) -> Limits:
-        """Limits over ``part`` of the time that is left, beginning now."""
-        return Limits(None if self._end is None else max(0.001, self.left() * part), self.query_limit, self.effort)
+        """Limits over ``part`` of the time and of the effort that are left, beginning now.
+
+        What is spent there is spent here too. There, ``check`` ends what runs once the effort is used up.
+        """
+        effort = None if self.effort is None else max(0.0, self.effort - self.spent / UNITS) * part
+        made = Limits(None if self._end is None else self.left() * part, self.query_limit, effort)
+        made._of, made._watched = self, self._watched
+        made._own = -sum(spending.cost.effort for spending in self._watched)
+        return made
 
     def check(self) -> None:
-        """LimitReached once the time is over; a stage whose turn is over is paused."""
+        """LimitReached once the time is over; a stage whose turn is over is paused.
+
+        In a share, LimitReached too once its effort is used up.
+        """
         if self._end is not None and time.monotonic() >= self._end:
             raise LimitReached(
                 f"the time limit of {self.seconds:g} s was reached", hint="allow more time, or fewer goals"
             )
+        if self._of is not None and self.used_up:
+            raise EffortUsedUp("the effort was used up", hint="allow more of it (--effort)")
         if self._pause is not None and self.spent >= self._turn:
             self._pause()

@@ -13,7 +13,6 @@ import pytest
 from packaging.markers import Marker
 
 from bmc.native.original import find_compiler
-from chaincover.graph.explored import Reachable
 
 ALLOWED_SKIPS = tomllib.loads((Path(__file__).parent / "allowed_skips.toml").read_text(encoding="utf-8"))
 
@@ -29,12 +28,6 @@ def pytest_configure(config: pytest.Config) -> None:
 def cache_of_its_own(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """Graphs of the tests stay out of the user's cache, and each test begins without any."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-
-
-@pytest.fixture
-def no_found_invariants(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The search proves no invariants of its own: small systems are hard again."""
-    monkeypatch.setattr(Reachable, "suggest", lambda *arguments: None)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

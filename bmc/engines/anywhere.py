@@ -33,9 +33,9 @@ class Anywhere:
         self._engine = engine
         self._known = (system.input_constraint, *known)
 
-    def status(self, formulas: Sequence[FNode], time_limit: float | None = None) -> Status:
-        """Whether one state and inputs satisfy all ``formulas`` (plain). ``time_limit`` in seconds."""
+    def status(self, formulas: Sequence[FNode], time_limit: float | None = None, effort: float | None = None) -> Status:
+        """Whether one state and inputs satisfy all ``formulas`` (plain). Limits as in the engines' protocol."""
         source = conjunction(at_each([*self._known, *formulas], 0))
         if source.is_false():
             return Status.UNSAT
-        return self._engine.session(self._moment, source).check([], 0, time_limit).status
+        return self._engine.session(self._moment, source).check([], 0, time_limit, effort).status

@@ -66,11 +66,11 @@ FEW_INPUTS = 256
 SPLIT_AT_FIRST, SPLIT_TOGETHER = 16, 512
 """States for which the inputs that matter are found together."""
 
-IN_ARRAYS = 30
-"""So many steps are made in arrays in the time of one by itself, and more."""
-
-SOME_SECONDS = 3_000_000_000
-"""Work that takes some seconds."""
+FEWER_STATES = (
+    "give inputs smaller ranges, state an assumption that keeps such variables small, hold the inputs, "
+    "or ask for goals and a final condition that read fewer variables"
+)
+"""What makes the reachable states fewer."""
 
 AT_ONCE = 1 << 26
 """Work between two calls of a caller's check."""
@@ -82,13 +82,15 @@ class Enumeration:
     Inputs differ where ``formulas`` or a step can tell; of those that none can tell apart one stands for all, and
     those that nothing reads keep one of their allowed values. Values from 0 up come before negative ones. The unit of
     work is one operation on a single value; an operation on an array costs ``FIXED`` of them more. What comes out
-    depends on the arguments alone, not on the portions in which the work is done.
+    depends on the arguments alone, not on the portions in which the work is done. ``remedy`` says what the user can
+    change where ``reason`` says why the states are not enumerated.
     """
 
     def __init__(self, system: TransitionSystem, formulas: Sequence[FNode], memory: int = MEMORY) -> None:
         """``memory``: the bytes that states and steps may take."""
         self.graph: StateGraph | None = None
         self.obstacle: str | None = None
+        self.remedy = FEWER_STATES
         self.work = 0
         self._due = 0
         self._memory = memory
@@ -123,6 +125,7 @@ class Enumeration:
                 break
             except (TooManyValues, MemoryError) as error:
                 self.obstacle = self._sentence(error)
+                self.remedy = error.remedy if isinstance(error, TooManyValues) else self.remedy
                 self._search = None
                 break
             self._due -= spent
@@ -270,7 +273,10 @@ class _Inputs:
         count = prod(value_count(var) for var in system.inputs)
         if count > MOST_CASES:
             names = [var.name for var in sorted(system.inputs, key=value_count)[-3:]]
-            raise TooManyValues(f"the inputs, which are held, have {count} combinations of values ({listed(names)})")
+            raise TooManyValues(
+                f"the inputs, which are held, have {count} combinations of values ({listed(names)})",
+                "give them ranges with fewer values, or do not hold them",
+            )
         yield count
         values = {var.name: (all_values(var), var.type.bits) for var in system.inputs}
         self.every = combinations(values)
@@ -766,7 +772,8 @@ class _OpenValues:
         if count > MOST_STARTS:
             names = listed([var.name for var in told])
             raise TooManyValues(
-                f"init leaves {names} open, which makes {count} start states, and their values are read"
+                f"init leaves {names} open, which makes {count} start states, and their values are read",
+                "set them in init",
             )
         fixed = Simulator(system).initial()
         values = {
@@ -836,12 +843,6 @@ def enumerated(
         check()
         found.advance(min(AT_ONCE, work - found.work))
     return found.graph
-
-
-def affordable(system: TransitionSystem, steps: int) -> int:
-    """The work that takes about as long as so many ``steps`` of ``system`` one by one; at most ``SOME_SECONDS``."""
-    nodes = node_count([*(var.next for var in system.state), system.defined, system.input_constraint])
-    return min(IN_ARRAYS * steps * (nodes + 1), SOME_SECONDS)
 
 
 def reachable_states(system: TransitionSystem, formulas: Iterable[FNode], work: int) -> Rows | None:

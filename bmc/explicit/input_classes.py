@@ -36,7 +36,14 @@ Variable = StateVariable | InputVariable
 
 
 class TooManyValues(Exception):
-    """Inputs cannot be divided into few enough classes; the text says which, as the rest of a sentence."""
+    """Inputs cannot be divided into few enough classes; the text says which, as the rest of a sentence.
+
+    ``remedy`` says what would make them fewer.
+    """
+
+    def __init__(self, text: str, remedy: str = "give them a range, or state an assumption that leaves fewer values"):
+        super().__init__(text)
+        self.remedy = remedy
 
 
 def allowed_ranges(var: Variable) -> tuple[tuple[int, int], ...]:

@@ -35,26 +35,22 @@ HALVED = 2
 """Times that guesses are given up until the solver finishes with the others."""
 
 
-def prove(
-    system: TransitionSystem, invariants: Sequence[Condition], engine: Engine, time_limit: float | None = None
-) -> tuple[Condition, ...]:
+def prove(system: TransitionSystem, invariants: Sequence[Condition], prover: Prover) -> tuple[Condition, ...]:
     """``invariants`` in the same order, ``proved`` where the proof succeeded or had been made before.
 
     The largest set is kept whose members hold in every start state and, taken together with those already proved,
-    again after every allowed step. ``time_limit`` in seconds per query; an unknown answer proves nothing.
+    again after every allowed step. An unknown answer proves nothing.
     """
     bare = replace(system, invariants=())
     given = conjunction(c.formula for c in (*system.invariants, *invariants) if c.proved)
-    start = engine.session(bare, at(system.init_formula, 0), [at(c.formula, 0) for c in invariants])
+    start = prover.engine.session(bare, at(system.init_formula, 0), [at(c.formula, 0) for c in invariants])
     open_ones = [
-        c
-        for c in invariants
-        if not c.proved and start.check([at(Not(c.formula), 0)], 0, time_limit).status is Status.UNSAT
+        c for c in invariants if not c.proved and prover.asked(start, [at(Not(c.formula), 0)], 0) is Status.UNSAT
     ]
     while open_ones:
         together = conjunction([given, *(c.formula for c in open_ones)])
-        session = engine.session(bare, at(together, 0))
-        kept = [c for c in open_ones if session.check([at(Not(c.formula), 1)], 1, time_limit).status is Status.UNSAT]
+        session = prover.engine.session(bare, at(together, 0))
+        kept = [c for c in open_ones if prover.asked(session, [at(Not(c.formula), 1)], 1) is Status.UNSAT]
         if kept == open_ones:
             break
         open_ones = kept

@@ -14,29 +14,30 @@ from bmc.engines.anywhere import Anywhere
 from bmc.engines.dead_ends import dead_end
 from bmc.engines.protocol import Engine, Status
 from bmc.errors import InputRefused, LimitReached
+from bmc.explicit.state_graph import StateGraph
 from bmc.formulas.evaluate import compile_formulas
-from bmc.invariants.induction import prove
+from bmc.invariants.induction import Prover, prove
 from bmc.native.differential import Comparison, Sampler, compare
 from bmc.native.original import NoCompiler, compiled
 from bmc.system.hold import own_part, released
 from bmc.system.transition import Condition, TransitionSystem
 from chaincover.check.found_invariants import FoundInvariant, find_invariants
 from chaincover.check.goal_facts import GoalFacts
-from chaincover.check.goal_search import facts_among, list_states
+from chaincover.check.goal_search import find_facts
 from chaincover.check.liveness import Liveness, find_liveness
 from chaincover.check.suspects import Suspect, SuspectSearch
 from chaincover.check.vacuity import VacuitySearch
+from chaincover.graph.states import ENUMERATING, enumerate_within, enumeration_of
 from chaincover.limits import Limits
+from chaincover.options import Options
+from chaincover.problem import Problem
 from chaincover.project.load import Controller
 from chaincover.project.values import show_ranges
+from chaincover.questions import Questions
 from chaincover.reductions.slicing import sliced
 from chaincover.report.found_text import found_data
 from properties.goal import Goal
 
-TIME_LIMIT = 60.0
-"""Seconds that ``check`` may take after reading, unless told otherwise."""
-QUERY_LIMIT = 10.0
-"""Seconds for one query of ``check``."""
 SIMULATED_STEPS = 2000
 """Random steps on which invariants are tried before they are believed."""
 INTERRUPTED = 130
@@ -48,8 +49,8 @@ Progress = Callable[[str], None]
 class Analysis:
     """The findings of ``check``; ``found`` are invariants that nobody stated.
 
-    ``comparison`` is None where ``compiler`` is empty: without one, or if interrupted. ``interrupted``: from the
-    keyboard; what was not found out until then is undecided.
+    ``comparison`` with the original as ``compiler`` made it is None where ``not_compared`` says why, and if
+    interrupted. ``interrupted``: from the keyboard; what was not found out until then is undecided.
     """
 
     unsatisfiable: tuple[Goal, ...]
@@ -62,6 +63,7 @@ class Analysis:
     liveness: Liveness
     comparison: Comparison | None
     compiler: str
+    not_compared: str = ""
     interrupted: bool = False
 
     @property
@@ -123,71 +125,70 @@ def as_data(controller: Controller, found: Analysis) -> dict[str, Any]:
             "differences": len(compared.differences),
             "stopped": compared.stopped,
         },
+        "not_compared": found.not_compared or None,
         "interrupted": found.interrupted,
         "exit_code": found.exit_code,
     }
 
 
-def prepare(
-    controller: Controller, engine: Engine, time_limit: float | None = None, query_limit: float | None = None
-) -> TransitionSystem:
-    """The system with its invariants tried and proved, within ``time_limit`` seconds.
+def prepare(controller: Controller, engine: Engine, limits: Limits | None = None) -> TransitionSystem:
+    """The system with its invariants tried and proved, as far as ``limits`` allow.
 
-    No single query takes more than ``query_limit`` seconds (None: ``QUERY_LIMIT``).
     InputRefused if the assumptions contradict each other or an invariant fails in a simulated run.
     """
     system = controller.system
-    budget = Limits(time_limit, QUERY_LIMIT if query_limit is None else query_limit)
-    _refuse_contradiction(controller, engine, budget)
-    _try_invariants(system, budget)
-    if not system.invariants:
+    limits = limits or Limits(effort=1.0)
+    _refuse_contradiction(controller, engine, limits)
+    _try_invariants(system, limits)
+    if not system.invariants or limits.over:
         return system
-    proved = prove(replace(system, invariants=()), system.invariants, engine, _for_query(budget))
-    return replace(system, invariants=proved)
+    prover = Prover(engine, lambda: _for_query(limits), limits.question())
+    return replace(system, invariants=prove(replace(system, invariants=()), system.invariants, prover))
 
 
 def analyse(
     controller: Controller,
-    engine: Engine,
+    options: Options | None = None,
     compare_steps: int = 1000,
-    seed: int = 0,
-    time_limit: float | None = TIME_LIMIT,
     progress: Progress = lambda text: None,
 ) -> Analysis:
     """All findings; ``compare_steps`` random steps are compared with the compiled original.
 
-    What ``time_limit`` (seconds, None: no limit) does not suffice for is undecided. So is, after an interrupt from the
-    keyboard, what was not found out until then.
+    The engine and the limits are those of ``options``; what these do not suffice for is undecided. So is, after an
+    interrupt from the keyboard, what was not found out until then. ``progress`` is told what is done.
     """
-    budget = Limits(time_limit, QUERY_LIMIT)
-    system = prepare(controller, engine, budget.share(0.3).seconds)
+    options = options or Options()
+    engine = choose_engine(options.engine, options.memory_limit)
+    limits = Limits(options.time_limit, options.query_limit, options.effort)
+    limits.watch(engine)
+    system = prepare(controller, engine, limits.share(0.3))
     progress("check: state")
     final = own_part(system, controller.final)
     liveness = find_liveness(released(system), controller.observers, controller.goals, final)
     part = sliced(system, controller.goals, controller.final)
+    problem = Problem(part, controller.goals, final, controller.project.overlap)
     goals = VacuitySearch(part, controller.goals, engine)
-    suspects = SuspectSearch(system, engine)
+    suspects = SuspectSearch(system, engine, options.engine in ENUMERATING)
     comparison: Comparison | None = None
     facts: GoalFacts | None = None
     invariants: tuple[FoundInvariant, ...] = ()
-    compiler, final_open, interrupted = "", False, False
+    compiler, not_compared, final_open, interrupted = "", "", False, False
     try:
-        goals.run(_part(budget, 0.2), progress)
-        final_open = controller.final is not None and _impossible(part, controller.final, engine, budget)
+        goals.run(limits.share(0.2), progress)
+        final_open = controller.final is not None and _impossible(part, controller.final, engine, limits.share(0.2))
         progress("check: comparison with the compiled original")
-        comparison, compiler = _compared(controller, released(system), compare_steps, seed, _part(budget, 0.3))
-        suspects.run(_part(budget, 0.7 if controller.goals else 1.0), progress)
+        comparison, compiler, not_compared = _compared(controller, released(system), compare_steps, limits.share(0.3))
+        suspects.run(limits.share(0.6 if controller.goals else 1.0), progress)
+        progress("check: reachable states")
+        graph, not_enumerated = _enumerated(problem, options.engine, limits.share(0.4))
         progress("check: facts about the goals")
-        graph = list_states(part, controller.goals, final)
-        asked = part, controller.goals, final, engine
-        facts = facts_among(graph, *asked, _part(budget, 0.8), controller.project.overlap)
+        facts = find_facts(Questions(problem, engine, limits.share(0.7)), graph, not_enumerated)
         progress("check: invariants")
-        invariants = find_invariants(system, part, controller.goals, graph, choose_engine("auto"), _part(budget, 1.0))
+        invariants = find_invariants(system, part, controller.goals, graph, engine, limits.share(1.0))
     except KeyboardInterrupt:
         interrupted = True
     if facts is None:
-        over = Limits(0.0, QUERY_LIMIT)
-        facts = facts_among(None, part, controller.goals, final, engine, over, controller.project.overlap)
+        facts = find_facts(Questions(problem, engine, Limits(0.0)), None)
     return Analysis(
         unsatisfiable=goals.unsatisfiable,
         undecided=goals.undecided,
@@ -199,26 +200,40 @@ def analyse(
         liveness=liveness,
         comparison=comparison,
         compiler=compiler,
+        not_compared=not_compared,
         interrupted=interrupted,
     )
 
 
-def _compared(
-    controller: Controller, system: TransitionSystem, steps: int, seed: int, budget: Limits
-) -> tuple[Comparison | None, str]:
-    """The comparison and the compiler; None and '' without a compiler, or where no step is wanted."""
-    if not steps:
+def _enumerated(problem: Problem, engine: str, limits: Limits) -> tuple[StateGraph | None, str]:
+    """The reachable states; where they are not enumerated, why, and what would change that."""
+    if not problem.goals:
         return None, ""
+    if engine not in ENUMERATING:
+        return None, f"The engine {engine} answers all questions itself; --engine auto enumerates states."
+    enumeration = enumeration_of(problem)
+    graph = enumerate_within(enumeration, limits)
+    if graph is not None:
+        return graph, ""
+    if enumeration.done and not enumeration.obstacle:
+        return None, "No state is reachable."
+    more = "" if enumeration.obstacle else "give more --effort or --time-limit, or "
+    return None, f"{enumeration.reason} To change that, {more}{enumeration.remedy}."
+
+
+def _compared(
+    controller: Controller, system: TransitionSystem, steps: int, limits: Limits
+) -> tuple[Comparison | None, str, str]:
+    """The comparison and the compiler; without a comparison, why there is none."""
+    if not steps:
+        return None, "", "no steps asked for"
+    if controller.native.refusal:
+        return None, "", controller.native.refusal
     try:
         with compiled(controller.native) as original:
-            return compare(system, original, steps, seed, lambda: not budget.left()), original.compiler
+            return compare(system, original, steps, 0, lambda: limits.over), original.compiler, ""
     except NoCompiler:
-        return None, ""
-
-
-def _part(budget: Limits, part: float) -> Limits:
-    """A budget over ``part`` of the time that is left; ``budget`` itself once that is over."""
-    return budget.share(part) if budget.left() else budget
+        return None, "", "no C compiler"
 
 
 def _for_query(budget: Limits) -> float | None:
@@ -237,7 +252,7 @@ def _refuse_contradiction(controller: Controller, engine: Engine, budget: Limits
         return
     where = controller.project.where
     inputs_only = replace(system, defined=TRUE(), invariants=())
-    if engine.session(inputs_only, TRUE()).check([], 1, _for_query(budget)).status is Status.UNSAT:
+    if engine.session(inputs_only, TRUE()).check([], 1, _for_query(budget), budget.question()).status is Status.UNSAT:
         raise InputRefused(
             "the input assumptions contradict each other: no inputs are allowed in any state",
             where,
@@ -255,7 +270,7 @@ def _try_invariants(system: TransitionSystem, budget: Limits) -> None:
     holds = compile_formulas([c.formula for c in system.invariants])
     sampler = Sampler(system, seed=0)
     for inputs in sampler.runs(SIMULATED_STEPS):
-        if not budget.left():
+        if budget.over:
             return
         states = sampler.simulator.run(sampler.simulator.initial(), inputs).states
         for step, state in enumerate(states):
@@ -269,4 +284,4 @@ def _impossible(system: TransitionSystem, formula: FNode, engine: Engine, budget
     """Whether no state that the proved invariants allow satisfies ``formula``."""
     known = [c.formula for c in system.invariants if c.proved]
     anywhere = Anywhere(replace(system, input_constraint=TRUE()), engine, known)
-    return anywhere.status([formula], _for_query(budget)) is Status.UNSAT
+    return anywhere.status([formula], _for_query(budget), budget.question()) is Status.UNSAT

@@ -51,10 +51,10 @@ class Claim:
 
 @dataclass(frozen=True)
 class GoalFacts:
-    """``reachable`` is the number of reachable states, None where they are too many to list.
+    """``reachable`` is the number of reachable states, None where they are not enumerated.
 
     ``exact``: each pair in ``sharing`` shares a step in a reachable state; otherwise in one that the proved
-    invariants allow. ``implied`` holds (a, b) where every run that covers a covers b within the steps of a, its last
+    invariants allow. ``not_enumerated`` says why not, and what would change that, or is ''. ``implied`` holds (a, b) where every run that covers a covers b within the steps of a, its last
     state included. Pairs in ``sharing_undecided`` and ``implied_undecided`` were not answered in time.
     """
 
@@ -67,11 +67,13 @@ class GoalFacts:
     reachable: int | None
     lemma_3: Claim
     theorem_2: Claim
+    not_enumerated: str = ""
 
     def as_data(self) -> dict[str, Any]:
         """The facts as plain data."""
         return {
             "reachable_states": self.reachable,
+            "states_not_enumerated": self.not_enumerated or None,
             "triggers": [
                 {
                     "goal": t.goal,

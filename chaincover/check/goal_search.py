@@ -1,4 +1,4 @@
-"""Finds what ``check`` tells about the goals: on the listed reachable states, else by queries.
+"""Finds what ``check`` tells about the goals: on the enumerated reachable states, else by queries.
 
 A *state* here is a valuation of the variables on which goals, final condition and the steps' constraints depend.
 """
@@ -13,12 +13,11 @@ from itertools import combinations
 from pysmt.fnode import FNode
 from pysmt.shortcuts import Not
 
-from bmc.engines.protocol import Engine, Session, Status
+from bmc.engines.protocol import Session, Status
 from bmc.errors import LimitReached
-from bmc.explicit.enumeration import affordable, enumerated
 from bmc.explicit.state_graph import EXACT_STATES, StateGraph, invariant_of
 from bmc.formulas.unroll import at, plain, shift
-from bmc.system.transition import TransitionSystem, Valuation, conjunction, equal, symbols_of
+from bmc.system.transition import Valuation, conjunction, equal, symbols_of
 from chaincover.check.goal_facts import (
     APART,
     EQUAL,
@@ -34,87 +33,42 @@ from chaincover.check.goal_facts import (
     lemma_3,
     theorem_2,
 )
-from chaincover.check.trigger_states import components, states_where, trigger_states
+from chaincover.check.trigger_states import reach_each_other, states_where, trigger_states
 from chaincover.graph.reachability import GraphBuilder
-from chaincover.limits import Limits
 from chaincover.problem import Problem
 from chaincover.questions import Questions
 from chaincover.weights import Edge, ReachGraph
 from properties.goal import Goal
 
-EXPLORED = 100_000
-"""Simulated steps, fewer in a large model, within which all reachable states are listed."""
 SEARCH_DEPTH = 8
 """Steps from init within which two different start states of a goal are sought, where the states are not listed."""
 
 
-def find_facts(
-    system: TransitionSystem,
-    goals: Sequence[Goal],
-    final: FNode | None,
-    engine: Engine,
-    budget: Limits,
-    overlap: str = "allow",
-    explore: int = EXPLORED,
-) -> GoalFacts:
-    """All facts about ``goals``; what ``budget`` does not suffice for is undecided.
+def find_facts(questions: Questions, graph: StateGraph | None, not_enumerated: str = "") -> GoalFacts:
+    """All facts about the goals of the problem; what the limits do not suffice for is undecided.
 
-    ``final`` is over plain state symbols, or None. ``overlap`` (``allow`` or ``forbid``) is what the claims are for.
-    The reachable states are listed where ``explore`` simulated steps suffice (0: not at all; fewer in a large model).
+    The problem's overlap is what the claims are for. ``graph`` holds the reachable states, None where they are not
+    enumerated; ``not_enumerated`` says why.
     """
-    graph = list_states(system, goals, final, explore)
-    return facts_among(graph, system, goals, final, engine, budget, overlap)
-
-
-def list_states(
-    system: TransitionSystem, goals: Sequence[Goal], final: FNode | None, explore: int = EXPLORED
-) -> StateGraph | None:
-    """The reachable states for ``find_facts``; None where they are too many, or there are no goals."""
-    limit = affordable(system, explore)
-    return enumerated(replace(system, invariants=()), _asked_of(goals, final), limit) if limit and goals else None
-
-
-def facts_among(
-    graph: StateGraph | None,
-    system: TransitionSystem,
-    goals: Sequence[Goal],
-    final: FNode | None,
-    engine: Engine,
-    budget: Limits,
-    overlap: str = "allow",
-) -> GoalFacts:
-    """As ``find_facts``, with the states that ``list_states`` gives."""
-    return _Finder(system, goals, final, engine, budget, graph).facts(overlap)
-
-
-def _asked_of(goals: Sequence[Goal], final: FNode | None) -> list[FNode]:
-    return [goal.antecedent for goal in goals] + ([] if final is None else [at(final, 0)])
+    return replace(_Finder(questions, graph).facts(), not_enumerated=not_enumerated)
 
 
 class _Finder:
     """``_graph`` holds the reachable states, None if they are too many; ``_system`` has them as an invariant."""
 
-    def __init__(
-        self,
-        system: TransitionSystem,
-        goals: Sequence[Goal],
-        final: FNode | None,
-        engine: Engine,
-        budget: Limits,
-        graph: StateGraph | None,
-    ) -> None:
-        self._goals, self._final, self._engine, self._budget = tuple(goals), final, engine, budget
-        self._formulas = _asked_of(goals, final)
+    def __init__(self, questions: Questions, graph: StateGraph | None) -> None:
+        self._problem, self._engine, self._limits = questions.problem, questions.engine, questions.limits
+        self._goals, self._final, self._graph = self._problem.goals, self._problem.final, graph
+        self._formulas = [goal.antecedent for goal in self._goals] + self._problem.end_formulas(0)
+        system = self._problem.system
         bare = replace(system, invariants=())
-        self._graph = graph
         self._variables = bare.cone(plain(s) for formula in self._formulas for s in symbols_of(formula))
-        found = invariant_of(bare, self._graph.states) if self._graph else None
+        found = invariant_of(bare, graph.states) if graph is not None and graph.states else None
         self._system = replace(system, invariants=(*system.invariants, *([found] if found else [])))
         self._init = conjunction(equal(var.symbol, var.init) for var in self._variables if var.init is not None)
-        self._component = components(self._graph) if self._graph else {}
         self._from_init: Session | None = None
 
-    def facts(self, overlap: str) -> GoalFacts:
+    def facts(self) -> GoalFacts:
         """See ``find_facts``."""
         triggers = tuple(self._trigger(goal) for goal in self._goals)
         goals = [goal for goal, trigger in zip(self._goals, triggers, strict=True) if trigger.kind != NONE]
@@ -124,7 +78,7 @@ class _Finder:
         exact = self._graph is not None and len(self._graph.states) <= EXACT_STATES
         clash = [(s.first, s.second) for s in sharing if s.distance or self._longer(s.first, s.second)]
         sure, unsure = (clash if exact else []), ([] if exact else clash) + undecided
-        given = (triggers, sure, unsure) if overlap == "allow" else (triggers, [], [])
+        given = (triggers, sure, unsure) if self._problem.overlap == "allow" else (triggers, [], [])
         return GoalFacts(
             triggers=triggers,
             sharing=tuple(sharing),
@@ -143,8 +97,10 @@ class _Finder:
 
     def _trigger(self, goal: Goal) -> Trigger:
         try:
-            self._budget.check()
-            found = None if self._graph is None else trigger_states(self._graph, self._system, goal)
+            self._limits.check()
+            found = None
+            if self._graph is not None:
+                found = trigger_states(self._graph, self._system, goal, self._limits.check)
             if self._graph is not None and found is not None:
                 return self._listed(self._graph, goal, found)
             return self._asked(goal)
@@ -154,7 +110,7 @@ class _Finder:
     def _listed(self, graph: StateGraph, goal: Goal, found: frozenset[int]) -> Trigger:
         """The trigger whose states are known one by one."""
         kind = NONE if not found else SINGLE if len(found) == 1 else SEVERAL
-        connected = len({self._component[state] for state in found}) <= 1
+        connected = reach_each_other(graph, found, self._limits.check)
         final = "" if self._final is None else _relation(found, states_where(graph, self._final))
         return Trigger(goal.name, kind, len(found), connected, _relation(found, frozenset(graph.starts)), final)
 
@@ -214,7 +170,7 @@ class _Finder:
         """Which goals can start during which: the weights that tell of it (Algorithm 10)."""
         lengths = [goal.length for goal in goals] or [0]
         limit = max(0, max(lengths) - min(1, *lengths))
-        builder = GraphBuilder(Questions(Problem(self._system, tuple(goals), None), self._engine, self._budget), limit)
+        builder = GraphBuilder(Questions(Problem(self._system, tuple(goals), None), self._engine, self._limits), limit)
         with suppress(LimitReached):
             for _ in range(limit + 1):
                 builder.extend()
@@ -234,6 +190,9 @@ class _Finder:
                     undecided.append(edge)
                 if weights.weights.get(edge, spare + 1) > spare:
                     continue
+                if self._limits.over:
+                    undecided.append(edge)
+                    continue
                 session = session or self._engine.session(self._system, a.antecedent, self._formulas)
                 status = self._try(session, [shift(Not(b.antecedent), d) for d in range(spare + 1)], a.length)
                 if status is not Status.SAT:
@@ -241,7 +200,7 @@ class _Finder:
         return implied, undecided
 
     def _check(self, session: Session, formulas: Sequence[FNode], steps: int) -> Status:
-        return session.check(formulas, steps, self._budget.for_query()).status
+        return session.check(formulas, steps, self._limits.for_query(), self._limits.question()).status
 
     def _try(self, session: Session, formulas: Sequence[FNode], steps: int) -> Status:
         """As ``_check``; unknown once the time is over."""

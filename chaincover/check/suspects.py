@@ -14,25 +14,29 @@ from bmc.analysis.state_values import every_step, state_values, values_of
 from bmc.engines.anywhere import Anywhere
 from bmc.engines.protocol import Engine, Session, Status
 from bmc.errors import LimitReached, Location
-from bmc.explicit.enumeration import affordable, reachability_invariant
+from bmc.explicit.enumeration import Enumeration
+from bmc.explicit.state_graph import invariant_of
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at
 from bmc.formulas.value_sets import NEVER
 from bmc.invariants.facts import within
 from bmc.native.differential import RUN_LENGTH, Sampler
 from bmc.system.transition import Condition, TransitionSystem, Valuation, conjunction
+from chaincover.graph.states import enumerate_within
 from chaincover.limits import Limits
 
 SUSPECT_DEPTH = 8
 """Steps from init within which undefined behaviour is sought step by step."""
-EXPLORED_STEPS = 20_000
-"""Simulated steps, fewer in a large model, within which all reachable states are listed: only those count."""
+ENUMERATING = 0.3
+"""The part of what may be spent in which all reachable states are enumerated: only those count. 0: they are not."""
 SIMULATED_STEPS = 1500
 """Random steps from init that are looked at."""
 STUCK = 5
 """What a run counts beyond its steps, so that runs which get stuck at once come to an end too."""
 ATTEMPTS = 20
 """Inputs that are tried to go on where the first ones would be undefined."""
+BRIEFLY = 1
+"""The solver's work for each place in a first round."""
 RANDOM_STATES = 300
 """Random states that are looked at."""
 
@@ -80,8 +84,9 @@ class SuspectSearch:
     they need not. What ``run`` has found until it is over, or interrupted, ``found`` tells.
     """
 
-    def __init__(self, system: TransitionSystem, engine: Engine) -> None:
-        self._engine = engine
+    def __init__(self, system: TransitionSystem, engine: Engine, enumerates: bool = True) -> None:
+        """``enumerates``: whether states may be enumerated, or ``engine`` answers everything."""
+        self._engine, self._enumerates = engine, enumerates
         joined: dict[tuple[str, Location | None], FNode] = {}
         for condition in system.suspects:
             key = (condition.name, condition.where)
@@ -91,14 +96,14 @@ class SuspectSearch:
 
     def run(self, budget: Limits, progress: Callable[[str], None] = lambda text: None) -> None:
         """Decide as much as ``budget`` allows, what is cheap first."""
-        if not self._places or not budget.left():
+        if not self._places or budget.over:
             return
         part = self._without_constants()
-        found = [self._ranges(part, budget.share(0.2)), self._explored(part)]
+        found = [self._ranges(part, budget.share(0.2)), self._enumerated(part, budget.share(ENUMERATING))]
         known = [c.formula for c in (*part.invariants, *found) if c is not None and c.proved]
-        if budget.left():
+        if not budget.over:
             self._simulate(part, known, budget.share(0.25))
-        if budget.left():
+        if not budget.over:
             self._ask_anywhere(Anywhere(part, self._engine, known), budget.share(0.7), progress)
         self._ask_from_init(part, budget, progress)
 
@@ -126,7 +131,7 @@ class SuspectSearch:
 
     def _ranges(self, part: TransitionSystem, budget: Limits) -> Condition | None:
         """The values that the state never leaves, as an invariant; places that they rule out are done with."""
-        sets = state_values(every_step(part), lambda: not budget.left())
+        sets = state_values(every_step(part), lambda: budget.over)
         if sets is None:
             return None
         places = self._open()
@@ -136,11 +141,13 @@ class SuspectSearch:
         facts = within(part, sets)
         return Condition("values of the state", conjunction(c.formula for c in facts), proved=True) if facts else None
 
-    def _explored(self, part: TransitionSystem) -> Condition | None:
+    def _enumerated(self, part: TransitionSystem, budget: Limits) -> Condition | None:
+        """The reachable states as an invariant, where they can be enumerated."""
         asked = [at(place.formula, 0) for place in self._open()]
-        if not asked:
+        if not asked or not ENUMERATING or not self._enumerates:
             return None
-        return reachability_invariant(part, asked, affordable(part, EXPLORED_STEPS))
+        graph = enumerate_within(Enumeration(part, asked), budget)
+        return None if graph is None else invariant_of(part, graph.states)
 
     def _simulate(self, part: TransitionSystem, known: Sequence[FNode], budget: Limits) -> None:
         """Look at random runs from init, long and short, and at random states."""
@@ -150,11 +157,11 @@ class SuspectSearch:
         sampler = Sampler(part, seed=0)
         met = compile_formulas([place.formula for place in places])
         left = SIMULATED_STEPS
-        while left > 0 and budget.left() and any(place.steps != 0 for place in places):
+        while left > 0 and not budget.over and any(place.steps != 0 for place in places):
             left -= STUCK + self._look_along(sampler, places, met, RUN_LENGTH if left % 2 else SUSPECT_DEPTH + 1)
         holds = compile_formulas([conjunction(known)])
         for _ in range(RANDOM_STATES):
-            if not budget.left():
+            if budget.over:
                 return
             state = sampler.random_state()
             values = sampler.constrained_inputs(state) if holds(state)[0] else None
@@ -181,7 +188,8 @@ class SuspectSearch:
 
     def _ask_anywhere(self, anywhere: Anywhere, budget: Limits, progress: Callable[[str], None]) -> None:
         """Decide whether some state and inputs meet each place; those that take long wait until the others are done."""
-        for seconds in (1.0, None):
+        whole = budget.question()
+        for effort in (BRIEFLY if whole is None else min(BRIEFLY, whole), whole):
             places = self._open()
             for number, place in enumerate(places):
                 progress(f"check: undefined behaviour, {len(places) - number} places left")
@@ -189,7 +197,7 @@ class SuspectSearch:
                     limit = budget.for_query()
                 except LimitReached:
                     return
-                place.possible = anywhere.status([place.formula], _least(seconds, limit))
+                place.possible = anywhere.status([place.formula], limit, effort)
 
     def _ask_from_init(self, part: TransitionSystem, budget: Limits, progress: Callable[[str], None]) -> None:
         """Find the least number of steps after which a place can be met, one more step at a time."""
@@ -205,7 +213,7 @@ class SuspectSearch:
                     limit = budget.for_query()
                 except LimitReached:
                     return
-                status = session.check([*before, at(place.formula, steps)], steps + 1, limit).status
+                status = session.check([*before, at(place.formula, steps)], steps + 1, limit, budget.question()).status
                 if status is Status.SAT:
                     place.possible, place.steps = Status.SAT, steps
                 elif status is Status.UNSAT:
@@ -219,8 +227,3 @@ def _note(places: Sequence[_Place], met: Sequence[int], steps: int | None = None
             place.possible = Status.SAT
             if steps is not None and (place.steps is None or steps < place.steps):
                 place.steps = steps
-
-
-def _least(first: float | None, second: float | None) -> float | None:
-    given = [limit for limit in (first, second) if limit is not None]
-    return min(given) if given else None

@@ -41,7 +41,7 @@ class VacuitySearch:
     def run(self, budget: Limits, progress: Callable[[str], None] = lambda text: None) -> None:
         """Decide as many goals as ``budget`` allows, and those that the state after init satisfies in any case."""
         self._look_at_init()
-        if budget.left():
+        if not budget.over:
             self._simulate(budget.share(0.3))
         known = [c.formula for c in self._system.invariants if c.proved]
         anywhere = Anywhere(self._system, self._engine, [*known, self._system.defined])
@@ -55,10 +55,10 @@ class VacuitySearch:
             symbols = symbols_of(goal.antecedent)
             if goal.length == 1 and all(unframed(symbol)[1] == 0 for symbol in symbols):
                 formula = goal.antecedent.substitute({symbol: plain(symbol) for symbol in symbols})
-                self._status[goal] = anywhere.status([formula], limit)
+                self._status[goal] = anywhere.status([formula], limit, budget.question())
             else:
                 session = self._engine.session(self._system, goal.antecedent)
-                self._status[goal] = session.check([], goal.length, limit).status
+                self._status[goal] = session.check([], goal.length, limit, budget.question()).status
 
     def _look_at_init(self) -> None:
         """Note the goals that a run of no step covers."""
@@ -76,7 +76,7 @@ class VacuitySearch:
             seen = [one for one in watched if one.covered(run)]
             self._status.update((one.goal, Status.SAT) for one in seen)
             watched = [one for one in watched if one not in seen]
-            if not watched or not budget.left():
+            if not watched or budget.over:
                 return
 
 

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
-from bmc.engines import choose as choose_engine
 from chaincover.check import analysis
 from chaincover.cli.options import (
-    SECONDS,
+    Search,
     Shown,
+    effort_option,
     engine_option,
     held_request_options,
+    query_option,
     read_controller,
+    settings,
     shown_options,
+    time_option,
 )
 from chaincover.formats.output import to_json
 from chaincover.project.load import Request
@@ -24,28 +29,24 @@ from chaincover.report.console_check import show_analysis
 @held_request_options
 @shown_options
 @engine_option
+@effort_option
+@query_option
+@time_option
 @click.option(
     "--compare", default=1000, show_default=True, metavar="N", help="Random steps to compare with the original."
 )
-@click.option(
-    "--time-limit",
-    type=SECONDS,
-    default=analysis.TIME_LIMIT,
-    show_default=True,
-    metavar="SECONDS",
-    help="For all that follows reading; what it does not suffice for is told as undecided.",
-)
-def command(request: Request, shown: Shown, engine: str | None, compare: int, time_limit: float) -> int:
+def command(request: Request, shown: Shown, compare: int, **given: Any) -> int:
     """Read everything; report interface, goals, contradictions and possible undefined behaviour.
 
-    An interrupt from the keyboard ends it with what is known by then.
+    What the limits do not suffice for is told as undecided. An interrupt from the keyboard ends it with what is known
+    by then.
     """
     progress = shown.progress()
     controller = read_controller(request, progress)
+    options = settings(Search(**given), controller.project)
+    options.check()
     with progress.stage("check"):
-        found = analysis.analyse(
-            controller, choose_engine(engine or "z3"), compare, time_limit=time_limit, progress=progress
-        )
+        found = analysis.analyse(controller, options, compare, progress)
     progress.done()
     if shown.as_json:
         click.echo(to_json(analysis.as_data(controller, found)), nl=False)

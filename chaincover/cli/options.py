@@ -14,6 +14,7 @@ from bmc.engines import NAMES as ENGINES
 from bmc.engines import choose as choose_engine
 from bmc.errors import InputRefused
 from bmc.system.hold import MOST_TICKS
+from chaincover.limits import Limits
 from chaincover.options import Options
 from chaincover.orderings import NAMES as ORDERINGS
 from chaincover.progress import Progress
@@ -24,7 +25,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 Decorator = Callable[[F], F]
 
 PREPARING = 0.2
-"""The part of a time limit that proving the project's invariants may take before the search."""
+"""The part of the limits that proving the project's invariants may take before the search."""
 
 
 class Amount(click.ParamType):  # type: ignore[type-arg]
@@ -114,17 +115,18 @@ effort_option = click.option(
     "Default: 1.",
 )
 time_option = click.option("--time-limit", type=SECONDS, metavar="SECONDS", help="For the whole run.")
+query_option = click.option(
+    "--query-limit",
+    type=SECONDS,
+    metavar="SECONDS",
+    help="For a single question; what it leaves open is undecided.",
+)
 work_options = (
     engine_option,
     effort_option,
     click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes that share the work."),
     click.option("--scheduler", metavar="ADDRESS", help="Dask scheduler whose workers share it, such as tcp://..."),
-    click.option(
-        "--query-limit",
-        type=SECONDS,
-        metavar="SECONDS",
-        help="For a single question; what it leaves open is undecided.",
-    ),
+    query_option,
 )
 graph_options = gathers("search", Search, bound_option, overlap_option, *work_options, time_option)
 comparison_options = gathers(
@@ -235,6 +237,7 @@ def prepare(request: Request, search: Search, progress: Progress) -> tuple[Contr
     options = settings(search, controller.project)
     options.check()
     with progress.stage("check"):
-        seconds = None if options.time_limit is None else options.time_limit * PREPARING
-        system = proved(controller, choose_engine(options.engine), seconds, options.query_limit)
+        limits, engine = Limits(options.time_limit, options.query_limit, options.effort), choose_engine(options.engine)
+        limits.watch(engine)
+        system = proved(controller, engine, limits.share(PREPARING))
     return replace(controller, system=system), options

@@ -11,7 +11,7 @@ from bmc.errors import LimitReached
 from chaincover.graph.reachability import GraphBuilder
 from chaincover.graph.states import enumerate_states, exact_graph
 from chaincover.known import Board, Known
-from chaincover.limits import UNITS, Limits
+from chaincover.limits import Limits
 from chaincover.options import Options
 from chaincover.problem import Problem
 from chaincover.replay.judge import Judge
@@ -70,18 +70,11 @@ def _enumerated(board: Board) -> bool:
     """Enumerate the reachable states in a part of what may be spent; whether that could be done."""
     limits = board.limits
     part = limits.share(ENUMERATING)
-
-    def over() -> None:
-        raise LimitReached("too many states")
-
-    if limits.effort is not None:
-        part.pause_after(limits.effort * UNITS * ENUMERATING, over)
     with suppress(LimitReached):
         trial = replace(board, limits=part)
         enumerate_states(trial)
         board.known = trial.known
     limits.check()
-    limits.spend(part.spent)
     return board.known.enumerated is not None
 
 

@@ -60,6 +60,13 @@ def advance(enumeration: Enumeration, limits: Limits) -> None:
     limits.spend(STATES_PORTION / STATES_PER_UNIT)
 
 
+def enumerate_within(enumeration: Enumeration, limits: Limits) -> StateGraph | None:
+    """What ``enumeration`` gives until ``limits`` are over; None if that is not all."""
+    while not enumeration.done and not limits.over:
+        advance(enumeration, limits)
+    return enumeration.graph if enumeration.graph is not None and enumeration.graph.states else None
+
+
 def enumerated_within(problem: Problem, limits: Limits) -> StateGraph | None:
     """The reachable states of ``problem``; None if they cannot be enumerated within ``limits``.
 

@@ -64,6 +64,8 @@ def show_analysis(out: Console, controller: Controller, analysis: Analysis) -> N
         say(out, line)
     if controller.goals:
         _show_facts(out, analysis.facts)
+    if analysis.facts.not_enumerated:
+        say(out, analysis.facts.not_enumerated)
     _show_suspects(out, analysis)
     for note in joined(controller.model.notes):
         say(out, f"note: {note}")
@@ -131,7 +133,7 @@ def _show_comparison(out: Console, controller: Controller, analysis: Analysis) -
         say(out, "comparison with the compiled original: left out, interrupted")
         return
     if found is None:
-        say(out, "comparison with the compiled original: left out, no steps asked for or no C compiler")
+        say(out, f"comparison with the compiled original: left out: {analysis.not_compared}")
         return
     steps = f"{found.run_steps} steps along random runs and {found.state_steps} from random states"
     steps += ", then its time was over" if found.stopped else ""

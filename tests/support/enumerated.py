@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from math import inf
 
 from machines import Case, random_machine
@@ -10,11 +11,12 @@ from pysmt.fnode import FNode
 from random_systems import random_case
 
 from benchmarks.generated.systems import generated_case
-from bmc.explicit.state_graph import StateGraph
+from bmc.explicit.state_graph import StateGraph, invariant_of
 from bmc.system.hold import boundary, hold
 from bmc.system.transition import TransitionSystem
 from chaincover.graph.exact import Exhaustion, Least, coverable_sets, shortest_run
-from chaincover.graph.explored import Reachable
+from chaincover.graph.states import enumerated_within
+from chaincover.limits import Limits
 from chaincover.problem import Problem
 from properties.goal import Goal
 
@@ -37,9 +39,15 @@ def held(case: Case, ticks: int) -> Case:
 
 
 def graph_of(system: TransitionSystem, goals: Sequence[Goal], final: FNode | None) -> StateGraph:
-    graph = Reachable(system, goals, final, 100_000).graph
+    graph = enumerated_within(Problem(system, tuple(goals), final), Limits())
     assert graph is not None
     return graph
+
+
+def strengthened(system: TransitionSystem, goals: Sequence[Goal], final: FNode | None) -> TransitionSystem:
+    """``system`` with its reachable states as a proved invariant."""
+    found = invariant_of(system, graph_of(system, goals, final).states)
+    return system if found is None else replace(system, invariants=(*system.invariants, found))
 
 
 def problem_of(case: Case, overlap: str = "allow") -> Problem:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from command_line import chaincover, write_files
 from drawn_seeds import seeds
+from enumerated import graph_of
 from held_runs import HeldRuns
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, FALSE, TRUE, And, Implies, Not, Or
@@ -21,7 +22,6 @@ from bmc.floats.ranges import every
 from bmc.system.hold import PHASE, PREFIX, boundary, hold
 from bmc.system.simulation import Simulator
 from bmc.system.transition import BOOLEAN, InputVariable, StateVariable, TransitionSystem, ValueType, conjunction, equal
-from chaincover.graph.explored import Reachable
 from chaincover.options import Options
 from chaincover.partition.several import generate_several
 from chaincover.pipeline import generate
@@ -121,7 +121,7 @@ def test_chains_are_those_without_spare_inputs(seed: int, ticks: int) -> None:
     final = boundary(whole, case.final)
     expected = HeldRuns(case.system, case.goals, ticks).least_of_all(case.final)
     part = sliced(whole, case.goals, final)
-    assert Reachable(part, case.goals, final, 100_000).graph is not None
+    assert graph_of(part, case.goals, final).states
     assert not {v.name for v in part.state} & {f"{PREFIX}sp_junk", f"{PREFIX}sp_y", f"{PREFIX}sp_z"}
     result = generate(Problem(whole, tuple(case.goals), final), Options(bound=24))
     assert result.complete == (expected is not None)

@@ -16,7 +16,7 @@ from random_systems import random_case
 from bmc.analysis.slice import CONSTANTS, slice_system, spare_inputs
 from bmc.engines import choose
 from bmc.formulas.unroll import framed
-from bmc.invariants.induction import prove
+from bmc.invariants.induction import Prover, prove
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Condition, StateVariable, TransitionSystem, ValueType
 from chaincover.options import Options
@@ -95,7 +95,7 @@ def test_the_constants_that_a_slice_rests_on_are_an_invariant_that_can_be_proved
     assert part.invariants[0].formula == e.Equals(BV(6, 8))
     assert part.state[0].next == a + BV(1, 8)
     together = Condition("", b.Equals(BV(1, 8)).And(c.Equals(BV(1, 8))).And(e.Equals(BV(6, 8))))
-    assert prove(system, [together], choose("z3"))[0].proved
+    assert prove(system, [together], Prover(choose("z3")))[0].proved
     assert slice_system(system, [a]).invariants[0].formula == TRUE()
     assert not slice_system(replace(system, state=tuple(rows[3:])), []).invariants
 

@@ -33,7 +33,7 @@ from bmc.engines.protocol import Status
 from bmc.engines.z3 import Gates, Words, Z3Engine
 from bmc.errors import UsageError
 from bmc.formulas.unroll import at, framed
-from bmc.invariants.induction import prove
+from bmc.invariants.induction import Prover, prove
 from bmc.system.simulation import Simulator
 from bmc.system.transition import BOOLEAN, Condition, InputVariable, StateVariable, TransitionSystem, ValueType
 
@@ -136,12 +136,12 @@ def test_inductive_invariants_are_proved_together() -> None:
         Condition("OFF at speed 1 only when not enabled", And(OFF, at_speed(1)).Implies(Not(enable))),
     ]
     wrong = [Condition("speed below 2", BVULT(speed, BV(2, 2))), Condition("never", FALSE())]
-    assert not prove(system, [enabled], Z3Engine())[0].proved
-    done = prove(system, [wrong[0], enabled, *helpers, wrong[1]], Z3Engine())
+    assert not prove(system, [enabled], Prover(Z3Engine()))[0].proved
+    done = prove(system, [wrong[0], enabled, *helpers, wrong[1]], Prover(Z3Engine()))
     assert [c.proved for c in done] == [False, True, True, True, False]
     assert [c.name for c in done] == [wrong[0].name, enabled.name, *(h.name for h in helpers), wrong[1].name]
     given = [Condition(h.name, h.formula, proved=True) for h in helpers]
-    assert all(c.proved for c in prove(system, [enabled, *given], Z3Engine()))
+    assert all(c.proved for c in prove(system, [enabled, *given], Prover(Z3Engine())))
 
 
 def test_a_query_beyond_its_steps_is_an_error_and_a_failed_query_has_no_run() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,19 +14,37 @@ from pysmt.shortcuts import Not
 from random_systems import random_case
 from small_programs import program, project
 
+from bmc.engines import choose
+from bmc.engines.protocol import Engine, Session
+from bmc.engines.z3 import Z3Engine
 from bmc.formulas.unroll import at, at_each, framed, shift
 from bmc.native.differential import Sampler
-from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType, equal, symbols_of
+from bmc.system.transition import (
+    Condition,
+    InputVariable,
+    StateVariable,
+    TransitionSystem,
+    ValueType,
+    equal,
+    symbols_of,
+)
 from chaincover.check import analysis
+from chaincover.check.goal_facts import UNKNOWN
+from chaincover.check.goal_search import find_facts
 from chaincover.check.suspects import SuspectSearch
 from chaincover.check.vacuity import VacuitySearch
+from chaincover.cli import options
+from chaincover.graph.states import enumerate_within, enumerated_within, enumeration_of
 from chaincover.limits import Limits
+from chaincover.problem import Problem
+from chaincover.questions import Questions
 
 INT = ValueType("int", 32, signed=True)
 FUNCTIONS = '[functions]\ninit = "init"\nstep = "compute"\n'
 SQUARES = (
     "if (i->a > 1000000 && s->m * s->m % 1000003 == 77 && s->m > 10000 && s->m < 40000) s->n = 1 / (s->m - 31337);"
 )
+COUNTING = "if (i->b) s->n = s->n < 5 ? s->n + 1 : 0;"
 GOAL = '[[property]]\nid = "up"\ntext = "cover(n == 1)"\n'
 
 
@@ -124,16 +143,109 @@ def test_a_comparison_that_found_no_defined_step_is_not_told_as_equality(tmp_pat
     assert "equal on" not in outcome.out
 
 
-def test_the_query_limit_holds_for_the_invariants_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[tuple[float | None, float | None]] = []
+def test_the_limits_hold_for_the_invariants_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[tuple[float | None, ...]] = []
 
     class Noted(Limits):
-        def __init__(self, seconds: float | None = None, query_limit: float | None = None) -> None:
-            made.append((seconds, query_limit))
-            super().__init__(seconds, query_limit)
+        def __init__(
+            self, seconds: float | None = None, query_limit: float | None = None, effort: float | None = None
+        ) -> None:
+            made.append((seconds, query_limit, effort))
+            super().__init__(seconds, query_limit, effort)
 
-    monkeypatch.setattr(analysis, "Limits", Noted)
-    assert chaincover(
-        "generate", MODELS / "cruise", "--query-limit", "3", "--bound", "0", "-q", "-o", tmp_path
-    ).code in (4, 5)
-    assert made == [(None, 3.0)]
+    monkeypatch.setattr(options, "Limits", Noted)
+    given = ("--query-limit", "3", "--effort", "0.5", "--bound", "0")
+    assert chaincover("generate", MODELS / "cruise", *given, "-q", "-o", tmp_path).code == 0
+    assert made == [(None, 3.0, 0.5)]
+
+
+@pytest.mark.parametrize("most", [Limits(0.0), Limits(effort=1e-9).share(0.5)])
+def test_facts_without_time_or_effort_are_undecided(most: Limits) -> None:
+    """With the states at hand as without them."""
+    case = random_case(2, goals=3, longest=2)
+    problem = Problem(case.system, tuple(case.goals), case.final)
+    graph = enumerated_within(problem, Limits())
+    assert graph is not None
+    most.spend(1.0)
+    for known in (graph, None):
+        found = find_facts(Questions(problem, Z3Engine(), most), known)
+        assert {t.kind for t in found.triggers} == {UNKNOWN}
+        assert len(found.sharing_undecided) == 6
+        assert found.implied == ()
+    assert enumerate_within(enumeration_of(problem), most) is None
+
+
+class Asked(Z3Engine):
+    """Counts the sessions that are made."""
+
+    sessions = 0
+
+    def session(self, system: TransitionSystem, source: FNode, goals: Sequence[FNode] = ()) -> Session:
+        self.sessions += 1
+        return super().session(system, source, goals)
+
+
+def test_no_question_is_prepared_after_the_limits_are_over() -> None:
+    case = random_case(2, goals=3, longest=2)
+    named = tuple(
+        Condition(f"s{number}", var.next) for number, var in enumerate(case.system.state) if not var.type.bits
+    )
+    system = replace(case.system, suspects=named)
+    assert named
+    engine, over = Asked(), Limits(0.0)
+    search = SuspectSearch(system, engine)
+    search.run(over)
+    assert all(one.undecided for one in search.found())
+    find_facts(Questions(Problem(system, tuple(case.goals), case.final), engine, over), None)
+    VacuitySearch(system, case.goals, engine).run(over)
+    assert engine.sessions == 0
+
+
+def test_the_engine_is_that_of_generate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen: list[str] = []
+
+    def noted(name: str, memory: int | None = None) -> Engine:
+        chosen.append(name)
+        return choose(name, memory)
+
+    monkeypatch.setattr(analysis, "choose_engine", noted)
+    place = folder(tmp_path, COUNTING, GOAL)
+    listed = chaincover("check", place, "--compare", "0", "--json").json["goal_facts"]
+    assert listed["reachable_states"] == 6
+    assert listed["states_not_enumerated"] is None
+    asked = chaincover("check", place, "--compare", "0", "--engine", "sat", "--json").json["goal_facts"]
+    assert asked["reachable_states"] is None
+    assert (
+        asked["states_not_enumerated"]
+        == "The engine sat answers all questions itself; --engine auto enumerates states."
+    )
+    assert chosen == ["auto", "sat"]
+
+
+def test_why_states_are_not_enumerated_and_what_would_change_that(tmp_path: Path) -> None:
+    """Told in one line: a state that takes every value of a wide input, and one that grows as long as time is given."""
+    more = '[[property]]\nid = "up"\ntext = "cover(s->m == s->n + 5)"\n'
+    wide = chaincover(
+        "check", folder(tmp_path, "s->n = s->m ^ i->a; s->m = s->n + i->a * 3;", more), "--compare", "0"
+    ).out
+    line = next(line for line in wide.splitlines() if "cannot be enumerated" in line)
+    assert "the input 'i->a' has 4294967296 values that can be told apart" in line
+    assert "To change that, give them a range, or state an assumption" in line
+    given = ("--compare", "0", "--effort", "0.00001")
+    grows = chaincover("check", folder(tmp_path, "s->n++; if (i->b) s->m++;", more), *given).out
+    line = next(line for line in grows.splitlines() if "not all enumerated" in line)
+    assert "To change that, give more --effort or --time-limit, or " in line
+
+
+def test_a_program_for_other_word_sizes_is_read_and_not_compared(tmp_path: Path) -> None:
+    write_files(tmp_path, {"c.c": program(COUNTING)})
+    (tmp_path / "chaincover.toml").write_text(
+        project(FUNCTIONS + GOAL).replace("[sources]", '[sources]\ntarget = "ip16"')
+    )
+    outcome = chaincover("check", tmp_path)
+    assert outcome.code == 0
+    assert "comparison with the compiled original: left out: " in outcome.out
+    assert "word sizes ip16" in outcome.out
+    told = chaincover("check", tmp_path, "--json").json
+    assert told["compared"] is None
+    assert "word sizes ip16" in told["not_compared"]

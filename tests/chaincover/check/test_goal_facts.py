@@ -25,16 +25,24 @@ from chaincover.check.goal_facts import GoalFacts, Sharing, lemma_3, theorem_2
 from chaincover.check.goal_search import find_facts
 from chaincover.check.trigger_states import trigger_states
 from chaincover.graph import goal_runs
+from chaincover.graph.states import enumerated_within
 from chaincover.limits import Limits
+from chaincover.problem import Problem
+from chaincover.questions import Questions
 from properties.goal import Goal
 
 
-def paper(*goals: Goal, final: FNode | None = INIT, overlap: str = "allow", explore: int = 100_000) -> GoalFacts:
-    return find_facts(cruise(), goals, final, Z3Engine(), Limits(), overlap, explore)
+def facts_of(problem: Problem, explore: bool = True) -> GoalFacts:
+    graph = enumerated_within(problem, Limits()) if explore else None
+    return find_facts(Questions(problem, Z3Engine(), Limits()), graph)
 
 
-@pytest.mark.parametrize("explore", [100_000, 0])
-def test_the_papers_properties_start_in_one_state_each(explore: int) -> None:
+def paper(*goals: Goal, final: FNode | None = INIT, overlap: str = "allow", explore: bool = True) -> GoalFacts:
+    return facts_of(Problem(cruise(), goals, final, overlap), explore)
+
+
+@pytest.mark.parametrize("explore", [True, False])
+def test_the_papers_properties_start_in_one_state_each(explore: bool) -> None:
     """Without listed states, p3 has more of them: mode ON at other speeds, which no run reaches."""
     found = paper(*PROPERTIES, explore=explore)
     if explore:
@@ -57,7 +65,7 @@ def test_example_1_has_a_trigger_of_several_states_that_reach_each_other() -> No
 def test_a_trigger_that_cannot_be_returned_to_stands_against_theorem_2() -> None:
     """Fig. 1 as printed never comes back to OFF: the states of OFF before and after ON differ in what they reach."""
     goal = prop("g", And(Not(DIS), at_speed(1)))
-    found = find_facts(cruise(fixed=False), [goal], None, Z3Engine(), Limits())
+    found = facts_of(Problem(cruise(fixed=False), (goal,), None))
     assert (found.triggers[0].kind, found.triggers[0].connected) == ("several", False)
     assert (found.theorem_2.applies, found.theorem_2.because[0][:22]) == ("no", "not all states in whic")
 
@@ -67,7 +75,7 @@ def test_goals_like_init_and_final() -> None:
     slow = prop("slow", And(INIT, button))
     found = paper(start, off, slow, final=OFF)
     assert [(t.init, t.final) for t in found.triggers] == [("equal", "inside"), ("meets", "equal"), ("equal", "inside")]
-    asked = paper(start, off, slow, final=OFF, explore=0)
+    asked = paper(start, off, slow, final=OFF, explore=False)
     assert [(t.init, t.final) for t in asked.triggers] == [(t.init, t.final) for t in found.triggers]
 
 
@@ -128,7 +136,7 @@ class GivesUp:
 def test_no_answer_is_no_fact(engine: GivesUp | Z3Engine) -> None:
     """A solver that gives up, or no time at all."""
     budget = Limits(None if isinstance(engine, GivesUp) else 0)
-    found = find_facts(cruise(), PROPERTIES, INIT, engine, budget, explore=0)
+    found = find_facts(Questions(Problem(cruise(), PROPERTIES, INIT), engine, budget), None)
     assert {(t.kind, t.states, t.connected, t.init, t.final) for t in found.triggers} == {
         ("unknown", None, None, "unknown", "unknown")
     }
@@ -138,7 +146,7 @@ def test_no_answer_is_no_fact(engine: GivesUp | Z3Engine) -> None:
         (b, a) for a, b in combinations(names, 2)
     }
     assert (found.lemma_3.applies, found.theorem_2.applies) == ("unknown", "unknown")
-    forbidden = find_facts(cruise(), PROPERTIES, INIT, engine, budget, "forbid", explore=0)
+    forbidden = find_facts(Questions(Problem(cruise(), PROPERTIES, INIT, "forbid"), engine, budget), None)
     assert (forbidden.lemma_3.applies, forbidden.theorem_2.applies) == ("unknown", "unknown")
 
 

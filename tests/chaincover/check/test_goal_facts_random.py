@@ -16,14 +16,19 @@ from bmc.formulas.unroll import at, plain
 from bmc.system.transition import conjunction, equal, symbols_of
 from chaincover.check.goal_facts import GoalFacts, Sharing
 from chaincover.check.goal_search import find_facts
+from chaincover.graph.states import enumerated_within
 from chaincover.limits import Limits
+from chaincover.problem import Problem
+from chaincover.questions import Questions
 from properties.goal import Goal
 
 SEEDS = range(40)
 
 
-def facts(case: RandomCase, explore: int = 100_000) -> GoalFacts:
-    return find_facts(case.system, case.goals, case.final, Z3Engine(), Limits(), explore=explore)
+def facts(case: RandomCase, explore: bool = True) -> GoalFacts:
+    problem = Problem(case.system, tuple(case.goals), case.final)
+    graph = enumerated_within(problem, Limits()) if explore else None
+    return find_facts(Questions(problem, Z3Engine(), Limits()), graph)
 
 
 @dataclass
@@ -136,7 +141,7 @@ def test_facts_of_listed_states_equal_enumeration(seed: int) -> None:
 def test_queries_alone_never_say_more_than_enumeration(seed: int) -> None:
     """Without listed states the facts are about all states; only what is shown by runs from init is about runs."""
     case = random_case(seed, goals=3, longest=2)
-    found, runs = facts(case, explore=0), reachable_reference(case)
+    found, runs = facts(case, explore=False), reachable_reference(case)
     everywhere = Reference(case, runs.explicit, runs.explicit.states)
     assert (found.exact, found.reachable) == (False, None)
     for goal, told in zip(case.goals, found.triggers, strict=True):
@@ -157,7 +162,7 @@ def test_queries_alone_never_say_more_than_enumeration(seed: int) -> None:
 @pytest.mark.slow
 def test_the_random_cases_show_every_kind_of_fact() -> None:
     listed = [facts(random_case(seed, goals=3, longest=2)) for seed in SEEDS]
-    asked = [facts(random_case(seed, goals=3, longest=2), explore=0) for seed in SEEDS]
+    asked = [facts(random_case(seed, goals=3, longest=2), explore=False) for seed in SEEDS]
     triggers = [t for found in listed for t in found.triggers]
     assert {t.kind for t in triggers} == {"none", "single", "several"}
     assert {t.connected for t in triggers} == {True, False}

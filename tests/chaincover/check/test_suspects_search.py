@@ -71,14 +71,14 @@ class Exhaustive:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("explored", [suspects.EXPLORED_STEPS, 0])
+@pytest.mark.parametrize("explored", [suspects.ENUMERATING, 0])
 @pytest.mark.parametrize("simulated", [suspects.SIMULATED_STEPS // 10, 0])
 @pytest.mark.parametrize("seed", range(25))
 def test_verdicts_are_those_of_an_exhaustive_search(
-    seed: int, simulated: int, explored: int, monkeypatch: pytest.MonkeyPatch
+    seed: int, simulated: int, explored: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With and without the list of reachable states, with and without simulation."""
-    monkeypatch.setattr(suspects, "EXPLORED_STEPS", explored)
+    monkeypatch.setattr(suspects, "ENUMERATING", explored)
     monkeypatch.setattr(suspects, "SIMULATED_STEPS", simulated)
     monkeypatch.setattr(suspects, "RANDOM_STATES", simulated)
     system = suspected(seed)

@@ -7,7 +7,7 @@ from itertools import permutations
 from math import inf
 
 import pytest
-from enumerated import graph_of, held, made, problem_of
+from enumerated import graph_of, held, made, problem_of, strengthened
 from explicit import Explicit
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,7 +17,6 @@ from bmc.engines import choose as choose_engine
 from bmc.errors import LimitReached
 from chaincover.check.trigger_states import trigger_states
 from chaincover.graph.enumerated import EnumeratedGraphBuilder
-from chaincover.graph.explored import Reachable
 from chaincover.graph.reachability import GraphBuilder
 from chaincover.limits import Limits
 from chaincover.weights import ReachGraph
@@ -37,7 +36,7 @@ def by_states(case: Case, overlap: str, limit: int | None = None) -> ReachGraph:
 
 def asked(case: Case, overlap: str) -> ReachGraph:
     system, goals, final = case
-    proved = Reachable(system, goals, final, 100_000).system
+    proved = strengthened(system, goals, final)
     builder = GraphBuilder(proved, goals, final, choose_engine("z3"), overlap)
     for _ in range(FARTHEST + 1):
         builder.extend()

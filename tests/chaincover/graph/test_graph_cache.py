@@ -80,7 +80,6 @@ def test_enumerated_states_need_no_disk(tmp_path: Path) -> None:
     assert files(tmp_path) == []
 
 
-@pytest.mark.usefixtures("no_found_invariants")
 @pytest.mark.parametrize("seed", [0, 3, 4, 5, 6])
 def test_runs_on_machines_are_the_same_with_and_without(tmp_path: Path, seed: int) -> None:
     """Dead ends, goals that nothing satisfies, and chains that need repair among them."""
@@ -236,7 +235,6 @@ def test_only_the_files_used_last_are_kept(tmp_path: Path, monkeypatch: pytest.M
     assert all(stat.S_IMODE(place.stat().st_mode) == 0o644 for place in files(tmp_path))
 
 
-@pytest.mark.usefixtures("no_found_invariants")
 def test_an_interrupted_run_is_continued(tmp_path: Path) -> None:
     for case in (CRUISE, figure_5(), random_machine(4)):
         options = Options(cache=tmp_path / case[0].name, bound=9, engine="sat")

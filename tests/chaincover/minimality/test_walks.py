@@ -9,7 +9,7 @@ from itertools import pairwise, permutations
 
 import pytest
 from boards import Kept, board_of
-from enumerated import graph_of, made
+from enumerated import graph_of, made, strengthened
 from explicit import Explicit
 from machines import Case, Machine
 from path_lengths import PathLengths
@@ -25,7 +25,6 @@ from bmc.system.run import Run
 from bmc.system.simulation import Simulator
 from bmc.system.transition import TransitionSystem
 from chaincover.chain import UNREACHABLE
-from chaincover.graph.explored import Reachable
 from chaincover.graph.reachability import GraphBuilder
 from chaincover.known import Board, Reason
 from chaincover.limits import Limits
@@ -130,7 +129,7 @@ def check_run(case: Case, run: Run, path: Path, overlap: str, steps: int) -> Non
 def test_the_solver_says_the_same(seed: int, overlap: str) -> None:
     system, goals, final = case = made(seed, longest=2)
     found = walks(case, overlap)
-    proved = Reachable(system, goals, final, 100_000).system
+    proved = strengthened(system, goals, final)
     asked = SegmentSearch(Questions(problem_of(proved, goals, final, overlap), choose_engine("z3"), Limits()))
     for path in paths_of(case, seed, 4):
         if path[-1] != END or final is None:
@@ -231,7 +230,7 @@ def test_variables_that_no_goal_depends_on_keep_their_start() -> None:
 def board_with_graph(case: Case, overlap: str, depth: int) -> tuple[Board, Kept]:
     """A board that knows the graph up to K, on the reachable states; goals that nothing satisfies are ruled out."""
     system, goals, final = case
-    proved = Reachable(system, goals, final, 100_000).system
+    proved = strengthened(system, goals, final)
     board, kept = board_of((proved, goals, final), Options(overlap=overlap, engine="z3"))
     builder = GraphBuilder(board.questions)
     builder.extend(depth)
