@@ -112,7 +112,7 @@ def test_an_interrupt_at_any_query_leaves_a_result(monkeypatch: pytest.MonkeyPat
 
 @trial_runs_alone
 def test_a_time_limit_in_the_trial_runs_leaves_a_result(monkeypatch: pytest.MonkeyPatch) -> None:
-    result, stages = solve(fork(stuck=False), monkeypatch, Trying(), time_limit=1e-6)
+    result, stages = solve(fork(stuck=False), monkeypatch, Trying(), time_limit=1e-6, exhaust=0)
     assert (result.stopped_by, result.chain) == ("time limit", None)
     assert "graph" not in stages
 
@@ -252,7 +252,7 @@ def test_no_trial_runs_where_the_engine_makes_none_or_nothing_may_be_improved(mo
 
 @trial_runs_alone
 def test_a_first_chain_longer_than_asked_for_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    result, stages = solve(fork(stuck=False), monkeypatch, Trying(), max_length=4)
+    result, stages = solve(fork(stuck=False), monkeypatch, Trying(), max_length=4, exhaust=0)
     assert "trial runs" in stages
     assert result.chain is None
     assert set(statuses(result).values()) == {"not-within-bound"}
