@@ -19,9 +19,7 @@ from bmc.errors import InputRefused
 from bmc.explicit.enumeration import affordable, enumerated
 from bmc.explicit.every_run import EveryRun, Way
 from bmc.explicit.paths import Check
-from bmc.explicit.queries import TooManyFree
-from bmc.explicit.reached import Completions, Reached
-from bmc.explicit.satisfied import TooManyNodes, satisfied
+from bmc.explicit.queries import Completions, Reached, TooManyFree, TooManyNodes, satisfied
 from bmc.formulas.unroll import framed
 from bmc.system.run import Run
 from bmc.system.transition import TransitionSystem, conjunction
@@ -59,7 +57,7 @@ class ExplicitEngine:
                 return completions, reaches
         symbols = [*(var.symbol for var in system.state), *(var.symbol for var in system.inputs)]
         everything = [framed(symbol, 0) for symbol in symbols]
-        found = enumerated(replace(system, invariants=()), everything, affordable(system, STEPS))
+        found = enumerated(replace(system, invariants=()), everything, affordable(STEPS))
         self.cost.work += (STEPS if found is None else len(found.steps.nexts)) * NODE
         if found is None:
             text = f"{system.name} has too many reachable states, or input values, to be listed"

@@ -68,7 +68,7 @@ def list_states(
     system: TransitionSystem, goals: Sequence[Goal], final: FNode | None, explore: int = EXPLORED
 ) -> StateGraph | None:
     """The reachable states for ``find_facts``; None where they are too many, or there are no goals."""
-    limit = affordable(system, explore)
+    limit = affordable(explore)
     return enumerated(replace(system, invariants=()), _asked_of(goals, final), limit) if limit and goals else None
 
 

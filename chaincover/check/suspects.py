@@ -140,7 +140,7 @@ class SuspectSearch:
         asked = [at(place.formula, 0) for place in self._open()]
         if not asked:
             return None
-        return reachability_invariant(part, asked, affordable(part, EXPLORED_STEPS))
+        return reachability_invariant(part, asked, affordable(EXPLORED_STEPS))
 
     def _simulate(self, part: TransitionSystem, known: Sequence[FNode], budget: Budget) -> None:
         """Look at random runs from init, long and short, and at random states."""

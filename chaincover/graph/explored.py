@@ -49,7 +49,7 @@ class Reachable:
         if not self._limit:
             return None
         try:
-            found = enumerated(self.plain, formulas, affordable(self.plain, self._limit), self._check)
+            found = enumerated(self.plain, formulas, affordable(self._limit), self._check)
         except LimitReached:
             return None
         return found if found and found.states else None

@@ -12,8 +12,7 @@ from random_systems import random_case
 from bmc.explicit.enumeration import enumerated
 from bmc.explicit.every_run import EveryRun
 from bmc.explicit.product import product
-from bmc.explicit.queries import Query
-from bmc.explicit.satisfied import MOST_ARROWS, Enumerated, Satisfied, TooManyNodes, Watched, satisfied
+from bmc.explicit.queries import MOST_ARROWS, Enumerated, Query, Satisfied, TooManyNodes, Watched, satisfied
 from bmc.explicit.state_graph import StateGraph
 from bmc.formulas.unroll import at, shift
 
