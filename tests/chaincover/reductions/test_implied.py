@@ -276,7 +276,7 @@ def test_a_chain_for_implied_goals_is_verified(more: tuple[str, ...], tmp_path: 
 @needs_compiler
 def test_several_chains_for_implied_goals_are_verified(tmp_path: Path) -> None:
     text = checked(tmp_path, *STRONG, *EXCLUDED, "--several")
-    assert "number of chains               holds" in text
+    assert "number of chains holds" in " ".join(text.split())
     summary = json.loads((tmp_path / "out" / "chains.json").read_text())
     assert [sorted(chain["goals"]) for chain in summary["chains"]] in (
         [["strong", "weak"], ["other", "twin"]],
