@@ -49,12 +49,16 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What became of one goal: ``status`` is one of ``STATUSES``, ``step`` is set with ``covered``."""
+    """What became of one goal: ``status`` is one of ``STATUSES``, ``step`` is set with ``covered``.
+
+    ``proved``: that no chain covers the goal holds for runs of any length, whatever the limits.
+    """
 
     goal: str
     status: str
     step: int | None = None
     detail: str = ""
+    proved: bool = False
 
 
 @dataclass(frozen=True, slots=True)

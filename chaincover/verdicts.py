@@ -21,14 +21,19 @@ from properties.goal import Goal
 
 NEXT_STEP = {
     UNREACHABLE: "correct the antecedent, or the ranges, assumptions and held inputs that exclude it",
-    NOT_WITHIN_BOUND: "give a larger -K, leave the goal out with --exclude, or, if it reads a variable that init "
+    NOT_WITHIN_BOUND: "give {more}, leave the goal out with --exclude, or, if it reads a variable that init "
     "leaves open ('chaincover check' shows them), list that in interface.chosen",
-    NO_WAY_TO_FINAL: "look at the final condition (--final none: a chain may end anywhere), or give a larger -K",
-    EXCLUDED: "leave out what stands in the way with --exclude, and generate another chain for it",
-    UNDECIDED: "allow more time with --time-limit (for one question: --query-limit), let --engine portfolio work on "
-    "hard questions without an end, or ask for fewer goals",
+    NO_WAY_TO_FINAL: "look at the final condition (--final none: a chain may end anywhere), or give {more}",
+    EXCLUDED: "let --several cover it with another chain, or leave out what stands in the way with --exclude",
+    UNDECIDED: "allow more --effort (or --time-limit, where one is set), let --engine portfolio work on hard questions "
+    "without an end, or ask for fewer goals",
 }
-"""What a user can do about a goal that is not covered."""
+"""What a user can do about a goal that is not covered. ``more`` are the limits that keep it from being decided."""
+
+PROVED_NO_WAY = (
+    "change the final condition (--final none: a chain may end anywhere), or leave the goal out with --exclude"
+)
+"""The same where it is proved that no run goes on to the final condition: no limit is in the way."""
 
 MOST_NAMES = 8
 """Goals named in one verdict."""
@@ -41,10 +46,16 @@ _NEXT_STEP_GENERATED = {
 """The same for generated goals, where it differs."""
 
 
-def next_step(status: str, generated: bool) -> str:
+def next_step(verdict: Verdict, generated: bool, options: Options) -> str:
     """What a user can do about a goal with this verdict, '' if it is covered."""
-    advice = NEXT_STEP.get(status, "")
-    return _NEXT_STEP_GENERATED.get(status, advice) if generated else advice
+    if verdict.status == NO_WAY_TO_FINAL and verdict.proved:
+        return PROVED_NO_WAY
+    advice = NEXT_STEP.get(verdict.status, "")
+    if generated:
+        advice = _NEXT_STEP_GENERATED.get(verdict.status, advice)
+    given = [("-K", options.bound), ("--max-length", options.max_length)]
+    larger = [f"a larger {name} than {value}" for name, value in given if value is not None]
+    return advice.format(more=" or ".join(larger) or "more --effort")
 
 
 def infeasible(goals: Sequence[Goal], verdicts: Sequence[Verdict]) -> tuple[str, ...]:
@@ -83,7 +94,7 @@ class _Verdicts:
             return Verdict(goal, COVERED, self._hits[goal])
         if goal in known.uncoverable:
             reason = known.uncoverable[goal]
-            return Verdict(goal, reason.status, detail=reason.how)
+            return Verdict(goal, reason.status, detail=reason.how, proved=True)
         if goal in known.represented:
             by = self._of(known.represented[goal])
             return Verdict(goal, by.status, detail=f"as {by.goal}, which implies it: {by.detail}")
@@ -119,14 +130,14 @@ class _Verdicts:
             return Verdict(goal, UNDECIDED, detail=f"stopped by {self._limit()}{self._so_far(goal)}")
         if self._too_long():
             return Verdict(goal, NOT_WITHIN_BOUND, detail=self._too_long())
-        found = self._by_graph(goal)
-        if found is not None:
-            return found
         if self._known.no_chain:
             others = [name for name in self._known.targets if name != goal]
             apart = [name for name in others if self._apart(goal, name)]
             which = f"{'' if len(apart) == 1 else 'any of '}{_list(apart)}" if apart else "all of " + _list(others)
             return Verdict(goal, EXCLUDED, detail=f"no run covers it together with {which}: {self._known.no_chain}")
+        found = self._by_graph(goal)
+        if found is not None:
+            return found
         if self._known.failed:
             names = " -> ".join(self._known.failed)
             detail = f"the graph has a covering path, but no inputs with K = {self._known.failed_within} join {names}"

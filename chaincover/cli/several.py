@@ -150,7 +150,7 @@ def _show(out: Console, run: Run, found: SeveralChains, played: Replays) -> None
     console.say(out, f"{name}: {chains}{minimal}, {steps}, cover {goals}", "bold")
     for conflict in found.conflicts:
         console.say(out, f"conflict: {', '.join(conflict.goals)}: {conflict.reason}")
-    console.show_next_steps(out, controller.goals, found.verdicts, reasons=True)
+    console.show_next_steps(out, controller.goals, found.verdicts, run.options, reasons=True)
     if found.stopped_by:
         console.say(out, f"{console.ended_by(found.stopped_by)}; what is told is valid.")
     console.say(out, f"written to {run.folder}/: chains.json, chain-N.json, chain-N.csv, run-N.json")

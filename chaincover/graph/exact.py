@@ -26,7 +26,8 @@ class Exhaustion:
     """What a search for coverable sets found; what it did not find does not exist, if it is ``complete``.
 
     ``covers`` are, by rising length, the sets of goals that one run covers, unless a superset takes no more steps.
-    ``runs`` holds a run for each of them. ``states`` reachable states, ``nodes`` of the search.
+    ``runs`` holds a run for each of them. ``states`` reachable states, ``nodes`` of the search; ``work`` is what it
+    took.
     """
 
     states: int
@@ -34,6 +35,7 @@ class Exhaustion:
     covers: tuple[Cover, ...]
     runs: Sequence[Run] = field(repr=False)
     complete: bool = True
+    work: float = 0.0
 
     def least(self, goals: Collection[str]) -> Run | None:
         """A shortest run that covers at least ``goals`` and ends in the final condition; None: none was found."""
@@ -80,7 +82,7 @@ def coverable_sets(problem: Problem, graph: StateGraph, work: float, check: Chec
         Cover(frozenset(name for place, name in enumerate(names) if found.covered >> place & 1), found.length)
         for found in search.found
     )
-    return Exhaustion(len(graph.states), search.nodes, covers, _Runs(search), search.finished)
+    return Exhaustion(len(graph.states), search.nodes, covers, _Runs(search), search.finished, search.work)
 
 
 def shortest_run(problem: Problem, graph: StateGraph, work: float, check: Check = lambda: None) -> Least | None:

@@ -8,7 +8,7 @@ classes that comes up, and the answers are looked up for whole arrays of steps.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -16,6 +16,7 @@ from pysmt.fnode import FNode
 
 from bmc.explicit.paths import Arrows
 from bmc.explicit.product import Classes, classes_of
+from bmc.explicit.rows import Steps as GraphSteps
 from bmc.explicit.state_graph import StateGraph
 from bmc.explicit.vectors import Column, compile_columns
 from bmc.formulas.unroll import unframed
@@ -207,9 +208,10 @@ class EnumeratedGoals:
     """
 
     def __init__(self, problem: Problem, graph: StateGraph, check: Check = lambda: None) -> None:
-        self.problem, self.graph, self._check = problem, graph, check
+        self.problem, self.check = problem, check
         self.progression = Progression(problem.goals, {var.name for var in problem.system.inputs})
         self.classes = goal_classes(graph, self.progression)
+        self.graph = _without_repeated_steps(graph, self.classes.inputs)
         self._alive: dict[int, dict[int, Column]] = {}
         self._ends: dict[int, tuple[Column, Column]] = {}
         self._near: dict[int, dict[int, int]] = {}
@@ -241,7 +243,7 @@ class EnumeratedGoals:
         layers = [unfolding.starts(np.arange(len(self.graph.states)))]
         steps: list[Steps] = []
         for _ in range(self.progression.goals[goal].length):
-            self._check()
+            self.check()
             found = unfolding.steps(layers[-1])
             if len(found.ends) + sum(len(each.ends) for each in steps) > MOST_STEPS:
                 raise TooManyRuns
@@ -288,7 +290,7 @@ class EnumeratedGoals:
         watch = _Others(self, near)
         rows, memories = np.arange(len(runs.layers[0])), watch.begin(Unfolding.state_of(runs.layers[0]))
         for step, steps in enumerate(runs.steps, 1):
-            self._check()
+            self.check()
             rows, memories = self._along(steps, rows, memories, watch, step, step < length)
         watch.finish(Unfolding.state_of(runs.layers[-1])[rows], memories, length)
         near.pop(goal, None)
@@ -381,6 +383,21 @@ class _Others:
         for goal in bits(completed):
             distance = step - self._progression.goals[goal].length
             self._near[goal] = min(distance, self._near.get(goal, distance))
+
+
+def _without_repeated_steps(graph: StateGraph, input_classes: Column) -> StateGraph:
+    """``graph`` with the first of the steps between two states whose inputs are of one class."""
+    steps, states = graph.steps, np.int64(len(graph.states))
+    different, sort = np.unique(input_classes, return_inverse=True)
+    sources = steps.sources.astype(np.int64)
+    if len(graph.states) ** 2 * max(1, len(different)) >= 1 << 63:
+        return graph
+    _, first = np.unique(
+        (sources * states + steps.nexts) * max(1, len(different)) + sort[steps.choices], return_index=True
+    )
+    first.sort()
+    offsets = np.searchsorted(sources[first], np.arange(states + 1))
+    return replace(graph, steps=GraphSteps(offsets, steps.choices[first], steps.nexts[first]))
 
 
 def _completed(layers: Sequence[Column], steps: Sequence[Steps]) -> GoalRuns:

@@ -6,22 +6,27 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from bmc.engines import described
+from chaincover.chain import UNREACHABLE
 from chaincover.graph.cache import GraphCache, graph_key
 from chaincover.graph.reachability import GraphBuilder, Level
-from chaincover.known import Board
+from chaincover.known import Board, Reason
 from chaincover.options import Options
 from chaincover.questions import Questions
-from chaincover.stages import pause
+from chaincover.stages import pause, wait_for
 from chaincover.weights import Edge, ReachGraph, exists_path, transitive_closure
 
 GROWTH = 1.5
 """K grows by this factor: each K is one query more per source, and a query about all distances up to it is harder."""
 
+NEVER = Reason(UNREACHABLE, "no state and inputs satisfy it together with the constraints and the proved invariants")
+"""Why a goal is unreachable that no step of any run can begin with."""
+
 
 def grow(board: Board) -> None:
     """Let K grow until no edge is left to ask for, K may not grow, or the states are enumerated after all.
 
-    The graph is that of all goals not implied by others when it begins. Where goals come to it, it begins anew.
+    Goals that nothing satisfies are ruled out. The graph is that of all goals not implied by others when it begins.
+    Where goals come to it, it begins anew.
     """
     growth: Growth | None = None
     while board.known.enumerated is None:
@@ -37,9 +42,14 @@ def grow(board: Board) -> None:
             board.tell(graph=growth.graph)
         graph = growth.graph.possible
         board.say(f"graph: K = {graph.depth}, {len(graph.weights)} of {len(graph.lower)} edges")
+        never = [name for name in growth.graph.unsatisfiable if name in board.known.targets]
+        if never:
+            board.rule_out(dict.fromkeys(never, NEVER))
         if growth.over:
-            return
-        pause()
+            goals = {*growth.graph.goals}
+            wait_for(board, lambda known, goals=goals: not {*known.targets} <= goals)  # type: ignore[misc]
+        else:
+            pause()
 
 
 class Growth:

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from bmc.engines.protocol import Status
 from chaincover.known import Board, Known
-from chaincover.minimality.explicit_lengths import explicit_lengths
 from chaincover.minimality.segments import LeastLengths, Segment, SegmentSearch, Stretch, windows
+from chaincover.minimality.walks import Walks
 from chaincover.orderings.auto import AutoOrdering, ordering_effort
 from chaincover.orderings.bound import LEARNED
 from chaincover.orderings.protocol import Limit, OrderingProblem, OrderingResult, Path, start_times
@@ -24,8 +24,11 @@ from chaincover.weights import INIT, Edge
 NO_ORDER = "no order of the goals has distances that are all finite"
 """Why no chain covers all goals, where the distances are exact."""
 
-NO_LIMIT = 1 << 40
-"""More steps than any chain has."""
+NO_RUN = "every order of the goals has a part that no run follows"
+"""The same, where that is found out part by part."""
+
+NO_LIMIT = 1 << 22
+"""More steps than any chain has: so long are sub-paths that no run follows."""
 
 ORDER_WORK = 10.0
 """Work for one order, in the units of ``Limit``."""
@@ -37,8 +40,11 @@ def learn_path_weights(board: Board) -> None:
     On enumerated states this finds the first chain too: the least run along the least order.
     """
     wait_for(board, lambda known: bool(known.graph.lower) and (known.enumerated is not None or known.complete))
-    explicit = explicit_lengths(board)
-    lengths = explicit or SegmentSearch(board.questions, board.say)
+    states = board.known.enumerated
+    if states is None:
+        lengths: LeastLengths = SegmentSearch(board.questions, board.say)
+    else:
+        lengths = Walks(board.problem, states, check=board.limits.check)
     Learner(board, lengths).work()
 
 
@@ -72,6 +78,9 @@ class Learner:
             order = self._order()
             if order.proved and not order.path:
                 board.tell(no_chain=NO_ORDER)
+                return
+            if order.lower_bound >= NO_LIMIT:
+                board.tell(no_chain=NO_RUN)
                 return
             board.prove(order_bound=order.lower_bound, edges=dict(self._edges), paths=dict(self._paths), basis=LEARNED)
             board.say(f"bound: at least {order.lower_bound} steps after {self.rounds} orders")
@@ -163,10 +172,11 @@ class Learner:
         answers = zip(asked, self._segments.least_all(asked), strict=True)
         fresh = [(stretch, found) for stretch, found in answers if found.at_least > stretch.at_least]
         for stretch, found in fresh:
+            least = min(found.at_least, NO_LIMIT)
             if len(stretch.path) == 2:
-                self._edges[stretch.path[0], stretch.path[1]] = found.at_least
+                self._edges[stretch.path[0], stretch.path[1]] = least
             else:
-                self._paths[stretch.path] = found.at_least
+                self._paths[stretch.path] = least
         return fresh
 
     def _take(self, path: Path, steps: int) -> None:

@@ -55,9 +55,11 @@ class Stretch:
 
 
 class LeastLengths(Protocol):
-    """Finds the least lengths of sub-paths. ``cheap``: in a moment, so that more may be asked than is needed."""
+    """Finds the least lengths of sub-paths."""
 
-    cheap: bool
+    @property
+    def cheap(self) -> bool:
+        """Whether an answer takes but a moment, so that more may be asked than is needed."""
 
     def least_all(self, stretches: Sequence[Stretch]) -> list[Segment]:
         """What is known of each of ``stretches``, raised until it is exact or above its ``most``.

@@ -1,84 +1,182 @@
-"""Sub-paths in a listed state graph: the least number of steps for goals in a given order, by breadth-first search.
+"""Explicit sub-path distances: the least number of steps in which goals are covered in a given order.
 
-The same answers as ``segments``, without a solver, for goals of at most one step.
+The same answers as ``chaincover.minimality.segments``, from enumerated states instead of a solver, for goals of any
+length: a run is followed breadth first, and at every state it is tried to begin the next goals of the path there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Hashable, Sequence
 
-from pysmt.fnode import FNode
+import numpy as np
 
 from bmc.engines.protocol import Status
 from bmc.explicit.state_graph import StateGraph
-from bmc.formulas.evaluate import compile_formulas
-from bmc.formulas.unroll import at
+from bmc.explicit.vectors import Column
 from bmc.system.run import Run
-from bmc.system.simulation import Simulator
-from bmc.system.transition import TransitionSystem, Valuation
+from chaincover.graph.goal_runs import Check, EnumeratedGoals, Unfolding, run_of, states_in
 from chaincover.minimality.segments import Path, Segment, Stretch
+from chaincover.problem import Problem
 from chaincover.weights import END, FINAL, INIT
-from properties.goal import Goal
+from properties.progression import Progression, bits
 
-MOST_WORK = 2_000_000
-"""Steps of the graph times goals up to which goals are evaluated on every step."""
+WORK = 50_000_000
+"""Units of work for one question, some seconds."""
+
+CHEAP = 200_000
+"""Units of work that are done in a moment."""
+
+Layer = tuple[Column, Column, Column]
+"""Nodes, the row of the layer before from which each comes, and the step of the graph that leads there."""
+
+Memory = tuple[int, int]
+"""How many goals of a path have begun, and what of them is pending (as bits), all of which must be completed."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Node:
-    """A state with the first ``credited`` goals of a path; reached by ``choice`` (an input) from ``parent``."""
+class _InOrder:
+    """Watches the goals of a path, by number. The first goals begin at once where the path starts with a goal."""
 
-    state: int
-    credited: int
-    parent: int
-    choice: int
+    def __init__(self, progression: Progression, path: Sequence[int], at_once: bool, forbid: bool) -> None:
+        self._progression, self._path = progression, tuple(path)
+        self._at_once, self._forbid = at_once, forbid
+
+    def start(self, state_class: int) -> Sequence[Hashable]:
+        return [memory for memory in self._begun((0, 0), state_class) if memory[0] or not self._at_once]
+
+    def advance(self, memory: Hashable, input_class: int, state_class: int) -> Sequence[Hashable]:
+        assert isinstance(memory, tuple)
+        begun, pending = memory
+        after = 0
+        for progress in bits(pending):
+            arrival = self._progression.advance_one(progress, input_class, state_class)
+            if not arrival.pending and not arrival.completed:
+                return ()
+            after |= arrival.pending
+        return self._begun((begun, after), state_class)
+
+    def _begun(self, memory: Memory, state_class: int) -> list[Memory]:
+        """``memory``, and what it becomes where further goals begin, as many as can."""
+        found = [memory]
+        while found[-1][0] < len(self._path) and not (self._forbid and found[-1][1]):
+            begun, pending = found[-1]
+            arrival = self._progression.begin(self._path[begun], state_class)
+            if not arrival.pending and not arrival.completed:
+                break
+            found.append((begun + 1, pending | arrival.pending))
+        return found
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """A path's least ``length``, and the inputs ``choices`` from the state ``start`` that walk it."""
+class _Walk:
+    """One breadth-first search for ``path``, which ``go_on`` continues. Of each node the first way there is kept.
 
-    length: int
-    start: int
-    choices: tuple[int, ...]
+    ``depth`` is a lower bound on the steps to the last node; ``length`` is their number once it is known; the search is
+    ``over`` where it is, or where there is no such run.
+    """
+
+    def __init__(self, goals: EnumeratedGoals, path: Path, final: Column | None) -> None:
+        problem = goals.problem
+        numbers = [problem.names.index(name) for name in path if name not in (INIT, FINAL, END)]
+        self._goals, self._count, self._final = goals, len(numbers), final
+        self._to_end = path[-1] in (FINAL, END)
+        watch = _InOrder(goals.progression, numbers, path[0] != INIT, problem.forbid)
+        self._unfolding = Unfolding(goals.graph, goals.classes_for(numbers), watch)
+        starts = np.array(goals.graph.starts) if path[0] == INIT else np.arange(len(goals.graph.states))
+        nodes = self._unfolding.starts(np.sort(starts))
+        nowhere = np.full(len(nodes), -1, np.int64)
+        self._layers: list[Layer] = [(nodes, nowhere, nowhere)]
+        self._met, self._hopeless = nodes, nodes[:0]
+        self.depth, self.length, self.over = 0, -1, False
+
+    @property
+    def work(self) -> int:
+        """The steps followed so far."""
+        return self._unfolding.followed
+
+    def go_on(self, most: int, work: float) -> None:
+        """Search on, up to a length of ``most`` and for some ``work``."""
+        until = self.work + work
+        while not self.over and self.depth <= most and self.work < until:
+            self._goals.check()
+            if self._ending(self._layers[-1][0]):
+                self.length, self.over = self.depth, True
+                return
+            following = self._after(self._layers[-1][0], self._met)
+            self._met = np.union1d(self._met, following[0])
+            self._layers.append(following)
+            self.depth += 1
+            self.over = not following[0].size
+
+    def choices(self) -> tuple[int, list[int]]:
+        """The state where the run that was found starts, and its inputs, up to the end of the goals that have begun."""
+        place, chosen = self._end, list[int]()
+        for _, before, steps in self._layers[:0:-1]:
+            chosen.append(int(self._goals.graph.steps.choices[steps[place]]))
+            place = int(before[place])
+        return int(Unfolding.state_of(self._layers[0][0])[place]), chosen[::-1]
+
+    def _after(self, nodes: Column, met: Column) -> Layer:
+        """The nodes after ``nodes`` that were not met, with where they come from and the step that leads there."""
+        found = self._unfolding.steps(nodes)
+        different, first = np.unique(found.ends, return_index=True)
+        fresh = ~np.isin(different, met, assume_unique=True)
+        return different[fresh], found.rows[first[fresh]], found.places[first[fresh]]
+
+    def _ending(self, nodes: Column) -> bool:
+        """Whether the path ends at one of ``nodes``: all its goals have begun, and can be completed, or are."""
+        begun, done = self._judged(nodes)
+        if self._to_end:
+            good = begun & done
+            if self._final is not None:
+                good &= self._final[Unfolding.state_of(nodes)]
+            return self._settled(np.flatnonzero(good))
+        return self._settled(np.flatnonzero(begun & done)) or self._completed(nodes, np.flatnonzero(begun))
+
+    def _judged(self, nodes: Column) -> tuple[Column, Column]:
+        """For each node whether all goals have begun, and whether those that have are completed."""
+        numbers, place = np.unique(Unfolding.memory_of(nodes), return_inverse=True)
+        memories: list[Memory] = [self._unfolding.memories[number] for number in numbers.tolist()]
+        begun = np.array([number == self._count for number, _ in memories], bool)
+        return begun[place], np.array([not pending for _, pending in memories], bool)[place]
+
+    def _settled(self, places: Column) -> bool:
+        if places.size:
+            self._end = int(places[0])
+        return bool(places.size)
+
+    def _completed(self, nodes: Column, places: Column) -> bool:
+        """Follow runs from ``places`` of the last layer until what is pending is completed; the layers go on so.
+
+        Nodes from which that cannot be are remembered.
+        """
+        fresh = places[~np.isin(nodes[places], self._hopeless)]
+        met = np.union1d(self._hopeless, nodes[fresh])
+        ways: list[Layer] = [(nodes[fresh], fresh, fresh)]
+        while ways[-1][0].size:
+            following = self._after(ways[-1][0], met)
+            met = np.union1d(met, following[0])
+            ways.append(following)
+            if self._settled(np.flatnonzero(self._judged(following[0])[1])):
+                nodes, before, steps = ways[1]
+                self._layers += [(nodes, fresh[before], steps), *ways[2:]]
+                return True
+        self._hopeless = met
+        return False
 
 
 class Walks:
-    """Least lengths of sub-paths of node names; ``overlap`` and the ends of paths as for ``SegmentSearch``."""
+    """Least lengths of sub-paths of node names; ``work`` units are spent on one question (a unit: a step followed)."""
 
-    cheap = True
+    def __init__(self, problem: Problem, graph: StateGraph, work: float = WORK, check: Check = lambda: None) -> None:
+        self._problem, self._graph, self._work = problem, graph, work
+        self._goals = EnumeratedGoals(problem, graph, check)
+        self._final = None if problem.final is None else states_in(graph, problem.final)
+        self._walks: dict[Path, _Walk] = {}
+        self.work = 0
 
-    def __init__(
-        self, system: TransitionSystem, graph: StateGraph, goals: Mapping[str, Goal], final: FNode | None, overlap: str
-    ) -> None:
-        self._system = system
-        self._graph = graph
-        self._bit = {name: 1 << place for place, name in enumerate(goals)}
-        self._short = frozenset(name for name, goal in goals.items() if goal.length == 0)
-        self._apart = overlap == "forbid"
-        self._goals, self._end = dict(goals), final
-        self._least: dict[Path, _Found | None] = {}
-
-    @cached_property
-    def _simulator(self) -> Simulator:
-        return Simulator(self._system)
-
-    @cached_property
-    def _here(self) -> list[int]:
-        """For each state the goals of no step that hold in it, as bits."""
-        return self._on_states([goal.antecedent if name in self._short else None for name, goal in self._goals.items()])
-
-    @cached_property
-    def _steps(self) -> list[list[tuple[int, int, int]]]:
-        """For each state its steps, with the goals of one step that hold on them."""
-        return self._on_steps([None if name in self._short else goal.antecedent for name, goal in self._goals.items()])
-
-    @cached_property
-    def _final(self) -> list[int] | None:
-        """For each state whether it satisfies the final condition; None: there is none."""
-        return None if self._end is None else self._on_states([at(self._end, 0)])
+    @property
+    def cheap(self) -> bool:
+        """Whether the questions so far took little work on average."""
+        return self.work <= CHEAP * max(1, len(self._walks))
 
     def least_all(self, stretches: Sequence[Stretch]) -> list[Segment]:
         """See the protocol."""
@@ -86,160 +184,26 @@ class Walks:
 
     def least(self, stretch: Stretch) -> Segment:
         """As ``least_all`` for one."""
-        found = self._search(stretch.path)
-        if found is None or found.length > stretch.most:
+        walk = self._walked(stretch.path, stretch.most)
+        if walk.length >= 0:
+            exact = walk.length <= stretch.most
+            return Segment(walk.length if exact else max(stretch.at_least, stretch.most + 1), exact)
+        if walk.over or walk.depth > stretch.most:
             return Segment(max(stretch.at_least, stretch.most + 1), False)
-        return Segment(found.length, True)
+        return Segment(max(stretch.at_least, walk.depth), False, gave_up=True)
 
     def ask(self, path: Path, steps: int) -> tuple[Status, Run | None]:
         """Whether ``path`` takes ``steps`` steps, which is known to be a lower bound; the run if it does."""
-        found = self._search(path)
-        if found is None or found.length != steps:
-            return Status.UNSAT, None
-        return Status.SAT, self._run(found)
+        walk = self._walked(path, steps)
+        if walk.length == steps:
+            return Status.SAT, run_of(self._problem.system, self._graph, *walk.choices())
+        return (Status.UNSAT if walk.over or walk.depth > steps else Status.UNKNOWN), None
 
-    def _on_states(self, formulas: Sequence[FNode | None]) -> list[int]:
-        """For each state the formulas (framed at 0) that hold in it, as bits."""
-        test = _tests(formulas)
-        return [test({f"{name}@0": value for name, value in state.items()}) for state in self._graph.states]
-
-    def _on_steps(self, formulas: Sequence[FNode | None]) -> list[list[tuple[int, int, int]]]:
-        """For each state its steps as (next state, formulas that hold as bits, input), one of each kind."""
-        test = _tests(formulas)
-        found = []
-        for state, steps in zip(self._graph.states, self._graph.steps, strict=True):
-            kinds: dict[tuple[int, int], int] = {}
-            for choice, after in steps:
-                kinds.setdefault((after, test(self._frames(state, choice, after))), choice)
-            found.append([(after, bits, choice) for (after, bits), choice in kinds.items()])
-        return found
-
-    def _frames(self, state: Valuation, choice: int, after: int) -> dict[str, int]:
-        values = {f"{name}@0": value for name, value in state.items()}
-        values.update((f"{name}@0", value) for name, value in self._graph.inputs[choice].items())
-        values.update((f"{name}@1", value) for name, value in self._graph.states[after].items())
-        return values
-
-    def _search(self, path: Path) -> _Found | None:
-        """The least length of ``path`` and a way to walk it, None if there is none at all."""
-        if path not in self._least:
-            self._least[path] = _Walk(self, path).search()
-        return self._least[path]
-
-    def _run(self, found: _Found) -> Run:
-        """The run of what was found, with all variables of the system."""
-        state = {**self._simulator.initial(), **self._graph.states[found.start]}
-        return self._simulator.run(state, [self._graph.inputs[choice] for choice in found.choices])
-
-
-class _Walk:
-    """One breadth-first search over (state, goals credited so far). To credit a goal is never worse than not to."""
-
-    def __init__(self, walks: Walks, path: Path) -> None:
-        self._walks = walks
-        self._to_end = path[-1] in (FINAL, END)
-        self._final = walks._final if path[-1] == FINAL else None
-        self._from_init = path[0] == INIT
-        names = [name for name in path if name not in (INIT, FINAL, END)]
-        self._goals = [(walks._bit[name], name in walks._short) for name in names]
-        self._nodes: list[_Node] = []
-        self._seen: set[tuple[int, int]] = set()
-
-    def search(self) -> _Found | None:
-        layer = self._first()
-        depth = 0
-        while layer:
-            found = self._arrived(layer)
-            if found is not None:
-                return self._found(depth, found)
-            following = []
-            for number in layer:
-                node = self._nodes[number]
-                for after, bits, choice in self._walks._steps[node.state]:
-                    credited = self._stepped(node, bits)
-                    if depth == 0 and not self._from_init and credited == 0:
-                        continue
-                    if not self._to_end and credited == len(self._goals):
-                        return self._found(depth, self._new(after, credited, number, choice))
-                    following += self._add(after, self._standing(after, credited), number, choice)
-            layer, depth = following, depth + 1
-        return None
-
-    def _first(self) -> list[int]:
-        """The nodes to begin from. A path from a goal begins with it: in its states, or with a step of it."""
-        if self._from_init:
-            return [n for s in self._walks._graph.starts for n in self._add(s, self._standing(s, 0), -1, -1)]
-        layer = []
-        for state in range(len(self._walks._graph.states)):
-            credited = self._standing(state, 0)
-            if credited or not self._goals[0][1]:
-                layer += self._add(state, credited, -1, -1)
-        return layer
-
-    def _arrived(self, layer: Sequence[int]) -> int | None:
-        """The first node that has all goals, and ends the path."""
-        for number in layer:
-            node = self._nodes[number]
-            if node.credited == len(self._goals) and (self._final is None or self._final[node.state]):
-                return number
-        return None
-
-    def _standing(self, state: int, credited: int) -> int:
-        """How many goals are credited once those of no steps that hold in ``state`` are."""
-        while credited < len(self._goals):
-            bit, short = self._goals[credited]
-            if not short or not self._walks._here[state] & bit:
-                break
-            credited += 1
-        return credited
-
-    def _stepped(self, node: _Node, bits: int) -> int:
-        """How many goals are credited after a step from ``node`` on which the goals ``bits`` hold."""
-        credited = node.credited
-        while credited < len(self._goals):
-            bit, short = self._goals[credited]
-            if not (self._walks._here[node.state] if short else bits) & bit:
-                break
-            credited += 1
-            if self._walks._apart and not short:
-                break
-        return credited
-
-    def _add(self, state: int, credited: int, parent: int, choice: int) -> list[int]:
-        if (state, credited) in self._seen:
-            return []
-        self._seen.add((state, credited))
-        return [self._new(state, credited, parent, choice)]
-
-    def _new(self, state: int, credited: int, parent: int, choice: int) -> int:
-        self._nodes.append(_Node(state, credited, parent, choice))
-        return len(self._nodes) - 1
-
-    def _found(self, depth: int, number: int) -> _Found:
-        choices = []
-        while self._nodes[number].parent >= 0:
-            choices.append(self._nodes[number].choice)
-            number = self._nodes[number].parent
-        return _Found(depth, self._nodes[number].state, tuple(reversed(choices)))
-
-
-def _tests(formulas: Sequence[FNode | None]) -> Callable[[Mapping[str, int]], int]:
-    """A function from values of framed symbols to the formulas that hold, as bits; None never holds."""
-    places = [place for place, formula in enumerate(formulas) if formula is not None]
-    evaluate = compile_formulas([formula for formula in formulas if formula is not None])
-    return lambda values: sum(1 << place for place, holds in zip(places, evaluate(values), strict=True) if holds)
-
-
-def walks_in(
-    system: TransitionSystem,
-    graph: StateGraph | None,
-    goals: Mapping[str, Goal],
-    final: FNode | None,
-    overlap: str,
-) -> Walks | None:
-    """Walks in ``graph``; None without one, for goals of more than one step, or where it would take too long."""
-    if graph is None or any(goal.length > 1 for goal in goals.values()):
-        return None
-    if graph.steps.total * max(1, len(goals)) > MOST_WORK:
-        return None
-    return Walks(system, graph, goals, final, overlap)
+    def _walked(self, path: Path, most: int) -> _Walk:
+        if path not in self._walks:
+            self._walks[path] = _Walk(self._goals, path, self._final if path[-1] == FINAL else None)
+        walk = self._walks[path]
+        before = walk.work
+        walk.go_on(most, self._work)
+        self.work += walk.work - before
+        return walk

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations, count, islice
+from itertools import combinations, count
+from math import comb
 
 from chaincover.graph.exact import Cover
+from chaincover.result import ChainResult
+from chaincover.verdicts import undecided_between
+from chaincover.weights import obstacles, transitive_closure
 
 LARGEST = 4
-"""Goals in the largest conflict that is looked for in the list of all sets that fit."""
+"""Goals in the largest conflict that is looked for among all sets of so many goals."""
+
+MOST_SETS = 100_000
+"""So many sets of one size are looked at."""
+
+MOST_CLASSES = 200_000
+"""Goals that are put into a class, or sets of goals that are left out, in the search for the best classes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +27,7 @@ class Conflict:
     """Goals that do not fit into one chain; ``reason`` says how that is known.
 
     ``at_all``: no run whatever covers them together; else none within the K that ``reason`` names. ``undecided``: they
-    are only kept apart because the solver gave up on whether one does, so nothing may be claimed from it.
+    are only kept apart because no chain was found that covers them, so nothing may be claimed from it.
     """
 
     goals: tuple[str, ...]
@@ -36,72 +46,121 @@ def set_reason(within: str) -> str:
     return f"no run covers them together, {within}"
 
 
+def pairs_apart(result: ChainResult, goals: Sequence[str]) -> list[Conflict]:
+    """Pairs of ``goals`` between which the graph of ``result`` has no way: proved where its distances are exact."""
+    graph = result.graph.restricted(goals)
+    found = []
+    for a, b in obstacles(graph, transitive_closure(graph)).exclusive if graph.depth >= 0 else ():
+        exact = result.answered.exact
+        reason = pair_reason(a, b, "at all" if exact else f"within K = {result.depth}")
+        found.append(Conflict((a, b), reason, exact, not exact and undecided_between(graph, a, b)))
+    return found
+
+
+def conflict_of_class(goals: Sequence[str], result: ChainResult) -> Conflict:
+    """The conflict of ``goals``, all of which ``result`` was to cover in one chain, and does not."""
+    if result.no_chain:
+        return Conflict(tuple(goals), set_reason(f"at all: {result.no_chain}"), True)
+    return Conflict(tuple(goals), f"no chain was found that covers them together, with K = {result.depth}", False, True)
+
+
 def conflicts_of(
     covers: Sequence[Cover], goals: Sequence[str], within: str, at_all: bool, anywhere: bool
 ) -> tuple[Conflict, ...]:
-    """The least conflicts among ``goals`` of up to ``LARGEST`` goals, by an exhaustive search.
+    """The minimal conflicts among ``goals`` of up to ``LARGEST`` goals, by all sets of goals that one run covers.
 
-    ``within`` and ``at_all`` say how far it went; ``anywhere``: a chain may end in any state.
+    ``within`` and ``at_all`` say how far these go; ``anywhere``: a chain may end in any state.
     """
-    fitting = [cover.goals for cover in covers]
-    conflicts: list[Conflict] = []
+    sets, conflicts = _masks([cover.goals for cover in covers], goals), list[Conflict]()
     for size in range(2, LARGEST + 1):
-        for names in combinations(goals, size):
-            if any(set(names) <= cover for cover in fitting) or any(set(c.goals) <= set(names) for c in conflicts):
+        found = _masks([conflict.goals for conflict in conflicts], goals)
+        for places in combinations(range(len(goals)), size) if comb(len(goals), size) <= MOST_SETS else ():
+            mask = sum(1 << place for place in places)
+            if any(mask & ~cover == 0 for cover in sets) or any(other & ~mask == 0 for other in found):
                 continue
+            names = tuple(goals[place] for place in places)
             pair = size == 2 and anywhere
             reason = pair_reason(names[0], names[1], within) if pair else set_reason(within)
             conflicts.append(Conflict(names, reason, at_all))
     return tuple(conflicts)
 
 
-def classes_without(goals: Sequence[str], conflicts: Sequence[Sequence[str]]) -> list[list[str]]:
+def minimal_conflict(goals: Sequence[str], covers: Sequence[Cover]) -> tuple[str, ...]:
+    """A minimal set of ``goals`` that is in none of ``covers``, as ``goals`` themselves are in none."""
+    kept = list(goals)
+    for name in goals:
+        fewer = {*kept} - {name}
+        if not any(fewer <= cover.goals for cover in covers):
+            kept.remove(name)
+    return tuple(kept)
+
+
+def classes_without(goals: Sequence[str], conflicts: Sequence[Sequence[str]]) -> list[list[str]] | None:
     """Algorithm 7, for conflict sets of any size: the fewest classes such that no class contains a whole conflict.
 
-    Exact; the first in the order of the goals among equals. Conflicts of one goal are not allowed.
+    Exact; the first in the order of the goals among equals. Conflicts of one goal are not allowed. None if that
+    is too hard to find out.
     """
     sets = [frozenset(c) for c in conflicts]
     order = sorted(goals, key=lambda g: (-sum(g in c for c in sets), goals.index(g)))
-    for number in count(1):
-        classes: list[set[str]] = []
-        if _assign(order, 0, classes, sets, number):
-            return [[g for g in goals if g in members] for members in classes]
+    for number in count(0):
+        colouring = _Colouring(order, sets, number)
+        if colouring.extend(0):
+            return [[g for g in goals if g in members] for members in colouring.classes]
+        if colouring.tried > MOST_CLASSES:
+            return None
     raise AssertionError("unreachable")
 
 
-def largest_classes(goals: Sequence[str], conflicts: Sequence[Sequence[str]], most: int) -> list[list[str]]:
-    """All classes of most goals without a whole conflict inside, up to the number ``most``, as ``largest_class``."""
-    first = largest_class(goals, conflicts)
-    sets = [s for s in map(frozenset, conflicts) if s <= set(goals)]
-    concerned = [g for g in goals if any(g in c for c in sets)]
-    leaving = combinations(reversed(concerned), len(goals) - len(first))
-    found = ([g for g in goals if g not in names] for names in leaving if all(c & set(names) for c in sets))
-    return list(islice(found, most))
+class _Colouring:
+    """Puts the goals of ``order``, one after the other, into at most ``number`` classes without a whole conflict."""
+
+    def __init__(self, order: Sequence[str], conflicts: Sequence[frozenset[str]], number: int) -> None:
+        self._order, self._number = order, number
+        self._of = {goal: [conflict for conflict in conflicts if goal in conflict] for goal in order}
+        self.classes: list[set[str]] = []
+        self.tried = 0
+
+    def extend(self, place: int) -> bool:
+        """Put the goals from ``place`` on into classes; whether that goes."""
+        if place == len(self._order):
+            return True
+        goal = self._order[place]
+        for index in range(min(len(self.classes) + 1, self._number)):
+            self.tried += 1
+            if self.tried > MOST_CLASSES:
+                return False
+            if index == len(self.classes):
+                self.classes.append(set())
+            members = self.classes[index]
+            members.add(goal)
+            if not any(conflict <= members for conflict in self._of[goal]) and self.extend(place + 1):
+                return True
+            members.discard(goal)
+            if not members:
+                self.classes.pop()
+        return False
 
 
-def largest_class(goals: Sequence[str], conflicts: Sequence[Sequence[str]]) -> list[str]:
-    """The most goals of which none contain a whole conflict; the first in the order of the goals among equals."""
+def largest_class(goals: Sequence[str], conflicts: Sequence[Sequence[str]]) -> list[str] | None:
+    """The most goals of which none contain a whole conflict; the first in the order of the goals among equals.
+
+    None if that is too hard to find out.
+    """
     sets = [frozenset(c) for c in conflicts if set(c) <= set(goals)]
     concerned = [g for g in goals if any(g in c for c in sets)]
+    tried = 0
     for removed in range(len(concerned) + 1):
+        tried += comb(len(concerned), removed)
+        if tried > MOST_CLASSES:
+            return None
         for names in combinations(reversed(concerned), removed):
             if all(c & set(names) for c in sets):
                 return [g for g in goals if g not in names]
     return []
 
 
-def _assign(order: Sequence[str], place: int, classes: list[set[str]], sets: list[frozenset[str]], number: int) -> bool:
-    if place == len(order):
-        return True
-    goal = order[place]
-    for index in range(min(len(classes) + 1, number)):
-        if index == len(classes):
-            classes.append(set())
-        members = classes[index]
-        members.add(goal)
-        if not any(goal in s and s <= members for s in sets) and _assign(order, place + 1, classes, sets, number):
-            return True
-        members.discard(goal)
-        if not members:
-            classes.pop()
-    return False
+def _masks(sets: Sequence[Sequence[str] | frozenset[str]], goals: Sequence[str]) -> list[int]:
+    """Sets of goals as bits."""
+    places = {goal: place for place, goal in enumerate(goals)}
+    return [sum(1 << places[name] for name in names if name in places) for names in sets]

@@ -1,64 +1,97 @@
-"""The fewest chains, proved: of the sets of goals that single runs can cover, as few as cover every goal together."""
+"""The minimal number of chains, proved: a minimal set cover of the goals by the sets of goals that runs cover."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from math import inf
 
 from bmc.errors import LimitReached
 from chaincover.graph.exact import Cover, Exhaustion, coverable_sets
-from chaincover.graph.states import enumerated_within
+from chaincover.graph.states import ENUMERATING, enumerated_within
 from chaincover.limits import UNITS, Limits
+from chaincover.options import Options
+from chaincover.partition.shares import part_of
 from chaincover.problem import Problem
 from chaincover.reductions.slicing import sliced
 
-MOST_GOALS = 16
-"""The search is over the subsets of the goals."""
+MOST_UNIONS = 400_000
+"""Unions of covers that are made in the search for a minimal set cover; above, the number is left open."""
 
+COMPARED = 1_000
+"""So many unions are compared with each other, to leave out those that others contain."""
 
 PER_UNIT = 5_000_000
 """Arrows of the product that are followed in about a unit of work."""
 
 SHARE = 0.5
-"""Part of the work that is left which the search for all sets of goals may take."""
+"""Part of the time and effort left that the search for all sets of goals may take."""
+
+Unions = Mapping[int, tuple[int, tuple[int, ...]]]
+"""For each union of covers, as bits: the total length, and the numbers of the covers."""
 
 
-def sets_of_goals(problem: Problem, limits: Limits) -> Exhaustion | None:
-    """The sets of goals that one chain covers; None where the states cannot be enumerated within ``limits``."""
-    small = replace(problem, system=sliced(problem.system, problem.goals, problem.final))
-    states = enumerated_within(small, limits)
-    if states is None:
+def sets_of_goals(problem: Problem, options: Options, limits: Limits) -> Exhaustion | None:
+    """The sets of goals that one chain covers, no longer than ``options`` allow.
+
+    None where the states are not to be enumerated, or cannot be within a share of ``limits``.
+    """
+    if options.engine not in ENUMERATING:
         return None
-    left = UNITS if limits.effort is None else max(1.0, limits.effort * UNITS - limits.spent) * SHARE
-    work = left * PER_UNIT
-    limits.spend(left)
+    small = replace(problem, system=sliced(problem.system, problem.goals, problem.final))
+    part = part_of(limits, SHARE)
     try:
-        return coverable_sets(small, states, work, limits.check)
+        states = enumerated_within(small, part)
+        if states is None:
+            return None
+        left = inf if part.effort is None else max(0.0, part.effort * UNITS - part.spent) * PER_UNIT
+        found = coverable_sets(small, states, left, part.check)
+        part.spend(found.work / PER_UNIT)
     except LimitReached:
         return None
+    finally:
+        limits.spend(part.spent)
+    most = inf if options.max_length is None else options.max_length
+    fitting = [place for place, cover in enumerate(found.covers) if cover.length <= most]
+    return replace(found, covers=found.covers[: len(fitting)])
 
 
 def fewest(pareto: Sequence[Cover], goals: Collection[str]) -> tuple[Cover, ...] | None:
-    """The least number of covers whose union holds all ``goals`` and, among these, the least total length.
+    """The minimal number of covers whose union holds all ``goals`` and, among these, the least total length.
 
-    ``pareto`` are those of ``Exhaustion``; of equals the ones that come first there. The covers are in their order
-    there. None above ``MOST_GOALS`` goals; ValueError if a goal is in no cover.
+    ``pareto`` are those of ``Exhaustion``; the covers are in their order there. None where there are too many ways to
+    choose; ValueError if a goal is in no cover.
     """
     names = sorted(set(goals))
-    if len(names) > MOST_GOALS:
-        return None
     masks = [sum(1 << place for place, name in enumerate(names) if name in cover.goals) for cover in pareto]
-    everything = (1 << len(names)) - 1
-    best: dict[int, tuple[int, int, tuple[int, ...]]] = {0: (0, 0, ())}
-    for done in range(everything):  # unions only grow, so each is final when its turn comes
-        if done not in best:
-            continue
-        number, length, chosen = best[done]
-        missing = ~done & (done + 1)  # the first goal not covered: some cover must hold it
-        for index, mask in enumerate(masks):
-            if mask & missing:
-                found = (number + 1, length + pareto[index].length, tuple(sorted((*chosen, index))))
-                best[done | mask] = min(best.get(done | mask, found), found)
-    if everything not in best:
+    holders = [[index for index, mask in enumerate(masks) if mask >> place & 1] for place in range(len(names))]
+    if not all(holders):
         raise ValueError("a goal is in none of the covers")
-    return tuple(pareto[index] for index in best[everything][2])
+    rarest = sorted(range(len(names)), key=lambda place: (len(holders[place]), place))
+    everything = (1 << len(names)) - 1
+    unions: Unions = {0: (0, ())}
+    made = 0
+    while everything not in unions:
+        following: dict[int, tuple[int, tuple[int, ...]]] = {}
+        for done, (length, chosen) in unions.items():
+            missing = next(place for place in rarest if not done >> place & 1)  # some cover must hold it
+            for index in holders[missing]:
+                found = (length + pareto[index].length, tuple(sorted((*chosen, index))))
+                union = done | masks[index]
+                following[union] = min(following.get(union, found), found)
+            made += len(holders[missing])
+            if made > MOST_UNIONS:
+                return None
+        unions = _undominated(following)
+    return tuple(pareto[index] for index in unions[everything][1])
+
+
+def _undominated(unions: Unions) -> Unions:
+    """Those of ``unions`` that no larger one contains which is no longer."""
+    if len(unions) > COMPARED:
+        return unions
+    kept: dict[int, tuple[int, tuple[int, ...]]] = {}
+    for mask in sorted(unions, key=lambda mask: (-mask.bit_count(), mask)):
+        if not any(mask & ~other == 0 and kept[other][0] <= unions[mask][0] for other in kept):
+            kept[mask] = unions[mask]
+    return kept

@@ -1,23 +1,29 @@
-"""The one chain that covers most goals, then as short as possible, where no chain covers all."""
+"""Maximum coverage: the one chain that covers most goals, then as short as possible, where no chain covers all."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
-from chaincover.certificate import MostFact
-from chaincover.chain import COVERED, EXCLUDED, Verdict
-from chaincover.limits import UNITS, Limits
+from bmc.errors import CheckDisagreed, LimitReached
+from chaincover.certificate import Certificate, MostFact
+from chaincover.chain import COVERED, EXCLUDED, UNDECIDED, Verdict
+from chaincover.graph.exact import Exhaustion
+from chaincover.limits import Limits
 from chaincover.options import Options
-from chaincover.partition.conflicts import largest_class
+from chaincover.partition.conflicts import Conflict, conflict_of_class, largest_class, pairs_apart
 from chaincover.partition.fewest import sets_of_goals
+from chaincover.partition.shares import share_of
 from chaincover.pipeline import generate
 from chaincover.problem import Problem
-from chaincover.result import ChainResult, Listener, Silent
-from chaincover.weights import obstacles, transitive_closure
+from chaincover.result import INTERRUPT, TIME_LIMIT, ChainResult, Listener, Silent
 
 FIRST_SHARE = 0.5
 """Part of time and effort for the chain through all goals, which covers as many as it can; the rest is for the
 proof."""
+
+SHARE = 0.5
+"""Part of what is left then that one more search may spend."""
 
 
 def generate_most(problem: Problem, options: Options | None = None, listener: Listener | None = None) -> ChainResult:
@@ -25,71 +31,160 @@ def generate_most(problem: Problem, options: Options | None = None, listener: Li
 
     The verdict of each goal left out says whether the number is proved.
     """
-    options, listener = options or Options(), listener or Silent()
-    limits = Limits(options.time_limit, options.query_limit, options.effort)
+    options = options or Options()
+    options.check()
     problem = replace(problem, overlap=options.overlap)
-    whole = generate(problem, _within(options, limits, FIRST_SHARE), listener)
+    limits = Limits(options.time_limit, options.query_limit, options.effort)
+    listener = listener or Silent()
+    whole = generate(problem, share_of(options, limits, FIRST_SHARE), listener)
     limits.spend(whole.answered.effort)
-    left = [v.goal for v in whole.verdicts if v.goal not in whole.uncoverable]
-    if whole.chain is None or whole.chain.goals >= {*left} or whole.stopped_by not in ("", "time limit"):
-        return replace(whole, options=options)
-    exact = sets_of_goals(problem.of(left), limits) if options.bound is None else None
-    best = None if exact is None or not exact.covers else min(exact.covers, key=lambda c: (-len(c.goals), c.length))
-    if exact is not None and best is not None and _fits(options, best.length):
-        if (len(best.goals), -best.length) > (len(whole.chain.goals), -whole.chain.length):
-            better = generate(problem.of(best.goals), _within(options, limits, 1.0), listener)
-            if better.chain is not None and len(better.chain.goals) >= len(whole.chain.goals):
-                whole = _completed(whole, better)
-        if exact.complete and whole.chain is not None and len(whole.chain.goals) == len(best.goals):
-            proof = f"all {exact.states} reachable states were searched"
-            how = f"no chain covers more than {len(best.goals)} of them: {proof}"
-            return replace(_told(whole, how, tuple(left), len(best.goals)), options=options)
-        return replace(whole, options=options)
-    graph = whole.graph.restricted(left)
-    pairs = obstacles(graph, transitive_closure(graph)).exclusive if whole.answered.exact else ()
-    most = len(largest_class(left, pairs))
-    if whole.chain is not None and len(whole.chain.goals) == most:
-        how = f"no chain covers more than {most} of them: the others exclude each other in pairs"
-        whole = _told(whole, how, tuple(left), most)
-    return replace(whole, options=options)
+    return replace(_Most(problem, options, limits, whole, listener).run(), options=options)
 
 
-def _fits(options: Options, length: int) -> bool:
-    return options.max_length is None or length <= options.max_length
+class _Most:
+    """One search for the chain that covers most goals. ``whole`` was made for all goals; what is found later is better
+    than what was found before."""
+
+    def __init__(
+        self, problem: Problem, options: Options, limits: Limits, whole: ChainResult, listener: Listener
+    ) -> None:
+        self._problem, self._options, self._limits, self._listener = problem, options, limits, listener
+        self._whole = self._best = whole
+        self._goals = tuple(v.goal for v in whole.verdicts if v.goal not in whole.uncoverable)
+        self._most: tuple[int, str, bool] | None = None
+
+    def run(self) -> ChainResult:
+        """The best chain, with a verdict for all goals."""
+        if self._whole.stopped_by not in ("", TIME_LIMIT) or _covered(self._best) >= {*self._goals}:
+            return self._whole
+        stopped_by = self._whole.stopped_by
+        try:
+            exact = sets_of_goals(self._problem.of(self._goals), self._options, self._limits)
+            if exact is None or not exact.covers:
+                self._by_conflicts()
+            else:
+                self._by_sets(exact)
+        except LimitReached as error:
+            stopped_by = error.limit
+        except KeyboardInterrupt as error:
+            stopped_by = str(error) or INTERRUPT
+        return replace(self._told(), stopped_by=stopped_by)
+
+    def _by_sets(self, exact: Exhaustion) -> None:
+        """The largest of the sets of goals that one run covers, and of those the one with the shortest run."""
+        best = min(exact.covers, key=lambda cover: (-len(cover.goals), cover.length))
+        number = len(best.goals)
+        if exact.complete:
+            if len(_covered(self._best)) > number:
+                raise CheckDisagreed(f"a chain covers more than {number} goals, which no run was found to do")
+            self._most = number, f"all {exact.states} reachable states were searched", True
+        if (-number, best.length) < _cost(self._best):
+            self._try(best.goals)
+        elif not self._best.bounds.minimal:
+            self._try(_covered(self._best))
+
+    def _by_conflicts(self) -> None:
+        """The largest set of goals without a whole conflict inside; where no chain is found for it, it is one itself.
+
+        Whether goals exclude each other in pairs is known from the graph.
+        """
+        conflicts = pairs_apart(self._whole, self._goals)
+        while not self._limits.used_up:
+            names = largest_class(self._goals, [conflict.goals for conflict in conflicts])
+            if names is None:
+                return
+            if len(names) <= len(_covered(self._best)):
+                self._most = _claim(len(names), conflicts, self._best.depth)
+                return
+            found = self._try(names)
+            if not _covered(found) >= {*names}:
+                conflicts.append(conflict_of_class(names, found))
+
+    def _try(self, names: Collection[str]) -> ChainResult:
+        """A chain through the goals ``names``, taken if it is better, or as good and its bound is higher."""
+        result = generate(self._problem.of(names), share_of(self._options, self._limits, SHARE), _Part(self._listener))
+        self._limits.spend(result.answered.effort)
+        if (_cost(result), -result.bounds.lower) < (_cost(self._best), -self._best.bounds.lower):
+            self._best = self._completed(result)
+            self._listener.improved(self._told)
+        if result.stopped_by not in ("", TIME_LIMIT):
+            raise KeyboardInterrupt(result.stopped_by)
+        return result
+
+    def _completed(self, result: ChainResult) -> ChainResult:
+        """``result``, made for fewer goals, with what the first search told of the others."""
+        own = {verdict.goal: verdict for verdict in result.verdicts}
+        verdicts = tuple(own.get(verdict.goal, verdict) for verdict in self._whole.verdicts)
+        tests = {name: run for name, run in self._whole.tests.items() if name not in _covered(result)}
+        own_facts, facts = result.certificate, self._whole.certificate
+        if own_facts is not None and facts is not None:
+            own_facts = _with_impossible(own_facts, facts)
+        return replace(
+            result,
+            verdicts=verdicts,
+            certificate=own_facts,
+            graph=self._whole.graph,
+            no_chain=self._whole.no_chain,
+            tests={**tests, **result.tests},
+        )
+
+    def _told(self) -> ChainResult:
+        """The best chain so far, with verdicts of the goals left out that say what is proved of their number."""
+        covered, best = _covered(self._best), self._best
+        status, how = UNDECIDED, f"no chain was found that covers more than {len(covered)} of them"
+        proved = self._most is not None and self._most[0] == len(covered)
+        if self._most is not None and proved:
+            status, how = EXCLUDED, f"no chain covers more than {len(covered)} of them: {self._most[1]}"
+        verdicts = []
+        for verdict in best.verdicts:
+            left_out = verdict.goal in self._goals and verdict.goal not in covered
+            if left_out and (proved or verdict.status == COVERED):
+                verdict = Verdict(verdict.goal, status, detail=how)
+            verdicts.append(verdict)
+        certificate = best.certificate
+        if certificate is not None and self._most is not None and proved and self._most[2]:
+            certificate = replace(certificate, most=MostFact(self._goals, len(covered)))
+        return replace(best, verdicts=tuple(verdicts), certificate=certificate)
 
 
-def _within(options: Options, limits: Limits, share: float) -> Options:
-    """``options`` with a share of what is left of time and effort."""
-    seconds = None if options.time_limit is None else max(0.01, limits.left() * share)
-    effort = options.effort
-    if effort is not None:
-        effort = max(effort / 20, (effort - limits.spent / UNITS) * share)
-    return replace(options, time_limit=seconds, effort=effort)
+class _Part:
+    """A listener to a search for fewer goals: it is told when it is whole."""
+
+    def __init__(self, listener: Callable[[str], None]) -> None:
+        self._listener = listener
+
+    def __call__(self, text: str) -> None:
+        """See the protocol."""
+        self._listener(text)
+
+    def improved(self, result: Callable[[], ChainResult]) -> None:
+        """See the protocol."""
 
 
-def _completed(whole: ChainResult, better: ChainResult) -> ChainResult:
-    """``better``, made for fewer goals, with the verdicts of ``whole`` for the others."""
-    own = {verdict.goal: verdict for verdict in better.verdicts}
-    verdicts = tuple(own.get(verdict.goal, verdict) for verdict in whole.verdicts)
-    hits = {hit.goal: hit.step for hit in better.chain.hits} if better.chain else {}
-    verdicts = tuple(
-        Verdict(v.goal, COVERED, hits[v.goal])
-        if v.goal in hits
-        else replace(v, status=EXCLUDED)
-        if v.status == COVERED
-        else v
-        for v in verdicts
+def _with_impossible(own: Certificate, whole: Certificate) -> Certificate:
+    """``own`` with what no chain at all can do by ``whole``."""
+    return replace(
+        own,
+        invariants=tuple(dict.fromkeys((*own.invariants, *whole.invariants))),
+        formulas={**whole.formulas, **own.formulas},
+        unreachable=whole.unreachable,
+        no_way_to_end=whole.no_way_to_end,
+        conflicts=tuple(dict.fromkeys((*whole.conflicts, *own.conflicts))),
     )
-    return replace(better, verdicts=verdicts, graph=whole.graph, tests={**whole.tests, **better.tests})
 
 
-def _told(result: ChainResult, how: str, goals: tuple[str, ...], number: int) -> ChainResult:
-    """``result`` with the proof that no chain covers more goals."""
-    verdicts = tuple(
-        replace(v, status=EXCLUDED, detail=how) if v.status != COVERED and v.goal in goals else v
-        for v in result.verdicts
-    )
-    certificate = result.certificate
-    if certificate is not None:
-        certificate = replace(certificate, most=MostFact(goals, number))
-    return replace(result, verdicts=verdicts, certificate=certificate)
+def _claim(number: int, conflicts: Sequence[Conflict], depth: int) -> tuple[int, str, bool] | None:
+    """That no chain covers more than ``number`` goals, how it is known, and whether at all; None if it is not."""
+    if any(conflict.undecided for conflict in conflicts):
+        return None
+    at_all = all(conflict.at_all for conflict in conflicts)
+    return number, f"the others exclude each other {'at all' if at_all else f'within K = {depth}'}", at_all
+
+
+def _covered(result: ChainResult) -> frozenset[str]:
+    return frozenset() if result.chain is None else result.chain.goals
+
+
+def _cost(result: ChainResult) -> tuple[int, int]:
+    """The less the better: most goals, then fewest steps."""
+    return -len(_covered(result)), 0 if result.chain is None else result.chain.length

@@ -1,13 +1,14 @@
 """Algorithms 6 and 7: several chains where one cannot cover all goals, as few as possible, then as short as possible.
 
 There are chains at once: each takes as many of the goals that are left as one chain is found to cover. From below,
-goals that no run covers together are conflicts; the least number of classes without a conflict inside bounds the number
-of chains (a colouring). Where the states are enumerated, the sets of goals that one run covers give the number exactly.
+goals that no run covers together are conflicts; the minimal number of classes without a conflict inside bounds the
+number of chains (a colouring). Where the states are enumerated, a minimal set cover by the sets of goals that one run
+covers gives the number exactly.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -15,16 +16,24 @@ from bmc.errors import CheckDisagreed, LimitReached
 from bmc.formulas import pack
 from chaincover.chain import COVERED, EXCLUDED, NO_WAY_TO_FINAL, UNDECIDED, UNREACHABLE, Bounds, Verdict
 from chaincover.graph.exact import Exhaustion
-from chaincover.limits import UNITS, Limits
+from chaincover.limits import Limits
 from chaincover.options import Options
-from chaincover.partition.conflicts import Conflict, classes_without, conflicts_of, pair_reason, set_reason
+from chaincover.partition.conflicts import (
+    Conflict,
+    classes_without,
+    conflict_of_class,
+    conflicts_of,
+    minimal_conflict,
+    pairs_apart,
+    set_reason,
+)
 from chaincover.partition.distribute import Distribution
 from chaincover.partition.fewest import fewest, sets_of_goals
+from chaincover.partition.shares import share_of
 from chaincover.pipeline import generate
 from chaincover.problem import Problem
-from chaincover.result import INTERRUPT, ChainResult, Silent
-from chaincover.verdicts import undecided_between
-from chaincover.weights import obstacles, transitive_closure
+from chaincover.reductions.distinct import distinct
+from chaincover.result import INTERRUPT, TIME_LIMIT, ChainResult, Silent
 from chaincover.work.workers import choose as choose_workers
 
 ROUNDS = 10
@@ -32,6 +41,8 @@ ROUNDS = 10
 
 ONE_SHARE = 0.4
 """Part of time and effort for the one chain that is tried first; the rest is for several."""
+
+MEMORY_LIMIT = "memory limit"
 
 SHARED = "least order over all chains, with resets between them"
 EXACT = "search over all reachable states with the goals covered"
@@ -43,8 +54,9 @@ class SeveralChains:
     """``results`` hold a chain each; together they cover every goal that is known to be covered by a chain.
 
     ``verdicts`` are those of all goals, in their order, with the number of the chain (from 1) in the detail.
-    ``fewest``: it is proved that fewer chains do not cover these goals; ``at_all``: without any bound. ``bounds`` has
-    the total length, and the proved least total length of this number of chains. ``stopped_by`` as in ``ChainResult``.
+    ``fewest``: it is proved that fewer chains do not cover all that can be covered; ``at_all``: without any bound.
+    ``bounds`` has the total length, and the proved least total length of this number of chains through these goals.
+    ``stopped_by`` as in ``ChainResult``.
     """
 
     results: tuple[ChainResult, ...] = ()
@@ -98,18 +110,43 @@ def generate_several(
     return _Several(replace(problem, overlap=options.overlap), options, listener or _Quiet()).run()
 
 
+@dataclass(frozen=True)
+class _Best:
+    """The best chains so far, with what is proved of their length and number, as in ``SeveralChains``."""
+
+    results: tuple[ChainResult, ...] = ()
+    bounds: Bounds = field(default=Bounds(0, None, ONE))
+    fewest: bool = False
+    at_all: bool = False
+
+    @property
+    def covered(self) -> frozenset[str]:
+        """The goals that the chains cover."""
+        return frozenset(name for result in self.results for name in _covered(result))
+
+    @property
+    def cost(self) -> tuple[int, int, int]:
+        """The less the better: most goals, then fewest chains, then fewest steps."""
+        return -len(self.covered), len(self.results), total(self.results)
+
+
 class _Several:
-    """One search for the fewest chains. What is found until a limit stays."""
+    """One search for the minimal number of chains. What is found until a limit stays.
+
+    Goals that the same runs cover are one: only the first of each kind is in ``_kinds``.
+    """
 
     def __init__(self, problem: Problem, options: Options, listener: Listener) -> None:
+        problem.check_names()
         self._problem, self._options, self._listener = problem, options, listener
         self._limits = Limits(options.time_limit, options.query_limit, options.effort)
-        self._results: tuple[ChainResult, ...] = ()
-        self._lost: dict[str, Verdict] = {}
+        kept, self._same_as = distinct(problem.goals, problem.overlap)
+        self._kinds = problem.of([goal.name for goal in kept])
+        self._best = _Best()
+        self._missed: dict[str, Verdict] = {}
+        self._impossible: set[str] = set()
         self._conflicts: list[Conflict] = []
-        self._proved = self._at_all = False
-        self._bounds = Bounds(0, None, ONE)
-        self._stopped = ""
+        self._stopped = self._limited = ""
 
     def run(self) -> SeveralChains:
         """One chain if that covers all that can be covered; else several."""
@@ -119,189 +156,236 @@ class _Several:
             self._stopped = error.limit
         except KeyboardInterrupt as error:
             self._stopped = str(error) or INTERRUPT
+        if not (self._best.fewest and self._best.bounds.minimal):
+            self._stopped = self._stopped or self._limited
         return self._answer()
 
     def _work(self) -> None:
-        whole = self._one(self._problem.names, ONE_SHARE)
-        self._lost = {v.goal: v for v in whole.verdicts if v.status in (UNREACHABLE, NO_WAY_TO_FINAL)}
-        left = [name for name in self._problem.names if name not in self._lost]
-        if whole.chain is None and not left:
-            return
+        whole = self._one(self._kinds.names, ONE_SHARE)
+        self._give_up(whole, whole.uncoverable)
         if whole.chain is not None:
             self._take((whole,), Bounds(whole.bounds.lower, whole.chain.length, ONE))
-            if whole.chain.goals >= {*left}:
-                self._proved = self._at_all = True
-                return
-        if whole.stopped_by == INTERRUPT:
-            raise KeyboardInterrupt
-        self._greedily(whole, left)
-        self._learn_pairs(whole, left)
-        left = [name for name in left if name not in self._lost and any(name in _covered(r) for r in self._results)]
-        exact = sets_of_goals(self._problem.of(left), self._limits) if left and self._options.bound is None else None
-        if exact is not None:
-            self._exactly(exact, left)
-        elif left:
-            self._by_conflicts(whole, left)
-            self._shorter(whole, left)
+        if whole.chain is not None and not self._left(self._best.covered):
+            self._prove(at_all=True)
+            return
+        self._conflicts = pairs_apart(whole, self._left())
+        self._cover_the_rest()
+        possible = self._left()
+        exact = sets_of_goals(self._kinds.of(possible), self._options, self._limits) if possible else None
+        if exact is None or not exact.complete or not self._by_cover(exact):
+            left = [name for name in possible if name in self._best.covered]
+            self._conflicts = [conflict for conflict in self._conflicts if {*conflict.goals} <= {*left}]
+            self._by_conflicts(left)
+            self._shorten(whole, left)
 
-    def _greedily(self, whole: ChainResult, left: Sequence[str]) -> None:
-        """Chains at once: the next one for the goals that are left, as many as it is found to cover."""
-        results = [whole] if whole.chain is not None else []
-        missing = [name for name in left if not any(name in _covered(result) for result in results)]
-        while missing:
-            self._listener(f"partition: {len(results)} chain(s), {len(missing)} goal(s) left")
-            found = self._one(missing, 1 / (2 + len(missing)))
-            if found.chain is None or not _covered(found) & {*missing}:
-                alone = next(iter(missing))
-                found = found if len(missing) == 1 else self._one([alone], 1 / (2 + len(missing)))
-                if found.chain is None:
-                    self._lost[alone] = next(v for v in found.verdicts if v.goal == alone)
-                    missing.remove(alone)
-                    continue
-            results.append(found)
-            missing = [name for name in missing if name not in _covered(found)]
-            self._take(tuple(results), Bounds(0, total(results), SHARED))
+    def _left(self, without: Collection[str] = ()) -> list[str]:
+        """The goals that are not proved to be in no chain, nor among ``without``."""
+        return [name for name in self._kinds.names if name not in self._impossible and name not in without]
 
-    def _exactly(self, exact: Exhaustion, left: Sequence[str]) -> None:
-        """The fewest chains, of least total length, by the sets of goals that one run covers."""
-        how = f"at all: all {exact.states} reachable states were searched"
-        chosen = fewest(exact.covers, left) if exact.complete else None
+    def _give_up(self, result: ChainResult, names: Collection[str]) -> None:
+        """No chain was found for the goals ``names``; some of them are proved to be in none."""
+        self._missed.update({verdict.goal: verdict for verdict in result.verdicts if verdict.goal in names})
+        self._impossible.update(result.uncoverable)
+
+    def _cover_the_rest(self) -> None:
+        """Chains at once: the next one for the goals that are left, as many as it is found to cover; else one goal."""
+        while missing := self._left({*self._best.covered, *self._missed}):
+            self._listener(f"partition: {len(self._best.results)} chain(s), {len(missing)} goal(s) left")
+            for names in (missing, missing[:1]):
+                found = self._one(names, 1 / (2 + len(missing)))
+                self._give_up(found, found.uncoverable)
+                if _covered(found) or len(missing) == 1:
+                    break
+            if _covered(found):
+                self._take((*self._best.results, found))
+            else:
+                self._give_up(found, names)
+
+    def _by_cover(self, exact: Exhaustion) -> bool:
+        """The minimal number of chains, of least total length, by all sets of goals that one run covers.
+
+        Whether that settled it.
+        """
+        at_all = self._options.max_length is None
+        states = f"all {exact.states} reachable states were searched"
+        how = f"{'at all' if at_all else f'within {self._options.max_length} steps'}: {states}"
+        goals = self._coverable(exact, f"no chain covers it: {states}" if at_all else "")
+        chosen = fewest(exact.covers, goals)
         if chosen is None:
-            return
-        if self._options.max_length is not None and any(c.length > self._options.max_length for c in chosen):
-            return
-        self._conflicts = list(conflicts_of(exact.covers, left, how, True, self._problem.final is None))
+            return False
+        conflicts = list(conflicts_of(exact.covers, goals, how, at_all, self._problem.final is None))
+        self._conflicts = [*conflicts, *_more_conflicts(goals, exact, conflicts, (len(chosen), how, at_all))]
+        self._listener(f"partition: {len(chosen)} chain(s), no fewer will do")
         lower = sum(cover.length for cover in chosen)
-        if len(chosen) < len(self._results) or lower < total(self._results):
-            self._each([[name for name in left if name in cover.goals] for cover in chosen])
-        self._proved = self._at_all = len(self._results) == len(chosen)
-        if self._proved:
-            self._take(self._results, Bounds(lower, total(self._results), EXACT))
+        if not {*goals} <= self._best.covered or self._best.cost[1:] != (len(chosen), lower):
+            self._offer(self._all_of([[name for name in goals if name in cover.goals] for cover in chosen]))
+        if len(self._best.results) != len(chosen) or not {*goals} <= self._best.covered:
+            return False
+        self._take(self._best.results, Bounds(lower, total(self._best.results), EXACT))
+        self._prove(at_all)
+        return True
 
-    def _by_conflicts(self, whole: ChainResult, left: Sequence[str]) -> None:
+    def _coverable(self, exact: Exhaustion, how: str) -> list[str]:
+        """The goals that one run covers; those that none covers get their verdict, if ``how`` says how it is proved.
+
+        With a bound K only those that chains cover so far: another one may be too far away.
+        """
+        coverable = frozenset[str]().union(*(cover.goals for cover in exact.covers))
+        if wrong := self._best.covered & {*self._kinds.names} - coverable:
+            raise CheckDisagreed(f"a chain covers {', '.join(sorted(wrong))}, which no run was found to cover")
+        if how:
+            status = UNREACHABLE if self._problem.final is None else NO_WAY_TO_FINAL
+            beyond = [name for name in self._left() if name not in coverable]
+            self._missed.update({name: Verdict(name, status, detail=how) for name in beyond})
+            self._impossible.update(beyond)
+        sought = self._best.covered if self._options.bound is not None else coverable
+        return [name for name in self._left() if name in sought]
+
+    def _by_conflicts(self, left: Sequence[str]) -> None:
         """Fewer chains as long as there are classes without a whole conflict inside; classes that fail are
         conflicts."""
-        while True:
+        while not self._limits.used_up:
             classes = classes_without(left, [c.goals for c in self._conflicts])
-            if len(classes) >= len(self._results):
-                self._proved = not any(conflict.undecided for conflict in self._conflicts)
-                self._at_all = self._proved and all(conflict.at_all for conflict in self._conflicts)
+            if classes is None:
+                return
+            if len(classes) >= len(self._best.results):
+                if not any(conflict.undecided for conflict in self._conflicts):
+                    self._prove(at_all=all(conflict.at_all for conflict in self._conflicts))
                 return
             self._listener(f"partition: are {len(classes)} chains enough?")
             results = self._all_of(classes)
-            failed = [(n, r) for n, r in zip(classes, results, strict=True) if not _covered(r) >= {*n}]
-            if not failed:
-                self._take(tuple(results), Bounds(0, total(results), SHARED))
-                continue
-            for names, result in failed:
-                reason = set_reason(f"with K = {result.depth}")
-                decided = bool(result.no_chain)
-                self._conflicts.append(Conflict(tuple(names), reason, decided, not decided))
+            self._offer(results)
+            for names, result in zip(classes, results, strict=True):
+                if not _covered(result) >= {*names}:
+                    self._conflicts.append(conflict_of_class(names, result))
 
-    def _shorter(self, whole: ChainResult, left: Sequence[str]) -> None:
+    def _shorten(self, whole: ChainResult, left: Sequence[str]) -> None:
         """Other distributions over as many chains, as long as the bound on the total length suggests shorter ones."""
-        if len(self._results) < 2 or not {*left} <= {*whole.graph.goals}:
+        if len(self._best.results) < 2 or not {*left} <= {*whole.graph.goals}:
             return
-        shared = Distribution(whole.graph, left, len(self._results))
-        last = list(self._results)
-        for _ in range(ROUNDS):
+        shared, last = Distribution(whole.graph, left, len(self._best.results)), self._best.results
+        for number in range(ROUNDS):
             fresh = shared.learn(result.certificate for result in last)
             order = shared.least(self._limits.for_query())
-            lower = max(self._bounds.lower, order.lower_bound)
-            self._take(self._results, Bounds(lower, total(self._results), SHARED))
-            if not order.path or lower >= total(self._results) or not (fresh or last == [*self._results]):
+            lower = max(self._best.bounds.lower, order.lower_bound)
+            self._take(self._best.results, Bounds(lower, total(self._best.results), SHARED))
+            if not order.path or self._best.bounds.minimal or self._limits.used_up or (number and not fresh):
                 return
-            last = self._all_of(shared.classes(order.path))
-            if not {*left} <= {name for result in last for name in _covered(result)}:
+            last = tuple(self._all_of(shared.classes(order.path)))
+            if not self._offer(last) and not {*left} <= {name for result in last for name in _covered(result)}:
                 return
-            if total(last) < total(self._results):
-                self._take(tuple(last), self._bounds)
-
-    def _learn_pairs(self, whole: ChainResult, left: Sequence[str]) -> None:
-        """Pairs of goals between which the graph has no way: proved where its distances are exact."""
-        graph = whole.graph.restricted(left)
-        for a, b in obstacles(graph, transitive_closure(graph)).exclusive:
-            exact = whole.answered.exact and (a, b) not in graph.weights and (b, a) not in graph.weights
-            reason = pair_reason(a, b, "at all" if exact else f"within K = {whole.depth}")
-            undecided = not exact and undecided_between(graph, a, b)
-            self._conflicts.append(Conflict((a, b), reason, exact, undecided))
-
-    def _each(self, classes: Sequence[Sequence[str]]) -> None:
-        """A chain for each class, taken if together they cover what the chains so far cover."""
-        results = self._all_of(classes)
-        if all(_covered(result) >= {*names} for result, names in zip(results, classes, strict=True)):
-            self._take(tuple(results), Bounds(0, total(results), SHARED))
 
     def _all_of(self, classes: Sequence[Sequence[str]]) -> list[ChainResult]:
         """A result for each class: by the workers, if there are any, and several classes."""
         workers = choose_workers(self._options.jobs, self._options.scheduler)
-        options = [self._within(1 / (len(classes) + 1)) for _ in classes]
-        problems = [self._problem.of(names) for names in classes]
+        own = share_of(self._options, self._limits, 1 / (len(classes) + 1))
+        problems = [self._expanded(names) for names in classes]
         if workers is None or len(classes) < 2:
-            results = []
-            for part, own in zip(problems, options, strict=True):
-                results.append(self._counted(generate(part, own, _Told(self._listener))))
-            return results
-        tasks = [pack.dumps(task) for task in zip(problems, options, strict=True)]
+            return [self._counted(generate(part, own, _Told(self._listener))) for part in problems]
+        tasks = [pack.dumps((part, own)) for part in problems]
         done = workers.map(generate_packed, tasks, lambda count: self._limits.check())
         return [self._counted(result) for result in done]
 
     def _one(self, names: Sequence[str], share: float) -> ChainResult:
         """The best chain for the goals ``names``, with a share of what is left of time and effort."""
-        return self._counted(generate(self._problem.of(names), self._within(share), _Told(self._listener)))
+        own = share_of(self._options, self._limits, share)
+        return self._counted(generate(self._expanded(names), own, _Told(self._listener)))
 
-    def _within(self, share: float) -> Options:
-        """The options with a share of what is left of time and effort."""
-        self._limits.check()
-        seconds = None if self._options.time_limit is None else max(0.01, self._limits.left() * share)
-        effort = self._options.effort
-        if effort is not None:
-            effort = max(effort / 20, (effort - self._limits.spent / UNITS) * share)
-        return replace(self._options, time_limit=seconds, effort=effort, jobs=1, scheduler=None)
+    def _expanded(self, names: Collection[str]) -> Problem:
+        """The problem with the goals of the kinds ``names``."""
+        return self._problem.of([name for name in self._problem.names if self._same_as.get(name, name) in names])
 
     def _counted(self, result: ChainResult) -> ChainResult:
+        """``result``, the work of which counts. An interrupt ends the search; what was found until then is kept."""
         self._limits.spend(result.answered.effort)
-        if result.stopped_by and result.stopped_by not in ("time limit", "memory limit"):
-            self._take_more(result)
+        if result.stopped_by and result.stopped_by not in (TIME_LIMIT, MEMORY_LIMIT):
+            self._offer((*self._best.results, result))
             raise KeyboardInterrupt(result.stopped_by)
+        self._limited = self._limited or result.stopped_by
         return result
 
-    def _take_more(self, result: ChainResult) -> None:
-        """Add what a search found that was interrupted, if it covers more."""
-        covered = {name for own in self._results for name in _covered(own)}
-        if _covered(result) - covered:
-            self._take((*self._results, result), Bounds(0, total((*self._results, result)), SHARED))
+    def _offer(self, results: Sequence[ChainResult]) -> bool:
+        """Take ``results`` if they cover more goals than the chains so far, or as many by fewer or shorter chains."""
+        offered = _Best(tuple(result for result in results if result.chain is not None))
+        if not offered.covered >= self._best.covered or offered.cost >= self._best.cost:
+            return False
+        self._take(offered.results)
+        return True
 
-    def _take(self, results: tuple[ChainResult, ...], bounds: Bounds) -> None:
-        """These are the best chains now. CheckDisagreed if they are shorter than the bound."""
+    def _take(self, results: tuple[ChainResult, ...], bounds: Bounds | None = None) -> None:
+        """These are the best chains now. CheckDisagreed if they are shorter than the bound.
+
+        Without ``bounds`` those on as many chains through the same goals remain.
+        """
+        fresh = _Best(results)
+        same = fresh.cost[:2] == self._best.cost[:2] and fresh.covered == self._best.covered
+        if bounds is None:
+            bounds = Bounds(self._best.bounds.lower if same else 0, total(results), SHARED)
         if bounds.length is not None and bounds.length < bounds.lower:
             raise CheckDisagreed(f"chains of {bounds.length} steps were found below the proven least {bounds.lower}")
-        self._results, self._bounds = results, bounds
+        self._best = replace(self._best if same else fresh, results=results, bounds=bounds)
+        self._listener.improved(self._answer)
+
+    def _prove(self, at_all: bool) -> None:
+        """Fewer chains do not cover these goals; ``at_all``: whatever the K."""
+        self._best = replace(self._best, fewest=True, at_all=at_all)
         self._listener.improved(self._answer)
 
     def _answer(self) -> SeveralChains:
         """What is known now."""
-        verdicts = [self._verdict(name) for name in self._problem.names]
+        verdicts = tuple(self._verdict(name) for name in self._problem.names)
+        missed = {self._same_as.get(v.goal, v.goal): v.status for v in verdicts if v.status != COVERED}
+        best, results = self._best, self._best.results
+        if len(results) > 1:
+            results = tuple(_narrowed(result) for result in results)
+        fewest = best.fewest and not {UNDECIDED, EXCLUDED} & {*missed.values()}
         return SeveralChains(
-            tuple(replace(result, options=self._options) for result in self._results),
-            tuple(verdicts),
+            tuple(replace(result, options=self._options) for result in results),
+            verdicts,
             tuple(self._conflicts),
-            self._proved,
-            self._at_all,
-            self._bounds,
+            fewest,
+            fewest and best.at_all and {*missed} <= self._impossible,
+            best.bounds,
             self._stopped,
         )
 
     def _verdict(self, name: str) -> Verdict:
-        for number, result in enumerate(self._results, 1):
+        for number, result in enumerate(self._best.results, 1):
             for own in result.verdicts:
                 if own.goal == name and own.status == COVERED:
                     return replace(own, detail=f"chain {number}")
-        if name in self._lost:
-            return self._lost[name]
+        missed = self._missed.get(self._same_as.get(name, name))
+        if missed is not None:
+            return replace(missed, goal=name)
         if self._stopped:
             return Verdict(name, UNDECIDED, detail=f"stopped by {self._stopped}")
-        return Verdict(name, EXCLUDED, detail="no chain was found for it")
+        return Verdict(name, UNDECIDED, detail="no chain has been found for it so far")
+
+
+def _more_conflicts(
+    goals: Sequence[str], exact: Exhaustion, conflicts: Sequence[Conflict], claim: tuple[int, str, bool]
+) -> list[Conflict]:
+    """Larger conflicts, until all together show that fewer chains than claimed do not cover ``goals``.
+
+    ``claim``: the number of chains, how it is known, and whether it holds for runs of any length.
+    """
+    (number, how, at_all), more = claim, list[Conflict]()
+    while True:
+        classes = classes_without(goals, [c.goals for c in (*conflicts, *more)])
+        if classes is None or len(classes) >= number:
+            return more
+        apart = next(names for names in classes if not any({*names} <= cover.goals for cover in exact.covers))
+        more.append(Conflict(minimal_conflict(apart, exact.covers), set_reason(how), at_all))
+
+
+def _narrowed(result: ChainResult) -> ChainResult:
+    """``result`` as one of several: it tells only of the goals that its chain covers."""
+    own = _covered(result)
+    certificate = result.certificate
+    if certificate is not None:
+        certificate = replace(certificate, unreachable=(), no_way_to_end=(), conflicts=())
+    verdicts = tuple(verdict for verdict in result.verdicts if verdict.goal in own)
+    return replace(result, verdicts=verdicts, certificate=certificate, no_chain="", tests={})
 
 
 class _Told:

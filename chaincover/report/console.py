@@ -13,15 +13,13 @@ from bmc.system.transition import InputVariable, StateVariable, TransitionSystem
 from chaincover.chain import (
     COVERED,
     EXCLUDED,
-    NO_WAY_TO_FINAL,
-    NOT_WITHIN_BOUND,
     STATUSES,
     UNDECIDED,
-    UNREACHABLE,
     Chain,
     Verdict,
 )
 from chaincover.formats.chain_file import reported
+from chaincover.options import Options
 from chaincover.project.load import Controller
 from chaincover.project.values import show_value
 from chaincover.replay.original import Replay
@@ -65,7 +63,7 @@ def show_result(out: Console, controller: Controller, result: ChainResult) -> No
     else:
         say(out, f"{controller.system.name}: {_no_chain(controller, result)}", "bold")
     _show_goals(out, controller, result)
-    show_next_steps(out, controller.goals, result.verdicts)
+    show_next_steps(out, controller.goals, result.verdicts, result.options)
     show_what_is_left(out, result)
 
 
@@ -94,31 +92,37 @@ def ended_by(stopped_by: str) -> str:
 
 
 def _no_chain(controller: Controller, result: ChainResult) -> str:
-    """What no chain does: cover the goals together, or any of them."""
+    """That no chain covers the goals, where it is proved, else that none was found."""
     count = len(controller.goals)
-    alone = (UNREACHABLE, NOT_WITHIN_BOUND, NO_WAY_TO_FINAL)
-    if count and all(verdict.status in alone for verdict in result.verdicts):
+    if count and all(verdict.proved for verdict in result.verdicts):
         return f"no chain covers any of the {count} goals" if count > 1 else "no chain covers its goal"
-    return f"no chain covers all {count} goals" if count else "no chain reaches the final condition"
+    covers = f"covers all {count} goals" if count else "reaches the final condition"
+    return (
+        f"no chain exists that {covers}: {result.no_chain}" if result.no_chain else f"no chain was found that {covers}"
+    )
 
 
-def show_next_steps(out: Console, goals: Sequence[Goal], verdicts: Sequence[Verdict], reasons: bool = False) -> None:
+def show_next_steps(
+    out: Console, goals: Sequence[Goal], verdicts: Sequence[Verdict], options: Options, reasons: bool = False
+) -> None:
     """For each verdict other than covered: the goals, and what can be done; written and generated ones apart.
 
     Why is said for generated goals, which often share one reason, and with ``reasons`` for all.
     """
-    groups: dict[tuple[str, bool, str], list[str]] = {}
+    advised: dict[tuple[str, bool, str], dict[str, list[str]]] = {}
     for goal, verdict in zip(goals, verdicts, strict=True):
-        key = (verdict.status, bool(goal.generated), verdict.detail if goal.generated or reasons else "")
-        groups.setdefault(key, []).append(goal.name if goal.generated else f"{goal.name} ({goal.where})")
-    for status in STATUSES:
-        for generated in (False, True):
-            own = {why: names for (s, g, why), names in groups.items() if (s, g) == (status, generated)}
-            if status == COVERED or not own:
-                continue
-            for why, names in own.items():
-                say(out, f"{status}{f' ({why})' if why else ''}: {', '.join(names)}")
-            say(out, f"  next: {next_step(status, generated)}")
+        generated = bool(goal.generated)
+        why = verdict.detail if generated or reasons else ""
+        names_by_reason = advised.setdefault((verdict.status, generated, next_step(verdict, generated, options)), {})
+        names_by_reason.setdefault(why, []).append(goal.name if generated else f"{goal.name} ({goal.where})")
+    for (status, _, advice), named in sorted(
+        advised.items(), key=lambda item: (STATUSES.index(item[0][0]), item[0][1])
+    ):
+        if status == COVERED:
+            continue
+        for why, names in named.items():
+            say(out, f"{status}{f' ({why})' if why else ''}: {', '.join(names)}")
+        say(out, f"  next: {advice}")
 
 
 def infeasible_ones(goals: Sequence[Goal], verdicts: Sequence[Verdict]) -> str:

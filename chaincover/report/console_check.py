@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from chaincover.chain import UNREACHABLE
+from chaincover.chain import UNREACHABLE, Verdict
 from chaincover.check.analysis import Analysis
 from chaincover.check.goal_facts import (
     EQUAL,
@@ -25,6 +25,7 @@ from chaincover.check.goal_facts import (
     Sharing,
 )
 from chaincover.check.suspects import Suspect
+from chaincover.options import Options
 from chaincover.project.load import Controller
 from chaincover.project.values import show_ranges, show_value
 from chaincover.report.found_text import found_lines
@@ -49,7 +50,7 @@ def show_analysis(out: Console, controller: Controller, analysis: Analysis) -> N
     say(out, f"final: {controller.final_text or f'(none: a chain may end {ends})'}")
     for goal in analysis.unsatisfiable:
         say(out, f"UNSATISFIABLE: nothing satisfies the antecedent of {goal.name} ({goal.where})", "bold red")
-        say(out, f"  next: {next_step(UNREACHABLE, bool(goal.generated))}")
+        say(out, f"  next: {next_step(Verdict(goal.name, UNREACHABLE), bool(goal.generated), Options())}")
     for goal in analysis.undecided:
         say(out, f"undecided: whether the antecedent of {goal.name} can hold")
     if analysis.final_unsatisfiable:

@@ -33,7 +33,7 @@ RESTARTS = 3
 LOOK = 5.0
 """Seconds without a result after which it is looked at whether a cluster still has workers."""
 
-PRELOADED = ["chaincover.work.remote_proof"]
+PRELOADED = ["chaincover.partition.several"]
 """What all processes need is loaded once, where they can be copied from one that has it."""
 
 

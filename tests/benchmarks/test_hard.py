@@ -134,7 +134,7 @@ def test_turns_decide_what_sat_alone_leaves_open(tmp_path: Path, monkeypatch: py
     No limit is given: auto's own patience does.
     """
     monkeypatch.setattr(solver, "WORK", 2000 * CONFLICT)
-    given = ("--goal", "distributed", "-K", "1", "--no-cache", "--improve", "0", "--json", "-o", tmp_path)
+    given = ("--goal", "distributed", "-K", "1", "--no-cache", "--json", "-o", tmp_path)
     outcome = chaincover("generate", of("lockstep"), *given)
     assert verdicts(outcome.json) == {"distributed": "not-within-bound"}
     assert outcome.code == 4

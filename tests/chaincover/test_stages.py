@@ -1,4 +1,4 @@
-"""Stages in turns: each is paused when its turn is over, goes on where it was, and all end when nothing is left to do."""
+"""Stages in turns: each is paused when its turn is over, goes on where it was, and all end when nothing is left."""
 
 from __future__ import annotations
 

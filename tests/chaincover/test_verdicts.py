@@ -123,6 +123,5 @@ def test_covered_goals_have_their_steps() -> None:
     problem = problem_of(system, (*goals, Goal("never", goals[0].antecedent.Iff(goals[1].antecedent), None, 99)), final)
     known = Known(problem, chain=Judge(problem).chain(run_by(system, 0, 1, 1, 1, 0)))
     verdicts = judge_goals(known, Options(), "", False)
-    assert [(v.status, v.step) for v in verdicts] == [(COVERED, 4), (COVERED, 1), (NOT_WITHIN_BOUND, None)] or [
-        (v.status, v.step) for v in verdicts[:2]
-    ] == [(COVERED, 4), (COVERED, 1)]
+    assert [(v.status, v.step) for v in verdicts[:2]] == [(COVERED, 4), (COVERED, 1)]
+    assert verdicts[2].status in (UNDECIDED, NOT_WITHIN_BOUND)

@@ -131,7 +131,7 @@ text = "lit: cover(is_c1_lamp == 1)"
 NAMED = "once changed, dw.first, dw.is_active_c1_lamp never have the values after init again"
 
 
-@pytest.mark.parametrize("options", [(), ("--explore", 0, "--bound", 6), ("--most",)])
+@pytest.mark.parametrize("options", [(), ("--engine", "sat", "--bound", 6), ("--most",)])
 def test_flags_that_the_first_step_sets_are_named_where_no_chain_gets_back_to_init(
     options: tuple[object, ...], tmp_path: Path
 ) -> None:

@@ -53,7 +53,7 @@ def test_check_tells_live_dead_and_constant_state(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("options", [[], ["--explore", "0"], ["--explore", "0", "--exhaust", "0"]])
+@pytest.mark.parametrize("options", [[], ["--engine", "sat"]])
 def test_a_chain_goes_back_to_init_whatever_dead_counters_say(tmp_path: Path, options: list[str]) -> None:
     """plant_DW.calls grows with every step, and was 0 after init."""
     place = write(tmp_path, PLANT, PLANT_PROJECT, "plant")

@@ -9,16 +9,15 @@ from itertools import pairwise, permutations
 
 import pytest
 from boards import Kept, board_of
-from enumerated import graph_of, strengthened
+from enumerated import graph_of, made, strengthened
 from explicit import Explicit
-from machines import Case, Machine, random_machine
+from machines import Case, Machine
 from path_lengths import PathLengths
 from problems import problem_of
 from pysmt.shortcuts import And
 from random_systems import random_case
 
 from benchmarks.generated.reference import Reference
-from benchmarks.generated.systems import generated_case
 from bmc.engines import choose as choose_engine
 from bmc.engines.protocol import Status
 from bmc.formulas.unroll import at
@@ -31,7 +30,7 @@ from chaincover.known import Board, Reason
 from chaincover.limits import Limits
 from chaincover.minimality.path_weights import Learner
 from chaincover.minimality.segments import Segment, SegmentSearch, Stretch
-from chaincover.minimality.walks import MOST_WORK, Walks, walks_in
+from chaincover.minimality.walks import Walks
 from chaincover.options import Options
 from chaincover.orderings.protocol import OrderingProblem, start_times
 from chaincover.questions import Questions
@@ -46,27 +45,8 @@ MOST = 7
 Path = tuple[str, ...]
 
 
-def made(seed: int) -> Case:
-    """A system with goals of at most one step: random formulas, scattered places, a table or modes and counters."""
-    if seed % 3 == 0:
-        case = random_case(seed, goals=4, longest=1)
-        return case.system, case.goals, case.final
-    if seed % 3 == 1:
-        system, goals, final = random_machine(seed)
-        return system, tuple(replace(goal, length=min(goal.length, 1)) for goal in goals), final
-    drawn = generated_case(seed, states=16, goals=4, longest=1)
-    return drawn.system, drawn.goals, drawn.final
-
-
-def walks(case: Case, overlap: str) -> Walks:
-    system, goals, final = case
-    found = walks_in(system, graph_of(system, goals, final), named(goals), final, overlap)
-    assert found is not None
-    return found
-
-
-def named(goals: tuple[Goal, ...]) -> dict[str, Goal]:
-    return {goal.name: goal for goal in goals}
+def walks(case: Case, overlap: str, work: float = 10**9) -> Walks:
+    return Walks(problem_of(*case, overlap), graph_of(*case), work)
 
 
 def paths_of(case: Case, seed: int, number: int) -> list[Path]:
@@ -89,7 +69,7 @@ def states_of(case: Case) -> list[tuple[int, ...]]:
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
 @pytest.mark.parametrize("seed", range(60))
 def test_least_lengths_equal_those_of_all_runs(seed: int, overlap: str) -> None:
-    case = made(seed)
+    case = made(seed, longest=2)
     found = walks(case, overlap)
     slow = Slow(case, overlap)
     for path in paths_of(case, seed, 8):
@@ -147,7 +127,7 @@ def check_run(case: Case, run: Run, path: Path, overlap: str, steps: int) -> Non
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
 @pytest.mark.parametrize("seed", range(0, 60, 4))
 def test_the_solver_says_the_same(seed: int, overlap: str) -> None:
-    system, goals, final = case = made(seed)
+    system, goals, final = case = made(seed, longest=2)
     found = walks(case, overlap)
     proved = strengthened(system, goals, final)
     asked = SegmentSearch(Questions(problem_of(proved, goals, final, overlap), choose_engine("z3"), Limits()))
@@ -166,7 +146,7 @@ def with_open_start(case: Case) -> Case:
 @pytest.mark.parametrize("seed", range(0, 30, 3))
 def test_open_start_values_are_all_tried(seed: int, overlap: str) -> None:
     """From init to a path is then the least over all states in which it may begin."""
-    system, goals, final = case = with_open_start(made(seed))
+    system, goals, final = case = with_open_start(made(seed, longest=2))
     found = walks(case, overlap)
     asked = SegmentSearch(Questions(problem_of(system, goals, final, overlap), choose_engine("z3"), Limits()))
     for path in paths_of(case, seed, 4):
@@ -222,17 +202,16 @@ def test_goals_of_one_step_may_share_it_only_with_overlap() -> None:
     assert walks(case, "forbid").least(Stretch(("first", "go"), 0, 9)) == Segment(1, True)
 
 
-def test_none_for_longer_goals_without_a_graph_and_for_too_much_work() -> None:
-    system, goals, final = line(length=2)
-    graph = graph_of(system, goals, final)
-    assert walks_in(system, graph, named(goals), final, "allow") is None, "a goal of two steps"
-    system, goals, final = line()
-    assert walks_in(system, None, named(goals), final, "allow") is None
-    assert graph is not None
-    steps = sum(map(len, graph.steps))
-    many = {f"{goals[2].name} {n}": goals[2] for n in range(MOST_WORK // steps + 1)}
-    assert walks_in(system, graph, many, final, "allow") is None
-    assert walks_in(system, graph, dict(list(many.items())[:-1][:50]), final, "allow") is not None
+def test_work_that_is_used_up_leaves_a_lower_bound() -> None:
+    """The next question about the same sub-path goes on from there."""
+    found, bounds = walks(line(), "allow", work=1), [0]
+    while not (answer := found.least(Stretch((INIT, "last"), 0, 9))).exact:
+        assert answer.gave_up
+        bounds.append(answer.at_least)
+    assert answer == Segment(4, True)
+    assert bounds == sorted(bounds)
+    assert 1 <= bounds[-1] <= 4
+    assert walks(line(), "allow", work=1).ask((INIT, "last"), 4) == (Status.UNKNOWN, None)
 
 
 def test_variables_that_no_goal_depends_on_keep_their_start() -> None:
@@ -266,7 +245,7 @@ def board_with_graph(case: Case, overlap: str, depth: int) -> tuple[Board, Kept]
 def test_all_that_is_learned_is_true(seed: int, overlap: str) -> None:
     """Whole orders with their variants: each edge and sub-path bound is at most the least length, and the bound on all
     chains is met by the least chain."""
-    system, goals, final = case = made(seed)
+    system, goals, final = case = made(seed, longest=2)
     board, _ = board_with_graph(case, overlap, MOST - 1)
     targets = board.known.targets
     if not targets:
@@ -288,7 +267,7 @@ def test_all_that_is_learned_is_true(seed: int, overlap: str) -> None:
         assert not Reference(system, goals, final, overlap).faults(chain.run.inputs, chain.run.states, credited)
 
 
-def test_variants_of_a_long_stretch_are_learned_with_it() -> None:
+def test_variants_of_a_long_stretch_are_learned_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where lengths come cheap, one round learns stretches that its own order does not hold."""
 
     class Once(Kept):

@@ -17,16 +17,16 @@ from benchmarks.generated.reference import COVERABLE, Reference
 from benchmarks.generated.systems import generated_case
 from bmc.formulas.unroll import at
 from chaincover.chain import COVERED, EXCLUDED, NO_WAY_TO_FINAL, UNREACHABLE
-from chaincover.graph.exact import Cover, Exhaustion
+from chaincover.graph.exact import Cover
 from chaincover.options import Options
 from chaincover.partition.conflicts import LARGEST, conflicts_of, largest_class
 from chaincover.partition.most import generate_most
-from chaincover.pipeline import ChainResult
+from chaincover.result import ChainResult
 from chaincover.problem import Problem
 from properties.goal import Goal
 
-LARGE = Options(bound=4, engine="sat")
-"""As for a system with too many states to list them."""
+LARGE = Options(engine="sat", effort=0.2)
+"""As for a system with too many states to enumerate them."""
 
 
 def branches(*ways: tuple[str, ...], way_back: bool = False) -> Machine:
@@ -174,8 +174,7 @@ def test_conflicts_with_goals_that_are_left_out_do_not_count() -> None:
 def test_conflicts_are_the_least_sets_that_fit_in_no_chain(covers: list[set[str]]) -> None:
     """Every goal fits alone, as for the goals that conflicts are sought for."""
     fitting = [frozenset(c) for c in [*covers, *({name} for name in NAMES)]]
-    known = Exhaustion(9, 9, tuple(Cover(c, 1) for c in fitting), ())
-    found = conflicts_of(known, NAMES, "at all: all 9 reachable states", True, True)
+    found = conflicts_of([Cover(c, 1) for c in fitting], NAMES, "at all: all 9 reachable states", True, True)
     sets = {frozenset(names) for size in range(1, LARGEST + 1) for names in combinations(NAMES, size)}
     apart = {names for names in sets if not any(names <= c for c in fitting)}
     assert {frozenset(c.goals) for c in found} == {names for names in apart if not any(o < names for o in apart)}

@@ -84,7 +84,7 @@ def test_a_final_condition_that_some_goals_cannot_reach() -> None:
     assert len(result.results) == 1
 
 
-def test_partition_is_the_fewest_classes() -> None:
+def test_there_are_as_few_classes_as_the_conflicts_allow() -> None:
     goals = [f"g{n}" for n in range(6)]
     wheel = [("g0", f"g{n}") for n in range(1, 6)] + [(f"g{n}", f"g{n % 5 + 1}") for n in range(1, 6)]
     assert len(classes_without(goals, wheel)) == 4
@@ -94,10 +94,11 @@ def test_partition_is_the_fewest_classes() -> None:
 
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(st.lists(st.sets(st.integers(0, 4), min_size=2, max_size=3), max_size=6))
-def test_partition_against_all_assignments(conflicts: list[set[int]]) -> None:
+def test_classes_against_all_assignments(conflicts: list[set[int]]) -> None:
     goals = [f"g{n}" for n in range(5)]
     sets = [tuple(f"g{n}" for n in sorted(c)) for c in conflicts]
     found = classes_without(goals, sets)
+    assert found is not None
     assert sorted(g for part in found for g in part) == goals
     assert not any(set(c) <= set(part) for c in sets for part in found)
     if len(found) > 1:

@@ -126,15 +126,15 @@ csv-long-row ¦ a,b⏎1,0,1⏎ ¦ :2: 3 values for 2 columns ¦ one value under 
 
 def chain_json(steps: object) -> str:
     chain = {"steps": steps, "initial": {"chosen": {}}, "hits": []}
-    return json.dumps({"schema": "chaincover/chain/1", "chain": chain})
+    return json.dumps({"schema": "chaincover/chain/2", "chain": chain})
 
 
 # content, message after the file's name
 DOCUMENTS = {
-    "json-cut-off": ('{"schema": "chaincover/chain/1",\n', ":2:1: not JSON"),
+    "json-cut-off": ('{"schema": "chaincover/chain/2",\n', ":2:1: not JSON"),
     "json-other-schema": ('{"schema": "chaincover/chain/9"}', ": this is no chain of the schema"),
-    "json-no-chain": ('{"schema": "chaincover/chain/1", "chain": null}', ": this result holds no chain"),
-    "json-damaged": ('{"schema": "chaincover/chain/1", "chain": {}}', ": the chain is damaged"),
+    "json-no-chain": ('{"schema": "chaincover/chain/2", "chain": null}', ": this result holds no chain"),
+    "json-damaged": ('{"schema": "chaincover/chain/2", "chain": {}}', ": the chain is damaged"),
     "json-is-a-list": ("[]", ": this is no chain of the schema"),
     "json-strange-steps": (chain_json([[]]), ": the chain is damaged"),
     "json-other-program": (

@@ -214,7 +214,7 @@ def test_verify_proves_the_bound_of_held_runs_again(tmp_path: Path) -> None:
 def test_verify_without_a_list_of_states(tmp_path: Path) -> None:
     """The bound then rests on edges and lengths, which the solver is asked for."""
     write(tmp_path)
-    assert generate(tmp_path, "--explore", 0).code == 0
+    assert generate(tmp_path, "--engine", "sat").code == 0
     assert document(tmp_path)["bounds"]["minimal"]
     assert verify(tmp_path).code == 0
 

@@ -27,8 +27,8 @@ def cruise() -> Document:
         "{",
         "[]",
         "{}",
-        '{"schema": "chaincover/chain/1", "chain": null}',
-        '{"schema": "chaincover/chain/1", "chain": {}}',
+        '{"schema": "chaincover/chain/2", "chain": null}',
+        '{"schema": "chaincover/chain/2", "chain": {}}',
     ],
 )
 def test_a_damaged_file_is_refused(text: str, tmp_path: Path) -> None:

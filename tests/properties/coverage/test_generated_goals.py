@@ -14,6 +14,7 @@ from bmc.errors import Location
 from chaincover.chain import COVERED, NO_WAY_TO_FINAL, UNDECIDED, UNREACHABLE, Verdict
 from chaincover.formats.chain_file import stimulus_of
 from chaincover.formats.recorded import read_recorded
+from chaincover.options import Options
 from chaincover.pipeline import generate
 from chaincover.problem import Problem
 from chaincover.project.load import load
@@ -25,6 +26,7 @@ from properties.goal import Goal
 BODY = "if (i->b) s->n = 1 - s->n;\n  if (s->n > 5) s->m = 1;"
 """n is 0 or 1: the branch of line 9 is never taken."""
 DEAD = "branch:9:3=true"
+DEAD_GOAL = Verdict(DEAD, UNREACHABLE)
 LATCH = "if (i->a == 1 && !s->n) s->n = 1;\n  if (i->a == 2 && !s->n) s->n = 2;\n  if (s->n > 5) s->m = 1;"
 """The first of two ways excludes the other for good."""
 
@@ -52,7 +54,7 @@ def test_dead_code_is_told_and_no_failure(several: list[str], tmp_path: Path) ->
     outcome = made(tmp_path, "--cover", "branches()", *several)
     assert outcome.code == 0, outcome
     assert "3 of 4 goals (1 generated one is proved infeasible)" in outcome.out
-    assert f"): {DEAD} next: {next_step(UNREACHABLE, generated=True)}" in " ".join(outcome.out.split())
+    assert f"): {DEAD} next: {next_step(DEAD_GOAL, True, Options())}" in " ".join(outcome.out.split())
     assert NEXT_STEP[UNREACHABLE] not in outcome.out
     assert "3 of 3 goals covered" in outcome.out
 
@@ -65,8 +67,8 @@ def test_json_lists_the_goal_set_aside_with_its_verdict(tmp_path: Path) -> None:
     rows = {goal["name"]: goal for goal in found["goals"]}
     assert (rows[DEAD]["verdict"], rows[DEAD]["step"], rows[DEAD]["generated"]) == (UNREACHABLE, None, "branches()")
     assert (rows["condition:8:3.1=true"]["generated"], rows["condition:8:3.1=true"]["step"]) == ("conditions()", 0)
-    assert rows["branch:8:3=true"]["same_as"] is None
-    assert rows["condition:8:3.1=true"]["same_as"] == "branch:8:3=true"
+    assert rows["branch:8:3=true"]["representative"] is None
+    assert rows["condition:8:3.1=true"]["representative"] == "branch:8:3=true"
     played = {goal["name"]: goal for goal in document(tmp_path, "run.json")["replay"]["goals"]}
     assert (played[DEAD]["asked"], played[DEAD]["infeasible"]) == (False, True)
     assert played["branch:8:3=true"]["asked"]
@@ -79,7 +81,7 @@ def test_a_written_goal_that_is_unreachable_is_a_failure(several: list[str], tmp
     outcome = made(tmp_path, "--cover", "branches()", "--property", "dead: cover(n == 7)", *several)
     assert outcome.code == 4
     assert NEXT_STEP[UNREACHABLE] in outcome.out
-    assert next_step(UNREACHABLE, generated=True) in outcome.out
+    assert next_step(DEAD_GOAL, True, Options()) in outcome.out
 
 
 @pytest.mark.slow
@@ -243,7 +245,7 @@ def test_a_chain_without_the_new_keys_can_be_replayed(tmp_path: Path) -> None:
     found = document(tmp_path)
     del found["settings"]["coverage"]
     for goal in found["goals"]:
-        del goal["generated"], goal["same_as"]
+        del goal["generated"], goal["representative"]
     (tmp_path / "out" / "chain.json").write_text(json.dumps(found))
     played = run(tmp_path, "replay", tmp_path / "out", "--json")
     assert played.code == 0
