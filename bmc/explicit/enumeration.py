@@ -35,12 +35,6 @@ from bmc.system.transition import (
 MEMORY = 1 << 30
 """Bytes that states and steps may take unless the caller says otherwise."""
 
-WORK_OF_A_STEP = 30_000
-"""Work in arrays that takes about as long as one step by itself."""
-
-SOME_SECONDS = 3_000_000_000
-"""Work that takes some seconds."""
-
 AT_ONCE = 1 << 26
 """Work between two calls of a caller's check."""
 
@@ -356,11 +350,6 @@ def enumerated(
         check()
         found.advance(min(AT_ONCE, work - found.work))
     return found.graph
-
-
-def affordable(steps: int) -> int:
-    """The work that takes about as long as so many ``steps`` one by one; at most ``SOME_SECONDS``."""
-    return min(steps * WORK_OF_A_STEP, SOME_SECONDS)
 
 
 def reachable_states(system: TransitionSystem, formulas: Iterable[FNode], work: int) -> Rows | None:
