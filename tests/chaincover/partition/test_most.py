@@ -21,8 +21,8 @@ from chaincover.graph.exact import Cover
 from chaincover.options import Options
 from chaincover.partition.conflicts import LARGEST, conflicts_of, largest_class
 from chaincover.partition.most import generate_most
-from chaincover.result import ChainResult
 from chaincover.problem import Problem
+from chaincover.result import ChainResult
 from properties.goal import Goal
 
 LARGE = Options(engine="sat", effort=0.2)
