@@ -26,7 +26,7 @@ from chaincover.minimality.claims import certificate_of, proof_of
 from chaincover.minimality.lengths import refute_lengths
 from chaincover.minimality.path_weights import learn_path_weights
 from chaincover.minimality.product import search_product
-from chaincover.minimality.uncoverable import find_invariants, prove_unreachable
+from chaincover.minimality.uncoverable import find_invariants, find_tests, prove_unreachable
 from chaincover.minimality.windows import shorten_windows
 from chaincover.options import Options
 from chaincover.problem import Problem
@@ -95,6 +95,7 @@ def _search(board: Board) -> str:
     stopped_by = ""
     try:
         take_turns(STAGES, board)
+        find_tests(board)
         board.known = replace(board.known, chain=canonical_inputs(board))
     except LimitReached as error:
         stopped_by = error.limit

@@ -90,8 +90,9 @@ def wait_for(board: Board, changed: Callable[[Known], bool]) -> None:
 def take_turns(stages: Sequence[Stage], board: Board) -> None:
     """Let ``stages`` work in turns, until all is settled, none has anything left to do, or the effort is used up.
 
-    A stage whose turn brought a better chain, a higher bound or a verdict has the next turn too, a few times. Where the goals that a
-    chain is sought for become others, the stages begin anew that work for them. LimitReached when time is over.
+    A stage whose turn brought a better chain, a higher bound or a verdict has the next turn too, a few times. Where the
+    goals that a chain is sought for become others, the stages begin anew that work for them. LimitReached when time is
+    over.
     """
     turns = [_Turns(stage, board) for stage in stages]
     units = FIRST_TURN

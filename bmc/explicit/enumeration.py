@@ -11,69 +11,39 @@ Steps are made from whole batches of states under all inputs that can be told ap
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from math import prod
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 from pysmt.fnode import FNode
-from pysmt.shortcuts import And, Or
 
 from bmc.explicit.input_classes import (
-    InputTables,
     TooManyValues,
-    all_values,
     allowed_ranges,
-    combinations,
-    combined_classes,
-    input_tables,
-    largest_terms,
-    listed,
-    value_count,
 )
 from bmc.explicit.rows import Layout, Numbering, Rows, Steps
-from bmc.explicit.splitting import FIXED, Cases, PartialProgram, Splitter, TooManyCases
+from bmc.explicit.scope import OPEN, FoundSteps, Inputs, OpenValues, ReadOpenValue, Scope
+from bmc.explicit.splitting import FIXED
 from bmc.explicit.state_graph import StateGraph, invariant_of
-from bmc.explicit.vectors import Column, Program, arguments_of, node_count, walk, word
-from bmc.formulas.unroll import unframed, unplaced
-from bmc.system.hold import PHASE, PREFIX, hold, released
-from bmc.system.simulation import Simulator
+from bmc.explicit.steps import BLOCK, Ahead, ByCases, EveryInput
+from bmc.explicit.vectors import Column, word
 from bmc.system.transition import (
     Condition,
     InputVariable,
     TransitionSystem,
-    symbols_of,
 )
-
-BLOCK = 1 << 15
-"""Steps made at once: as many as keep the columns of a large step within a few megabytes."""
 
 MEMORY = 1 << 30
 """Bytes that states and steps may take unless the caller says otherwise."""
 
-MOST_AHEAD, LEAST_AHEAD = 1 << 13, 4
-"""Steps made ahead at once at most; states ahead of each waiting one at first."""
+AT_ONCE = 1 << 26
+"""Work between two calls of a caller's check."""
 
-MOST_STARTS = 1 << 22
-"""Start states, by the values of variables that init leaves open."""
-
-MOST_CASES = 1 << 20
-"""Cases of inputs in one batch of states."""
-
-FEW_INPUTS = 256
-"""Finding the inputs that matter in a state takes longer than trying so many."""
-
-SPLIT_AT_FIRST, SPLIT_TOGETHER = 16, 512
-"""States for which the inputs that matter are found together."""
 
 FEWER_STATES = (
     "give inputs smaller ranges, state an assumption that keeps such variables small, hold the inputs, "
     "or ask for goals and a final condition that read fewer variables"
 )
 """What makes the reachable states fewer."""
-
-AT_ONCE = 1 << 26
-"""Work between two calls of a caller's check."""
 
 
 class Enumeration:
@@ -145,142 +115,20 @@ class Enumeration:
         return f"{text}."
 
     def _enumerate(self, formulas: list[FNode]) -> Iterator[int]:
-        problem = _Problem(self._system, formulas)
-        yield problem.size + FIXED
-        inputs = _Inputs(problem)
+        scope = Scope(self._system, formulas)
+        yield scope.size + FIXED
+        inputs = Inputs(scope)
         yield from inputs.prepare()
         told: frozenset[str] = frozenset()
         while True:
-            self._search = _Search(problem, inputs, told, self._memory)
+            self._search = _Search(scope, inputs, told, self._memory)
             try:
                 yield from self._search.run()
-            except _Read as found:
+            except ReadOpenValue as found:
                 told |= found.variables
                 continue
             break
         self.graph = self._search.graph()
-
-
-class _Read(Exception):
-    """Start values that were left open are read: those of ``variables``."""
-
-    def __init__(self, variables: frozenset[str]) -> None:
-        super().__init__()
-        self.variables = variables
-
-
-class _Problem:
-    """The part of a system that matters, and what is to be told apart.
-
-    ``roots``: whether a step is allowed, the next state's variables, and the parts of the formulas that read the inputs
-    of one step; ``on_states`` the parts that read states alone. All are over plain symbols.
-    """
-
-    def __init__(self, system: TransitionSystem, formulas: Sequence[FNode]) -> None:
-        symbols = [unframed(s)[0] for formula in formulas for s in symbols_of(formula)]
-        self.system = _relevant_part(replace(system, invariants=()), symbols)
-        self.whole = system
-        own = {var.name for var in self.system.state} | {var.name for var in self.system.inputs}
-        names = {var.name for var in self.system.inputs}
-        terms = _single_steps(formulas, own)
-        on_inputs = [term for term in terms if any(s.symbol_name() in names for s in symbols_of(term))]
-        self.on_states = [term for term in terms if term not in set(on_inputs)]
-        step = self.system
-        self.allowed = And(step.input_constraint, step.defined)
-        self.nexts = [var.next for var in step.state]
-        self.told = on_inputs
-        self.roots = [self.allowed, *self.nexts, *self.told]
-        self.size = node_count(self.roots)
-
-
-def _relevant_part(system: TransitionSystem, observed: Sequence[str]) -> TransitionSystem:
-    """``system`` with the state variables on which those ``observed`` and the steps' constraints depend.
-
-    Only the inputs on which a step depends, and those ``observed``, are left.
-    """
-    free = released(system)
-    own = {var.name for var in free.state} | {var.name for var in free.inputs}
-    cone = free.cone(free.variable(name).symbol for name in dict.fromkeys(observed) if name in own)
-    small = replace(free, state=cone, asserts=(), suspects=(), invariants=())
-    formulas = [small.input_constraint, small.defined, *(var.next for var in small.state)]
-    kept = {*observed, *(node.symbol_name() for node in walk(formulas) if node.is_symbol())}
-    return hold(replace(small, inputs=tuple(var for var in system.inputs if var.name in kept)), system.hold)
-
-
-def _single_steps(formulas: Sequence[FNode], names: set[str]) -> list[FNode]:
-    """The largest parts of ``formulas`` (framed) that read the variables called ``names`` at one step, unframed."""
-    order = walk(formulas)
-    several = -1
-    step: dict[FNode, int | None] = {}
-    for node in order:
-        if node.is_symbol():
-            name, at = unframed(node)
-            step[node] = at if name in names else several
-        else:
-            below = {step[a] for a in arguments_of(node)} - {None}
-            step[node] = None if not below else below.pop() if len(below) == 1 else several
-    found: dict[FNode, None] = {}
-    todo = list(dict.fromkeys(formulas))
-    seen = set(todo)
-    while todo:
-        node = todo.pop()
-        if step[node] is None:
-            continue
-        if step[node] != several:
-            found[node] = None
-            continue
-        arguments = arguments_of(node)
-        joins = (node.is_and() or node.is_or()) and arguments == tuple(node.args())
-        parts: dict[int | None, list[FNode]] = {}
-        for argument in arguments:
-            if joins and step[argument] != several:
-                parts.setdefault(step[argument], []).append(argument)
-            elif argument not in seen:
-                seen.add(argument)
-                todo.append(argument)
-        for at_step, group in parts.items():
-            if at_step is not None:
-                found[And(group) if node.is_and() else Or(group)] = None
-    return list(dict.fromkeys(unplaced(list(found))))
-
-
-class _Inputs:
-    """The inputs to try: ``every`` combination (None: too many to be tried in every state), and group by group."""
-
-    def __init__(self, problem: _Problem) -> None:
-        self._problem = problem
-        self.every: Rows | None = None
-        self.tables = InputTables((), {})
-
-    def prepare(self) -> Iterator[int]:
-        """Divide the inputs into classes. Yields the work done; TooManyValues where that has no end."""
-        system = self._problem.system
-        if system.hold > 1:
-            yield from self._prepare_held()
-            return
-        for step in input_tables(system.inputs, self._problem.roots):
-            if isinstance(step, int):
-                yield step
-            else:
-                self.tables = step
-        constraint = [system.input_constraint, system.defined]
-        self.every = combined_classes(self.tables, self._problem.roots, constraint)
-        yield FIXED
-
-    def _prepare_held(self) -> Iterator[int]:
-        """Held inputs are part of the state: there every value is one of its own."""
-        system = self._problem.system
-        count = prod(value_count(var) for var in system.inputs)
-        if count > MOST_CASES:
-            names = [var.name for var in sorted(system.inputs, key=value_count)[-3:]]
-            raise TooManyValues(
-                f"the inputs, which are held, have {count} combinations of values ({listed(names)})",
-                "give them ranges with fewer values, or do not hold them",
-            )
-        yield count
-        values = {var.name: (all_values(var), var.type.bits) for var in system.inputs}
-        self.every = combinations(values)
-        self.tables = InputTables(tuple(combinations({name: one}) for name, one in values.items()), {})
 
 
 class _Search:
@@ -290,17 +138,17 @@ class _Search:
     step; ``_kept`` collects that.
     """
 
-    def __init__(self, problem: _Problem, inputs: _Inputs, told: frozenset[str], memory: int) -> None:
-        self._problem, self._inputs, self._memory = problem, inputs, memory
-        system = problem.system
-        self._open = _OpenValues(problem, told)
+    def __init__(self, scope: Scope, inputs: Inputs, told: frozenset[str], memory: int) -> None:
+        self._scope, self._inputs, self._memory = scope, inputs, memory
+        system = scope.system
+        self._open = OpenValues(scope, told)
         fields = [(var.name, var.type.bits) for var in system.state]
-        self._layout = Layout([*fields, *((_OPEN + name, 0) for name in self._open.possible)])
+        self._layout = Layout([*fields, *((OPEN + name, 0) for name in self._open.possible)])
         self._states = Numbering(self._layout.width)
-        self._dense = _EveryInput(problem, inputs) if inputs.every is not None else None
-        self._split = _ByCases(problem, inputs)
+        self._dense = EveryInput(scope, inputs) if inputs.every is not None else None
+        self._split = ByCases(scope, inputs)
         self._kept = _Kept()
-        self._ahead = _Ahead()
+        self._ahead = Ahead()
         self._waiting = _Waiting()
         self._starts: tuple[int, ...] = ()
 
@@ -312,11 +160,11 @@ class _Search:
     def growing(self) -> list[tuple[str, int]]:
         """The two variables that have taken most values, with their number."""
         columns = self._layout.columns(self._states.words)
-        counts = [(var.name, len(np.unique(columns[var.name]))) for var in self._problem.system.state]
+        counts = [(var.name, len(np.unique(columns[var.name]))) for var in self._scope.system.state]
         return [(name, count) for name, count in sorted(counts, key=lambda it: -it[1])[:2] if count > 2]
 
     def run(self) -> Iterator[int]:
-        """Enumerate. Yields the work done; _Read where the search has to be begun anew with more start values."""
+        """Enumerate. Yields the work done; ReadOpenValue where it has to be begun anew with more start values."""
         starts = self._open.starts()
         yield FIXED + len(starts) * len(starts.columns)
         keys = self._layout.pack([starts.columns[field.name] for field in self._layout.fields])
@@ -331,15 +179,15 @@ class _Search:
     def graph(self) -> StateGraph:
         """What was found, all of it."""
         columns = self._layout.columns(self._states.words)
-        open_at = {name: columns.pop(_OPEN + name) for name in self._open.possible}
+        open_at = {name: columns.pop(OPEN + name) for name in self._open.possible}
         open_at = {name: mask for name, mask in open_at.items() if mask.any()}
         states = Rows(columns, self._states.size, open_at)
         rows = self._split.inputs()
-        rest = {var.name: var for var in self._problem.whole.inputs if var.name not in rows.columns}
+        rest = {var.name: var for var in self._scope.whole.inputs if var.name not in rows.columns}
         kept = {name: np.full(len(rows), _plainest(var), word(var.type.bits)) for name, var in rest.items()}
         inputs = Rows({**rows.columns, **kept}, len(rows))
         return StateGraph(
-            states, self._starts, inputs, self._kept.steps(self._states.size, len(inputs)), self._problem.system.hold
+            states, self._starts, inputs, self._kept.steps(self._states.size, len(inputs)), self._scope.system.hold
         )
 
     def _wait(self, first: int) -> None:
@@ -348,7 +196,7 @@ class _Search:
         fresh = fresh[~self._kept.expanded(fresh)]
         if self._open.possible and fresh.size:
             columns = self._layout.columns([key[fresh] for key in self._states.words])
-            is_open = np.logical_or.reduce([columns[_OPEN + name] for name in self._open.possible])
+            is_open = np.logical_or.reduce([columns[OPEN + name] for name in self._open.possible])
             self._waiting.add(fresh[~is_open], fresh[is_open])
         else:
             self._waiting.add(fresh, fresh[:0])
@@ -390,10 +238,10 @@ class _Search:
 
     def _expand_by_cases(self, numbers: Column, are_open: bool) -> Iterator[int]:
         columns = self._layout.columns([key[numbers] for key in self._states.words])
-        open_at = {name: columns[_OPEN + name] for name in self._open.possible} if are_open else {}
+        open_at = {name: columns[OPEN + name] for name in self._open.possible} if are_open else {}
         if are_open:
             yield self._open.check_states(columns, open_at)
-        found: _Cases | None = None
+        found: FoundSteps | None = None
         for step in self._split.steps(columns, open_at, len(numbers)):
             if isinstance(step, int):
                 yield step
@@ -407,11 +255,6 @@ class _Search:
         known = self._states.size
         self._kept.add(numbers, found.row, found.choice, self._states.add(keys))
         self._wait(known)
-
-
-Pack = Callable[[Sequence[Column]], list[Column]]
-_OPEN = "open#"
-"""Before the name of a variable: whether its value is one that init left open, or was calculated from such."""
 
 
 class _Waiting:
@@ -483,342 +326,6 @@ class _Kept:
         offsets = np.concatenate([[0], np.cumsum(kept, dtype=np.int64)])
         places = np.arange(offsets[-1]) + np.repeat(before[order] - offsets[:-1], kept)
         return Steps(offsets, choices[places].astype(np.min_scalar_type(max(inputs - 1, 0))), nexts[places])
-
-
-class _Ahead:
-    """States that would follow those that wait if every variable went on changing as in the last two steps.
-
-    A key is a sum of the variables' values times powers of two, so that the difference of two keys says how all of them
-    changed; where a variable overflows, the guess is wrong, and no step leads there.
-    """
-
-    def __init__(self) -> None:
-        self._far = LEAST_AHEAD
-        self._threads = 1
-        self._before: Column = np.full(1024, -1, np.int64)
-
-    def note(self, known: int, sources: Column, nexts: Column) -> None:
-        """Remember from which state each of those numbered from ``known`` on was first reached."""
-        if len(nexts) > 4 * MOST_AHEAD:
-            return
-        fresh = np.flatnonzero(nexts >= known)
-        if not fresh.size:
-            return
-        numbers, first = np.unique(nexts[fresh], return_index=True)
-        if numbers[-1] >= len(self._before):
-            more = np.full(max(len(self._before), int(numbers[-1]) + 1 - len(self._before)), -1, np.int64)
-            self._before = np.concatenate([self._before, more])
-        self._before[numbers] = sources[fresh[first]]
-
-    def extended(self, numbers: Column, states: Numbering, inputs: int) -> list[Column]:
-        """The keys of the states that wait, and after them of those that may follow."""
-        keys = [key[numbers] for key in states.words]
-        if len(numbers) * inputs > MOST_AHEAD or numbers[-1] >= len(self._before):
-            return keys
-        before = self._before[numbers]
-        first = np.where(before >= 0, self._before[before], -1)
-        steady = first >= 0
-        for key in states.words:
-            steady &= key[numbers] - key[before] == key[before] - key[first]
-        chosen, before = numbers[steady], before[steady]
-        room = MOST_AHEAD // inputs // max(1, len(chosen))
-        if room < 2 or not len(chosen):
-            return keys
-        times = np.arange(1, min(self._far, room) + 1, dtype=np.uint64)
-        more = [
-            (key[chosen][:, None] + (key[chosen] - key[before])[:, None] * times[None, :]).ravel()
-            for key in states.words
-        ]
-        self._threads = len(chosen)
-        return [np.concatenate([key, added]) for key, added in zip(keys, more, strict=True)]
-
-    def reached(self, waiting: int, keys: list[Column], fresh: Column, row: Column, nexts: list[Column]) -> Column:
-        """The places among ``keys`` to which steps lead from the first so many, and these themselves.
-
-        Of the others only ``fresh`` ones count. ``row`` and ``nexts``: for each step its place, and where it leads.
-        """
-        local = Numbering(len(keys))
-        places = local.add(keys)
-        first = np.full(local.size, len(places))
-        np.minimum.at(first, places, np.arange(len(places)))
-        target = local.find(nexts)
-        inside = np.flatnonzero(target >= 0)
-        inside = inside[fresh[first[target[inside]]]]
-        target = first[target[inside]]
-        ends = np.searchsorted(row[inside], np.arange(len(places) + 1)).tolist()
-        follow = target.tolist()
-        seen = [False] * len(places)
-        todo = list(range(waiting))
-        found = []
-        while todo:
-            here = todo.pop()
-            for after in follow[ends[here] : ends[here + 1]]:
-                if not seen[after]:
-                    seen[after] = True
-                    found.append(after)
-                    todo.append(after)
-        span = (len(places) - waiting) // self._threads
-        farthest = max(((place - waiting) % span for place in found), default=-1) + 1
-        self._far = min(2 * self._far, MOST_AHEAD) if farthest == span else max(LEAST_AHEAD, 2 * farthest)
-        return np.concatenate([np.arange(waiting), np.sort(np.array(found, np.int64))])
-
-
-class _EveryInput:
-    """Steps from states under every combination of inputs, or the one that is held."""
-
-    def __init__(self, problem: _Problem, inputs: _Inputs) -> None:
-        assert inputs.every is not None
-        self._inputs = inputs.every
-        self._program = Program([problem.allowed, *problem.nexts])
-        self.size = max(1, len(self._inputs))
-        self.work_each = self._program.size * self.size
-        self._held = _Held(problem.system, self._inputs) if problem.system.hold > 1 else None
-
-    def steps(self, columns: Mapping[str, Column], count: int, pack: Pack) -> tuple[int, Column, Column, list[Column]]:
-        """The work done; the state (by its place), the input (by its number) and the next state's key of each step."""
-        if self._held is not None:
-            return self._under_held(columns, self._held.choices(columns), pack)
-        down = {name: column[:, None] for name, column in columns.items()}
-        parts = []
-        for first in range(0, max(1, len(self._inputs)), BLOCK):
-            block = slice(first, min(first + BLOCK, len(self._inputs)))
-            across = {name: column[None, block] for name, column in self._inputs.columns.items()}
-            allowed, *nexts = self._program({**down, **across})
-            shape = (count, block.stop - first)
-            where = np.nonzero(np.broadcast_to(allowed, shape))
-            keys = [np.broadcast_to(key, shape)[where] for key in pack(nexts)]
-            parts.append((where[0], where[1] + first, keys))
-        row, choice, found = zip(*parts, strict=True)  # more than one part only where there is one state
-        spent = self._program.size * (count * self.size + FIXED * len(parts))
-        return spent, np.concatenate(row), np.concatenate(choice), [np.concatenate(k) for k in zip(*found, strict=True)]
-
-    def _under_held(
-        self, columns: Mapping[str, Column], held: Column, pack: Pack
-    ) -> tuple[int, Column, Column, list[Column]]:
-        """As ``steps``, where only one input may be tried in some states (``held``, -1: all)."""
-        repeats = np.where(held < 0, self.size, 1)
-        source = np.repeat(np.arange(len(held)), repeats)
-        place = np.arange(len(source)) - np.repeat(np.cumsum(repeats) - repeats, repeats)
-        choice = np.where(held[source] < 0, place, held[source])
-        values = {name: column[source] for name, column in columns.items()}
-        values.update((name, column[choice]) for name, column in self._inputs.columns.items())
-        allowed, *nexts = self._program(values)
-        made = np.flatnonzero(np.broadcast_to(allowed, (len(source),)))
-        keys = [np.broadcast_to(key, (len(source),))[made] for key in pack(nexts)]
-        return self._program.size * (len(source) + FIXED), source[made], choice[made], keys
-
-
-class _Held:
-    """The inputs that states within held steps keep."""
-
-    def __init__(self, system: TransitionSystem, inputs: Rows) -> None:
-        kept = [var for var in system.inputs if var.name in inputs.columns]
-        self._names = [var.name for var in kept]
-        self._layout = Layout([(var.name, var.type.bits) for var in kept])
-        self._numbers = Numbering(self._layout.width)
-        self._numbers.add(self._packed([inputs.columns[name] for name in self._names], len(inputs)))
-
-    def choices(self, columns: Mapping[str, Column]) -> Column:
-        """For each state the number of the input that it keeps, -1 where inputs are free."""
-        phases = columns[PHASE]
-        kept = self._packed([columns[f"{PREFIX}{name}"] for name in self._names], len(phases))
-        return np.where(phases == 0, -1, self._numbers.find(kept))
-
-    def _packed(self, columns: Sequence[Column], size: int) -> list[Column]:
-        return [np.broadcast_to(key, (size,)) for key in self._layout.pack(columns)]
-
-
-@dataclass(frozen=True)
-class _Cases:
-    """For each step its state (by place), its input (by number) and the next state; where that is not known."""
-
-    row: Column
-    choice: Column
-    nexts: list[Column]
-    open_next: Mapping[str, Column]
-    allowed_known: Column
-    told_known: Column
-
-
-class _ByCases:
-    """Steps from states under those inputs that can be told apart in each. Numbers the inputs.
-
-    The splitter reads what depends on states alone as one value each.
-    """
-
-    def __init__(self, problem: _Problem, inputs: _Inputs) -> None:
-        self._problem, self._tables = problem, inputs.tables.tables
-        self._kinds = [(var.name, var.type.bits) for var in problem.system.inputs]
-        self._layout = Layout(self._kinds)
-        self._numbers = Numbering(self._layout.width)
-        if inputs.every is not None:
-            self._number([inputs.every.columns[name] for name, _ in self._kinds], len(inputs.every))
-        self._few = inputs.every is not None and len(inputs.every) <= FEW_INPUTS
-        self._leaves = inputs.tables.leaves
-        self._made: tuple[PartialProgram, Splitter] | None = None
-        self._spent = self._looked_at = self._asked = 0
-        self._next_look = 1
-
-    @property
-    def together(self) -> int:
-        """States that are looked at together; few as long as it is not known how long that takes."""
-        return SPLIT_TOGETHER if self._looked_at else SPLIT_AT_FIRST
-
-    @property
-    def bytes(self) -> int:
-        """Memory that the inputs take."""
-        return self._numbers.bytes
-
-    def inputs(self) -> Rows:
-        """The inputs by number."""
-        return Rows(self._layout.columns(self._numbers.words), self._numbers.size)
-
-    def cheaper(self, work_each: int) -> bool:
-        """Whether a state should be looked at in this way, and not under every input, which takes ``work_each``.
-
-        Measured on the first states, and again each time as many batches have been made.
-        """
-        if self._few:
-            return False
-        self._asked += 1
-        if self._asked >= self._next_look:
-            self._next_look *= 2
-            return True
-        return self._spent < work_each * self._looked_at
-
-    def steps(self, columns: Mapping[str, Column], open_at: Mapping[str, Column], count: int) -> Iterator[int | _Cases]:
-        """Yields the work done, and at last the steps of ``count`` states. TooManyValues where inputs have no end."""
-        if self._made is None:
-            self._made = self._prepared()
-            yield self._made[1].program.size
-        read, splitter = self._made
-        done = read.evaluate(columns, {name: ~mask for name, mask in open_at.items()})
-        shape = (count,)
-        names = [f"state#{number}" for number in range(len(read.roots))]
-        values = {n: np.broadcast_to(done.values[place], shape) for n, place in zip(names, read.roots, strict=True)}
-        known = {n: done.known[place] for n, place in zip(names, read.roots, strict=True)}
-        known = {n: None if part is None else np.broadcast_to(part, shape) for n, part in known.items()}
-        self._spent = self._looked_at = 0
-        try:
-            for step in splitter.split(values, known, count, MOST_CASES):
-                if isinstance(step, int):
-                    self._spent += step
-                    yield step
-                else:
-                    yield self._numbered(step)
-        except TooManyCases as error:
-            names = [name for rows in self._tables for name in rows.columns if not name.startswith("input#")]
-            raise TooManyValues(
-                f"the inputs {listed(names)} have too many combinations that matter in one state"
-            ) from error
-        self._looked_at = count
-
-    def _prepared(self) -> tuple[PartialProgram, Splitter]:
-        roots = self._problem.roots
-        order = walk(roots, self._leaves)
-        own = {node: True for node in order if node.is_symbol() and node not in self._leaves}
-        states = {var.name for var in self._problem.system.state}
-        own = {node: True for node in own if node.symbol_name() in states}
-        groups: dict[FNode, Hashable] = {**{leaf: leaf for leaf in self._leaves}, **own}
-        terms = [term for term, symbol in largest_terms(order, set(roots), groups).items() if symbol in own]
-        leaves = {**self._leaves, **{term: f"state#{number}" for number, term in enumerate(terms)}}
-        return PartialProgram(terms), Splitter(roots, self._tables, leaves, required=0)
-
-    def _numbered(self, cases: Cases) -> _Cases:
-        columns: dict[str, Column] = {}
-        for rows, choice in zip(self._tables, cases.choices, strict=True):
-            columns.update((name, column[choice]) for name, column in rows.columns.items())
-        choice = self._number([columns[name] for name, _ in self._kinds], len(cases.source))
-        states = self._problem.system.state
-        last = 1 + len(states)
-        nexts = [
-            np.where(k, v, np.zeros(1, v.dtype)) for v, k in zip(cases.values[1:last], cases.known[1:last], strict=True)
-        ]
-        open_next = {var.name: ~known for var, known in zip(states, cases.known[1:last], strict=True)}
-        told = np.ones(len(cases.source), bool)
-        for known in cases.known[last:]:
-            told &= known
-        return _Cases(cases.source, choice, nexts, open_next, cases.known[0], told)
-
-    def _number(self, columns: Sequence[Column], size: int) -> Column:
-        return self._numbers.add([np.broadcast_to(key, (size,)) for key in self._layout.pack(columns)])
-
-
-class _OpenValues:
-    """Start values that init leaves open and that are not enumerated: all but those of the variables in ``told``.
-
-    ``possible``: the variables that may hold such a value, or one calculated from such.
-    """
-
-    def __init__(self, problem: _Problem, told: frozenset[str]) -> None:
-        self._problem, self._told = problem, told
-        self._nexts = {var.name: var.next for var in problem.system.state}
-        left = [var.name for var in problem.system.state if var.init is None and var.name not in told]
-        self._reads: dict[str, set[str]] = {}
-        if left:
-            self._reads = {n: {s.symbol_name() for s in symbols_of(formula)} for n, formula in self._nexts.items()}
-        self._left = left
-        holding = set(left)
-        while more := {n for n, read in self._reads.items() if n not in holding and read & holding}:
-            holding |= more
-        self.possible = tuple(name for name in self._nexts if name in holding)
-        self._programs: dict[str, PartialProgram] = {}
-
-    def starts(self) -> Rows:
-        """The start states. TooManyValues if there are too many."""
-        system = self._problem.system
-        told = [var for var in system.state if var.name in self._told]
-        count = prod(value_count(var) for var in told)
-        if count > MOST_STARTS:
-            names = listed([var.name for var in told])
-            raise TooManyValues(
-                f"init leaves {names} open, which makes {count} start states, and their values are read",
-                "set them in init",
-            )
-        fixed = Simulator(system).initial()
-        values = {
-            var.name: (all_values(var) if var.name in self._told else [fixed[var.name]], var.type.bits)
-            for var in system.state
-        }
-        bits = {_OPEN + name: ([int(name in self._left)], 0) for name in self.possible}
-        return combinations({**values, **bits})
-
-    def check_states(self, columns: Mapping[str, Column], open_at: Mapping[str, Column]) -> int:
-        """The work of looking at what is told apart of states alone; _Read where that depends on an open value."""
-        return self._check("states", self._problem.on_states, columns, open_at)
-
-    def check_steps(
-        self, columns: Mapping[str, Column], open_at: Mapping[str, Column], found: _Cases, inputs: Rows
-    ) -> int:
-        """The same for what is told of steps, and for whether they are allowed."""
-        unsure = np.flatnonzero(~(found.allowed_known & found.told_known))
-        if not unsure.size:
-            return 0
-        row, choice = found.row[unsure], found.choice[unsure]
-        chosen = {name: column[choice] for name, column in inputs.columns.items()}
-        values = {**{name: column[row] for name, column in columns.items()}, **chosen}
-        masks = {name: mask[row] for name, mask in open_at.items()}
-        return self._check("steps", [self._problem.allowed, *self._problem.told], values, masks)
-
-    def _check(
-        self, kind: str, formulas: Sequence[FNode], columns: Mapping[str, Column], open_at: Mapping[str, Column]
-    ) -> int:
-        if kind not in self._programs:
-            self._programs[kind] = PartialProgram(formulas)
-        program = self._programs[kind]
-        done = program.evaluate(columns, {name: ~mask for name, mask in open_at.items()})
-        left, _ = program.left(done, range(len(formulas)))
-        read = {name for name, place in program.names.items() if place in left}
-        if read:
-            raise _Read(self._origins(read))
-        return program.size * (FIXED + max(len(mask) for mask in open_at.values()))
-
-    def _origins(self, names: set[str]) -> frozenset[str]:
-        """The variables whose start values may have come to be those of ``names``."""
-        found = set(names)
-        while more := {n for name in found for n in self._reads[name] if n in self._reads} - found:
-            found |= more
-        return frozenset(found & set(self._left))
 
 
 def _plainest(var: InputVariable) -> int:

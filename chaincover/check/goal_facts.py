@@ -53,8 +53,9 @@ class Claim:
 class GoalFacts:
     """``reachable`` is the number of reachable states, None where they are not enumerated.
 
+    ``not_enumerated`` says why not, and what would change that, or is ''.
     ``exact``: each pair in ``sharing`` shares a step in a reachable state; otherwise in one that the proved
-    invariants allow. ``not_enumerated`` says why not, and what would change that, or is ''. ``implied`` holds (a, b) where every run that covers a covers b within the steps of a, its last
+    invariants allow. ``implied`` holds (a, b) where every run that covers a covers b within the steps of a, its last
     state included. Pairs in ``sharing_undecided`` and ``implied_undecided`` were not answered in time.
     """
 

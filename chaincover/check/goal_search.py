@@ -173,6 +173,7 @@ class _Finder:
         builder = GraphBuilder(Questions(Problem(self._system, tuple(goals), None), self._engine, self._limits), limit)
         with suppress(LimitReached):
             for _ in range(limit + 1):
+                self._limits.check()
                 builder.extend()
         return builder.graph()
 

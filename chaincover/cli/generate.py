@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 
-from bmc.errors import ChainCoverError, UsageError
+from bmc.engines import choose as choose_engine
+from bmc.engines.dead_ends import DeadEnd, dead_end
+from bmc.errors import ChainCoverError, LimitReached, UsageError
 from chaincover import pipeline
 from chaincover.cli.options import (
     Search,
@@ -22,6 +25,7 @@ from chaincover.cli.options import (
 from chaincover.cli.saving import Answers, Saving
 from chaincover.formats import chain_file
 from chaincover.formats.output import CannotWrite, prepare_folder, to_json, write_text
+from chaincover.limits import Limits
 from chaincover.options import Options
 from chaincover.problem import Problem
 from chaincover.progress import Progress, described
@@ -29,8 +33,13 @@ from chaincover.project.load import Controller, Request
 from chaincover.replay.original import Replay, replay
 from chaincover.report import console
 from chaincover.report import documents as results
-from chaincover.result import ChainResult, Listener
+from chaincover.result import INTERRUPT, TERMINATED, ChainResult, Listener
 from chaincover.verdicts import infeasible
+
+DEAD_END_STEPS = (1, 2, 4, 8, 16, 32)
+"""Numbers of steps of which it is asked whether any run has them, where no goal is covered."""
+DEAD_END_SECONDS = 20.0
+"""Seconds for these questions."""
 
 Find = Callable[[Problem, Options, Listener], ChainResult]
 
@@ -92,9 +101,10 @@ def generate_chain(run: Run, find: Find) -> int:
     with saving.kept(run.folder), progress.stage("search"):
         result = find(controller.problem, run.options, saving)
     progress.better(described(result))
+    no_step = _dead_end(run, result)
     played, problem = try_replay(run, controller, result)
     progress.done()
-    document = results.chain_document(controller, result)
+    document = results.chain_document(controller, result, no_step=no_step)
     errors = [problem]
     try:
         _write(run, result, document, played)
@@ -104,6 +114,9 @@ def generate_chain(run: Run, find: Find) -> int:
         click.echo(to_json(document), nl=False)
     elif run.shown.text:
         out = console.console()
+        if no_step is not None:
+            console.say(out, f"{f'{no_step.where}: ' if no_step.where else ''}{no_step.message}", "bold red")
+            console.say(out, f"  next: {no_step.hint}")
         console.show_result(out, controller, result)
         if played is not None:
             console.show_replay(out, played)
@@ -113,7 +126,25 @@ def generate_chain(run: Run, find: Find) -> int:
     for stopped in errors:
         if stopped is not None:
             raise stopped
-    return results.exit_code(controller, result, played)
+    return results.exit_code(controller, result, played, no_step)
+
+
+def _dead_end(run: Run, result: ChainResult) -> DeadEnd | None:
+    """Why no run goes on after some number of steps, where no goal is covered and that is so; else None.
+
+    The whole system is asked about: where nothing is covered, what the goals do not depend on may be to blame.
+    """
+    if result.chain is not None or result.tests or result.stopped_by in (INTERRUPT, TERMINATED):
+        return None
+    options, found = run.options, None
+    limits = Limits(DEAD_END_SECONDS, options.query_limit, options.effort)
+    with run.progress.stage("dead end"), suppress(LimitReached, KeyboardInterrupt):
+        engine = choose_engine(options.engine, options.memory_limit)
+        limits.watch(engine)
+        for most in DEAD_END_STEPS:
+            if found is None and not limits.used_up:
+                found = dead_end(run.controller.system, engine, most, time_limit=limits.for_query())
+    return found
 
 
 def try_replay(run: Run, part: Controller, result: ChainResult) -> tuple[Replay | None, BaseException | None]:

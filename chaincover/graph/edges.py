@@ -16,10 +16,13 @@ from bmc.system.simulation import Simulator
 from chaincover.graph.open_edges import OpenEdges, Question, Row, Upper
 from chaincover.questions import Questions
 from chaincover.runs.observed import Distances
-from chaincover.weights import Edge
+from chaincover.weights import INIT, Edge
 from properties.monitor import Monitor
 
 __all__ = ["EdgeSearch", "Question", "Row", "Upper", "enter"]
+
+Told = Callable[[Run], None]
+"""Is told a run."""
 
 Ask = Callable[[float | None, int | None], Answer]
 """Puts a question with a time limit in seconds and an effort."""
@@ -29,7 +32,9 @@ class EdgeSearch:
     """Decides the edges of ``problem``. One query asks for all open edges of a source at all their distances, or for
     those of all sources."""
 
-    def __init__(self, questions: Questions) -> None:
+    def __init__(self, questions: Questions, told: Told = lambda run: None) -> None:
+        """``told`` gets each run found that starts in init."""
+        self._told = told
         problem = self._problem = questions.problem
         self._engine, self._limits = questions.engine, questions.limits
         self._sources = {goal.name: goal for goal in (problem.start, *problem.goals)}
@@ -192,7 +197,10 @@ class EdgeSearch:
     def _enter(self, run: Run, upper: Upper) -> dict[str, dict[str, int]]:
         """Enter into ``upper`` what a session's ``run`` shows; what is new of it, by source and target."""
         valid = self._simulator.valid_part(run)
-        found = self._distances.shorter(self._monitor.covered(valid), valid.length)
+        covered = self._monitor.covered(valid)
+        if 0 in covered[INIT]:
+            self._told(valid)
+        found = self._distances.shorter(covered, valid.length)
         enter(upper, found)
         new: dict[str, dict[str, int]] = {}
         for (source, target), steps in found.items():

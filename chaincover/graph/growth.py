@@ -8,6 +8,7 @@ from dataclasses import replace
 from bmc.engines import described
 from chaincover.chain import UNREACHABLE
 from chaincover.graph.cache import GraphCache, graph_key
+from chaincover.graph.edges import Told
 from chaincover.graph.reachability import GraphBuilder, Level
 from chaincover.known import Board, Reason
 from chaincover.options import Options
@@ -31,7 +32,7 @@ def grow(board: Board) -> None:
     growth: Growth | None = None
     while board.known.enumerated is None:
         if growth is None or not {*board.known.targets} <= {*growth.graph.goals}:
-            growth = Growth(board.questions, board.options)
+            growth = Growth(board.questions, board.options, lambda run: board.see(run, board.judge.first_steps(run)))
             board.cached = growth.cached
         growth.observe(board.known.observed)
         board.say(f"graph: edges of up to {growth.following} steps")
@@ -55,7 +56,7 @@ def grow(board: Board) -> None:
 class Growth:
     """A graph that grows. ``cached`` is the number of values of K whose edges were found on disk."""
 
-    def __init__(self, questions: Questions, options: Options) -> None:
+    def __init__(self, questions: Questions, options: Options, told: Told = lambda run: None) -> None:
         self.cached, self._most = 0, options.bound
         self._observed: dict[Edge, int] = {}
         self._cache = GraphCache(options.cache) if options.cache and options.query_limit is None else None
@@ -65,7 +66,7 @@ class Growth:
             self._key = graph_key(questions.problem, (options.bound, options.effort, *engine))
             levels = self._kept = self._cache.levels(self._key)
             self.cached = len(levels)
-        self._builder = GraphBuilder(questions, options.bound, levels)
+        self._builder = GraphBuilder(questions, options.bound, levels, told)
 
     @property
     def graph(self) -> ReachGraph:

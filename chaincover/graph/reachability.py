@@ -7,7 +7,7 @@ from collections.abc import ItemsView, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from chaincover.graph.edges import EdgeSearch, Row, enter
+from chaincover.graph.edges import EdgeSearch, Row, Told, enter
 from chaincover.questions import Questions
 from chaincover.weights import END, FINAL, INIT, Edge, ReachGraph
 from properties.goal import Goal
@@ -30,16 +30,18 @@ class GraphBuilder:
     """Builds the K-reachability graph for growing K: call ``extend`` until ``graph`` shows what is wanted.
 
     ``most`` is the largest weight ever asked (None: no limit). ``levels`` are those that an earlier builder of the same
-    graph went through: they are taken over without a query, for as long as the same K are asked for. InputRefused if
-    two goals have one name, or a goal has the name of an end node.
+    graph went through: they are taken over without a query, for as long as the same K are asked for. ``told`` gets each
+    run from init that is found. InputRefused if two goals have one name, or a goal has the name of an end node.
     """
 
-    def __init__(self, questions: Questions, most: int | None = None, levels: Sequence[Level] = ()) -> None:
+    def __init__(
+        self, questions: Questions, most: int | None = None, levels: Sequence[Level] = (), told: Told = lambda run: None
+    ) -> None:
         questions.problem.check_names()
         self.levels = list(levels)
         self._limits, self._most = questions.limits, most
         self._problem = questions.problem
-        self._search = EdgeSearch(questions)
+        self._search = EdgeSearch(questions, told)
         self._upper: dict[Edge, int] = {}
         self._rows: list[Row] | None = None
         self._unsatisfiable: dict[str, None] = {}

@@ -8,6 +8,8 @@ from bmc.invariants.candidates import self_found
 from bmc.invariants.induction import Prover, never
 from chaincover.chain import UNREACHABLE
 from chaincover.known import Board, Known, Reason
+from chaincover.minimality.segments import Stretch
+from chaincover.minimality.walks import Walks
 from chaincover.stages import wait_for
 from chaincover.weights import INIT
 
@@ -32,6 +34,21 @@ def find_invariants(board: Board) -> None:
     if found and board.known.enumerated is None:
         system = replace(problem.system, invariants=(*problem.system.invariants, *found))
         board.tell(problem=replace(board.known.problem, system=system))
+
+
+def find_tests(board: Board) -> None:
+    """A shortest run to each goal that the best chain leaves out, from the enumerated states: it can be reached."""
+    known = board.known
+    if known.enumerated is None:
+        return
+    covered = frozenset() if known.chain is None else known.chain.goals
+    missing = [name for name in known.targets if name not in covered and name not in known.seen]
+    walks = Walks(board.problem, known.enumerated, check=board.limits.check)
+    for name in missing:
+        found = walks.least(Stretch((INIT, name), 0, len(known.enumerated.states)))
+        _, run = walks.ask((INIT, name), found.at_least) if found.exact else (None, None)
+        if run is not None:
+            board.see(run, board.judge.first_steps(run))
 
 
 def prove_unreachable(board: Board) -> None:

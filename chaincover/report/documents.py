@@ -11,6 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from bmc.engines.dead_ends import DeadEnd
 from bmc.system.run import Run
 from bmc.system.transition import TransitionSystem
 from chaincover import certificate
@@ -63,10 +64,13 @@ def versions() -> dict[str, str]:
     return found
 
 
-def chain_document(controller: Controller, result: ChainResult, finished: bool = True) -> dict[str, Any]:
+def chain_document(
+    controller: Controller, result: ChainResult, finished: bool = True, no_step: DeadEnd | None = None
+) -> dict[str, Any]:
     """Everything that a run found; the same input and settings give the same document.
 
     ``finished``: the run is over, by itself or by what ``stopped_by`` says; else this is the best answer so far.
+    ``no_step``: why no run goes on after some step, where that was found to be what no goal is covered for.
     """
     return {
         "schema": SCHEMA,
@@ -84,6 +88,18 @@ def chain_document(controller: Controller, result: ChainResult, finished: bool =
         "certificate": None if result.certificate is None else certificate.as_data(result.certificate),
         "chain": _chain(controller, result),
         "graph": graph_data(result.graph),
+        **({} if no_step is None else {"dead_end": _dead_end(no_step)}),
+    }
+
+
+def _dead_end(found: DeadEnd) -> dict[str, Any]:
+    return {
+        "steps": found.steps,
+        "where": None if found.where is None else str(found.where),
+        "undefined": [{"kind": each.name, "where": str(each.where)} for each in found.undefined],
+        "assumptions": [str(each.where) for each in found.assumed],
+        "unset": list(found.unset),
+        "next": found.hint,
     }
 
 
@@ -296,13 +312,18 @@ def replay_data(replay: Replay) -> dict[str, Any]:
     }
 
 
-def exit_code(controller: Controller, result: ChainResult, replay: Replay | None) -> int:
+def exit_code(
+    controller: Controller, result: ChainResult, replay: Replay | None, no_step: DeadEnd | None = None
+) -> int:
     """130 interrupted, 143 terminated, 1 a finding or disagreement, 5 a goal left open by a limit, 4 goals not covered.
 
-    Else 0. Generated goals that are proved unreachable need not be covered.
+    Else 0. Generated goals that are proved unreachable need not be covered. 4 too where ``no_step`` says why no goal
+    is covered.
     """
     if result.stopped_by in CALLED_OFF:
         return CALLED_OFF[result.stopped_by]
+    if no_step is not None:
+        return GOALS_NOT_COVERED
     if result.chain is not None and (result.chain.failures or result.chain.violations):
         return 1
     if replay is not None and replay.exit_code not in (0, GOALS_NOT_COVERED):

@@ -37,6 +37,8 @@ def random_runs(board: Board) -> None:
     simulated = RandomRuns(board.problem, board.limits, board.options.bound)
     for run in simulated.runs():
         board.offer(run)
+    for run in simulated.tests.values():
+        board.see(run, board.judge.first_steps(run))
     board.tell(observed={**board.known.observed, **simulated.upper})
 
 
@@ -45,6 +47,7 @@ class RandomRuns:
 
     ``within`` (None: no limit) is the most steps from the end of a goal to the start of the next, or to the final
     condition. ``upper`` holds for each edge seen a number of steps in which a run makes it: no less than its weight.
+    ``tests`` has for goals that runs from init met at once such a run.
     """
 
     def __init__(self, problem: Problem, limits: Limits, within: int | None = None) -> None:
@@ -56,6 +59,7 @@ class RandomRuns:
         self._watch = Watch({goal.name: (goal.antecedent, goal.length) for goal in problem.targets})
         self._left = WORK
         self.upper: dict[Edge, int] = {}
+        self.tests: dict[str, Run] = {}
 
     def runs(self) -> Iterator[Run]:
         """Runs from init: each goes on from the one before to the goal that is nearest, as far as random runs lead.
@@ -99,6 +103,8 @@ class RandomRuns:
                 return None
             hits = self._watch.hits(lanes)
             self._learn(hits, first)
+            if first:
+                self._keep_tests(lanes, hits)
             found = min(
                 ((place[0] + self._goals[n].length, order, place[1]) for order, n in enumerate(names)
                  if (place := _earliest(hits[n][self._within])) is not None),
@@ -109,6 +115,15 @@ class RandomRuns:
                 covered = [n for n in names if hits[n][: max(0, end - self._goals[n].length + 1), lane].any()]
                 return names[order], lanes.run_inputs(lane, end), covered
         return None
+
+    def _keep_tests(self, lanes: Lanes, hits: Mapping[str, Column]) -> None:
+        """The first run from init to the end of each goal that is met."""
+        start = self._batch.initial()
+        for name, goal in self._goals.items():
+            place = _earliest(hits[name])
+            if place is not None and name not in self.tests:
+                step, lane = place
+                self.tests[name] = self._batch.run(start, lanes.run_inputs(lane, step + goal.length))
 
     def _to_end(self, state: Valuation) -> list[dict[str, int]] | None:
         """The inputs from ``state`` to the final condition."""

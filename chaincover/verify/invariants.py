@@ -76,7 +76,10 @@ def assumed(setting: Setting, proof: Certificate | None, listed: Listed | None, 
         if counted:
             verdicts[name] = _count_again(int(counted[1]), listed)
         elif name not in stated:
-            formula = _formula(proof.formulas[name], known) if name in proof.formulas else stated_by(name, known)
+            given = name in proof.formulas and not name.startswith(
+                CONSTANTS
+            )  # what it is used for is less than it says
+            formula = _formula(proof.formulas[name], known) if given else stated_by(name, known)
             if formula is None:
                 verdicts[name] = WRONG, "the program states no such invariant"
             else:

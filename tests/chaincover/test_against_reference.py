@@ -101,7 +101,7 @@ def check_replay(case: Case, result: ChainResult, overlap: str) -> None:
 
 
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
-@seeds(40)
+@seeds(25)
 def test_enumerated_states_settle_everything(seed: int, overlap: str) -> None:
     case = made(seed)
     right = Reference(*case, overlap).answer()
@@ -113,7 +113,7 @@ def test_enumerated_states_settle_everything(seed: int, overlap: str) -> None:
 
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
 @pytest.mark.parametrize("engine", ["sat", "z3"])
-@seeds(9)
+@seeds(5)
 def test_solvers_are_never_wrong(seed: int, engine: str, overlap: str) -> None:
     case = made(seed)
     right = Reference(*case, overlap).answer()
@@ -123,7 +123,7 @@ def test_solvers_are_never_wrong(seed: int, engine: str, overlap: str) -> None:
 
 
 @pytest.mark.parametrize("engine", ["auto", "sat"])
-@seeds(6)
+@seeds(4)
 def test_a_bound_k_is_never_wrong(seed: int, engine: str) -> None:
     case = made(seed)
     right = Reference(*case).answer()
@@ -134,7 +134,7 @@ def test_a_bound_k_is_never_wrong(seed: int, engine: str) -> None:
 
 
 @pytest.mark.parametrize("engine", ["auto", "sat"])
-@seeds(6)
+@seeds(4)
 def test_a_greatest_length_is_never_wrong(seed: int, engine: str) -> None:
     case = made(seed)
     right = Reference(*case).answer()
@@ -147,7 +147,7 @@ def test_a_greatest_length_is_never_wrong(seed: int, engine: str) -> None:
 
 @pytest.mark.parametrize("engine", ["auto", "sat"])
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
-@seeds(8)
+@seeds(5)
 def test_held_inputs(seed: int, overlap: str, engine: str) -> None:
     """Inputs are held for two steps: the length against all runs of the free system that hold theirs."""
     system, goals, final = random_machine(seed)
@@ -171,7 +171,7 @@ def test_held_inputs(seed: int, overlap: str, engine: str) -> None:
 
 
 @pytest.mark.parametrize("engine", ["auto", "sat"])
-@seeds(8)
+@seeds(5)
 def test_start_values_that_the_tester_chooses(seed: int, engine: str) -> None:
     """The best over all start values of one variable."""
     drawn = random_case(seed, goals=3, longest=2)
@@ -201,7 +201,7 @@ def test_start_values_that_the_tester_chooses(seed: int, engine: str) -> None:
         check_replay((start, drawn.goals, drawn.final), result, "allow")
 
 
-@seeds(8)
+@seeds(5)
 def test_start_values_that_nobody_chooses(seed: int) -> None:
     """A chain that is not said to rely on the start value covers its goals from every start value."""
     drawn = random_case(seed, goals=3, longest=2)
@@ -240,7 +240,7 @@ def check_several(case: Case, found: SeveralChains, right: Answer, overlap: str)
 
 
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
-@seeds(16)
+@seeds(10)
 def test_several_chains_are_the_fewest_and_shortest(seed: int, overlap: str) -> None:
     case = made(seed)
     right = Reference(*case, overlap).answer()
@@ -253,7 +253,7 @@ def test_several_chains_are_the_fewest_and_shortest(seed: int, overlap: str) -> 
 
 
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
-@seeds(5)
+@seeds(3)
 def test_several_chains_by_a_solver_are_never_wrong(seed: int, overlap: str) -> None:
     case = made(seed)
     right = Reference(*case, overlap).answer()
@@ -263,7 +263,7 @@ def test_several_chains_by_a_solver_are_never_wrong(seed: int, overlap: str) -> 
 
 
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
-@seeds(16)
+@seeds(10)
 def test_one_chain_covers_the_most_goals(seed: int, overlap: str) -> None:
     case = made(seed)
     right = Reference(*case, overlap).answer()

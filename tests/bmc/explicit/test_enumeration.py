@@ -12,7 +12,6 @@ from pysmt.shortcuts import BV, And, Ite, Not
 from random_systems import random_case
 
 from bmc.errors import LimitReached
-from bmc.explicit import enumeration
 from bmc.explicit.enumeration import Enumeration, enumerated
 from bmc.explicit.state_graph import StateGraph
 from bmc.formulas.unroll import at
@@ -59,7 +58,8 @@ def check_steps(system: TransitionSystem, graph: StateGraph) -> None:
 @pytest.mark.parametrize("block", [1 << 15, 3])
 @pytest.mark.parametrize("seed", range(40))
 def test_states_and_steps_are_those_of_a_plain_search(seed: int, block: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(enumeration, "BLOCK", block)
+    monkeypatch.setattr("bmc.explicit.enumeration.BLOCK", block)
+    monkeypatch.setattr("bmc.explicit.steps.BLOCK", block)
     system, goals, _ = made(seed)
     if seed % 5 == 4:
         system = hold(system, 2)
@@ -78,7 +78,7 @@ def test_nothing_that_can_be_told_apart_is_missing(each_by_itself: bool, seed: i
     system, formulas = random_system(seed, open_values)
     with pytest.MonkeyPatch.context() as patch:
         if each_by_itself:
-            patch.setattr("bmc.explicit.enumeration._ByCases.cheaper", lambda self, work_each: True)
+            patch.setattr("bmc.explicit.steps.ByCases.cheaper", lambda self, work_each: True)
         graph = enumerated(system, placed(formulas), PLENTY)
     assert graph is not None
     check_graph(system, formulas, graph)

@@ -123,7 +123,7 @@ def test_without_time_nothing_is_called_impossible_but_what_needs_no_solver() ->
 
 def test_what_an_interrupt_leaves_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
     system = next(s for s in map(suspected, range(25)) if 0 in {one.steps for one in searched(s).values()})
-    monkeypatch.setattr(suspects, "EXPLORED_STEPS", 0)
+    monkeypatch.setattr(suspects, "ENUMERATING", 0)
     monkeypatch.setattr(suspects, "SIMULATED_STEPS", 0)
     monkeypatch.setattr(suspects, "RANDOM_STATES", 0)
 

@@ -23,6 +23,7 @@ from bmc.system.simulation import Simulator
 from chaincover.limits import Limits
 from chaincover.questions import Questions
 from chaincover.replay.judge import Judge
+from chaincover.runs import nearest as nearest_room
 from chaincover.runs.nearest import NearestFirst
 from properties.goal import Goal
 
@@ -137,8 +138,9 @@ def test_variables_outside_of_all_goals_are_kept_from_stretch_to_stretch() -> No
     assert simulator.run(simulator.initial(), run.inputs) == run
 
 
-def test_nothing_where_the_solver_gives_up_on_any_query() -> None:
-    """An unknown answer is not read as a longer way: no later query follows it."""
+def test_nothing_where_the_solver_gives_up_on_any_query(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without patience an unknown answer is not read as a longer way: only the end is asked for after it."""
+    monkeypatch.setattr(nearest_room, "PATIENCE", 0)
     case = fork(stuck=False)
     patient = GivesUpAfter(1000)
     assert nearest(case, "allow", patient) is not None
@@ -146,7 +148,7 @@ def test_nothing_where_the_solver_gives_up_on_any_query() -> None:
     for after in range(patient.asked):
         engine = GivesUpAfter(after)
         assert nearest(case, "allow", engine) is None
-        assert engine.asked == after + 1
+        assert engine.asked <= after + 2
     assert nearest(case, "allow", GivesUpAfter(patient.asked)) is not None
 
 

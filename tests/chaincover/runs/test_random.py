@@ -124,8 +124,8 @@ def test_a_limit_or_an_interrupt_in_the_random_runs_leaves_a_result(monkeypatch:
 
 
 def test_the_chain_of_random_runs_stays_whatever_ends_the_search() -> None:
-    """Interrupted when the first edges are asked for, when some are known, when the order is turned into inputs."""
-    for words in ("graph: edges of up to 0 ", "graph: K = 1,", "shorten: windows"):
+    """Interrupted before anything is asked for, with the first edges, and with the last inputs."""
+    for words in ("implied: ", "graph: edges", "inputs: canonical"):
         result = generate(problem_of(cruise(), PROPERTIES, RESTED), Options(engine="sat"), Told(words))
         assert result.stopped_by == "interrupt"
         assert {verdict.status for verdict in result.verdicts} == {"covered"}

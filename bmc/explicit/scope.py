@@ -1,0 +1,256 @@
+"""What an enumeration works on: the part of a system that matters, the inputs to try, and the start states.
+
+A start value that init leaves open stays open as long as nothing reads it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+
+import numpy as np
+from pysmt.fnode import FNode
+from pysmt.shortcuts import And, Or
+
+from bmc.explicit.input_classes import (
+    InputTables,
+    TooManyValues,
+    all_values,
+    combinations,
+    combined_classes,
+    input_tables,
+    listed,
+    value_count,
+)
+from bmc.explicit.rows import Rows
+from bmc.explicit.splitting import FIXED, PartialProgram
+from bmc.explicit.vectors import Column, arguments_of, node_count, walk
+from bmc.formulas.unroll import unframed, unplaced
+from bmc.system.hold import hold, released
+from bmc.system.simulation import Simulator
+from bmc.system.transition import (
+    TransitionSystem,
+    symbols_of,
+)
+
+MOST_STARTS = 1 << 22
+"""Start states, by the values of variables that init leaves open."""
+
+MOST_CASES = 1 << 20
+"""Cases of inputs in one batch of states."""
+
+
+class ReadOpenValue(Exception):
+    """Start values that were left open are read: those of ``variables``."""
+
+    def __init__(self, variables: frozenset[str]) -> None:
+        super().__init__()
+        self.variables = variables
+
+
+class Scope:
+    """The part of a system that matters, and what is to be told apart.
+
+    ``roots``: whether a step is allowed, the next state's variables, and the parts of the formulas that read the inputs
+    of one step; ``on_states`` the parts that read states alone. All are over plain symbols.
+    """
+
+    def __init__(self, system: TransitionSystem, formulas: Sequence[FNode]) -> None:
+        symbols = [unframed(s)[0] for formula in formulas for s in symbols_of(formula)]
+        self.system = _relevant_part(replace(system, invariants=()), symbols)
+        self.whole = system
+        own = {var.name for var in self.system.state} | {var.name for var in self.system.inputs}
+        names = {var.name for var in self.system.inputs}
+        terms = _single_steps(formulas, own)
+        on_inputs = [term for term in terms if any(s.symbol_name() in names for s in symbols_of(term))]
+        self.on_states = [term for term in terms if term not in set(on_inputs)]
+        step = self.system
+        self.allowed = And(step.input_constraint, step.defined)
+        self.nexts = [var.next for var in step.state]
+        self.told = on_inputs
+        self.roots = [self.allowed, *self.nexts, *self.told]
+        self.size = node_count(self.roots)
+
+
+def _relevant_part(system: TransitionSystem, observed: Sequence[str]) -> TransitionSystem:
+    """``system`` with the state variables on which those ``observed`` and the steps' constraints depend.
+
+    Only the inputs on which a step depends, and those ``observed``, are left.
+    """
+    free = released(system)
+    own = {var.name for var in free.state} | {var.name for var in free.inputs}
+    cone = free.cone(free.variable(name).symbol for name in dict.fromkeys(observed) if name in own)
+    small = replace(free, state=cone, asserts=(), suspects=(), invariants=())
+    formulas = [small.input_constraint, small.defined, *(var.next for var in small.state)]
+    kept = {*observed, *(node.symbol_name() for node in walk(formulas) if node.is_symbol())}
+    return hold(replace(small, inputs=tuple(var for var in system.inputs if var.name in kept)), system.hold)
+
+
+def _single_steps(formulas: Sequence[FNode], names: set[str]) -> list[FNode]:
+    """The largest parts of ``formulas`` (framed) that read the variables called ``names`` at one step, unframed."""
+    order = walk(formulas)
+    several = -1
+    step: dict[FNode, int | None] = {}
+    for node in order:
+        if node.is_symbol():
+            name, at = unframed(node)
+            step[node] = at if name in names else several
+        else:
+            below = {step[a] for a in arguments_of(node)} - {None}
+            step[node] = None if not below else below.pop() if len(below) == 1 else several
+    found: dict[FNode, None] = {}
+    todo = list(dict.fromkeys(formulas))
+    seen = set(todo)
+    while todo:
+        node = todo.pop()
+        if step[node] is None:
+            continue
+        if step[node] != several:
+            found[node] = None
+            continue
+        arguments = arguments_of(node)
+        joins = (node.is_and() or node.is_or()) and arguments == tuple(node.args())
+        parts: dict[int | None, list[FNode]] = {}
+        for argument in arguments:
+            if joins and step[argument] != several:
+                parts.setdefault(step[argument], []).append(argument)
+            elif argument not in seen:
+                seen.add(argument)
+                todo.append(argument)
+        for at_step, group in parts.items():
+            if at_step is not None:
+                found[And(group) if node.is_and() else Or(group)] = None
+    return list(dict.fromkeys(unplaced(list(found))))
+
+
+class Inputs:
+    """The inputs to try: ``every`` combination (None: too many to be tried in every state), and group by group."""
+
+    def __init__(self, scope: Scope) -> None:
+        self._scope = scope
+        self.every: Rows | None = None
+        self.tables = InputTables((), {})
+
+    def prepare(self) -> Iterator[int]:
+        """Divide the inputs into classes. Yields the work done; TooManyValues where that has no end."""
+        system = self._scope.system
+        if system.hold > 1:
+            yield from self._prepare_held()
+            return
+        for step in input_tables(system.inputs, self._scope.roots):
+            if isinstance(step, int):
+                yield step
+            else:
+                self.tables = step
+        constraint = [system.input_constraint, system.defined]
+        self.every = combined_classes(self.tables, self._scope.roots, constraint)
+        yield FIXED
+
+    def _prepare_held(self) -> Iterator[int]:
+        """Held inputs are part of the state: there every value is one of its own."""
+        system = self._scope.system
+        count = prod(value_count(var) for var in system.inputs)
+        if count > MOST_CASES:
+            names = [var.name for var in sorted(system.inputs, key=value_count)[-3:]]
+            raise TooManyValues(
+                f"the inputs, which are held, have {count} combinations of values ({listed(names)})",
+                "give them ranges with fewer values, or do not hold them",
+            )
+        yield count
+        values = {var.name: (all_values(var), var.type.bits) for var in system.inputs}
+        self.every = combinations(values)
+        self.tables = InputTables(tuple(combinations({name: one}) for name, one in values.items()), {})
+
+
+@dataclass(frozen=True)
+class FoundSteps:
+    """For each step its state (by place), its input (by number) and the next state; where that is not known."""
+
+    row: Column
+    choice: Column
+    nexts: list[Column]
+    open_next: Mapping[str, Column]
+    allowed_known: Column
+    told_known: Column
+
+
+OPEN = "open#"
+"""Before the name of a variable: whether its value is one that init left open, or was calculated from such."""
+
+
+class OpenValues:
+    """Start values that init leaves open and that are not enumerated: all but those of the variables in ``told``.
+
+    ``possible``: the variables that may hold such a value, or one calculated from such.
+    """
+
+    def __init__(self, scope: Scope, told: frozenset[str]) -> None:
+        self._scope, self._told = scope, told
+        self._nexts = {var.name: var.next for var in scope.system.state}
+        left = [var.name for var in scope.system.state if var.init is None and var.name not in told]
+        self._reads: dict[str, set[str]] = {}
+        if left:
+            self._reads = {n: {s.symbol_name() for s in symbols_of(formula)} for n, formula in self._nexts.items()}
+        self._left = left
+        holding = set(left)
+        while more := {n for n, read in self._reads.items() if n not in holding and read & holding}:
+            holding |= more
+        self.possible = tuple(name for name in self._nexts if name in holding)
+        self._programs: dict[str, PartialProgram] = {}
+
+    def starts(self) -> Rows:
+        """The start states. TooManyValues if there are too many."""
+        system = self._scope.system
+        told = [var for var in system.state if var.name in self._told]
+        count = prod(value_count(var) for var in told)
+        if count > MOST_STARTS:
+            names = listed([var.name for var in told])
+            raise TooManyValues(
+                f"init leaves {names} open, which makes {count} start states, and their values are read",
+                "set them in init",
+            )
+        fixed = Simulator(system).initial()
+        values = {
+            var.name: (all_values(var) if var.name in self._told else [fixed[var.name]], var.type.bits)
+            for var in system.state
+        }
+        bits = {OPEN + name: ([int(name in self._left)], 0) for name in self.possible}
+        return combinations({**values, **bits})
+
+    def check_states(self, columns: Mapping[str, Column], open_at: Mapping[str, Column]) -> int:
+        """The work of looking at what is told apart of states alone; ReadOpenValue if that depends on an open value."""
+        return self._check("states", self._scope.on_states, columns, open_at)
+
+    def check_steps(
+        self, columns: Mapping[str, Column], open_at: Mapping[str, Column], found: FoundSteps, inputs: Rows
+    ) -> int:
+        """The same for what is told of steps, and for whether they are allowed."""
+        unsure = np.flatnonzero(~(found.allowed_known & found.told_known))
+        if not unsure.size:
+            return 0
+        row, choice = found.row[unsure], found.choice[unsure]
+        chosen = {name: column[choice] for name, column in inputs.columns.items()}
+        values = {**{name: column[row] for name, column in columns.items()}, **chosen}
+        masks = {name: mask[row] for name, mask in open_at.items()}
+        return self._check("steps", [self._scope.allowed, *self._scope.told], values, masks)
+
+    def _check(
+        self, kind: str, formulas: Sequence[FNode], columns: Mapping[str, Column], open_at: Mapping[str, Column]
+    ) -> int:
+        if kind not in self._programs:
+            self._programs[kind] = PartialProgram(formulas)
+        program = self._programs[kind]
+        done = program.evaluate(columns, {name: ~mask for name, mask in open_at.items()})
+        left, _ = program.left(done, range(len(formulas)))
+        read = {name for name, place in program.names.items() if place in left}
+        if read:
+            raise ReadOpenValue(self._origins(read))
+        return program.size * (FIXED + max(len(mask) for mask in open_at.values()))
+
+    def _origins(self, names: set[str]) -> frozenset[str]:
+        """The variables whose start values may have come to be those of ``names``."""
+        found = set(names)
+        while more := {n for name in found for n in self._reads[name] if n in self._reads} - found:
+            found |= more
+        return frozenset(found & set(self._left))
