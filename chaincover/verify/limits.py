@@ -28,7 +28,7 @@ class Limits:
     explored: int = 20_000_000
     original: int = 200_000
     nodes: int = 5_000_000
-    orders: int = 300_000
+    orders: int = 30_000
     solver: float = 60.0
 
     @staticmethod

@@ -90,6 +90,9 @@ class _Search:
     def shorter(self) -> tuple[str, ...] | None:
         """An order of the goals that takes less, None if there is none (or no work ``left``)."""
         self._span = max([1, *(len(path) - 1 for path in self.paths)])
+        self._behind: dict[Path, list[tuple[Path, int]]] = {}
+        for path, steps in self.paths.items():
+            self._behind.setdefault(path[-2:], []).append((path, steps))
         self._least = {
             b: min((w for (_, target), w in self.edges.items() if target == b), default=0)
             for b in (*self.goals, self.end)
@@ -126,7 +129,7 @@ class _Search:
         """The least start time of ``node`` after ``walked``."""
         longer = (*walked, node)
         start = times[-1] + self.edges[walked[-1], node]
-        for path, steps in self.paths.items():
+        for path, steps in self._behind.get(longer[-2:], ()):
             if path == longer[-len(path) :]:
                 start = max(start, times[len(longer) - len(path)] + steps)
         return start
@@ -224,7 +227,7 @@ def _by_solver(model: OrderModel, claimed: int, far: int, clock: Clock) -> Line:
         ("clingo", "clingo", _by_clingo),
         ("CP-SAT", "ortools", _by_cpsat),
     ]
-    for name, library, solve in solvers:
+    for name, library, solve in reversed(solvers) if model.excess else solvers:
         if find_spec(library) is None or clock.over:
             continue
         found = solve(model, claimed, clock)
@@ -312,22 +315,20 @@ def _by_clingo(model: OrderModel, claimed: int, clock: Clock) -> Path | bool | N
 
 
 def _by_cpsat(model: OrderModel, claimed: int, clock: Clock) -> Path | bool | None:
-    """As ``_by_clingo``, with a time for each node."""
+    """As ``_by_clingo``."""
     from ortools.sat.python import cp_model
 
     program = cp_model.CpModel()
-    last = len(model.names) - 1
     chosen = {edge: program.new_bool_var("") for edge in model.weights}
     program.add_circuit([(a, b, literal) for (a, b), literal in chosen.items()])
-    times = [program.new_int_var(0, claimed - 1, "") for _ in model.names]
-    for (a, b), literal in chosen.items():
-        if b:
-            program.add(times[b] >= times[a] + model.weights[a, b]).only_enforce_if(literal)
+    late: dict[int, Any] = {}
     for nodes, more in model.excess:
-        steps = more + sum(model.weights[edge] for edge in pairwise(nodes))
+        for node in nodes[1:]:
+            late.setdefault(node, program.new_int_var(0, claimed, ""))
         literals = [chosen[edge] for edge in pairwise(nodes)]
-        program.add(times[nodes[-1]] >= times[nodes[0]] + steps).only_enforce_if(literals)
-    program.add(sum(weight * chosen[edge] for edge, weight in model.weights.items()) <= times[last])
+        program.add(sum(late[node] for node in nodes[1:]) >= more).only_enforce_if(literals)
+    edges = sum(weight * chosen[edge] for edge, weight in model.weights.items())
+    program.minimize(edges + sum(late.values()))
     solver = cp_model.CpSolver()
     solver.parameters.num_workers, solver.parameters.random_seed = 1, 1
     solver.parameters.max_deterministic_time = clock.limits.solver
@@ -344,7 +345,7 @@ def _by_cpsat(model: OrderModel, claimed: int, clock: Clock) -> Path | bool | No
             solver.stop_search()
             time.sleep(0.05)
         raise
-    if answers == [cp_model.INFEASIBLE]:
+    if answers and (answers[0] == cp_model.INFEASIBLE or solver.best_objective_bound > claimed - 1 + 1e-6):
         return True
     if answers and answers[0] in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         following = {a: b for (a, b), literal in chosen.items() if solver.boolean_value(literal)}

@@ -28,8 +28,10 @@ from chaincover.verify.verdicts import UNCOVERED, Verdicts
 from chaincover.verify.watch import Watch, counts
 
 EDGES, PATHS, ALL_RUNS = "edges", "sub-paths", "all runs"
-FURTHER = 50
-"""A search over all runs that nothing rests on gets this part of the effort only."""
+PART = 50
+"""A search over all runs that nothing rests on gets this part of the effort only, and so does the first try of orders:
+what is cheap goes first.
+"""
 
 
 @dataclass(frozen=True)
@@ -130,10 +132,15 @@ class Checks:
         lower = self.document.bounds.lower
         below = max(lower, 0 if proof is None else proof.refuted[1])
         self.listener.progress(f"search over all runs of fewer than {below} steps")
-        clock = self.clock
-        if proof is not None and proof.order_bound >= lower:  # the bound does not rest on it
-            clock = replace(clock, limits=replace(clock.limits, nodes=clock.limits.nodes // FURTHER))
-        return search(self.watch, goals, clock, below)
+        rests = proof is None or proof.order_bound < lower
+        return search(self.watch, goals, self.clock if rests else self._small, below)
+
+    @property
+    def _small(self) -> Clock:
+        """A small part of the effort."""
+        limits = self.clock.limits
+        nodes, orders, solver = limits.nodes // PART, limits.orders // PART, limits.solver / PART
+        return replace(self.clock, limits=replace(limits, nodes=nodes, orders=orders, solver=solver))
 
     def proof_lines(self, proof: Certificate) -> Iterator[Line]:
         """Every fact of the certificate."""
@@ -141,13 +148,17 @@ class Checks:
         yield line
         explicit = None if self.watch is None else ExplicitFacts(self.watch)
         prover = Prover.of(self.setting, known, self.clock, explicit)
-        yield order_bound(proof, self.clock)
+        order = order_bound(proof, self._small)
         edges = [PathFact((fact.source, fact.target), fact.at_least) for fact in proof.edges]
         yield prover.line(EDGES, "bounds between two nodes", edges, self.listener.progress)
         if proof.paths:
             yield prover.line(PATHS, "bounds on sub-paths", proof.paths, self.listener.progress)
         else:
             yield Line(PATHS, UNCLAIMED, "the certificate uses no bound on a sub-path")
+        if order.verdict == OPEN:
+            self.listener.progress("order bound")
+            order = order_bound(proof, self.clock)
+        yield order
         yield lengths(self.setting, proof, self.searched, self.clock)
 
     def all_runs(self) -> Line:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from boards import board_of
-from chaincover.graph.explored import Reachable
+from chain_tasks import with_reachable_states
 from command_line import chaincover, write_files
 from engine_doubles import GivesUpAfter
 from implied_cases import branching, by_all_runs, check_result, followers, fork, outline, planted
@@ -45,9 +45,7 @@ OPTIONS = Options()
 @pytest.mark.slow
 def implied(case: Case, engine: Engine | None = None, limits: Limits | None = None) -> dict[str, str]:
     """The goals that others imply on the reachable states."""
-    system, goals, final = case
-    proved = Reachable(system, goals, final, 100_000).system
-    problem = problem_of(proved, goals, final)
+    problem = problem_of(*with_reachable_states(case))
     return implied_goals(Questions(problem, engine or choose_engine("z3"), limits or Limits()))
 
 

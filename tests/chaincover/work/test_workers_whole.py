@@ -1,4 +1,4 @@
-"""Whole runs with workers: the same chains, whoever is killed on the way, and nothing is left behind when one stops."""
+"""Whole runs with workers: the same chains, whoever is killed; nothing is left behind when one is stopped."""
 
 from __future__ import annotations
 
