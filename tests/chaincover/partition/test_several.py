@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 import json
+import tomllib
+from dataclasses import replace
 from itertools import combinations
 
 import pytest
-from command_line import MODELS, chaincover
+from command_line import MODELS, chaincover, fresh_names
+from drawn_seeds import seeds
 from explicit import Explicit
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from listeners import Told
+from machines import Case
+from problems import problem_of
 from pysmt.shortcuts import BV, BVULE, Equals, Ite, Or
 
+from benchmarks.generated.reference import COVERABLE, Reference
+from benchmarks.generated.systems import generated_case
 from bmc.formulas.unroll import at
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
-from chaincover.chain import COVERED
+from chaincover.chain import COVERED, EXCLUDED, UNDECIDED, UNREACHABLE
 from chaincover.options import Options
 from chaincover.partition.conflicts import classes_without
 from chaincover.partition.several import generate_several
 from chaincover.problem import Problem
+from chaincover.project.load import load
+from chaincover.project.project_file import read_project
 from properties.goal import Goal
 
 NIBBLE = ValueType("nibble", 4)
@@ -147,10 +157,113 @@ def fewest_explicit(explicit: Explicit, goals: list[Goal], final: object) -> tup
 def test_number_of_chains_equals_an_explicit_search(case) -> None:
     system, goals, final = case
     needed, names = fewest_explicit(Explicit(system), goals, final)
-    result = generate_several(Problem(system, tuple(goals), final), Options(bound=16))
+    result = generate_several(Problem(system, tuple(goals), final))
     assert {v.goal for v in result.verdicts if v.status == COVERED} == names
     assert len(result.results) == needed
     assert result.fewest
+    assert result.at_all
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("overlap", ["allow", "forbid"])
+@seeds(12)
+def test_whatever_is_claimed_of_several_chains_is_true(seed: int, overlap: str) -> None:
+    """With and without enumerated states, at hardly any effort too: nothing is claimed that is not so."""
+    made = generated_case(seed, states=16, goals=5, longest=1)
+    reference = Reference(made.system, made.goals, made.final, overlap)
+    answer = reference.answer()
+    coverable = {goal for goal, verdict in answer.verdicts.items() if verdict == COVERABLE}
+    exact = Options(effort=0.2)
+    for options in (exact, Options(effort=0.002), Options(effort=0.02, engine="sat"), Options(effort=0.1, bound=6)):
+        result = generate_several(problem_of(made.system, made.goals, made.final), replace(options, overlap=overlap))
+        statuses = {v.goal: v.status for v in result.verdicts}
+        covered = {goal for goal, status in statuses.items() if status == COVERED}
+        assert covered == {name for names in covered_by(result) for name in names}
+        assert covered <= coverable
+        assert not {goal for goal, status in statuses.items() if status == UNREACHABLE} & coverable
+        for part in result.results:
+            credited = {hit.goal: hit.step for hit in part.chain.hits}
+            assert not reference.faults(part.chain.run.inputs, part.chain.run.states, credited)
+            assert part.bounds.lower <= part.chain.length
+        for conflict in result.conflicts:
+            mask = sum(1 << n for n, goal in enumerate(made.goals) if goal.name in conflict.goals)
+            assert not conflict.at_all or not any(mask & ~covers == 0 for covers in answer.least)
+        if covered == coverable and len(result.results) == answer.chains:
+            assert result.bounds.lower <= answer.total <= result.length
+        if result.fewest and result.at_all:
+            assert (covered, len(result.results)) == (coverable, answer.chains)
+        if options is exact:
+            assert (covered, len(result.results), result.length) == (coverable, answer.chains, answer.total)
+            assert result.bounds.lower == result.length
+            assert result.fewest
+            assert result.at_all
+
+
+@pytest.mark.parametrize("limit", [{"effort": 0.01}, {"time_limit": 0.3}, {"time_limit": 0.001}])
+def test_a_limit_gives_what_there_is(limit: dict[str, float]) -> None:
+    case = paths_of_their_own(6)
+    result = generate_several(problem_of(*case), Options(**limit))
+    statuses = {v.status for v in result.verdicts}
+    assert statuses <= {COVERED, UNDECIDED, EXCLUDED}
+    assert len(result.verdicts) == 6
+    if "effort" in limit:
+        assert result.stopped_by == ""
+        assert len(result.results) >= 1
+    elif statuses != {COVERED} or not result.bounds.minimal:
+        assert result.stopped_by == "time limit"
+
+
+def paths_of_their_own(number: int) -> Case:
+    """Each goal lies on a branch of its own."""
+    system = tree({0: (1, 2, 3), 1: (4, 5), 2: (6, 7), 3: (8, 9), **{n: (n,) for n in range(4, 10)}})
+    return system, tuple(at_places(f"g{n}", n) for n in range(4, 4 + number)), None
+
+
+def test_an_interrupt_keeps_the_chains_so_far() -> None:
+    told = Told("partition: 3 chain(s)")
+    result = generate_several(problem_of(*paths_of_their_own(6)), Options(), told)
+    assert result.stopped_by == "interrupt"
+    assert len(result.results) == 3
+    assert [v.status for v in result.verdicts].count(COVERED) == 3
+    assert [v.status for v in result.verdicts].count(UNDECIDED) == 3
+    assert not result.fewest
+    assert [len(each.results) for each in told.results] == [1, 2, 3]
+
+
+def test_goals_that_the_same_runs_cover_are_in_one_chain() -> None:
+    system, goals, final = paths_of_their_own(3)
+    twins = tuple(replace(goal, name=f"{goal.name} again") for goal in goals)
+    result = generate_several(problem_of(system, (*goals, *twins), final))
+    assert {frozenset(names) for names in covered_by(result)} == {
+        frozenset({goal.name, twin.name}) for goal, twin in zip(goals, twins, strict=True)
+    }
+    assert result.at_all
+    assert result.bounds.minimal
+
+
+def test_many_goals_over_few_states() -> None:
+    """22 goals, which earlier were too many for a proof of the number."""
+    said = tomllib.loads((MODELS / "charger" / "expected.toml").read_text())["run"][0]
+    with fresh_names():
+        controller = load(read_project(str(MODELS / "charger")))
+        result = generate_several(controller.problem, Options(effort=0.3))
+    assert {v.goal for v in result.verdicts if v.status == COVERED} == {*said["covered"]}
+    assert (len(result.results), result.length) == (said["chains"], said["length"])
+    assert result.at_all
+    assert result.bounds.minimal
+
+
+def test_greatest_lengths_count_for_the_number() -> None:
+    """One chain of 2 steps covers both goals; of a step each, two are needed."""
+    goals = at_places("a", 1), at_places("b", 2)
+    system = tree({0: (1, 2), 1: (2,), 2: (1,)})
+    together = generate_several(problem_of(system, goals, None))
+    assert (len(together.results), together.length) == (1, 2)
+    apart = generate_several(problem_of(system, goals, None), Options(max_length=1))
+    assert (len(apart.results), apart.length) == (2, 2)
+    assert apart.fewest
+    assert not apart.at_all
+    assert not any(conflict.at_all for conflict in apart.conflicts)
 
 
 @pytest.mark.slow
