@@ -154,6 +154,7 @@ class NoRandomRuns:
 
     def __init__(self, *given: object) -> None:
         self.upper: dict[Edge, int] = {}
+        self.tests: dict[str, Run] = {}
 
     def runs(self) -> Iterator[Run]:
         return iter(())
