@@ -111,6 +111,7 @@ def test_enumerated_states_settle_everything(seed: int, overlap: str) -> None:
     check_replay(case, result, overlap)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
 @pytest.mark.parametrize("engine", ["sat", "z3"])
 @seeds(5)

@@ -76,6 +76,8 @@ def direct_proof(document: Document, invariants: list[str]) -> Document:
     """The certificate of a bound that follows from the distances in the document's graph."""
     graph, lower = document["graph"], document["bounds"]["lower"]
     edges = [{"from": e["from"], "to": e["to"], "at_least": e["weight"]} for e in graph["edges"]] + graph["open"]
+    nodes = {graph["nodes"][0], *document["settings"]["goals"], graph["nodes"][-1]}
+    edges = [e for e in edges if {e["from"], e["to"]} <= nodes]
     return {
         "goals": document["settings"]["goals"],
         "end": graph["nodes"][-1],

@@ -19,6 +19,7 @@ from chaincover.check.trigger_states import trigger_states
 from chaincover.graph.enumerated import EnumeratedGraphBuilder
 from chaincover.graph.reachability import GraphBuilder
 from chaincover.limits import Limits
+from chaincover.questions import Questions
 from chaincover.weights import ReachGraph
 from properties.goal import Goal
 
@@ -37,7 +38,8 @@ def by_states(case: Case, overlap: str, limit: int | None = None) -> ReachGraph:
 def asked(case: Case, overlap: str) -> ReachGraph:
     system, goals, final = case
     proved = strengthened(system, goals, final)
-    builder = GraphBuilder(proved, goals, final, choose_engine("z3"), overlap)
+    problem = problem_of((proved, goals, final), overlap)
+    builder = GraphBuilder(Questions(problem, choose_engine("z3"), Limits()))
     for _ in range(FARTHEST + 1):
         builder.extend()
     return builder.graph()

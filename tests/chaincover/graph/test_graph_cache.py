@@ -88,7 +88,7 @@ def test_runs_on_machines_are_the_same_with_and_without(tmp_path: Path, seed: in
     options = Options(bound=8, cache=tmp_path, engine="sat")
     first = generate(Problem(system, (*goals, never), final), options)
     again = generate(Problem(system, (*goals, never), final), options)
-    assert again.answered.cached == len(kept(tmp_path)) > 1
+    assert again.answered.cached == len(kept(tmp_path)) >= 1
     assert kept(tmp_path)[-1] == first.depth
     assert again.graph.queries == 0
     assert same(first, again)

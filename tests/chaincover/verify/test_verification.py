@@ -28,7 +28,9 @@ from verify_documents import (
 from bmc.engines import choose
 from chaincover.certificate import as_data
 from chaincover.check import analysis
-from chaincover.pipeline import Options, generate
+from chaincover.options import Options
+from chaincover.pipeline import generate
+from chaincover.problem import Problem
 from chaincover.project.load import load
 from chaincover.project.project_file import read_project
 from chaincover.report import documents as results
@@ -150,10 +152,10 @@ def test_goals_that_may_not_share_steps(overlap: str, tmp_path: Path) -> None:
     ("model", "options"),
     [
         ("latch", Options()),
-        ("latch", Options(explore=0, exhaust=0)),
-        ("latch", Options(rounds=0)),
+        ("latch", Options(effort=0.05)),
+        ("latch", Options(engine="z3")),
         ("cruise", Options(overlap="forbid")),
-        ("turnsignal", Options(rounds=3)),
+        ("turnsignal", Options(effort=0.05)),
     ],
 )
 def test_what_is_generated_is_proved_again(model: str, options: Options, tmp_path: Path) -> None:
@@ -161,7 +163,7 @@ def test_what_is_generated_is_proved_again(model: str, options: Options, tmp_pat
     with fresh_names():
         controller = load(read_project(str(MODELS / model)))
         controller = replace(controller, system=analysis.prepare(controller, choose("z3")))
-        result = generate(controller.system, controller.goals, controller.final, options)
+        result = generate(Problem(controller.system, controller.goals, controller.final), options)
         assert result.certificate is not None
         document = results.chain_document(controller, result)
         document["certificate"] = as_data(result.certificate)
