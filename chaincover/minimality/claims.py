@@ -55,7 +55,8 @@ def _edges(known: Known, proof: Proof) -> dict[Edge, int]:
     trivial = {(INIT, goal): 0 for goal in goals}
     trivial |= {(a, b): problem.length(a) if problem.forbid else 0 for a in goals for b in goals if a != b}
     trivial |= {(goal, problem.end): problem.length(goal) for goal in goals} or {(INIT, problem.end): 0}
-    return {edge: proof.edges.get(edge, least) for edge, least in trivial.items()}
+    lower = known.graph.lower
+    return {edge: proof.edges.get(edge, lower.get(edge, least)) for edge, least in trivial.items()}
 
 
 def _uncoverable(known: Known, status: str) -> tuple[str, ...]:

@@ -110,10 +110,11 @@ DIFFERENT = {
 def test_a_program_that_means_something_else_here_is_not_run(name: str, tmp_path: Path) -> None:
     code, why = DIFFERENT[name]
     write_files(tmp_path, files(code))
-    refused = chaincover("check", ".", "--property", "x: cover(n == 3)", "--exclude", "reach", cwd=tmp_path)
-    assert refused.code == 3
-    assert "the replay needs a compiler for the word sizes ilp32; with this machine's (lp64): " in refused.err
-    assert why in refused.err
+    read = chaincover("check", ".", "--property", "x: cover(n == 3)", "--exclude", "reach", cwd=tmp_path)
+    assert read.code == 0
+    told = " ".join((read.out + read.err).split())
+    assert "replay needs a compiler for the word sizes ilp32; with this machine's (lp64): " in told
+    assert " ".join(why.split()) in told
 
 
 @pytest.mark.needs_compiler
