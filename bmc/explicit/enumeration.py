@@ -175,6 +175,8 @@ class _Search:
             if self._states.bytes + self._kept.bytes + self._split.bytes > self._memory:
                 raise MemoryError
             yield from self._expand()
+        if self._open.possible:
+            yield from self._open.check_formulas(self.graph())
 
     def graph(self) -> StateGraph:
         """What was found, all of it."""
@@ -239,8 +241,6 @@ class _Search:
     def _expand_by_cases(self, numbers: Column, are_open: bool) -> Iterator[int]:
         columns = self._layout.columns([key[numbers] for key in self._states.words])
         open_at = {name: columns[OPEN + name] for name in self._open.possible} if are_open else {}
-        if are_open:
-            yield self._open.check_states(columns, open_at)
         found: FoundSteps | None = None
         for step in self._split.steps(columns, open_at, len(numbers)):
             if isinstance(step, int):

@@ -23,14 +23,17 @@ from bmc.explicit.input_classes import (
     listed,
     value_count,
 )
+from bmc.explicit.paths import Arrows
 from bmc.explicit.rows import Rows
 from bmc.explicit.splitting import FIXED, PartialProgram
+from bmc.explicit.state_graph import StateGraph
 from bmc.explicit.vectors import Column, arguments_of, node_count, walk
 from bmc.formulas.unroll import unframed, unplaced
 from bmc.system.hold import hold, released
 from bmc.system.simulation import Simulator
 from bmc.system.transition import (
     TransitionSystem,
+    conjunction,
     symbols_of,
 )
 
@@ -53,24 +56,28 @@ class Scope:
     """The part of a system that matters, and what is to be told apart.
 
     ``roots``: whether a step is allowed, the next state's variables, and the parts of the formulas that read the inputs
-    of one step; ``on_states`` the parts that read states alone. All are over plain symbols.
+    of one step; all are over plain symbols.
     """
 
     def __init__(self, system: TransitionSystem, formulas: Sequence[FNode]) -> None:
         symbols = [unframed(s)[0] for formula in formulas for s in symbols_of(formula)]
         self.system = _relevant_part(replace(system, invariants=()), symbols)
         self.whole = system
-        own = {var.name for var in self.system.state} | {var.name for var in self.system.inputs}
-        names = {var.name for var in self.system.inputs}
-        terms = _single_steps(formulas, own)
-        on_inputs = [term for term in terms if any(s.symbol_name() in names for s in symbols_of(term))]
-        self.on_states = [term for term in terms if term not in set(on_inputs)]
+        self.formulas = formulas
+        self.inputs = {var.name for var in self.system.inputs}
+        self.variables = self.inputs | {var.name for var in self.system.state}
+        parts = _single_steps(formulas, self.variables)
+        told = dict.fromkeys(term for terms in parts.values() for term in terms)
         step = self.system
         self.allowed = And(step.input_constraint, step.defined)
         self.nexts = [var.next for var in step.state]
-        self.told = on_inputs
+        self.told = [term for term in told if self.reads_inputs(term)]
         self.roots = [self.allowed, *self.nexts, *self.told]
         self.size = node_count(self.roots)
+
+    def reads_inputs(self, term: FNode) -> bool:
+        """Whether ``term`` (over plain symbols) reads an input."""
+        return any(symbol.symbol_name() in self.inputs for symbol in symbols_of(term))
 
 
 def _relevant_part(system: TransitionSystem, observed: Sequence[str]) -> TransitionSystem:
@@ -87,8 +94,8 @@ def _relevant_part(system: TransitionSystem, observed: Sequence[str]) -> Transit
     return hold(replace(small, inputs=tuple(var for var in system.inputs if var.name in kept)), system.hold)
 
 
-def _single_steps(formulas: Sequence[FNode], names: set[str]) -> list[FNode]:
-    """The largest parts of ``formulas`` (framed) that read the variables called ``names`` at one step, unframed."""
+def _single_steps(formulas: Sequence[FNode], names: set[str]) -> dict[int, list[FNode]]:
+    """By step, the largest parts of ``formulas`` (framed) that read variables called ``names`` there only; plain."""
     order = walk(formulas)
     several = -1
     step: dict[FNode, int | None] = {}
@@ -99,15 +106,16 @@ def _single_steps(formulas: Sequence[FNode], names: set[str]) -> list[FNode]:
         else:
             below = {step[a] for a in arguments_of(node)} - {None}
             step[node] = None if not below else below.pop() if len(below) == 1 else several
-    found: dict[FNode, None] = {}
+    found: dict[int, dict[FNode, None]] = {}
     todo = list(dict.fromkeys(formulas))
     seen = set(todo)
     while todo:
         node = todo.pop()
-        if step[node] is None:
+        here = step[node]
+        if here is None:
             continue
-        if step[node] != several:
-            found[node] = None
+        if here != several:
+            found.setdefault(here, {})[node] = None
             continue
         arguments = arguments_of(node)
         joins = (node.is_and() or node.is_or()) and arguments == tuple(node.args())
@@ -120,8 +128,8 @@ def _single_steps(formulas: Sequence[FNode], names: set[str]) -> list[FNode]:
                 todo.append(argument)
         for at_step, group in parts.items():
             if at_step is not None:
-                found[And(group) if node.is_and() else Or(group)] = None
-    return list(dict.fromkeys(unplaced(list(found))))
+                found.setdefault(at_step, {})[And(group) if node.is_and() else Or(group)] = None
+    return {at_step: unplaced(list(terms)) for at_step, terms in sorted(found.items())}
 
 
 class Inputs:
@@ -172,7 +180,6 @@ class FoundSteps:
     nexts: list[Column]
     open_next: Mapping[str, Column]
     allowed_known: Column
-    told_known: Column
 
 
 OPEN = "open#"
@@ -197,7 +204,7 @@ class OpenValues:
         while more := {n for n, read in self._reads.items() if n not in holding and read & holding}:
             holding |= more
         self.possible = tuple(name for name in self._nexts if name in holding)
-        self._programs: dict[str, PartialProgram] = {}
+        self._programs: dict[FNode, PartialProgram] = {}
 
     def starts(self) -> Rows:
         """The start states. TooManyValues if there are too many."""
@@ -218,35 +225,64 @@ class OpenValues:
         bits = {OPEN + name: ([int(name in self._left)], 0) for name in self.possible}
         return combinations({**values, **bits})
 
-    def check_states(self, columns: Mapping[str, Column], open_at: Mapping[str, Column]) -> int:
-        """The work of looking at what is told apart of states alone; ReadOpenValue if that depends on an open value."""
-        return self._check("states", self._scope.on_states, columns, open_at)
-
     def check_steps(
         self, columns: Mapping[str, Column], open_at: Mapping[str, Column], found: FoundSteps, inputs: Rows
     ) -> int:
-        """The same for what is told of steps, and for whether they are allowed."""
-        unsure = np.flatnonzero(~(found.allowed_known & found.told_known))
+        """The work of looking whether steps are allowed; ReadOpenValue where that depends on an open value."""
+        unsure = np.flatnonzero(~found.allowed_known)
         if not unsure.size:
             return 0
         row, choice = found.row[unsure], found.choice[unsure]
-        chosen = {name: column[choice] for name, column in inputs.columns.items()}
-        values = {**{name: column[row] for name, column in columns.items()}, **chosen}
-        masks = {name: mask[row] for name, mask in open_at.items()}
-        return self._check("steps", [self._scope.allowed, *self._scope.told], values, masks)
+        values = {name: column[row] for name, column in columns.items()}
+        values.update((name, column[choice]) for name, column in inputs.columns.items())
+        self._value(self._scope.allowed, values, {name: ~mask[row] for name, mask in open_at.items()})
+        return FIXED + len(unsure)
 
-    def _check(
-        self, kind: str, formulas: Sequence[FNode], columns: Mapping[str, Column], open_at: Mapping[str, Column]
-    ) -> int:
-        if kind not in self._programs:
-            self._programs[kind] = PartialProgram(formulas)
-        program = self._programs[kind]
-        done = program.evaluate(columns, {name: ~mask for name, mask in open_at.items()})
-        left, _ = program.left(done, range(len(formulas)))
+    def check_formulas(self, graph: StateGraph) -> Iterator[int]:
+        """Yields the work done; ReadOpenValue if a formula that is told apart depends on an open value on some run."""
+        if graph.states.open:
+            for formula in self._scope.formulas:
+                yield from self._check_formula(formula, graph)
+
+    def _check_formula(self, formula: FNode, graph: StateGraph) -> Iterator[int]:
+        """Follow all runs on which ``formula`` may hold: what it says of a step matters only if all before is true."""
+        layers = _Layers(formula, self._scope.variables)
+        present = np.arange(len(graph.states))
+        for step in range(layers.steps):
+            condition, terms = layers.condition(step), layers.others.get(step, [])
+            sources = Arrows(graph.steps.offsets, graph.steps.nexts).of(present)[0]
+            if any(self._scope.reads_inputs(term) for term in (condition, *terms)):
+                states, choices = graph.steps.sources[sources], graph.steps.choices[sources]
+            else:
+                states, choices = present, None
+            yield (len(terms) + 1) * (FIXED + len(states))
+            holds = np.broadcast_to(self._at(condition, graph, states, choices), states.shape)
+            kept = states[holds], None if choices is None else choices[holds]
+            for term in terms:
+                self._at(term, graph, *kept)
+            if choices is not None:
+                sources = sources[holds]
+            else:
+                sources = Arrows(graph.steps.offsets, graph.steps.nexts).of(kept[0])[0]
+            present = np.unique(graph.steps.nexts[sources]).astype(np.int64)
+
+    def _at(self, term: FNode, graph: StateGraph, states: Column, choices: Column | None) -> Column:
+        """The values of ``term`` in ``states``, under the inputs ``choices``; ReadOpenValue if one is not known."""
+        values = {name: column[states] for name, column in graph.states.columns.items()}
+        if choices is not None:
+            values.update((name, column[choices]) for name, column in graph.inputs.columns.items())
+        return self._value(term, values, {name: ~mask[states] for name, mask in graph.states.open.items()})
+
+    def _value(self, term: FNode, columns: Mapping[str, Column], known: Mapping[str, Column]) -> Column:
+        if term not in self._programs:
+            self._programs[term] = PartialProgram([term])
+        program = self._programs[term]
+        done = program.evaluate(columns, known)
+        left, _ = program.left(done, [0])
         read = {name for name, place in program.names.items() if place in left}
         if read:
             raise ReadOpenValue(self._origins(read))
-        return program.size * (FIXED + max(len(mask) for mask in open_at.values()))
+        return done.values[program.roots[0]]
 
     def _origins(self, names: set[str]) -> frozenset[str]:
         """The variables whose start values may have come to be those of ``names``."""
@@ -254,3 +290,27 @@ class OpenValues:
         while more := {n for name in found for n in self._reads[name] if n in self._reads} - found:
             found |= more
         return frozenset(found & set(self._left))
+
+
+class _Layers:
+    """What ``formula`` (framed) says, by step: conditions that it needs, and the terms that the rest of it reads."""
+
+    def __init__(self, formula: FNode, names: set[str]) -> None:
+        self._conditions: dict[int, list[FNode]] = {}
+        self.others: dict[int, list[FNode]] = {}
+        todo = [formula]
+        while todo:
+            part = todo.pop()
+            if part.is_and() and arguments_of(part) == tuple(part.args()):
+                todo += part.args()
+                continue
+            places = {unframed(symbol) for symbol in symbols_of(part)}
+            whole = len({step for _, step in places}) == 1 and all(name in names for name, _ in places)
+            kept = self._conditions if whole and part.get_type().is_bool_type() else self.others
+            for step, terms in _single_steps([part], names).items():
+                kept.setdefault(step, []).extend(terms)
+        self.steps = max([*self._conditions, *self.others], default=-1) + 1
+
+    def condition(self, step: int) -> FNode:
+        """What has to hold at ``step``."""
+        return conjunction(self._conditions.get(step, []))

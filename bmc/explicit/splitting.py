@@ -16,7 +16,7 @@ import pysmt.operators as op
 from pysmt.fnode import FNode
 
 from bmc.explicit.rows import Layout, Numbering, Rows
-from bmc.explicit.vectors import Column, Operator, arguments_of, bits_of, operator, walk, word
+from bmc.explicit.vectors import Column, Operator, Program, arguments_of, bits_of, operator, walk, word
 
 Known = Column | None
 """In which rows a value is known; None: in all."""
@@ -114,6 +114,50 @@ class PartialProgram:
             decides += [mask, np.where(mask, value, np.zeros(1, value.dtype))]
         return open_at, decides
 
+    def seeing(self, own: Sequence[int], later: Sequence[int]) -> _Seeing:
+        """The largest terms, but for connectives and choices, that read a place of ``own`` and none of ``later``."""
+        reads = [0] * len(self._order)
+        for place in later:
+            reads[place] |= 2
+        for place in own:
+            reads[place] |= 1
+        below: dict[int, tuple[int, ...]] = {}
+        kinds: dict[int, int] = {}
+        for place, kind, _, arguments in self._operations:
+            below[place], kinds[place] = arguments, kind
+            for argument in arguments:
+                reads[place] |= reads[argument]
+        found: dict[int, None] = {}
+        todo = list(dict.fromkeys(self.roots))
+        seen = set(todo)
+        while todo:
+            place = todo.pop()
+            if not reads[place] & 1:
+                continue
+            if reads[place] == 1 and kinds.get(place) not in _CONNECTIVES:
+                found[place] = None
+                continue
+            fresh = [a for a in dict.fromkeys(below.get(place, ())) if a not in seen]
+            seen.update(fresh)
+            todo += fresh
+        others: dict[int, None] = {}
+        todo = list(found)
+        seen = set(todo)
+        while todo:
+            place = todo.pop()
+            for argument in below.get(place, ()):
+                if not reads[argument] and argument not in self._constants:
+                    others[argument] = None
+                elif reads[argument] and argument not in seen:
+                    seen.add(argument)
+                    todo.append(argument)
+        names = [f"other#{number}" for number in range(len(others))]
+        leaves = {self._order[place]: name for place, name in zip(others, names, strict=True)}
+        given = {place: name for name, place in self.names.items()}
+        leaves.update((self._order[place], given[place]) for place in own)
+        program = Program([self._order[place] for place in found], leaves)
+        return _Seeing(list(found), list(others), names, program)
+
     def _branch(self, done: Evaluation, condition: int, position: int, here: Column) -> Column:
         """The rows of ``here`` in which this branch of a choice may be taken."""
         value, sure = done.values[condition], done.known[condition]
@@ -130,6 +174,7 @@ class Evaluation:
 
 
 _NEUTRAL = (op.AND, op.OR)
+_CONNECTIVES = frozenset((op.AND, op.OR, op.NOT, op.IMPLIES, op.IFF, op.ITE))
 _ABSORBED = (op.BV_AND, op.BV_MUL)
 
 
@@ -207,6 +252,7 @@ class Splitter:
         names = self.program.names
         self._places = [[names[name] for name in rows.columns if name in names] for rows in variables]
         self._roots = range(len(roots))
+        self._terms: dict[int, _Seeing] = {}
         self._together = max(1, CELLS // (self.program.size + 1))
 
     def split(
@@ -221,7 +267,9 @@ class Splitter:
         kept = yield from self._reduced(given, [(np.arange(size), [nothing] * len(self._variables))], 0)
         for place in range(len(self._variables)):
             if any(part.needed[place].any() for part in kept):
-                more = [piece for part in kept for piece in self._extended(part, place)]
+                more: list[tuple[Column, list[Column]]] = []
+                for part in kept:
+                    more += yield from self._extended(given, part, place)
                 kept = yield from self._reduced(given, more, place + 1)
                 if sum(len(part.source) for part in kept) > most:
                     raise TooManyCases
@@ -309,22 +357,89 @@ class Splitter:
             needed.append(mask[kept])
         return _Part(source[kept], [choice[kept] for choice in choices], needed)
 
-    def _extended(self, part: _Part, place: int) -> list[tuple[Column, list[Column]]]:
-        """Each row with every value of the variable at ``place`` where it is needed, in parts of a bearable size."""
-        repeats = np.where(part.needed[place], len(self._variables[place]), 1)
-        ends = np.cumsum(repeats)
-        found = []
+    def _extended(self, given: _Given, part: _Part, place: int) -> _Extending:
+        """Each row with one value of each class of the variable at ``place`` where it is needed, in bearable parts.
+
+        Of two values of a class no term that is known with this variable sees a difference in the row.
+        """
+        needed = np.flatnonzero(part.needed[place])
+        counts = np.ones(len(part.source), np.int64)
+        classes: list[Column] = []
+        contexts = np.zeros(0, np.int64)
+        for first in range(0, len(needed), self._together):
+            rows = needed[first : first + self._together]
+            yield self.work(len(rows))
+            spent, context, found = self._classes(given, part, place, rows)
+            yield spent
+            contexts = np.concatenate([contexts, context + len(classes)])
+            classes += found
+        sizes = np.array([len(one) for one in classes], np.int64)
+        offsets = np.cumsum(sizes) - sizes
+        flat = np.concatenate([np.zeros(0, np.int64), *classes])
+        counts[needed] = sizes[contexts]
+        begins = np.zeros(len(counts), np.int64)
+        begins[needed] = offsets[contexts]
+        ends = np.cumsum(counts)
+        pieces = []
         first = 0
-        while first < len(repeats):
+        while first < len(counts):
             before = int(ends[first - 1]) if first else 0
             last = max(first + 1, int(np.searchsorted(ends, before + self._together, side="right")))
-            counts = repeats[first:last]
-            rows = np.repeat(np.arange(first, last), counts)
+            here = counts[first:last]
+            rows = np.repeat(np.arange(first, last), here)
+            inside = np.arange(len(rows)) - np.repeat(ends[first:last] - here - before, here)
             more = [choice[rows] for choice in part.choices]
-            more[place] = np.arange(len(rows)) - np.repeat(ends[first:last] - counts - before, counts)
-            found.append((part.source[rows], more))
+            chosen = np.zeros(len(rows), np.int64)
+            varied = part.needed[place][rows]
+            chosen[varied] = flat[begins[rows[varied]] + inside[varied]]
+            more[place] = chosen
+            pieces.append((part.source[rows], more))
             first = last
-        return found
+        return pieces
+
+    def _classes(self, given: _Given, part: _Part, place: int, rows: Column) -> tuple[int, Column, list[Column]]:
+        """The work done; for each of ``rows`` the number of its classes of values; and these, the first of each class.
+
+        Rows in which the terms that see the variable see the same of everything else have the same classes.
+        """
+        terms = self._seeing(place)
+        table = self._variables[place]
+        done = self._evaluated(given, part.source[rows], [choice[rows] for choice in part.choices], place)
+        open_at, _ = self.program.left(done, self._roots)
+        matters = [open_at.get(term, _NOWHERE) for term in terms.places]
+        unknown = _NOWHERE
+        others = []
+        for leaf in terms.others:
+            others.append(done.values[leaf])
+            sure = done.known[leaf]
+            if sure is not None:
+                unknown = unknown | ~sure
+        if unknown.any():
+            return 0, np.zeros(len(rows), np.int64), [np.arange(len(table))]
+        shape = (len(rows),)
+        kept = [np.broadcast_to(column, shape) for column in (*matters, *others)]
+        first, context = _groups(kept, len(rows))
+        columns = {name: kept[len(matters) + number][first][:, None] for number, name in enumerate(terms.names)}
+        columns.update((name, column[None, :]) for name, column in table.columns.items())
+        size = (len(first), len(table))
+        told = []
+        for value, mask in zip(terms.program(columns), kept[: len(matters)], strict=True):
+            told.append(np.where(mask[first][:, None], value, np.zeros(1, value.dtype)))
+        flat = [np.broadcast_to(value, size).ravel() for value in told]
+        source = np.repeat(np.arange(size[0]), size[1])
+        found = first_of_each([source, *flat], np.ones(len(source), bool))
+        ends = np.searchsorted(found // size[1], np.arange(size[0] + 1))
+        values = found % size[1]
+        classes = [values[ends[n] : ends[n + 1]] for n in range(size[0])]
+        return (terms.program.size + 1) * (size[0] * size[1] + FIXED), context, classes
+
+    def _seeing(self, place: int) -> _Seeing:
+        """The terms that see the variable at ``place`` and no later one."""
+        if place not in self._terms:
+            self._terms[place] = self.program.seeing(
+                self._places[place], [p for q in self._places[place + 1 :] for p in q]
+            )
+        return self._terms[place]
 
 
 @dataclass(frozen=True)
@@ -342,6 +457,17 @@ class _Part:
     needed: list[Column]
 
 
+@dataclass(frozen=True)
+class _Seeing:
+    """Terms that see one variable, by their ``places``, as a ``program``; what else they read: ``others``, by name."""
+
+    places: list[int]
+    others: list[int]
+    names: list[str]
+    program: Program
+
+
+_Extending = Generator[int, None, list[tuple[Column, list[Column]]]]
 _Reducing = Generator[int, None, list[_Part]]
 
 
@@ -352,22 +478,26 @@ def _joined(parts: Sequence[Sequence[Column]]) -> list[Column]:
 def first_of_each(columns: Sequence[Column], among: Column) -> Column:
     """The rows of ``among`` (a mask) that no earlier one equals in all ``columns``, which may have to be broadcast."""
     rows = np.flatnonzero(among)
+    first, _ = _groups([column if len(column) == 1 else column[rows] for column in columns], len(rows))
+    return rows[first]
+
+
+def _groups(columns: Sequence[Column], size: int) -> tuple[Column, Column]:
+    """The first of the rows that are equal in all ``columns``, in order; for each row the number of its group."""
     fields: list[tuple[str, int]] = []
     parts: list[Column] = []
     for values in columns:
-        if len(values) == 1:
-            continue
-        part = values[rows]
-        if not len(part) or (part == part[0]).all():
+        part = values
+        if len(part) <= 1 or (part == part[0]).all():
             continue
         if part.dtype == object:
             _, part = np.unique(part, return_inverse=True)
         fields.append((str(len(fields)), 0 if part.dtype == bool else 8 * part.itemsize))
         parts.append(part)
     if not parts:
-        return rows[:1]
+        return np.arange(min(size, 1)), np.zeros(size, np.int64)
     layout = Layout(fields)
-    numbers = Numbering(layout.width)
-    keys = numbers.add(layout.pack(parts))
-    _, first = np.unique(keys, return_index=True)
-    return rows[np.sort(first)]
+    numbers = Numbering(layout.width).add(layout.pack(parts))
+    first = np.full(int(numbers.max()) + 1, size)
+    np.minimum.at(first, numbers, np.arange(size))
+    return first, numbers

@@ -280,10 +280,7 @@ class ByCases:
             np.where(k, v, np.zeros(1, v.dtype)) for v, k in zip(cases.values[1:last], cases.known[1:last], strict=True)
         ]
         open_next = {var.name: ~known for var, known in zip(states, cases.known[1:last], strict=True)}
-        told = np.ones(len(cases.source), bool)
-        for known in cases.known[last:]:
-            told &= known
-        return FoundSteps(cases.source, choice, nexts, open_next, cases.known[0], told)
+        return FoundSteps(cases.source, choice, nexts, open_next, cases.known[0])
 
     def _number(self, columns: Sequence[Column], size: int) -> Column:
         return self._numbers.add([np.broadcast_to(key, (size,)) for key in self._layout.pack(columns)])

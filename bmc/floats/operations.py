@@ -10,11 +10,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
 
 import pysmt.operators as op
 from pysmt.fnode import FNode
-from pysmt.formula import FormulaManager
 from pysmt.shortcuts import FALSE, TRUE, get_env
 
 from bmc.floats.format import FLOAT64, Format, canonical, nearest, number, pattern
@@ -56,12 +54,13 @@ ENDLESS = 32
 """The remainder by a variable of more bits makes a circuit that no solver gets to the end of."""
 ARITHMETIC = frozenset(["add", "subtract", "multiply", "divide", "remainder", "root"])
 """The operations with large circuits."""
-_KNOWN: WeakKeyDictionary[FormulaManager, dict[FNode, Operation]] = WeakKeyDictionary()
-"""The operations of each pysmt environment, forgotten with it."""
+_ATTRIBUTE = "floating operations"
+"""Where a formula manager keeps its operations: they are forgotten with it, and found without delay."""
 
 
 def _operations() -> dict[FNode, Operation]:
-    return _KNOWN.setdefault(get_env().formula_manager, {})
+    known: dict[FNode, Operation] = vars(get_env().formula_manager).setdefault(_ATTRIBUTE, {})
+    return known
 
 
 def remember(term: FNode, operation: Operation) -> None:

@@ -7,6 +7,7 @@ from chaincover.chain import NO_WAY_TO_FINAL, UNREACHABLE
 from chaincover.known import Known, Proof
 from chaincover.orderings.bound import order_bound
 from chaincover.orderings.protocol import Limit
+from chaincover.weights import INIT, Edge
 
 LAST_WORK = 1.0
 """Work for the bound on the chains through fewer goals than were sought."""
@@ -34,7 +35,7 @@ def certificate_of(known: Known, proof: Proof) -> Certificate:
         overlap=known.problem.overlap,
         invariants=tuple(inv.name for inv in invariants),
         formulas={inv.name: formula_text(inv.formula) for inv in invariants if inv.where is None},
-        edges=tuple(EdgeFact(a, b, steps) for (a, b), steps in sorted(kept.edges.items())),
+        edges=tuple(EdgeFact(a, b, steps) for (a, b), steps in sorted(_edges(known, kept).items())),
         paths=tuple(PathFact(path, steps) for path, steps in sorted(kept.paths.items())),
         order_bound=kept.order_bound,
         refuted=kept.refuted,
@@ -44,6 +45,17 @@ def certificate_of(known: Known, proof: Proof) -> Certificate:
         no_way_to_end=_uncoverable(known, NO_WAY_TO_FINAL),
         conflicts=(known.targets,) if known.no_chain and len(known.targets) > 1 else (),
     )
+
+
+def _edges(known: Known, proof: Proof) -> dict[Edge, int]:
+    """A lower bound for every edge between the goals of ``proof``: what is proved, else what holds of any run."""
+    if known.chain is None:
+        return {}
+    problem, goals = known.problem, proof.goals
+    trivial = {(INIT, goal): 0 for goal in goals}
+    trivial |= {(a, b): problem.length(a) if problem.forbid else 0 for a in goals for b in goals if a != b}
+    trivial |= {(goal, problem.end): problem.length(goal) for goal in goals} or {(INIT, problem.end): 0}
+    return {edge: proof.edges.get(edge, least) for edge, least in trivial.items()}
 
 
 def _uncoverable(known: Known, status: str) -> tuple[str, ...]:

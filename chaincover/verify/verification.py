@@ -164,7 +164,7 @@ class Checks:
     def all_runs(self) -> Line:
         """The search over all runs shorter than the bound, where the states are few."""
         proof, lower = self.document.certificate, self.document.bounds.lower
-        left_out = OPEN if proof is not None and proof.exhausted > 0 else NOTE
+        left_out = OPEN if proof is not None and proof.exhausted > 0 and proof.order_bound < lower else NOTE
         if self.watch is None:
             return Line(ALL_RUNS, left_out, "not done: too many states or inputs")
         table = self.watch.table

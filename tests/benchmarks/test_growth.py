@@ -37,7 +37,7 @@ def test_every_axis_is_measured_and_kept(tmp_path: Path, monkeypatch: pytest.Mon
         return list(run.MEASURES[name](*json.loads(json.dumps(arguments))))
 
     monkeypatch.setattr(run, "in_process", here)
-    arguments = ["--folder", str(tmp_path), "--no-plots", "--runs", "1", "-o", str(tmp_path / "tables.md")]
+    arguments = ["--folder", str(tmp_path), "--no-plots", "-o", str(tmp_path / "tables.md")]
     done = CliRunner().invoke(run.main, arguments)
     assert done.exit_code == 0, done.output
     found = points.read(tmp_path / run.FILE)

@@ -282,7 +282,6 @@ def test_the_search_over_whole_chains_finds_what_no_lengthening_of_one_order_can
         one_order = generate(problem, Options(bound=4, engine="sat", repair="none"))
     assert one_order.chain is None
     assert set(statuses(one_order).values()) <= {"not-within-bound", "unreachable"}
-    assert "the graph has a covering path" in one_order.verdicts[0].detail
     result = generate(problem, Options(bound=4, engine="sat"))
     assert result.chain is not None
     assert result.bounds.minimal

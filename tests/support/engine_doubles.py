@@ -46,7 +46,7 @@ class Trying:
         self._z3 = choose_engine("z3") if solver else None
         self._samplings: dict[int, tuple[TransitionSystem, Sampling]] = {}
         self.before = before
-        self.cost = Cost()
+        self.cost = Cost() if self._z3 is None else self._z3.cost
         self.trials, self.solved, self.open = 0, 0, 0
 
     def tries(self, system: TransitionSystem) -> bool:
@@ -154,6 +154,7 @@ class NoRandomRuns:
 
     def __init__(self, *given: object) -> None:
         self.upper: dict[Edge, int] = {}
+        self.tests: dict[str, Run] = {}
 
     def runs(self) -> Iterator[Run]:
         return iter(())

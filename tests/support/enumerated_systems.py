@@ -101,15 +101,19 @@ def placed(formulas: Sequence[FNode]) -> list[FNode]:
     return [f.substitute({s: framed(s, 0) for s in f.get_free_variables()}) for f in formulas]
 
 
-def check_graph(system: TransitionSystem, formulas: Sequence[FNode], graph: StateGraph) -> None:
+def check_graph(
+    system: TransitionSystem, formulas: Sequence[FNode], graph: StateGraph, framed_formulas: Sequence[FNode] = ()
+) -> None:
     """The runs of ``system`` and those of ``graph`` are the same, but for inputs that nothing tells apart.
 
     Each reachable state of the system, with all its values, goes with one of the graph: what ``formulas`` say is the
     same in both, every allowed input leads to states that go together, and so does every step of the graph.
     ``formulas`` are over plain symbols of one step; where they read an input, they count only where a step is allowed.
+    ``framed_formulas`` read the state at steps 0 and 1, and the input at step 0.
     """
     simulator = Simulator(system)
     told = compile_formulas(formulas)
+    over_step = compile_formulas(framed_formulas)
     inputs = {var.name for var in system.inputs}
     on_states = [
         place for place, f in enumerate(formulas) if not inputs & {s.symbol_name() for s in f.get_free_variables()}
@@ -146,6 +150,10 @@ def check_graph(system: TransitionSystem, formulas: Sequence[FNode], graph: Stat
             assert simulator.allowed(state, values)
             assert matches(simulator.step(state, values), after)
             assert seen(state, values) == seen(shadow, values)
+            following = simulator.step(state, values)
+            other_after = {**following, **{name: graph.states[after][name] for name in shown}}
+            runs = [_framed(state, values, following), _framed(shadow, values, other_after)]
+            assert over_step(runs[0]) == over_step(runs[1])
             effects.setdefault((seen(state, values), after), []).append(values)
         for values in every:
             if simulator.allowed(state, values):
@@ -158,6 +166,11 @@ def check_graph(system: TransitionSystem, formulas: Sequence[FNode], graph: Stat
                 done.update((tuple(following.values()), after) for after in fresh)
                 todo += [(following, after) for after in fresh]
     assert {number for _, number in done} == set(range(len(graph.states)))
+
+
+def _framed(state: Valuation, inputs: Valuation, after: Valuation) -> Valuation:
+    at_step = {f"{name}@0": value for part in (state, inputs) for name, value in part.items()}
+    return {**at_step, **{f"{name}@1": value for name, value in after.items()}}
 
 
 def _domain(system: TransitionSystem) -> tuple[list[str], list[tuple[int, ...]]]:

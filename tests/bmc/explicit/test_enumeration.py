@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from machines import Case, random_machine
 from pysmt.fnode import FNode
-from pysmt.shortcuts import BV, And, Ite, Not
+from pysmt.shortcuts import BV, TRUE, And, Iff, Ite, Not
 from random_systems import random_case
 
 from bmc.errors import LimitReached
@@ -82,6 +82,23 @@ def test_nothing_that_can_be_told_apart_is_missing(each_by_itself: bool, seed: i
         graph = enumerated(system, placed(formulas), PLENTY)
     assert graph is not None
     check_graph(system, formulas, graph)
+
+
+@pytest.mark.slow
+@given(seed=st.integers(0, 1 << 30), apart=st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_what_is_told_of_two_steps_does_not_depend_on_open_values(seed: int, apart: bool) -> None:
+    """Conditions at two steps, as those of a goal, and terms that read both steps."""
+    system, _ = random_system(seed, open_values=True)
+    _, (first, second, *_) = next(found for n in range(1000) if len((found := random_system(seed + n, True))[1]) == 2)
+    inputs = {var.name for var in system.inputs}
+    read = [symbol for symbol in second.get_free_variables() if symbol.symbol_name() in inputs]
+    later = second.substitute({s: TRUE() if s.get_type().is_bool_type() else BV(1, 2) for s in read})
+    join = And if apart else Iff
+    formula = join(at(first, 0), at(later, 1))
+    graph = enumerated(system, [formula], PLENTY)
+    assert graph is not None
+    check_graph(system, [], graph, [formula])
 
 
 @given(seed=st.integers(0, 1 << 30), portion=st.integers(50_000, 5_000_000))

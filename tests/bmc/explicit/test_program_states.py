@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from c_support import own_environment, read
+import pytest
+from c_support import fresh_environment, own_environment, read
+from chaincover.reductions.sliced import sliced
+from command_line import MODELS
 from enumerated_systems import placed
 from pysmt.fnode import FNode
 
@@ -12,9 +15,11 @@ from bmc.explicit.enumeration import Enumeration, enumerated, reachability_invar
 from bmc.formulas.evaluate import compile_formulas
 from bmc.system.simulation import Simulator
 from bmc.system.transition import TransitionSystem
+from chaincover.project.load import load
+from chaincover.project.project_file import read_project
 
 __all__ = ["own_environment"]
-PLENTY = 1_000_000_000
+PLENTY = 2_000_000_000
 
 SWITCH = """
 typedef unsigned char u8;
@@ -148,3 +153,16 @@ def test_a_timer_of_sixteen_bits_that_counts_on(tmp_path: Path) -> None:
     assert found.graph is not None
     assert len(found.graph.states) == 136_607
     assert found.states == 136_607
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "states"), [("boiler", 9), ("gate", 3_926), ("lubricator", 786_508)])
+def test_bundled_models_that_used_to_be_too_large(name: str, states: int) -> None:
+    """Sensors of 8 bits that are compared with each other, 30 open memories, and a timer of 16 bits."""
+    fresh_environment()
+    controller = load(read_project(str(MODELS / name)))
+    system = sliced(controller.system, controller.goals, controller.final)
+    found = Enumeration(system, [goal.antecedent for goal in controller.goals])
+    found.advance(PLENTY)
+    assert found.graph is not None
+    assert len(found.graph.states) == states

@@ -219,7 +219,7 @@ REFUSED = [
     Bad("output-is-a-file", 2, ("generate", "c.c", *REACH, "-o", "c.c"), "c.c: cannot write results", "-o DIR", OK),
     Bad("output-below-a-file", 2, ("generate", "c.c", *REACH, "-o", "c.c/o"), "c.c/o: cannot write", "-o DIR", OK),
     Bad("graph-below-a-file", 2, ("graph", "c.c", *REACH, "-o", "c.c/g.json"), "c.c: cannot write", "-o DIR", OK),
-    Bad("init-below-a-file", 2, ("init", "c.c", "-o", "c.c/p.toml"), "c.c/p.toml: cannot write", "another place", OK),
+    Bad("init-below-a-file", 74, ("init", "c.c", "-o", "c.c/p.toml"), "c.c/p.toml: cannot write", "another place", OK),
     Bad("gcc-refuses", 3, ("generate", "c.c", *REACH), "c.c:7:14: the C compiler refuses", "cc -c", GCC_REFUSES, True),
     Bad("gcc-refuses-check", 3, ("check", "c.c"), "c.c:7:14: the C compiler refuses", "cc -c", GCC_REFUSES, True),
 ]

@@ -250,7 +250,7 @@ def test_graphs_on_disk_are_kept_apart(tmp_path: Path) -> None:
     write(tmp_path)
     cache = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
     for hold in (1, 2, 3, 2):
-        given = ("generate", ".", "--exclude", "short_press", "--hold", hold, "--json")
+        given = ("generate", ".", "--exclude", "short_press", "--hold", hold, "--engine", "sat", "--json")
         outcome = chaincover(*given, "-o", f"out{hold}", cwd=tmp_path, **cache)
         alone = chaincover(*given, "-o", "alone", "--no-cache", cwd=tmp_path)
         assert outcome.code == 0

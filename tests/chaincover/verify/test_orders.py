@@ -90,9 +90,10 @@ def test_every_edge_needs_a_bound() -> None:
     certificate = random_certificate(random.Random(0), 3)
     for fact in certificate.edges:
         rest = tuple(other for other in certificate.edges if other != fact)
-        line = order_bound(replace(certificate, edges=rest), Clock(Limits()))
+        line = order_bound(replace(certificate, edges=rest, order_bound=1), Clock(Limits()))
         assert line.verdict == WRONG
         assert line.details == (f"the certificate has no bound for {fact.source} -> {fact.target}",)
+        assert order_bound(replace(certificate, edges=rest, order_bound=0), Clock(Limits())).verdict == HOLDS
 
 
 @pytest.mark.parametrize(
