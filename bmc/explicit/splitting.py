@@ -408,12 +408,9 @@ class Splitter:
         open_at, _ = self.program.left(done, self._roots)
         matters = [open_at.get(term, _NOWHERE) for term in terms.places]
         unknown = _NOWHERE
-        others = []
-        for leaf in terms.others:
-            others.append(done.values[leaf])
-            sure = done.known[leaf]
-            if sure is not None:
-                unknown = unknown | ~sure
+        others = [done.values[leaf] for leaf in terms.others]
+        for sure in (done.known[leaf] for leaf in terms.others):
+            unknown = unknown if sure is None else unknown | ~sure
         if unknown.any():
             return 0, np.zeros(len(rows), np.int64), [np.arange(len(table))]
         shape = (len(rows),)
@@ -422,10 +419,10 @@ class Splitter:
         columns = {name: kept[len(matters) + number][first][:, None] for number, name in enumerate(terms.names)}
         columns.update((name, column[None, :]) for name, column in table.columns.items())
         size = (len(first), len(table))
-        told = []
+        flat = []
         for value, mask in zip(terms.program(columns), kept[: len(matters)], strict=True):
-            told.append(np.where(mask[first][:, None], value, np.zeros(1, value.dtype)))
-        flat = [np.broadcast_to(value, size).ravel() for value in told]
+            seen = np.where(mask[first][:, None], value, np.zeros(1, value.dtype))
+            flat.append(np.broadcast_to(seen, size).ravel())
         source = np.repeat(np.arange(size[0]), size[1])
         found = first_of_each([source, *flat], np.ones(len(source), bool))
         ends = np.searchsorted(found // size[1], np.arange(size[0] + 1))

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from c_support import fresh_environment, own_environment, read
-from chaincover.reductions.sliced import sliced
 from command_line import MODELS
 from enumerated_systems import placed
 from pysmt.fnode import FNode
@@ -161,8 +160,7 @@ def test_bundled_models_that_used_to_be_too_large(name: str, states: int) -> Non
     """Sensors of 8 bits that are compared with each other, 30 open memories, and a timer of 16 bits."""
     fresh_environment()
     controller = load(read_project(str(MODELS / name)))
-    system = sliced(controller.system, controller.goals, controller.final)
-    found = Enumeration(system, [goal.antecedent for goal in controller.goals])
+    found = Enumeration(controller.system, [goal.antecedent for goal in controller.goals])
     found.advance(PLENTY)
     assert found.graph is not None
     assert len(found.graph.states) == states
