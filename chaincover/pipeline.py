@@ -131,7 +131,7 @@ def _result(board: Board, known: Known, stopped_by: str) -> ChainResult:
             board.ordered_by,
             board.limits.spent,
             board.cached,
-            known.enumerated is not None and board.options.bound is None,
+            known.graph.exact,
             "" if known.enumerated is not None else board.not_enumerated,
         ),
     )

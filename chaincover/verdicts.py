@@ -146,7 +146,7 @@ class _Verdicts:
 
     def _apart(self, a: str, b: str) -> bool:
         """Whether two goals are proved to exclude each other, by exact distances."""
-        exact = self._known.enumerated is not None and self._options.bound is None
+        exact = self._graph.exact
         weights = self._graph.weights
         return exact and (a, b) not in weights and (b, a) not in weights
 

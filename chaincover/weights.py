@@ -24,7 +24,8 @@ class ReachGraph:
     distance not proved impossible: equal to the weight where that is exact. ``unknown`` lists the edges at which the
     solver gave up: their lower bound is frozen there. ``unsatisfiable`` goals have no satisfying run from any state.
     All distances up to ``depth`` have been asked; ``seconds`` is the time that took. ``upper`` holds the steps in which
-    runs were seen to make edges, which may be more than ``depth``, and more than the edge needs.
+    runs were seen to make edges, which may be more than ``depth``, and more than the edge needs. ``exact``: the
+    weights are those of all reachable states, and an edge without weight is proved impossible.
     """
 
     goals: tuple[str, ...]
@@ -37,6 +38,7 @@ class ReachGraph:
     queries: int
     seconds: float
     upper: Mapping[Edge, int] = field(default_factory=dict)
+    exact: bool = False
 
     @property
     def nodes(self) -> tuple[str, ...]:

@@ -80,6 +80,7 @@ class EnumeratedGraphBuilder:
             depth=self.depth,
             queries=0,
             seconds=self._seconds,
+            exact=self.complete and self._limit is None,
         )
 
     def _go_on(self, until: float) -> None:

@@ -40,7 +40,8 @@ def grow(board: Board) -> None:
             growth.extend()
         finally:
             growth.keep()
-            board.tell(graph=growth.graph)
+            if not board.known.graph.exact:
+                board.tell(graph=growth.graph)
         graph = growth.graph.possible
         board.say(f"graph: K = {graph.depth}, {len(graph.weights)} of {len(graph.lower)} edges")
         never = [name for name in growth.graph.unsatisfiable if name in board.known.targets]

@@ -95,7 +95,7 @@ class Learner:
     def _take_distances(self, known: Known) -> None:
         """What is known of single edges by now. On enumerated states an edge without weight is proved impossible."""
         graph = known.target_graph
-        exact = known.enumerated is not None and self._board.options.bound is None
+        exact = graph.exact
         for edge, least in graph.lower.items():
             if exact and edge not in graph.weights:
                 self._edges.pop(edge, None)
