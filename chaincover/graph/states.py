@@ -109,4 +109,5 @@ def _within(graph: ReachGraph, bound: int | None) -> ReachGraph:
     """``graph`` without the weights above ``bound``."""
     if bound is None:
         return graph
-    return replace(graph, weights={edge: w for edge, w in graph.weights.items() if w <= bound}, depth=bound, exact=False)
+    kept = {edge: weight for edge, weight in graph.weights.items() if weight <= bound}
+    return replace(graph, weights=kept, depth=bound, exact=False)

@@ -19,7 +19,16 @@ from chaincover.pipeline import generate
 def test_states_that_are_too_many_are_left_to_the_solver(monkeypatch: pytest.MonkeyPatch) -> None:
     listed = generate(problem_of(cruise(), PROPERTIES, RESTED))
     assert (listed.graph.queries, listed.answered.exact) == (0, True)
-    monkeypatch.setattr(states, "state_graph", lambda *given: None)
+
+    class TooMany:
+        """An enumeration that ends without all states."""
+
+        graph, done, states, reason = None, True, 0, "too many"
+
+        def __init__(self, *given: object) -> None:
+            pass
+
+    monkeypatch.setattr(states, "Enumeration", TooMany)
     asked = generate(problem_of(cruise(), PROPERTIES, RESTED))
     assert not asked.answered.exact
     assert asked.graph.queries > 0
