@@ -176,13 +176,12 @@ text = "p: cover(mode == 1)"
 """
 
 
-@pytest.mark.parametrize(("ticks", "length", "states"), [(1, 6, 6), (3, 9, 10)])
-def test_a_program_with_unread_floats(ticks: int, length: int, states: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("ticks", "length"), [(1, 6), (3, 9)])
+def test_a_program_with_unread_floats(ticks: int, length: int, tmp_path: Path) -> None:
     write_files(tmp_path, {"c.c": CODE, "chaincover.toml": PROJECT})
     given = ("--hold", ticks, "--json", "--no-cache", "-o", "out")
     found = chaincover("generate", ".", *given, cwd=tmp_path).json
     assert (found["bounds"]["length"], found["bounds"]["minimal"]) == (length, True)
-    assert f"one of {states} reachable states" in found["certificate"]["invariants"]
     inputs = [row["inputs"] for row in found["chain"]["steps"]]
     assert all((row["junk"], row["other"]) == (0.0, 2.0) for row in inputs)
     assert chaincover("replay", ".", "out", cwd=tmp_path).code == 0

@@ -9,6 +9,7 @@ import pytest
 from drawn_seeds import seeds
 from enumerated import least_run
 from live_systems import CONSTANT, DEAD, padded_case
+from problems import problem_of
 from pysmt.shortcuts import BV, TRUE, Symbol
 from pysmt.typing import BVType
 from random_systems import random_case
@@ -22,7 +23,8 @@ from bmc.system.transition import Condition, StateVariable, TransitionSystem, Va
 from chaincover.options import Options
 from chaincover.partition.several import generate_several
 from chaincover.pipeline import generate
-from chaincover.reductions.slicing import on_whole, plain_symbols, sliced
+from chaincover.reductions.slicing import plain_symbols, sliced
+from chaincover.replay.judge import on_whole
 from properties.goal import Goal
 
 BYTE = ValueType("byte", 8)
@@ -63,18 +65,18 @@ def test_least_lengths_are_those_of_the_whole(seed: int) -> None:
 
 
 @seeds(9)
-@pytest.mark.parametrize("explore", [0, 100_000])
-def test_a_chain_is_as_long_as_a_search_over_the_whole_says(seed: int, explore: int) -> None:
+@pytest.mark.parametrize("engine", ["sat", "auto"])
+def test_a_chain_is_as_long_as_a_search_over_the_whole_says(seed: int, engine: str) -> None:
     case = padded_case(seed, goals=3, longest=2)
     whole = least_run(case.system, case.goals, case.final)
-    result = generate(case.system, case.goals, case.final, Options(explore=explore, bound=12))
+    result = generate(problem_of(case.system, case.goals, case.final), Options(engine=engine, bound=12, effort=0.3))
     if whole.run is None:
         assert not result.complete
     elif result.chain is None:
-        assert explore == 0
+        assert engine == "sat"
     elif result.complete:
         assert result.bounds.lower <= whole.run.length <= result.chain.length
-        assert explore == 0 or result.chain.length == whole.run.length
+        assert engine == "sat" or result.chain.length == whole.run.length
     if result.chain is not None:
         assert result.chain.run.states[0].keys() == {v.name for v in case.system.state}
 
@@ -124,11 +126,11 @@ def test_a_consequent_is_judged_on_all_that_it_reads() -> None:
     system = TransitionSystem("judged", state, ())
     goal = Goal("two", framed(count, 0).Equals(BV(2, 8)), framed(seen, 1).Equals(BV(2, 8)), 1)
     assert [v.name for v in sliced(system, [goal], None).state] == ["sl_count", "sl_seen"]
-    result = generate(system, [goal], None)
+    result = generate(problem_of(system, [goal], None))
     assert result.chain is not None
     assert result.chain.hits[0].consequent_held is True
     assert result.chain.run.states[-1] == {"sl_count": 3, "sl_seen": 2, "sl_dead": 3}
-    several = generate_several(system, [goal], None)
+    several = generate_several(problem_of(system, [goal], None))
     assert several.results[0].chain == result.chain
 
 
@@ -139,7 +141,7 @@ def test_asserts_are_judged_on_the_whole() -> None:
     system = TransitionSystem("asserted", state, (), asserts=asserts)
     goal = Goal("three", framed(count, 0).Equals(BV(3, 8)), None, 0)
     assert [v.name for v in sliced(system, [goal], None).state] == ["sl_count"]
-    chain = generate(system, [goal], None).chain
+    chain = generate(problem_of(system, [goal], None)).chain
     assert chain is not None
     assert [(v.name, v.step) for v in chain.violations] == [("dead stays low", 2)]
 
@@ -151,4 +153,7 @@ def test_a_system_without_anything_to_cut_stays_as_it_is() -> None:
     if not part.invariants:
         assert part == case.system
     assert plain_symbols([framed(observed[0], 4), framed(observed[0], 2)]) == observed[:1]
-    assert on_whole(generate(case.system, [], None), case.system, [], None).chain is not None
+    problem = problem_of(case.system, [], None)
+    chain = generate(problem).chain
+    assert chain is not None
+    assert on_whole(chain, problem).run == chain.run

@@ -11,6 +11,7 @@ from explicit import Explicit
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from machines import random_machine
+from problems import problem_of
 from pysmt.fnode import FNode
 from pysmt.shortcuts import And, Ite
 from random_systems import random_case
@@ -64,9 +65,7 @@ def test_the_search_without_a_list_agrees_with_the_explicit_optimum(seed: int, o
     else:
         case = random_case(seed, goals=3, longest=2)
         system, goals, final = case.system, case.goals, case.final
-    result = generate(
-        system, goals, final, Options(explore=0, exhaust=0, overlap=overlap, bound=5, rounds=5, improve=1)
-    )
+    result = generate(problem_of(system, goals, final), Options(engine="sat", overlap=overlap, bound=5, effort=0.1))
     check_everywhere(system, tuple(f for name in result.invariants if (f := named(system, name)) is not None))
     reference = Explicit(system)
     reached = reference.reachable()

@@ -105,7 +105,6 @@ def test_a_masked_counter_does_not_keep_a_chain_from_init(tmp_path: Path) -> Non
     assert found["goals_depend_on"] == {"state": ["mode"], "inputs": ["press"]}
     outcome = chaincover("generate", ".", "--json", "--no-cache", "-o", "out", cwd=tmp_path).json
     assert (outcome["bounds"]["length"], outcome["bounds"]["minimal"]) == (4, True)
-    assert "one of 4 reachable states" in outcome["certificate"]["invariants"]
     assert outcome["chain"]["steps"][-1]["state"]["calls"] == 4
 
 

@@ -237,7 +237,7 @@ def test_search_keys_and_options(tmp_path: Path) -> None:
     toml = project("[search]\nbound = 2\noverlap = 'forbid'\nordering = 'exact'")
     write_files(tmp_path, {"c.c": GOOD, "chaincover.toml": toml})
     goals = ("--property", "x: cover(n == 3)", "--property", "y: cover(n == 3 && !b)")
-    settings = chaincover("generate", ".", *goals, "--json", cwd=tmp_path)
+    settings = chaincover("generate", ".", *goals, "--engine", "sat", "--json", cwd=tmp_path)
     assert settings.code == 4
     given = settings.json["settings"]
     assert (given["bound"], given["overlap"], given["ordering"]) == (2, "forbid", "exact")
