@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from io import StringIO
 
 import numpy as np
-from pysmt.exceptions import PysmtException
+from pysmt.exceptions import PysmtException, PysmtTypeError
 from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE, And, Not, Or
 from pysmt.smtlib.parser import SmtLibParser
@@ -79,7 +79,7 @@ def assumed(setting: Setting, proof: Certificate | None, listed: Listed | None, 
             given = name in proof.formulas and not name.startswith(
                 CONSTANTS
             )  # what it is used for is less than it says
-            formula = _formula(proof.formulas[name], known) if given else stated_by(name, known)
+            formula = _formula(proof.formulas[name], known) if given else _stated(name, known)
             if formula is None:
                 verdicts[name] = WRONG, "the program states no such invariant"
             else:
@@ -119,6 +119,14 @@ def _quoted(name: str) -> str:
 
 def _sort(var: StateVariable) -> str:
     return f"(_ BitVec {var.type.bits})" if var.type.bits else "Bool"
+
+
+def _stated(name: str, variables: Mapping[str, StateVariable]) -> FNode | None:
+    """As ``stated_by``; None too where the name compares variables of different types."""
+    try:
+        return stated_by(name, variables)
+    except PysmtTypeError:
+        return None
 
 
 def stated_by(name: str, variables: Mapping[str, StateVariable]) -> FNode | None:
