@@ -54,6 +54,7 @@ class _Turns:
     def has_work(self) -> bool:
         """Whether the stage has not ended."""
         if self.stage.for_targets and self._targets != self._board.known.targets:
+            self.end()
             self._begin()
         return not self._greenlet.dead
 
@@ -66,6 +67,11 @@ class _Turns:
             self._greenlet.switch()
         finally:
             limits.pause_after(0.0, None)
+
+    def end(self) -> None:
+        """End the stage where it is paused; what it holds would never be freed otherwise, for a pause hides it."""
+        if not self._greenlet.dead:
+            self._greenlet.throw()
 
     def _run(self) -> None:
         try:
@@ -95,6 +101,15 @@ def take_turns(stages: Sequence[Stage], board: Board) -> None:
     over.
     """
     turns = [_Turns(stage, board) for stage in stages]
+    try:
+        _take_turns(turns, board)
+    finally:
+        for turn in turns:
+            turn.end()
+
+
+def _take_turns(turns: Sequence[_Turns], board: Board) -> None:
+    """``take_turns``, from the first turn on."""
     units = FIRST_TURN
     while True:
         before, spent = board.known, board.limits.spent
