@@ -116,7 +116,13 @@ def test_no_cover_is_dominated_by_another(seed: int) -> None:
         assert a == b or not (a.goals <= b.goals and a.length >= b.length)
 
 
-@pytest.mark.parametrize("model", MODEL_NAMES)
+LONG = {"boiler", "dishwasher", "gate"}
+"""Models with thousands of combinations of state and goals."""
+
+
+@pytest.mark.parametrize(
+    "model", [pytest.param(name, marks=pytest.mark.slow) if name in LONG else name for name in MODEL_NAMES]
+)
 def test_bundled_models(model: str) -> None:
     runs = tomllib.loads((MODELS / model / "expected.toml").read_text())["run"]
     for expected in (run for run in runs if not run.get("several")):
