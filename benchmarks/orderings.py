@@ -85,7 +85,7 @@ def model_instances() -> Iterator[Instance]:
 
 
 def _model_problem(project: Path) -> OrderingProblem | None:
-    controller = load(read_project(str(project)), (), None, (), ())
+    controller = load(read_project(str(project)))
     system = analysis.prepare(controller, choose_engine("z3"))
     options = Options(time_limit=60)
     problem = Problem(system, controller.goals, controller.final)

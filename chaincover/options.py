@@ -8,6 +8,9 @@ from pathlib import Path
 from bmc.engines import NAMES as ENGINES
 from bmc.errors import UsageError
 
+ORDERINGS = ("auto", "exact", "cpsat", "asp", "asp-usc", "asp-bb", "tsp", "local")
+"""The names of the ordering backends (``chaincover.orderings``)."""
+
 HERE = ("cache", "jobs", "scheduler")
 """The options that change where and how fast a result is found, but not the result."""
 

@@ -23,11 +23,10 @@ from chaincover.graph.states import enumerate_states, exact_graph
 from chaincover.known import Board, Known
 from chaincover.limits import Limits
 from chaincover.minimality.claims import certificate_of, proof_of
-from chaincover.minimality.lengths import refute_lengths
 from chaincover.minimality.path_weights import learn_path_weights
 from chaincover.minimality.product import search_product
 from chaincover.minimality.uncoverable import find_invariants, find_tests, prove_unreachable
-from chaincover.minimality.windows import shorten_windows
+from chaincover.minimality.windows import refute_lengths, shorten_windows
 from chaincover.options import Options
 from chaincover.problem import Problem
 from chaincover.profile import Profiler

@@ -109,7 +109,7 @@ class _Verdicts:
         if known.no_chain:
             others = [name for name in known.targets if name != goal]
             apart = [name for name in others if self._apart(goal, name)]
-            which = f"{'' if len(apart) == 1 else 'any of '}{_list(apart)}" if apart else "all of " + _list(others)
+            which = f"{'' if len(apart) == 1 else 'any of '}{listed(apart)}" if apart else "all of " + listed(others)
             if not others:
                 return Verdict(goal, NO_WAY_TO_FINAL, detail=f"{test}; no run goes on to the end: {known.no_chain}")
             return Verdict(goal, EXCLUDED, detail=f"no run covers it together with {which}: {known.no_chain}; {test}")
@@ -133,7 +133,7 @@ class _Verdicts:
         if self._known.no_chain:
             others = [name for name in self._known.targets if name != goal]
             apart = [name for name in others if self._apart(goal, name)]
-            which = f"{'' if len(apart) == 1 else 'any of '}{_list(apart)}" if apart else "all of " + _list(others)
+            which = f"{'' if len(apart) == 1 else 'any of '}{listed(apart)}" if apart else "all of " + listed(others)
             return Verdict(goal, EXCLUDED, detail=f"no run covers it together with {which}: {self._known.no_chain}")
         found = self._by_graph(goal)
         if found is not None:
@@ -191,9 +191,9 @@ class _Verdicts:
         if not others:
             return None
         if any(_gave_up(graph, closed, goal, other) or _gave_up(graph, closed, other, goal) for other in others):
-            detail = f"the solver gave up on whether it goes together with {_list(others)}"
+            detail = f"the solver gave up on whether it goes together with {listed(others)}"
             return Verdict(goal, UNDECIDED, detail=detail)
-        detail = f"no run{self._within()} per goal covers it together with {_list(others)}"
+        detail = f"no run{self._within()} per goal covers it together with {listed(others)}"
         return Verdict(goal, EXCLUDED, detail=detail)
 
     def _so_far(self, goal: str) -> str:
@@ -218,6 +218,7 @@ def undecided_between(graph: ReachGraph, a: str, b: str) -> bool:
     return _gave_up(graph, closed, a, b) or _gave_up(graph, closed, b, a)
 
 
-def _list(names: list[str]) -> str:
-    more = len(names) - MOST_NAMES
-    return ", ".join(names[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+def listed(names: Sequence[str], most: int = MOST_NAMES) -> str:
+    """The first of ``names``, and how many more there are."""
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")

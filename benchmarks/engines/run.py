@@ -28,8 +28,7 @@ from bmc.errors import InputRefused, LimitReached
 from chaincover.graph.reachability import GraphBuilder
 from chaincover.limits import Limits
 from chaincover.problem import Problem
-from chaincover.project.load import load
-from chaincover.project.project_file import read_project
+from chaincover.project.load import Request, load_request
 from chaincover.questions import Questions
 from chaincover.reductions.slicing import sliced
 
@@ -71,7 +70,7 @@ def tasks(depth: int, float_depth: int, criterion: str) -> Iterator[Task]:
 
 def measured(task: Task, engine: Engine, limit: float) -> Measurement:
     """The graph of ``task``, as far as ``limit`` seconds of the clock, or the engine, allow."""
-    controller = load(read_project(str(task.folder)), criteria=[task.criterion] if task.criterion else [])
+    controller = load_request(Request(str(task.folder), cover=(task.criterion,) if task.criterion else ()))
     system = sliced(controller.system, controller.goals, controller.final)
     engine.cost = ProcessorCost()
     begun = time.process_time()

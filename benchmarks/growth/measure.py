@@ -27,8 +27,7 @@ from chaincover.limits import Limits
 from chaincover.options import Options
 from chaincover.pipeline import generate
 from chaincover.problem import Problem
-from chaincover.project.load import Controller, load
-from chaincover.project.project_file import read_project
+from chaincover.project.load import Controller, Request, load_request
 from chaincover.questions import Questions
 from chaincover.reductions.distinct import distinct
 from chaincover.reductions.slicing import sliced
@@ -42,7 +41,7 @@ FEW = 8
 
 def loaded(model: str) -> Controller:
     """A bundled model with its own goals and those of ``CRITERIA``."""
-    return load(read_project(str(MODELS / model)), criteria=list(CRITERIA))
+    return load_request(Request(str(MODELS / model), cover=tuple(CRITERIA)))
 
 
 def goals(model: str, count: int, depth: int, limit: float) -> Iterator[Point]:
@@ -118,7 +117,7 @@ def depth(family: str, depths: Sequence[int], limit: float) -> Iterator[Point]:
     engine, _, name = family.partition(" ")
     model, _, times = name.partition("*")
     with scaled(model, int(times or 1)) as folder:
-        controller = load(read_project(str(folder)), criteria=["mcdc()"])
+        controller = load_request(Request(str(folder), cover=("mcdc()",)))
         few, _ = distinct(controller.goals)
         system = sliced(controller.system, few, controller.final)
         for k, values in levels(system, few, controller.final, depths, limit, engine):

@@ -21,12 +21,11 @@ from bmc.native.differential import Comparison, Sampler, compare
 from bmc.native.original import NoCompiler, compiled
 from bmc.system.hold import own_part, released
 from bmc.system.transition import Condition, TransitionSystem
-from chaincover.check.found_invariants import FoundInvariant, find_invariants
+from chaincover.check.found_invariants import FoundInvariant, find_invariants, found_data
 from chaincover.check.goal_facts import GoalFacts
-from chaincover.check.goal_search import find_facts
+from chaincover.check.goal_search import VacuitySearch, find_facts
 from chaincover.check.liveness import Liveness, find_liveness
 from chaincover.check.suspects import Suspect, SuspectSearch
-from chaincover.check.vacuity import VacuitySearch
 from chaincover.graph.states import ENUMERATING, enumerate_within, enumeration_of
 from chaincover.limits import Limits
 from chaincover.options import Options
@@ -35,7 +34,6 @@ from chaincover.project.load import Controller
 from chaincover.project.values import show_ranges
 from chaincover.questions import Questions
 from chaincover.reductions.slicing import sliced
-from chaincover.report.found_text import found_data
 from properties.goal import Goal
 
 SIMULATED_STEPS = 2000

@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import Any
 
 from bmc.analysis.idle import names_in
 from bmc.analysis.state_values import Span, patterns_of
+from bmc.c.controller.model import CModel
 from bmc.engines.protocol import Engine
 from bmc.errors import LimitReached
 from bmc.explicit.rows import Rows
@@ -31,7 +33,7 @@ EFFORT = 1
 INDUCTION = 2
 """The largest k of a proof by k-induction."""
 
-VALUES, EQUAL, IMPLICATION, ORDER = "values", "equal", "implication", "order"
+VALUES, EQUALITY, IMPLICATION, ORDER = "values", "equal", "implication", "order"
 LISTED, INTERVALS, INDUCTIVE = "listing", "intervals", "induction"
 
 
@@ -118,7 +120,7 @@ def _kind(name: str, variables: Mapping[str, StateVariable]) -> str:
         return IMPLICATION
     if values_told(name, variables):
         return VALUES
-    return EQUAL if " == " in name else ORDER
+    return EQUALITY if " == " in name else ORDER
 
 
 def _telling(found: Sequence[FoundInvariant], variables: Mapping[str, StateVariable]) -> tuple[FoundInvariant, ...]:
@@ -126,13 +128,13 @@ def _telling(found: Sequence[FoundInvariant], variables: Mapping[str, StateVaria
     found = _narrowest(found, variables)
     values = {fact.variables[0]: _values(fact, variables) for fact in found if fact.kind == VALUES}
     constant = {name for name, spans in values.items() if len(spans) == 1 and spans[0][0] == spans[0][1]}
-    twin = _twins([fact for fact in found if fact.kind == EQUAL and not constant & {*fact.variables}])
+    twin = _twins([fact for fact in found if fact.kind == EQUALITY and not constant & {*fact.variables}])
     kept: dict[object, FoundInvariant] = {}
     for fact in found:
         key = _told(fact, variables, values)
         if key is not None and not constant & {*fact.variables} and _of_the_first(fact, twin):
             kept.setdefault(key, fact)
-    order = (VALUES, EQUAL, IMPLICATION, ORDER)
+    order = (VALUES, EQUALITY, IMPLICATION, ORDER)
     return tuple(sorted(kept.values(), key=lambda fact: order.index(fact.kind)))
 
 
@@ -169,7 +171,7 @@ def _twins(equalities: Sequence[FoundInvariant]) -> dict[str, str]:
 
 def _of_the_first(fact: FoundInvariant, twin: Mapping[str, str]) -> bool:
     """Whether ``fact`` is not told by the same of variables that are equal to those in it."""
-    if fact.kind == EQUAL:
+    if fact.kind == EQUALITY:
         one, _ = fact.text.split(" == ")
         return twin.get(one, one) == one
     return fact.kind == VALUES or all(twin.get(name, name) == name for name in fact.variables)
@@ -197,3 +199,30 @@ def _two(spans: Sequence[Span]) -> tuple[int, ...]:
     """The two values in ``spans``, if there are just two."""
     found = tuple(value for low, high in spans for value in range(low, min(high, low + 2) + 1))
     return found if len(found) == 2 else ()
+
+
+def found_data(found: Sequence[FoundInvariant], model: CModel) -> list[dict[str, Any]]:
+    """``found`` as plain data."""
+    files = files_of(model)
+    return [
+        {
+            "text": fact.text,
+            "kind": fact.kind,
+            "variables": [{"name": name, "file": files.get(name)} for name in fact.variables],
+            "proved_by": fact.method,
+            "states": fact.states,
+            "k": fact.k,
+        }
+        for fact in found
+    ]
+
+
+def files_of(model: CModel) -> Mapping[str, str]:
+    """The file in which each variable is defined, by name."""
+    found = {}
+    for variable in model.variables:
+        place = variable.key[0]
+        file = place.declared.file if place.declared is not None else place.file
+        if file:
+            found[variable.name] = file
+    return found

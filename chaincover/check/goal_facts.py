@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from chaincover.verdicts import listed
 from chaincover.weights import Edge
 
 NONE, SINGLE, SEVERAL, UNKNOWN = "none", "single", "several", "unknown"
 APART, MEETS, INSIDE, EQUAL = "apart", "meets", "inside", "equal"
 YES, NO = "yes", "no"
-_MOST_NAMES = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +105,12 @@ def lemma_3(triggers: Sequence[Trigger], shared: Sequence[Edge], perhaps_shared:
     """
     several = [t.goal for t in triggers if t.kind == SEVERAL]
     unknown = [t.goal for t in triggers if t.kind == UNKNOWN]
-    no = [f"{_names(several)} can start in several states"] if several else []
+    no = [f"{listed(several)} can start in several states"] if several else []
     return _claim(
-        no, [f"whether {_names(unknown)} can start in several states"] if unknown else [], shared, perhaps_shared
+        no,
+        [f"whether {listed(unknown)} can start in several states"] if unknown else [],
+        shared,
+        perhaps_shared,
     )
 
 
@@ -118,23 +121,21 @@ def theorem_2(triggers: Sequence[Trigger], shared: Sequence[Edge], perhaps_share
     """
     apart = [t.goal for t in triggers if t.connected is False]
     unknown = [t.goal for t in triggers if t.connected is None]
-    no = [f"not all states in which {_names(apart)} can start reach each other"] if apart else []
-    yet = [f"whether the states in which {_names(unknown)} can start reach each other"] if unknown else []
+    no = [f"not all states in which {listed(apart)} can start reach each other"] if apart else []
+    yet = [f"whether the states in which {listed(unknown)} can start reach each other"] if unknown else []
     return _claim(no, yet, shared, perhaps_shared)
 
 
 def _claim(no: list[str], unknown: list[str], shared: Sequence[Edge], perhaps_shared: Sequence[Edge]) -> Claim:
     """The claim with these objections and open questions, and those of goals that share steps."""
     if shared:
-        no = [*no, f'{_names([f"{a} and {b}" for a, b in shared])} can share steps (not with overlap = "forbid")']
+        no = [
+            *no,
+            f'{listed([f"{a} and {b}" for a, b in shared])} can share steps (not with overlap = "forbid")',
+        ]
     if perhaps_shared:
-        pairs = _names([f"{a} and {b}" for a, b in perhaps_shared])
+        pairs = listed([f"{a} and {b}" for a, b in perhaps_shared])
         unknown = [*unknown, f'whether {pairs} can share steps (not with overlap = "forbid")']
     if no:
         return Claim(NO, tuple(no))
     return Claim(UNKNOWN, tuple(unknown)) if unknown else Claim(YES)
-
-
-def _names(names: Sequence[str]) -> str:
-    more = len(names) - _MOST_NAMES
-    return ", ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")

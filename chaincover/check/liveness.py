@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,25 +12,14 @@ from pysmt.shortcuts import TRUE
 from bmc.analysis.constants import constant_state
 from bmc.analysis.idle import inputs_read, names_in
 from bmc.analysis.live import live_state
-from bmc.analysis.validity import without_impossible
+from bmc.analysis.slice import without_impossible
 from bmc.c.execute.variables import DEFINED
-from bmc.formulas.unroll import unframed
-from bmc.system.transition import StateVariable, TransitionSystem, symbols_of
+from bmc.system.transition import TransitionSystem
+from chaincover.project.load import Observers, compared_with_init, formulas_of, observations
 from chaincover.project.values import show_value
 from chaincover.reductions.final_latches import lost_values
 from chaincover.reductions.slicing import plain_symbols, sliced
 from properties.goal import Goal
-
-
-@dataclass(frozen=True, slots=True)
-class Observers:
-    """For whom a difference counts: ``goals``, and the outside, which sees the ``outputs`` after each step."""
-
-    goals: tuple[Goal, ...]
-    outputs: frozenset[str]
-
-
-NOBODY = Observers((), frozenset())
 
 
 @dataclass(frozen=True)
@@ -87,7 +76,7 @@ def find_liveness(
     part = sliced(system, goals, final)
     seen = [v for v in system.state if v.role != "internal"]
     kept = {v.name for v in part.state}
-    asked = plain_symbols(_formulas(goals))
+    asked = plain_symbols(formulas_of(goals))
     everything = [*(v.next for v in system.state), system.defined, *(a.formula for a in system.asserts), *asked]
     read = inputs_read(system, everything)
     names, seen_names = ({v.name for v in seen if {v.name, v.name + DEFINED} & found} for found in (live, seen_later))
@@ -100,43 +89,10 @@ def find_liveness(
         dead=tuple(v.name for v in dead),
         self_read=tuple(v.name for v in dead if v.name in read_by_dead),
         constant=tuple((v.name, str(show_value(v.type, constant[v.name]))) for v in seen if v.name in constant),
-        compared=tuple(v.name for v in _like_init(system, live) if v.role != "internal"),
+        compared=tuple(v.name for v in compared_with_init(system, live) if v.role != "internal"),
         lost=tuple(lost_values(part, final)),
         needed=tuple(v.name for v in seen if v.name in kept and v.name not in constant),
         needed_inputs=tuple(v.name for v in part.inputs),
         unread_inputs=tuple(v.name for v in system.inputs if v.name not in read),
         variables=len(seen),
     )
-
-
-def observations(system: TransitionSystem, observers: Observers) -> list[FNode]:
-    """What is seen of a step: outputs after it, asserts, and what goals name, at its start or after it."""
-    following = {var.name: var.next for var in system.state}
-    outputs = [following[name] for name in following if name in observers.outputs]
-    framed = [unframed(s) for f in _formulas(observers.goals) for s in symbols_of(f)]
-    later = dict.fromkeys(name for name, step in framed if step > 0 and name in following)
-    first = dict.fromkeys(name for name, step in framed if step == 0 and name in following)
-    named = [*(following[name] for name in later), *(system.variable(name).symbol for name in first)]
-    return [*outputs, *(condition.formula for condition in system.asserts), *named]
-
-
-def _formulas(goals: Iterable[Goal]) -> list[FNode]:
-    """Antecedents and consequents."""
-    return [f for goal in goals for f in (goal.antecedent, goal.consequent) if f is not None]
-
-
-def like_init(system: TransitionSystem, observers: Observers) -> list[StateVariable]:
-    """The variables that a state like the one after init has as then.
-
-    From such a state every run gives the same outputs, meets the same goals and asserts and is as valid as from init:
-    compared is all that is live for these, but for what never changes, what the project ignores, and what init leaves
-    open. An output is live if it is read back, or if some step keeps it as it is.
-    """
-    observed = observations(system, observers)
-    return _like_init(system, live_state(without_impossible(system, observed), observed))
-
-
-def _like_init(system: TransitionSystem, live: frozenset[str]) -> list[StateVariable]:
-    ours = {var.name for var in system.state if var.role in ("state", "output") and var.init is not None}
-    set_ones = {name + DEFINED for name in ours}
-    return [var for var in system.state if var.name in live and (var.name in ours or var.name in set_ones)]

@@ -19,7 +19,7 @@ from chaincover.cli.options import (
     shown_options,
 )
 from chaincover.formats.output import prepare_folder, to_json, write_text
-from chaincover.orderings import NAMES as ORDERINGS
+from chaincover.options import ORDERINGS
 from chaincover.project.load import Controller, Request
 from chaincover.report import console
 from chaincover.report.comparison import NAMES, Comparison, Row, compare

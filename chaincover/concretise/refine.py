@@ -1,17 +1,195 @@
-"""Algorithm 5: GetChain with abstraction refinement: split, find a covering walk, collapse, shorten, concretise."""
+"""Algorithm 5: GetChain with abstraction refinement: split, find a covering walk, collapse, shorten, concretise.
+
+In the refined abstraction vertices are split by the way they are reached, and Algorithm 3 is adapted to it. A vertex is
+a goal together with what was visited just before it, as far as an infeasible sub-path begins with it. For the
+infeasible ``a -> v -> b`` that is the split of Fig. 6: ``(a, v)`` is reached from a only and does not lead to b;
+``(v,)`` is reached from the other vertices and keeps all edges out. Longer infeasible sub-paths split each of their
+inner goals, one inside the other. The walks of this graph are exactly those without an infeasible sub-path.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 
+import numpy as np
+from numpy.typing import NDArray
+
 from chaincover.chain import Plan
-from chaincover.concretise.abstraction import Abstraction, Vertex, covering_order, covering_walk, refined
 from chaincover.concretise.path_constraints import undecided_edges
 from chaincover.concretise.path_trial import Outcome, Task, Trials
 from chaincover.concretise.subpaths import Reach, SubPaths
 from chaincover.orderings.protocol import Limit, OrderingProblem, Path
 from chaincover.weights import INIT, Edge, ReachGraph
+
+Vertex = Path
+"""The goal last, what was visited before it first."""
+
+INFINITE = 1 << 40
+
+
+@dataclass(frozen=True)
+class Abstraction:
+    """``goals`` and ``end`` as in the K-reachability graph; ``weights`` in steps between ``vertices``, init first."""
+
+    goals: tuple[str, ...]
+    end: str
+    vertices: tuple[Vertex, ...]
+    weights: Mapping[tuple[Vertex, Vertex], int]
+
+    @property
+    def groups(self) -> dict[str, tuple[Vertex, ...]]:
+        """The property refinement groups: for each goal the vertices that it was split into."""
+        return {goal: tuple(v for v in self.vertices if v[-1] == goal) for goal in self.goals}
+
+    @cached_property
+    def _index(self) -> dict[Vertex, int]:
+        return {vertex: n for n, vertex in enumerate(self.vertices)}
+
+    @cached_property
+    def _closed(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Least distances between vertices and the first vertex on the way (Floyd-Warshall)."""
+        count = len(self.vertices)
+        distance = np.full((count, count), INFINITE, dtype=np.int64)
+        first = np.tile(np.arange(count, dtype=np.int64), (count, 1))
+        for (a, b), weight in self.weights.items():
+            distance[self._index[a], self._index[b]] = weight
+        np.fill_diagonal(distance, 0)
+        for via in range(count):
+            over = distance[:, via, None] + distance[None, via, :]
+            better = over < distance
+            first = np.where(better, first[:, via, None], first)
+            distance = np.where(better, over, distance)
+        return distance, first
+
+    def distance(self, a: Vertex, b: Vertex) -> int | None:
+        """The least weight of a walk from ``a`` to ``b``, None if there is none; 0 from a vertex to itself."""
+        found = int(self._closed[0][self._index[a], self._index[b]])
+        return found if found < INFINITE else None
+
+    def walk(self, order: Sequence[Vertex]) -> tuple[Vertex, ...]:
+        """The least walk through the vertices of ``order``, each of which reaches the next."""
+        walked = [order[0]]
+        for target in order[1:]:
+            while walked[-1] != target:
+                here = self._closed[1][self._index[walked[-1]], self._index[target]]
+                walked.append(self.vertices[here])
+        return tuple(walked)
+
+
+def refined(graph: ReachGraph, infeasible: Sequence[Path]) -> Abstraction:
+    """``graph`` with its vertices split so far that no walk from init contains one of the ``infeasible`` sub-paths."""
+    contexts = {part[:n] for part in infeasible for n in range(1, len(part))}
+    excluded = set(infeasible)
+    after: dict[str, list[Edge]] = {}
+    for edge in graph.weights:
+        after.setdefault(edge[0], []).append(edge)
+    vertices: dict[Vertex, None] = {(INIT,): None}
+    weights: dict[tuple[Vertex, Vertex], int] = {}
+    todo: list[Vertex] = [(INIT,)]
+    while todo:
+        vertex = todo.pop(0)
+        for edge in after.get(vertex[-1], ()):
+            history = (*vertex, edge[1])
+            tails = [history[n:] for n in range(len(history))]
+            if excluded.isdisjoint(tails):
+                target = next((tail for tail in tails if tail in contexts), tails[-1])
+                weights[vertex, target] = graph.weights[edge]
+                if target not in vertices:
+                    vertices[target] = None
+                    todo.append(target)
+    return Abstraction(graph.goals, graph.end, tuple(vertices), weights)
+
+
+def covering_walk(abstraction: Abstraction, check: Callable[[], None]) -> tuple[Vertex, ...] | None:
+    """GetCoveringPath: from init to the end one vertex of each group, each reachable from the one before; or None.
+
+    Algorithm 3 for groups: vertices that reach each other are covered together, so only the order of such parts is
+    searched. ``check`` is called in each step of the search and may raise.
+    """
+    end = (abstraction.end,)
+    if end not in abstraction.vertices:
+        return None
+    parts = _parts(abstraction)
+    ahead = {part: {v[-1] for v in abstraction.vertices if _reaches(abstraction, part[0], v)} for part in parts}
+    hopeless: set[tuple[tuple[Vertex, ...], frozenset[str]]] = set()
+    wanted = {*abstraction.goals, abstraction.end}
+
+    def search(part: tuple[Vertex, ...], missing: frozenset[str]) -> list[tuple[Vertex, ...]] | None:
+        check()
+        missing -= {vertex[-1] for vertex in part}
+        if not missing:
+            return [part]
+        if (part, missing) in hopeless or not missing <= ahead[part]:
+            return None
+        for other in parts:
+            useful = any(vertex[-1] in missing for vertex in other)
+            if useful and other != part and _reaches(abstraction, part[0], other[0]):
+                rest = search(other, missing)
+                if rest is not None:
+                    return [part, *rest]
+        hopeless.add((part, missing))
+        return None
+
+    found = search(parts[0], frozenset(wanted))
+    return None if found is None else _chosen(abstraction, found)
+
+
+def covering_order(abstraction: Abstraction, check: Callable[[], None]) -> tuple[Vertex, ...] | None:
+    """As ``covering_walk``, but over the edges themselves and through each group once."""
+    after: dict[Vertex, list[tuple[int, Vertex]]] = {}
+    for (a, b), weight in abstraction.weights.items():
+        after.setdefault(a, []).append((weight, b))
+    hopeless: set[tuple[Vertex, frozenset[str]]] = set()
+
+    def search(vertex: Vertex, missing: frozenset[str]) -> list[Vertex] | None:
+        check()
+        if not missing:
+            return [vertex]
+        if (vertex, missing) in hopeless:
+            return None
+        for _, other in sorted(after.get(vertex, ())):
+            if other[-1] in missing and (other[-1] != abstraction.end or len(missing) == 1):
+                rest = search(other, missing - {other[-1]})
+                if rest is not None:
+                    return [vertex, *rest]
+        hopeless.add((vertex, missing))
+        return None
+
+    found = search((INIT,), frozenset({*abstraction.goals, abstraction.end}))
+    return None if found is None else tuple(found)
+
+
+def _reaches(abstraction: Abstraction, a: Vertex, b: Vertex) -> bool:
+    return abstraction.distance(a, b) is not None
+
+
+def _parts(abstraction: Abstraction) -> list[tuple[Vertex, ...]]:
+    """The vertices grouped into strongly connected parts, the one of init first."""
+    parts: list[list[Vertex]] = []
+    for vertex in abstraction.vertices:
+        for part in parts:
+            if _reaches(abstraction, part[0], vertex) and _reaches(abstraction, vertex, part[0]):
+                part.append(vertex)
+                break
+        else:
+            parts.append([vertex])
+    return [tuple(part) for part in parts]
+
+
+def _chosen(abstraction: Abstraction, parts: Sequence[tuple[Vertex, ...]]) -> tuple[Vertex, ...]:
+    """One vertex per group along ``parts``: within a part each time the nearest vertex of a group not covered yet."""
+    cover: list[Vertex] = [(INIT,)]
+    for part in parts:
+        covered = {vertex[-1] for vertex in cover}
+        left = [vertex for vertex in part if vertex[-1] not in covered]
+        while left:
+            near = min(left, key=lambda v: (abstraction.distance(cover[-1], v) or 0, v))
+            cover.append(near)
+            left = [vertex for vertex in left if vertex[-1] != near[-1]]
+    return tuple(cover)
 
 
 def refined_chain(task: Task) -> Outcome:

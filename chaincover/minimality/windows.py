@@ -1,6 +1,9 @@
-"""Window shortening: a stretch of a chain searched again for fewer steps, between the same states, with the same goals.
+"""Shorter chains by questions with the goals at any steps: for windows of a chain, and for the whole chain.
 
-Each query is as small as its stretch, so that long chains become short long before anything is proved about them.
+A window is a sub-path of a chain that is searched again for fewer steps, between the same states and with the same
+goals. Each query is as small as its window, so that long chains become short long before anything is proved about them.
+Whole lengths are asked in one question each: such an answer is a chain shorter than those of a fixed order and fixed
+distances, or raises the proved lower bound.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from bmc.system.transition import conjunction, equal
 from chaincover.chain import Chain
 from chaincover.concretise.any_order import AnyOrder
 from chaincover.known import Board
+from chaincover.orderings.bound import WHOLE
 from chaincover.questions import Questions
 from chaincover.stages import wait_for
 
@@ -159,3 +163,51 @@ class WindowSearch:
         return conjunction(
             equal(v.symbol, v.type.constant(value)) for v, value in zip(self._variables, values, strict=True)
         )
+
+
+PER_UNIT = 300_000
+"""Places of goals for which formulas are made and encoded in about a unit of work."""
+
+
+def refute_lengths(board: Board) -> None:
+    """Refute lengths upwards from the bound that orders give: the first length that has a chain is the least.
+
+    Where the solver gives up on a length, the lengths up to that of the best chain are halved.
+    """
+    wait_for(board, lambda known: known.enumerated is not None or known.graph.depth >= 0)
+    if board.known.enumerated is not None or (board.options.bound is not None and board.known.length is None):
+        return
+    whole = _WholeChains(board)
+    first = following = board.known.proof.order_bound if board.known.still_holds(board.known.proof) else 0
+    while (length := board.known.length) is None or following < length:
+        board.say(f"lengths: is there a chain of {following} steps?")
+        status = whole.ask(following)
+        if status is Status.UNKNOWN:
+            break
+        if status is Status.UNSAT:
+            following += 1
+            board.prove(refuted=(first, following), basis=WHOLE)
+    low = following + 1
+    while (length := board.known.length) is not None and low < length:
+        middle = (low + length) // 2
+        if whole.ask(middle) is not Status.SAT:
+            low = middle + 1
+
+
+class _WholeChains:
+    """Asks for chains of a given length."""
+
+    def __init__(self, board: Board) -> None:
+        self._board = board
+        self._any_order = AnyOrder(board.problem.by_name, board.problem.overlap)
+
+    def ask(self, length: int) -> Status:
+        """Is there a chain of exactly ``length`` steps? It is offered, if there is."""
+        questions = self._board.questions
+        formulas = self._any_order.formulas(questions.problem.names, length) + questions.problem.end_formulas(length)
+        session, limits = questions.from_init, questions.limits
+        limits.spend(length * len(questions.problem.names) / PER_UNIT)
+        status = session.check(formulas, length, limits.for_query(), limits.question()).status
+        if status is Status.SAT:
+            self._board.offer(session.run())
+        return status

@@ -25,13 +25,11 @@ _BACKENDS: dict[str, Callable[[], Ordering]] = {
     "local": LocalOrdering,
 }
 
-NAMES = tuple(_BACKENDS)
-
 
 def choose(name: str) -> Ordering:
     """The ordering called ``name``; UsageError if there is none of that name."""
     if name not in _BACKENDS:
-        raise UsageError(f"no ordering is called {name!r}", hint=f"choose one of {', '.join(NAMES)}")
+        raise UsageError(f"no ordering is called {name!r}", hint=f"choose one of {', '.join(_BACKENDS)}")
     return _BACKENDS[name]()
 
 

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from bmc.errors import CheckDisagreed, LimitReached
-from bmc.formulas import pack
 from chaincover.chain import COVERED, EXCLUDED, NO_WAY_TO_FINAL, UNDECIDED, UNREACHABLE, Bounds, Verdict
 from chaincover.graph.exact import Exhaustion
 from chaincover.limits import Limits
@@ -35,6 +34,7 @@ from chaincover.problem import Problem
 from chaincover.reductions.distinct import distinct
 from chaincover.result import INTERRUPT, TIME_LIMIT, ChainResult, Silent
 from chaincover.work.workers import choose as choose_workers
+from chaincover.work.workers import pack, unpack
 
 ROUNDS = 10
 """Distributions of the goals tried for a smaller total length."""
@@ -282,7 +282,7 @@ class _Several:
         problems = [self._expanded(names) for names in classes]
         if workers is None or len(classes) < 2:
             return [self._counted(generate(part, own, _Told(self._listener))) for part in problems]
-        tasks = [pack.dumps((part, own)) for part in problems]
+        tasks = [pack((part, own)) for part in problems]
         done = workers.map(generate_packed, tasks, lambda count: self._limits.check())
         return [self._counted(result) for result in done]
 
@@ -403,8 +403,8 @@ class _Told:
 
 
 def generate_packed(task: bytes) -> ChainResult:
-    """``generate`` for a worker: problem and options as ``pack.dumps`` packs them."""
-    problem, options = pack.loads(task)
+    """``generate`` for a worker: problem and options as ``pack`` packs them."""
+    problem, options = unpack(task)
     return generate(problem, options, Silent())
 
 

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from pysmt.fnode import FNode
 
+from bmc.analysis.live import live_state
+from bmc.analysis.slice import without_impossible
 from bmc.c.controller.build import read_c
 from bmc.c.controller.model import CModel
-from bmc.c.execute.variables import matching, suggestion
+from bmc.c.execute.variables import DEFINED, matching, suggestion
 from bmc.errors import InputRefused, Location, UsageError
+from bmc.formulas.unroll import unframed
 from bmc.system.hold import boundary, hold
 from bmc.system.original import NativeInterface
-from bmc.system.transition import Condition, TransitionSystem, conjunction, equal, symbols_of
-from chaincover.check.liveness import NOBODY, Observers, like_init
+from bmc.system.transition import Condition, StateVariable, TransitionSystem, conjunction, equal, symbols_of
 from chaincover.problem import Problem
 from chaincover.project.project_file import Project, read_project
 from properties.c_functions import read_condition_function, read_property_function
@@ -28,6 +30,17 @@ from properties.text import PropertyText, read_condition, read_property
 _RESERVED = ("init", "final", "end")
 _FROM_OPTION = "--property"
 RESULT = "return"
+
+
+@dataclass(frozen=True, slots=True)
+class Observers:
+    """For whom a difference counts: ``goals``, and the outside, which sees the ``outputs`` after each step."""
+
+    goals: tuple[Goal, ...]
+    outputs: frozenset[str]
+
+
+NOBODY = Observers((), frozenset())
 
 
 @dataclass(frozen=True)
@@ -137,15 +150,10 @@ def load_request(request: Request) -> Controller:
 
 
 def load(
-    project: Project,
-    properties: Sequence[str] = (),
-    final: str | None = None,
-    select: Sequence[str] = (),
-    exclude: Sequence[str] = (),
-    criteria: Sequence[str] = (),
+    project: Project, properties: Sequence[str] = (), final: str | None = None, select: Sequence[str] = ()
 ) -> Controller:
     """Read all that ``project`` names; the other arguments are those of ``Request``. Errors as in ``load_request``."""
-    return Program.of(project).controller(properties, final, select, exclude, criteria)
+    return Program.of(project).controller(properties, final, select)
 
 
 def _goals(project: Project, model: CModel, extra: Sequence[str]) -> list[Goal]:
@@ -243,6 +251,39 @@ def _final(
 def init_formula(system: TransitionSystem, observers: Observers) -> FNode:
     """A state like the one after init: see ``like_init``."""
     return conjunction(equal(var.symbol, var.init) for var in like_init(system, observers) if var.init is not None)
+
+
+def observations(system: TransitionSystem, observers: Observers) -> list[FNode]:
+    """What is seen of a step: outputs after it, asserts, and what goals name, at its start or after it."""
+    following = {var.name: var.next for var in system.state}
+    outputs = [following[name] for name in following if name in observers.outputs]
+    framed = [unframed(s) for f in formulas_of(observers.goals) for s in symbols_of(f)]
+    later = dict.fromkeys(name for name, step in framed if step > 0 and name in following)
+    first = dict.fromkeys(name for name, step in framed if step == 0 and name in following)
+    named = [*(following[name] for name in later), *(system.variable(name).symbol for name in first)]
+    return [*outputs, *(condition.formula for condition in system.asserts), *named]
+
+
+def formulas_of(goals: Iterable[Goal]) -> list[FNode]:
+    """Antecedents and consequents."""
+    return [f for goal in goals for f in (goal.antecedent, goal.consequent) if f is not None]
+
+
+def like_init(system: TransitionSystem, observers: Observers) -> list[StateVariable]:
+    """The variables that a state like the one after init has as then.
+
+    From such a state every run gives the same outputs, meets the same goals and asserts and is as valid as from init:
+    compared is all that is live for these, but for what never changes, what the project ignores, and what init leaves
+    open. An output is live if it is read back, or if some step keeps it as it is.
+    """
+    observed = observations(system, observers)
+    return compared_with_init(system, live_state(without_impossible(system, observed), observed))
+
+
+def compared_with_init(system: TransitionSystem, live: frozenset[str]) -> list[StateVariable]:
+    ours = {var.name for var in system.state if var.role in ("state", "output") and var.init is not None}
+    set_ones = {name + DEFINED for name in ours}
+    return [var for var in system.state if var.name in live and (var.name in ours or var.name in set_ones)]
 
 
 def _seen_outputs(project: Project, model: CModel) -> frozenset[str]:

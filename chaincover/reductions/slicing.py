@@ -8,8 +8,7 @@ from itertools import chain as joined
 
 from pysmt.fnode import FNode
 
-from bmc.analysis.slice import slice_system, spare_inputs
-from bmc.analysis.validity import without_impossible
+from bmc.analysis.slice import slice_system, spare_inputs, without_impossible
 from bmc.formulas.unroll import plain
 from bmc.system.run import Run
 from bmc.system.simulation import Simulator

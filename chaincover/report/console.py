@@ -24,10 +24,21 @@ from chaincover.project.load import Controller
 from chaincover.project.values import show_value
 from chaincover.replay.original import Replay
 from chaincover.report.documents import k_met
-from chaincover.report.terminal import console, say
 from chaincover.result import INTERRUPT, TERMINATED, ChainResult
 from chaincover.verdicts import infeasible, next_step
 from properties.goal import Goal
+
+
+def console() -> Console:
+    """Standard output; wide enough for tables when it is not a terminal."""
+    out = Console(highlight=False, soft_wrap=False)
+    return out if out.is_terminal else Console(highlight=False, width=max(out.width, 140))
+
+
+def say(out: Console, text: str, style: str = "") -> None:
+    """One line, never broken."""
+    out.print(Text(text, style), soft_wrap=True)
+
 
 __all__ = [
     "console",

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from bmc.c.controller.model import CModel
+from bmc.invariants.facts import IMPLIES
 from chaincover.chain import UNREACHABLE, Verdict
 from chaincover.check.analysis import Analysis
+from chaincover.check.found_invariants import EQUALITY, IMPLICATION, ORDER, VALUES, FoundInvariant, files_of
 from chaincover.check.goal_facts import (
     EQUAL,
     INSIDE,
@@ -24,17 +28,14 @@ from chaincover.check.goal_facts import (
     GoalFacts,
     Sharing,
 )
+from chaincover.check.liveness import Liveness
 from chaincover.check.suspects import Suspect
 from chaincover.options import Options
 from chaincover.project.load import Controller
 from chaincover.project.values import show_ranges, show_value
-from chaincover.report.found_text import found_lines
-from chaincover.report.liveness_text import told
-from chaincover.report.terminal import say
-from chaincover.verdicts import next_step
-
-_MOST_NAMES = 4
-_MOST_LISTED = 10
+from chaincover.reductions.final_latches import ADVICE
+from chaincover.report.console import say
+from chaincover.verdicts import listed, next_step
 
 
 def show_analysis(out: Console, controller: Controller, analysis: Analysis) -> None:
@@ -60,7 +61,7 @@ def show_analysis(out: Console, controller: Controller, analysis: Analysis) -> N
         say(out, f"invariant {condition.name}: {kind}")
     for line in found_lines(analysis.found, controller.model):
         say(out, line)
-    for line in told(controller, analysis.liveness):
+    for line in liveness_lines(controller, analysis.liveness):
         say(out, line)
     if controller.goals:
         _show_facts(out, analysis.facts)
@@ -82,9 +83,7 @@ def joined(notes: Sequence[str]) -> list[str]:
         groups.setdefault(match[2] if match else note, []).append(match[1] if match else "")
     shown = []
     for text, names in groups.items():
-        more = len(names) - _MOST_NAMES
-        listed = ", ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
-        shown.append(f"{listed} {'is' if len(names) == 1 else 'are'} {text}" if names[0] else text)
+        shown.append(f"{listed(names)} {'is' if len(names) == 1 else 'are'} {text}" if names[0] else text)
     return shown
 
 
@@ -170,7 +169,7 @@ def _show_facts(out: Console, facts: GoalFacts) -> None:
     }
     for text, names in lines.items():
         if names:
-            say(out, f"goals {text}: {_listed(names)}")
+            say(out, f"goals {text}: {listed(names)}")
     say(out, f"Lemma 3 (the least order gives a minimal chain, if it meets no goal twice): {_claim(facts.lemma_3)}")
     say(out, f"Theorem 2 (repair finds a chain if there is one, with K large enough): {_claim(facts.theorem_2)}")
 
@@ -187,6 +186,148 @@ def _claim(claim: Claim) -> str:
     return text + "; ".join(claim.because)
 
 
-def _listed(names: Sequence[str]) -> str:
-    more = len(names) - _MOST_LISTED
-    return ", ".join(names[:_MOST_LISTED]) + (f" and {more} more" if more > 0 else "")
+LEAST_GROUP = 3
+"""So many variables of one object, all of them, are listed as one."""
+
+
+def liveness_lines(controller: Controller, found: Liveness) -> list[str]:
+    """The lines of ``check``; those with nothing to tell are left out."""
+    system = controller.system
+    names = [*(var.name for var in system.inputs), *(var.name for var in system.state)]
+    lines = []
+    if found.observed and found.variables:
+        live, dead = grouped(found.live, names), grouped(found.dead, names)
+        lines.append(f"live at the start of a step, {len(found.live)} of {found.variables}: {listed(live) or 'none'}")
+        if found.for_validity:
+            text = f"of these only for undefined behaviour, {len(found.for_validity)}"
+            lines.append(f"{text}: {listed(grouped(found.for_validity, names))}")
+        if dead:
+            text = "nothing that is observed ever depends on their value there"
+            lines.append(f"dead at the start of a step, {len(found.dead)}: {listed(dead)} ({text})")
+        if found.self_read:
+            text = f"of these read, but only by themselves or each other, {len(found.self_read)}"
+            lines.append(f"{text}: {listed(grouped(found.self_read, names))} (such as a total that nothing else reads)")
+    if found.constant:
+        lines.append(f"never change, {len(found.constant)}: {listed(_constants(found, names))}")
+    if controller.final_text == "init":
+        same = listed(grouped(found.compared, names))
+        lines.append(f"a state like the one after init has as then: {same or 'nothing, any state is'}")
+    if found.lost:
+        text = f"never as after init again, once they have changed, {len(found.lost)}"
+        lines.append(
+            f"{text}: {listed(grouped(found.lost, names))} (a chain that changes them has no way to the end: {ADVICE})"
+        )
+    if controller.goals or controller.final_text:
+        lines.append(_needed(controller, found))
+    if found.unread_inputs:
+        lines.append(f"inputs that nothing depends on: {listed(grouped(found.unread_inputs, names))}")
+    return lines
+
+
+def _needed(controller: Controller, found: Liveness) -> str:
+    count = found.variables
+    parts = [*(["the goals"] if controller.goals else []), *(["the final condition"] if controller.final_text else [])]
+    inputs = f"{len(found.needed_inputs)} of {len(controller.system.inputs)} inputs"
+    verb = "depends" if parts == ["the final condition"] else "depend"
+    text = f"{' and '.join(parts)} {verb} on {len(found.needed)} of {count} state variables and {inputs}"
+    return text + ("; the search leaves out the rest" if len(found.needed) < count else "")
+
+
+def _constants(found: Liveness, names: Sequence[str]) -> list[str]:
+    """The constants with their values; those of one object with one value as one."""
+    texts = []
+    for value in dict.fromkeys(value for _, value in found.constant):
+        texts += [f"{name} = {value}" for name in grouped([n for n, v in found.constant if v == value], names)]
+    return texts
+
+
+def grouped(names: Sequence[str], everything: Sequence[str]) -> list[str]:
+    """``names``, with ``prefix*`` and their number where all of ``everything`` below a struct or array is among them.
+
+    In the order in which they begin in ``names``.
+    """
+    chosen = set(names)
+    below: dict[str, list[str]] = {}
+    for name in everything:
+        for prefix in prefixes(name):
+            below.setdefault(prefix, []).append(name)
+    texts: dict[str, None] = {}
+    for name in names:
+        whole = [p for p in prefixes(name) if len(below.get(p, ())) >= LEAST_GROUP and chosen >= set(below[p])]
+        texts[_whole(whole[0], len(below[whole[0]])) if whole else name] = None
+    return list(texts)
+
+
+def _whole(prefix: str, count: int) -> str:
+    return f"{prefix}*{']' if prefix.endswith('[') else ''} ({count})"
+
+
+def prefixes(name: str) -> list[str]:
+    """The names of the objects that hold a variable, from the outside in, each with the sign that selects a part."""
+    return [name[: match.end()] for match in re.finditer(r"->|\.|\[", name)]
+
+
+MOST_LINES = 20
+"""Lines told; JSON has all invariants."""
+MOST_NAMES = 8
+"""Facts told on one line."""
+
+
+def found_lines(found: Sequence[FoundInvariant], model: CModel) -> list[str]:
+    """The lines for ``found``: flags, other values, equalities, then implications, those that say most first."""
+    files = files_of(model)
+    lines = [_line(texts, facts, files) for texts, facts in _joined(found)]
+    more = len(lines) - MOST_LINES
+    return lines[:MOST_LINES] + ([f"and {more} more lines of invariants: --json has all"] if more > 0 else [])
+
+
+def _joined(found: Sequence[FoundInvariant]) -> list[tuple[list[str], list[FoundInvariant]]]:
+    """What goes on one line, with the facts that it tells."""
+    flags = [fact for fact in found if fact.kind == VALUES and _is_flag(fact)]
+    groups = [_grouped(flags, lambda fact: fact.how, lambda fact: fact.variables[0], "0 or 1: ")]
+    ranges = [fact for fact in found if fact.kind == VALUES and not _is_flag(fact)]
+    groups.append(_grouped(ranges, lambda fact: fact.how, lambda fact: fact.text, ""))
+    equal = [fact for fact in found if fact.kind == EQUALITY]
+    groups.append(_grouped(equal, lambda fact: fact.text.split(" == ")[0], lambda fact: fact.text, ""))
+    implied = [fact for fact in found if fact.kind == IMPLICATION]
+    groups.append(
+        sorted(
+            _grouped(implied, lambda fact: fact.text.split(IMPLIES)[0], lambda fact: fact.text.split(IMPLIES)[1], None),
+            key=lambda group: -len(group[1]),
+        )
+    )
+    order = [fact for fact in found if fact.kind == ORDER]
+    groups.append(_grouped(order, lambda fact: fact.how, lambda fact: fact.text, ""))
+    return [line for group in groups for line in group]
+
+
+def _grouped(
+    facts: Sequence[FoundInvariant],
+    key: Callable[[FoundInvariant], str],
+    text: Callable[[FoundInvariant], str],
+    front: str | None,
+) -> list[tuple[list[str], list[FoundInvariant]]]:
+    """``facts`` with one key and proof together; ``front`` stands before them, None: the key and an arrow."""
+    groups: dict[tuple[str, str], list[FoundInvariant]] = {}
+    for fact in facts:
+        groups.setdefault((key(fact), fact.how), []).append(fact)
+    made = []
+    for (first, _), members in groups.items():
+        texts = [text(fact) for fact in members]
+        for begin in range(0, len(texts), MOST_NAMES):
+            part = texts[begin : begin + MOST_NAMES]
+            part[0] = (f"{first}{IMPLIES}" if front is None else front) + part[0]
+            made.append((part, members[begin : begin + MOST_NAMES]))
+    return made
+
+
+def _is_flag(fact: FoundInvariant) -> bool:
+    name = fact.variables[0]
+    return fact.text in (f"{name} <= 1", f"0 <= {name} && {name} <= 1", f"{name} == 0.0 || {name} == 1.0")
+
+
+def _line(texts: Sequence[str], facts: Sequence[FoundInvariant], files: Mapping[str, str]) -> str:
+    told = (" && " if facts[0].kind == IMPLICATION else ", ").join(texts)
+    named = sorted({Path(files[name]).name for fact in facts for name in fact.variables if name in files})
+    places = f"; {', '.join(named)}" if named else ""
+    return f"always {told} ({facts[0].how}{places})"

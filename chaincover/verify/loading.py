@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from bmc.errors import InputRefused, UsageError
 from chaincover.formats.recorded import RecordedGoal, missing_criteria, unreadable
-from chaincover.project.load import Controller, Request, load
+from chaincover.project.load import Controller, Program, Request
 from chaincover.project.project_file import Project, read_project
 from chaincover.verify.document import Document, GoalClaim
 
@@ -41,19 +41,19 @@ def _load(document: Document, request: Request, project: Project, cover: Sequenc
     final = request.final if request.final is not None else _final(document, project)
     own = bool(request.select or request.exclude)
     names = list(request.select) if own else [goal.name for goal in document.goals]
-    more = list(request.properties)
+    program, more = Program.of(project), list(request.properties)
     if own or more:
-        return load(project, more, final, names if own else (), request.exclude, cover)
+        return program.controller(more, final, names if own else (), request.exclude, cover)
     try:
-        return _ordered(load(project, (), final, names, (), cover), names)
+        return _ordered(program.controller((), final, names, (), cover), names)
     except UsageError:
-        known = {goal.name for goal in load(project, (), "none", (), (), cover).goals}
+        known = {goal.name for goal in program.controller((), "none", (), (), cover).goals}
     lost = [goal for goal in document.goals if goal.name not in known]
     for goal in lost:
         if not RecordedGoal(goal.name, goal.property, goal.generated).readable:
             raise InputRefused(f"the program has no goal '{goal.name}'", document.where, _hint(goal))
     texts = [f"{goal.name}: {goal.property}" for goal in lost]
-    return _ordered(load(project, texts, final, names, (), cover), names)
+    return _ordered(program.controller(texts, final, names, (), cover), names)
 
 
 def _hint(goal: GoalClaim) -> str:

@@ -12,7 +12,7 @@ from pysmt.shortcuts import BV, And, Ite, Not
 from random_systems import random_case
 
 from bmc.analysis.live import live_state
-from bmc.analysis.validity import without_impossible
+from bmc.analysis.slice import without_impossible
 from bmc.explicit.enumeration import enumerated
 from bmc.formulas.unroll import at
 from bmc.system.hold import hold

@@ -10,9 +10,9 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, TRUE, And, BVAdd, Not, Or, Symbol
 from pysmt.typing import BOOL
 
-from bmc.engines import choose, protocol, reach
+from bmc.engines import choose, protocol, unrolling
 from bmc.engines.protocol import Status
-from bmc.engines.reach import Reaches
+from bmc.engines.unrolling import Reaches
 from bmc.formulas.unroll import framed
 from bmc.system.transition import BOOLEAN, InputVariable, StateVariable, TransitionSystem, ValueType, symbols_of
 
@@ -95,7 +95,7 @@ def test_nested_conjunctions_are_looked_at_once_each(monkeypatch: pytest.MonkeyP
         looked.append(formula)
         return symbols_of(formula)
 
-    monkeypatch.setattr(reach, "symbols_of", look)
+    monkeypatch.setattr(unrolling, "symbols_of", look)
     reaches, nested = Reaches(SYSTEM), framed(other, 0)
     for step in range(1, 3000):
         nested = And(nested, framed(other, step))

@@ -30,9 +30,8 @@ from bmc.system.transition import (
 )
 from chaincover.check import analysis
 from chaincover.check.goal_facts import UNKNOWN
-from chaincover.check.goal_search import find_facts
+from chaincover.check.goal_search import VacuitySearch, find_facts
 from chaincover.check.suspects import SuspectSearch
-from chaincover.check.vacuity import VacuitySearch
 from chaincover.cli import options
 from chaincover.graph.states import enumerate_within, enumerated_within, enumeration_of
 from chaincover.limits import Limits

@@ -21,7 +21,7 @@ from bmc.system.run import Run
 from chaincover.concretise.any_order import AnyOrder
 from chaincover.known import NOTHING
 from chaincover.limits import Limits
-from chaincover.minimality.lengths import refute_lengths
+from chaincover.minimality.windows import refute_lengths
 from chaincover.options import Options
 from chaincover.questions import Questions
 from properties.goal import Goal

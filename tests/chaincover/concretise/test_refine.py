@@ -19,8 +19,7 @@ from random_systems import random_case
 
 from bmc.engines.protocol import Status
 from chaincover.chain import Plan
-from chaincover.concretise.abstraction import covering_order, covering_walk, refined
-from chaincover.concretise.refine import collapsed, goals_of, refined_chain
+from chaincover.concretise.refine import collapsed, covering_order, covering_walk, goals_of, refined, refined_chain
 from chaincover.concretise.repair import concretise
 from chaincover.limits import Limits
 from chaincover.orderings.exact import ExactOrdering

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from ordering_problems import brute_force, longest_path, problem, with_constraints
 
 from bmc.errors import UsageError
-from chaincover.orderings import NAMES, asp, assignment, choose, cpsat, missing_library, tsp
+from chaincover.options import ORDERINGS
+from chaincover.orderings import asp, assignment, choose, cpsat, missing_library, tsp
 from chaincover.orderings.asp import AspOrdering
 from chaincover.orderings.constraints import path_model, relaxed
 from chaincover.orderings.exact import LARGEST, ExactOrdering, prover
@@ -241,7 +242,7 @@ def test_choosing() -> None:
     assert choose("auto").solve(problem(1, 5)).by == "exact"
     assert choose("local").name == "local"
     assert choose("asp").name == "asp-usc"
-    assert "cpsat" in NAMES
+    assert "cpsat" in ORDERINGS
     with pytest.raises(UsageError, match="no ordering is called 'lhk'"):
         choose("lhk")
 

@@ -15,8 +15,7 @@ from bmc.system.transition import InputVariable, StateVariable, TransitionSystem
 from chaincover.options import Options
 from chaincover.pipeline import generate
 from chaincover.problem import Problem
-from chaincover.project.load import load
-from chaincover.project.project_file import read_project
+from chaincover.project.load import Request, load_request
 from chaincover.reductions.distinct import distinct, expanded_chain, expanded_verdicts
 from properties.goal import Goal
 from properties.monitor import Monitor
@@ -129,7 +128,7 @@ def test_like_a_search_for_all_goals(size: int, kinds: list[tuple[int, int | Non
 @pytest.mark.parametrize(("model", "most"), [("alarm", 62), ("elevator", 45), ("latch", 16)])
 def test_criteria_of_one_program_coincide(model: str, most: int) -> None:
     """At most ``most`` kinds of goals: single conditions are branches too, and all dead code is one goal."""
-    read = load(read_project(str(MODELS / model)), criteria=["branches()", "conditions()", "mcdc()"])
+    read = load_request(Request(str(MODELS / model), cover=("branches()", "conditions()", "mcdc()")))
     kept, same_as = distinct(read.goals)
     assert len(kept) <= most < len(read.goals)
     assert len(kept) + len(same_as) == len(read.goals)

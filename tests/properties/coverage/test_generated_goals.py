@@ -17,8 +17,7 @@ from chaincover.formats.recorded import read_recorded
 from chaincover.options import Options
 from chaincover.pipeline import generate
 from chaincover.problem import Problem
-from chaincover.project.load import load
-from chaincover.project.project_file import read_project
+from chaincover.project.load import Request, load_request
 from chaincover.replay.original import replay
 from chaincover.verdicts import NEXT_STEP, infeasible, next_step
 from properties.goal import Goal
@@ -113,7 +112,7 @@ def test_only_proved_generated_goals_are_infeasible() -> None:
 def test_a_goal_said_to_be_infeasible_must_not_be_covered(tmp_path: Path) -> None:
     """Were the proof wrong, the compiled original would tell."""
     controller(tmp_path)
-    read = load(read_project(str(tmp_path)), criteria=["branches()"])
+    read = load_request(Request(str(tmp_path), cover=("branches()",)))
     result = generate(Problem(read.system, tuple(read.goals), None))
     assert result.chain is not None
     stimulus = stimulus_of(read.system, result.chain)

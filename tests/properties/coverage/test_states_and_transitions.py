@@ -15,8 +15,7 @@ from small_programs import GOOD, program, project
 from bmc.errors import InputRefused
 from bmc.formulas.evaluate import compile_formulas
 from bmc.system.simulation import Simulator
-from chaincover.project.load import Controller, load
-from chaincover.project.project_file import read_project
+from chaincover.project.load import Controller, Request, load_request
 from properties.monitor import Monitor
 
 ENUM = program(
@@ -41,7 +40,7 @@ def _names() -> Iterator[None]:
 
 def controller(folder: Path, *criteria: str, code: str = ENUM, toml: str = "", **given: object) -> Controller:
     write_files(folder, {"c.c": code, "chaincover.toml": project(toml)})
-    return load(read_project(str(folder)), criteria=criteria, **given)  # type: ignore[arg-type]
+    return load_request(Request(str(folder), cover=tuple(criteria), **given))  # type: ignore[arg-type]
 
 
 def names(folder: Path, *criteria: str, **given: object) -> list[str]:
@@ -91,7 +90,7 @@ def test_an_unset_variable_has_no_value(tmp_path: Path) -> None:
 
 def test_transitions_of_the_cruise_controller() -> None:
     """Each change of mode that the 18 written goals contain, and no other, can be made."""
-    read = load(read_project(str(MODELS / "cruise")), criteria=["transitions(mode)"], select=["transitions*"])
+    read = load_request(Request(str(MODELS / "cruise"), cover=("transitions(mode)",), select=("transitions*",)))
     modes = ("OFF", "ON", "DIS")
     assert [g.name for g in read.goals] == [f"transitions(mode)={u}->{v}" for u, v in itertools.permutations(modes, 2)]
     assert {(g.length, g.generated) for g in read.goals} == {(1, "transitions(mode)")}
