@@ -17,7 +17,7 @@ UNCLAIMED = "not claimed"
 NOTE = "note"
 """Worth knowing, and no claim: a source that changed, a further check that was too large."""
 
-SOME_WRONG = 1
+SOME_WRONG = 7
 SOME_OPEN = 6
 """Exit codes (docs/exit-codes.md)."""
 
@@ -43,7 +43,7 @@ class Verification:
 
     @property
     def exit_code(self) -> int:
-        """1 if a claim is wrong, else 6 if one was not re-proved, else 0."""
+        """7 if a claim is wrong, else 6 if one was not re-proved, else 0."""
         verdicts = {line.verdict for line in self.lines}
         return SOME_WRONG if WRONG in verdicts else SOME_OPEN if OPEN in verdicts else 0
 

@@ -193,7 +193,7 @@ TAMPERED: list[tuple[Change, str, str]] = [
 def test_a_changed_file_is_found_out(change: Change, check: str, text: str, cruise: Document, tmp_path: Path) -> None:
     change(cruise)
     outcome = verify(cruise, tmp_path, CRUISE, CHAINCOVER_NO_CC="1")
-    assert outcome.code == 1
+    assert outcome.code == 7
     assert check in wrong(outcome)
     assert text in texts(outcome, check)
     assert outcome.json["summary"].startswith("wrong: ")
@@ -203,7 +203,7 @@ def test_a_changed_file_is_found_out(change: Change, check: str, text: str, crui
 def test_a_raised_path_weight_is_found_out(doors: Document, doors_folder: Path, tmp_path: Path) -> None:
     doors["certificate"]["paths"][0]["at_least"] = 5
     outcome = verify(doors, tmp_path, doors_folder)
-    assert (outcome.code, wrong(outcome)) == (1, {"sub-paths"})
+    assert (outcome.code, wrong(outcome)) == (7, {"sub-paths"})
     assert "init -> door -> room takes at least 5: a run takes 4 (step 0: i->a=" in texts(outcome, "sub-paths")
 
 
@@ -213,7 +213,7 @@ def test_without_its_path_fact_the_order_bound_does_not_follow(
 ) -> None:
     doors["certificate"]["paths"] = []
     outcome = verify(doors, tmp_path, doors_folder)
-    assert (outcome.code, wrong(outcome)) == (1, {"order bound"})
+    assert (outcome.code, wrong(outcome)) == (7, {"order bound"})
     assert "init -> door -> room -> end" in texts(outcome, "order bound")
 
 
@@ -251,7 +251,7 @@ def test_a_source_in_which_a_goal_is_missed(cruise: Document, tmp_path: Path) ->
     folder = changed_cruise(tmp_path / "cruise", "s->mode = DIS;", "s->mode = OFF;")
     with_hashes_of(cruise, folder, tmp_path / "new")
     outcome = verify(cruise, tmp_path, folder)
-    assert outcome.code == 1
+    assert outcome.code == 7
     assert verdicts(outcome)["sources"] == "holds"
     assert "chain" in wrong(outcome)
 
@@ -264,7 +264,7 @@ def test_a_source_in_which_a_shorter_chain_exists(cruise: Document, tmp_path: Pa
     folder = changed_cruise(tmp_path / "cruise", "  t_mode mode = s->mode;\n", jump)
     with_hashes_of(cruise, folder, tmp_path / "new")
     outcome = verify(cruise, tmp_path, folder)
-    assert outcome.code == 1
+    assert outcome.code == 7
     assert verdicts(outcome)["sources"] == verdicts(outcome)["chain"] == "holds"
     assert wrong(outcome) == {"edges", "all runs"}
     assert "step 0: i->brake=1" in texts(outcome, "all runs")
