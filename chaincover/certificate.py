@@ -61,7 +61,8 @@ class Certificate:
 
     ``unreachable``: goals that no run covers. ``no_way_to_end``: goals that no run covers which ends in the end
     condition. ``conflicts``: sets of goals that no such run covers together. ``most``: how many one run covers at most.
-    These speak of runs of any length; without a chain ``goals`` is empty and ``lower`` 0.
+    These speak of runs of any length. Without a chain ``goals`` are those that one was sought for, or none where
+    ``lower`` is 0.
     """
 
     goals: tuple[str, ...]

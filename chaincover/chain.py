@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 from bmc.system.run import Run
 
@@ -94,6 +94,17 @@ class Chain:
     def goals(self) -> frozenset[str]:
         """The goals that are credited."""
         return frozenset(hit.goal for hit in self.hits)
+
+    @property
+    def gaps(self) -> tuple[int, ...]:
+        """The steps from each place where goals are covered to the next one, from init to the first and to the end."""
+        places = sorted({0, *(hit.step for hit in (*self.hits, *self.repeats))})
+        return tuple(b - a for a, b in pairwise((*places, self.length)))
+
+    @property
+    def k_met(self) -> int:
+        """The K that the chain needs: the most steps from one goal to the next, from init to the first, to the end."""
+        return max(self.gaps)
 
     @property
     def failures(self) -> tuple[Hit, ...]:

@@ -165,6 +165,22 @@ class Board:
     _questions: Questions | None = None
 
     @property
+    def settled(self) -> bool:
+        """Whether all is settled: by the chain and its bound, or because no chain is as short as was asked for."""
+        return self.known.settled or (self.too_long and self.known.chain is not None)
+
+    @property
+    def too_long(self) -> bool:
+        """Whether it is proved that every chain through all targets is longer than was asked for."""
+        most = self.options.max_length
+        return most is not None and self.known.lower > most
+
+    @property
+    def on_states(self) -> bool:
+        """Whether chains are sought on the enumerated states; with a bound K they follow the edges that it allows."""
+        return self.known.enumerated is not None and self.options.bound is None
+
+    @property
     def problem(self) -> Problem:
         """The goals that a chain is sought for."""
         return self.questions.problem
@@ -193,18 +209,22 @@ class Board:
             self.listener.improved(self.known)
 
     def offer(self, run: Run) -> bool:
-        """Take the chain of ``run``, which starts in init, if it is the best so far; whether it is."""
+        """Take the chain of ``run``, which starts in init, if it is the best so far; whether it is.
+
+        Of a run that is longer than was asked for, or goes further than K from goal to goal, the first part is taken.
+        """
         chain = self.judge.chain(run)
         if chain is None or chain.length < run.length:
             self.see(run, self.judge.first_steps(run))
         if chain is None:
             return False
         self.see(chain.run, {hit.goal: hit.step for hit in chain.hits})
-        limit = self.options.max_length
-        best = self.known.chain
+        best, allowed = self.known.chain, self._allowed(chain)
+        if allowed < chain.length:
+            chain = self.judge.chain(Run(chain.run.states[: allowed + 1], chain.run.inputs[:allowed]))
+            if chain is None or self._allowed(chain) < chain.length:
+                return False
         if not chain.hits and self.known.problem.goals:
-            return False
-        if limit is not None and chain.length > limit:
             return False
         if best is not None and (-len(best.goals), best.length) <= (-len(chain.goals), chain.length):
             return False
@@ -212,6 +232,19 @@ class Board:
         self._check()
         self.listener.improved(self.known)
         return True
+
+    def _allowed(self, chain: Chain) -> int:
+        """How many steps of ``chain`` may be taken: up to the greatest length, and to the first gap of more than K.
+
+        The rest of the last goal is no gap where a chain may end anywhere.
+        """
+        most, bound = self.options.max_length, self.options.bound
+        steps = chain.length if most is None else min(most, chain.length)
+        if bound is None:
+            return steps
+        gaps = chain.gaps if self.known.problem.final is not None else chain.gaps[:-1]
+        wide = next((place for place, gap in enumerate(gaps) if gap > bound), None)
+        return steps if wide is None else min(steps, sum(gaps[:wide]) + bound)
 
     def see(self, run: Run, steps: Mapping[str, int]) -> None:
         """Take note that ``run``, from init, covers goals at ``steps``: they can be reached, whatever becomes of

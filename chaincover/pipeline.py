@@ -107,7 +107,7 @@ def _search(board: Board) -> str:
 
 def _result(board: Board, known: Known, stopped_by: str) -> ChainResult:
     """What is ``known``, as the result of a run; ``stopped_by`` is what ended it early, or ''."""
-    used_up = board.limits.used_up and not known.settled
+    used_up = board.limits.used_up and not (known.settled or board.too_long)
     engine = board.engine
     proof = proof_of(known)
     tests = {name: run for name, run in known.seen.items() if known.chain is None or name not in known.chain.goals}

@@ -97,8 +97,9 @@ def take_turns(stages: Sequence[Stage], board: Board) -> None:
     """Let ``stages`` work in turns, until all is settled, none has anything left to do, or the effort is used up.
 
     A stage whose turn brought a better chain, a higher bound or a verdict has the next turn too, a few times. Where the
-    goals that a chain is sought for become others, the stages begin anew that work for them. LimitReached when time is
-    over.
+    goals that a chain is sought for become others, the stages begin anew that work for them. Where it is proved that
+    every chain is longer than was asked for, the round ends in which that was found out, unless there is a chain
+    through fewer goals. LimitReached when time is over.
     """
     turns = [_Turns(stage, board) for stage in stages]
     try:
@@ -119,11 +120,11 @@ def _take_turns(turns: Sequence[_Turns], board: Board) -> None:
                 if not turn.has_work:
                     break
                 turn.take(units)
-                if board.known.settled or board.limits.used_up:
+                if board.settled or board.limits.used_up:
                     return
                 if not better(board.known, known):
                     break
-        if board.known is before and board.limits.spent == spent:
+        if board.too_long or (board.known is before and board.limits.spent == spent):
             return
         if not better(board.known, before):
             units = min(2 * units, LONGEST_TURN)

@@ -120,16 +120,15 @@ class _Verdicts:
         by_graph = self._by_graph(goal)
         if by_graph is not None:
             return replace(by_graph, detail=f"{by_graph.detail}; {test}")
-        if known.chain is not None:
-            return Verdict(goal, EXCLUDED, detail=f"no chain was found that covers it as well{self._within()}; {test}")
-        return Verdict(goal, NOT_WITHIN_BOUND, detail=f"no chain was found{self._within()}; {test}")
+        why = self._failed() or f"no chain was found{' that covers it as well' if known.chain else ''}{self._within()}"
+        return Verdict(goal, EXCLUDED if known.chain else NOT_WITHIN_BOUND, detail=f"{why}; {test}")
 
     def _unseen(self, goal: str) -> Verdict:
         """The verdict of a goal that no run has covered."""
-        if self._stopped_by:
-            return Verdict(goal, UNDECIDED, detail=f"stopped by {self._limit()}{self._so_far(goal)}")
         if self._too_long():
             return Verdict(goal, NOT_WITHIN_BOUND, detail=self._too_long())
+        if self._stopped_by:
+            return Verdict(goal, UNDECIDED, detail=f"stopped by {self._limit()}{self._so_far(goal)}")
         if self._known.no_chain:
             others = [name for name in self._known.targets if name != goal]
             apart = [name for name in others if self._apart(goal, name)]
@@ -139,10 +138,14 @@ class _Verdicts:
         if found is not None:
             return found
         if self._known.failed:
-            names = " -> ".join(self._known.failed)
-            detail = f"the graph has a covering path, but no inputs with K = {self._known.failed_within} join {names}"
-            return Verdict(goal, NOT_WITHIN_BOUND, detail=detail)
+            return Verdict(goal, NOT_WITHIN_BOUND, detail=self._failed())
         return Verdict(goal, UNDECIDED, detail=f"the solver gave up before a chain was found{self._within()}")
+
+    def _failed(self) -> str:
+        """The part of a covering path that could not be made concrete, or ''."""
+        known, names = self._known, " -> ".join(self._known.failed)
+        within = f"with K = {known.failed_within}"
+        return f"the graph has a covering path, but no inputs {within} join {names}" if names else ""
 
     def _apart(self, a: str, b: str) -> bool:
         """Whether two goals are proved to exclude each other, by exact distances."""
@@ -159,9 +162,10 @@ class _Verdicts:
     def _too_long(self) -> str:
         """Why the limit on the length leaves no chain, or ''."""
         most, known = self._options.max_length, self._known
-        if most is None or known.length is not None:
+        proved = most is not None and known.lower > most
+        if most is None or known.length is not None or (self._stopped_by and not proved):
             return ""
-        proof = f"none is shorter than {known.lower}" if known.lower > most else "none was found"
+        proof = f"none is shorter than {known.lower}" if proved else "none was found"
         return f"no chain of at most {most} steps covers all goals: {proof}"
 
     def _by_graph(self, goal: str) -> Verdict | None:

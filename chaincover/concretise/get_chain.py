@@ -45,7 +45,7 @@ def get_chain(board: Board) -> None:
     """Whenever the graph has grown: its bound, its shortest covering path, and the chain that this path can be made."""
     ordering, questions = choose(board.options.ordering), board.questions
     failed: tuple[Plan, int] | None = None
-    while board.known.enumerated is None:
+    while not board.on_states:
         known, graph = board.known, board.known.target_graph
         found = shortest_covering_path(graph, ordering, board.limits.for_query()) if graph.depth >= 0 else None
         if found is not None:

@@ -40,7 +40,7 @@ def grow(board: Board) -> None:
             growth.extend()
         finally:
             growth.keep()
-            if not board.known.graph.exact:
+            if board.known.enumerated is None:
                 board.tell(graph=growth.graph)
         graph = growth.graph.possible
         board.say(f"graph: K = {graph.depth}, {len(graph.weights)} of {len(graph.lower)} edges")

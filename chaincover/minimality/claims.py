@@ -26,9 +26,9 @@ def proof_of(known: Known) -> Proof:
 
 
 def certificate_of(known: Known, proof: Proof) -> Certificate:
-    """The facts that ``proof`` and the verdicts rest on. Without a chain only what no chain can do is certified."""
+    """The facts that ``proof`` and the verdicts rest on. Without chain and bound only verdicts rest on them."""
     invariants = [inv for inv in known.problem.system.invariants if inv.proved]
-    kept = proof if known.chain is not None else Proof(())
+    kept = proof if known.chain is not None or proof.lower else Proof(())
     return Certificate(
         goals=kept.goals,
         end=known.problem.end,
@@ -49,7 +49,7 @@ def certificate_of(known: Known, proof: Proof) -> Certificate:
 
 def _edges(known: Known, proof: Proof) -> dict[Edge, int]:
     """A lower bound for every edge between the goals of ``proof``: what is proved, else what holds of any run."""
-    if known.chain is None:
+    if known.chain is None and not proof.lower:
         return {}
     problem, goals = known.problem, proof.goals
     trivial = {(INIT, goal): 0 for goal in goals}

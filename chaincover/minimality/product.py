@@ -20,10 +20,10 @@ def search_product(board: Board) -> None:
     Whatever it meets on the way is told: a run through more goals than before, and that no chain is shorter than what
     it has searched.
     """
-    wait_for(board, lambda known: known.enumerated is not None and known.graph.depth >= 0)
+    bounded = board.options.bound is not None
+    wait_for(board, lambda now: now.enumerated is not None and now.graph.depth >= 0 and (now.complete or not bounded))
     states, problem = board.known.enumerated, board.problem
-    if states is None or (board.options.bound is not None and board.known.length is None):
-        return
+    assert states is not None
     board.say("product: enumerated states with the goals covered")
     search, best = ShortestRun(problem, states, board.limits.check), None
     while search.advance(PORTION):

@@ -37,13 +37,14 @@ def find_invariants(board: Board) -> None:
 
 
 def find_tests(board: Board) -> None:
-    """A shortest run to each goal that the best chain leaves out, from the enumerated states: it can be reached."""
+    """A shortest run to each goal that the best chain leaves out and some run covers, from the enumerated states."""
     known = board.known
     if known.enumerated is None:
         return
     covered = frozenset() if known.chain is None else known.chain.goals
-    missing = [name for name in known.targets if name not in covered and name not in known.seen]
-    walks = Walks(board.problem, known.enumerated, check=board.limits.check)
+    never = {name for name, reason in known.uncoverable.items() if reason.status == UNREACHABLE}
+    missing = [name for name in known.problem.names if name not in {*covered, *never, *known.seen}]
+    walks = Walks(known.problem, known.enumerated, check=board.limits.check)
     for name in missing:
         found = walks.least(Stretch((INIT, name), 0, len(known.enumerated.states)))
         _, run = walks.ask((INIT, name), found.at_least) if found.exact else (None, None)

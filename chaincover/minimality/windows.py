@@ -61,7 +61,7 @@ class Between:
 def shorten_windows(board: Board) -> None:
     """Shorten the best chain by its windows; again when another stage has found a shorter one."""
     wait_for(board, lambda known: known.complete)
-    if board.known.enumerated is not None:
+    if board.on_states:
         return
     windows = WindowSearch(board.questions)
     while True:

@@ -23,7 +23,6 @@ from chaincover.options import Options
 from chaincover.project.load import Controller
 from chaincover.project.values import show_value
 from chaincover.replay.original import Replay
-from chaincover.report.documents import k_met
 from chaincover.result import INTERRUPT, TERMINATED, ChainResult
 from chaincover.verdicts import infeasible, next_step
 from properties.goal import Goal
@@ -108,6 +107,9 @@ def _no_chain(controller: Controller, result: ChainResult) -> str:
     if count and all(verdict.proved for verdict in result.verdicts):
         return f"no chain covers any of the {count} goals" if count > 1 else "no chain covers its goal"
     covers = f"covers all {count} goals" if count else "reaches the final condition"
+    most, lower = result.options.max_length, result.bounds.lower
+    if most is not None and lower > most:
+        return f"no chain of at most {most} steps {covers}: none is shorter than {lower}, proved"
     return (
         f"no chain exists that {covers}: {result.no_chain}" if result.no_chain else f"no chain was found that {covers}"
     )
@@ -160,7 +162,7 @@ def _final_name(controller: Controller) -> str:
 def _proof(result: ChainResult, hold: int) -> str:
     bounds, held = result.bounds, held_runs(hold)
     proof = f"minimal{held}, proved" if bounds.minimal else f"proved: none shorter than {bounds.lower}{held}"
-    return f"{proof}; K = {result.depth if result.chain is None else k_met(result.chain)}"
+    return f"{proof}; K = {result.depth if result.chain is None else result.chain.k_met}"
 
 
 def held_runs(hold: int) -> str:

@@ -7,7 +7,6 @@ import importlib.metadata
 import platform
 import sys
 from dataclasses import asdict
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from bmc.engines.dead_ends import DeadEnd
 from bmc.system.run import Run
 from bmc.system.transition import TransitionSystem
 from chaincover import certificate
-from chaincover.chain import COVERED, UNDECIDED, Chain
+from chaincover.chain import COVERED, UNDECIDED
 from chaincover.formats.chain_file import SCHEMA, chain_rows, reported, start_record
 from chaincover.graph.covering import CoveringGraph
 from chaincover.limits import UNITS
@@ -224,14 +223,8 @@ def _bounds(result: ChainResult) -> dict[str, Any]:
         "minimal": bounds.minimal,
         "basis": bounds.basis,
         "k_reached": result.depth,
-        "k_met": None if result.chain is None else k_met(result.chain),
+        "k_met": None if result.chain is None else result.chain.k_met,
     }
-
-
-def k_met(chain: Chain) -> int:
-    """The K that the chain needs: the most steps from one goal to the next, from init to the first, to the end."""
-    steps = [0, *sorted(hit.step for hit in chain.hits), chain.length]
-    return max(b - a for a, b in pairwise(steps))
 
 
 def claims(controller: Controller, result: ChainResult) -> list[str]:

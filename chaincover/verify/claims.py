@@ -182,7 +182,8 @@ def _wrong_numbers(document: Document) -> Iterator[str]:
 
 def _unfit(document: Document, proof: Certificate, setting: Setting) -> Iterator[str]:
     """Where the certificate speaks of other chains than the one it comes with."""
-    strange = [goal for goal in proof.goals if goal not in document.credited]
+    known = document.credited if document.chain is not None else [goal.name for goal in document.goals]
+    strange = [goal for goal in proof.goals if goal not in known]
     if strange or len(set(proof.goals)) != len(proof.goals):
         yield f"the certificate is about other goals than the chain: {', '.join(strange) or 'one of them twice'}"
     if proof.end != setting.end:

@@ -13,7 +13,7 @@ from bmc.errors import CheckDisagreed
 from bmc.formulas.unroll import shift
 from bmc.system.run import Run
 from chaincover.certificate import MostFact
-from chaincover.chain import EXCLUDED, NO_WAY_TO_FINAL, UNREACHABLE
+from chaincover.chain import EXCLUDED, NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNREACHABLE
 from chaincover.verify.claims import uncovered
 from chaincover.verify.document import Document, GoalClaim
 from chaincover.verify.invariants import Assumed
@@ -31,6 +31,7 @@ INDUCTION = 8
 TOO_MANY = "too many states to look at all runs"
 _SEARCHED = "reachable states were searched"
 _MOST = re.compile(r"no chain covers more than (\d+) of them at all")
+_SHORTER = re.compile(r"no chain of at most \d+ steps covers all goals: none is shorter than (\d+)")
 
 Verdict = tuple[str, str]
 """A verdict and why."""
@@ -60,10 +61,13 @@ class Verdicts:
 
     def _all(self) -> Iterator[tuple[str, Verdict]]:
         for goal in uncovered(self.document):
-            if goal.verdict != EXCLUDED:
+            if goal.verdict != EXCLUDED and not _SHORTER.search(goal.detail):
                 yield f"{goal.name} ({goal.verdict})", self._alone(goal)
         for names in self._conflicts():
             yield f"no chain covers {', '.join(names)} together", self._together(names, len(names))
+        lower = self._lower()
+        if lower is not None:
+            yield f"no chain shorter than {lower} covers all goals", self._no_shorter(lower)
         most = self._most()
         if most is not None:
             yield f"no chain covers more than {most.number} of {len(most.goals)} goals", self._at_most(most)
@@ -93,6 +97,11 @@ class Verdicts:
         number = next((int(match[1]) for match in found if match), None)
         names = (g.name for g in self.document.goals if g.verdict not in (UNREACHABLE, NO_WAY_TO_FINAL))
         return None if number is None or self.document.chain is None else MostFact(tuple(names), number)
+
+    def _lower(self) -> int | None:
+        """The bound on chains through all goals that some chain covers, where a greatest length kept them apart."""
+        found = [_SHORTER.search(g.detail) for g in self.document.goals if g.verdict == NOT_WITHIN_BOUND]
+        return max((int(match[1]) for match in found if match), default=None)
 
     # what is checked
 
@@ -126,6 +135,24 @@ class Verdicts:
         if self.watch is None:
             return OPEN, TOO_MANY
         found: Outcome = search(self.watch, names, self.clock, enough=number)
+        if found.length is not None:
+            return WRONG, f"a run of {found.length} steps does so: {told_inputs(self.setting.system, found.inputs)}"
+        if not found.complete:
+            return OPEN, "too many combinations of state and goals, or no time left"
+        return HOLDS, f"no run among all, {found.nodes} combinations of state and goals"
+
+    def _no_shorter(self, lower: int) -> Verdict:
+        """Whether no run of fewer than ``lower`` steps to the end covers all goals but those that no chain covers."""
+        proof = self.document.certificate
+        names = [g.name for g in self.document.goals if g.verdict not in (UNREACHABLE, NO_WAY_TO_FINAL)]
+        strange = [name for name in names if name not in self.setting.by_name]
+        if strange:
+            return WRONG, f"{', '.join(strange)} is no goal"
+        if self.document.chain is None and proof is not None and proof.lower >= lower and {*proof.goals} <= {*names}:
+            return HOLDS, "that is the lower bound"
+        if self.watch is None:
+            return OPEN, TOO_MANY
+        found = search(self.watch, names, self.clock, lower)
         if found.length is not None:
             return WRONG, f"a run of {found.length} steps does so: {told_inputs(self.setting.system, found.inputs)}"
         if not found.complete:

@@ -67,6 +67,35 @@ def test_a_chain_longer_than_asked_for_is_not_taken() -> None:
     assert offered(board, *NEAR)
     assert not offered(board, *FAR, *NEAR)
     assert {*board.known.seen} == {"far", "near"}
+    assert board.known.chain is not None
+    assert board.known.chain.order == ("near",)
+
+
+def test_of_a_run_that_is_too_long_the_first_part_is_taken() -> None:
+    board = begun(max_length=4)
+    assert offered(board, *FAR, *NEAR)
+    assert board.known.chain is not None
+    assert (board.known.chain.order, board.known.chain.length) == (("far",), 3)
+    assert {*board.known.seen} == {"far", "near"}
+
+
+def test_a_run_is_taken_as_far_as_it_goes_on_within_k() -> None:
+    board = begun(bound=2)
+    assert offered(board, *NEAR, *FAR)
+    assert board.known.chain is not None
+    assert (board.known.chain.order, board.known.chain.length) == (("near",), 2)
+    assert offered(board, *FAR, *NEAR)
+    assert (board.known.chain.order, board.known.chain.k_met) == (("far", "near"), 2)
+    assert not offered(begun(bound=1), *FAR), "nothing is covered within one step"
+
+
+def test_no_chain_is_as_short_as_was_asked_for() -> None:
+    board = begun(max_length=4)
+    assert offered(board, *NEAR)
+    board.prove(order_bound=4)
+    assert (board.too_long, board.settled) == (False, False)
+    board.prove(order_bound=5)
+    assert (board.too_long, board.settled, board.known.settled) == (True, True, False)
 
 
 def test_bounds_rise_and_the_best_proof_stays() -> None:

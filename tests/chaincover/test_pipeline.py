@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import chain as joined
+from itertools import pairwise
+
 import pytest
 from cruise import INIT, PROPERTIES, cruise, prop
 from engine_doubles import NoRandomRuns, search_with
 from listeners import Told
+from machines import Machine
 from pysmt.shortcuts import BV, BVULE, FALSE, TRUE, And, BVURem, Equals, Ite, Not
 from random_systems import random_case
 
@@ -17,6 +21,7 @@ from bmc.formulas.unroll import at, framed
 from bmc.system.transition import BOOLEAN, Condition, InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover import pipeline
 from chaincover.chain import Violation
+from chaincover.limits import UNITS
 from chaincover.minimality.windows import WindowSearch
 from chaincover.options import Options
 from chaincover.pipeline import generate
@@ -71,6 +76,9 @@ def test_a_goal_that_was_reached_has_a_test_of_its_own() -> None:
     assert result.chain.order == ("home",)
     assert {name: run.length for name, run in result.tests.items()} == {"one": 1}
     assert "reachable: a test of its own has 1 step" in result.verdicts[0].detail
+    by_states = generate(Problem(branches(), goals, place.Equals(BV(0, 8))))
+    assert statuses(by_states) == {"one": "no-way-to-final", "home": "covered"}
+    assert {name: run.length for name, run in by_states.tests.items()} == {"one": 1}
 
 
 def test_unreachable_is_said_only_with_a_proof_and_the_rest_is_covered(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,8 +109,26 @@ def test_a_goal_that_needs_more_than_sixty_steps() -> None:
         result = generate(Problem(system, (goal,), None), Options(engine=engine))
         assert result.chain is not None
         assert (result.chain.length, result.bounds.minimal) == (75, True)
-    near = generate(Problem(system, (goal,), None), Options(bound=60, engine="sat"))
-    assert (near.chain, statuses(near)) == (None, {"far": "not-within-bound"})
+        near = generate(Problem(system, (goal,), None), Options(bound=74, engine=engine))
+        assert (near.chain, statuses(near)) == (None, {"far": "not-within-bound"})
+        assert "not reached from init within K = 74" in near.verdicts[0].detail
+        assert near.tests["far"].length == 75
+        just = generate(Problem(system, (goal,), None), Options(bound=75, engine=engine))
+        assert (just.chain.length, just.chain.k_met, just.bounds.minimal) == (75, 75, True)
+
+
+def test_a_chain_within_k_is_found_although_a_shorter_one_goes_further() -> None:
+    """To the left a comes after one step, and b four steps later; to the right each takes three."""
+    ways = {"left": ["m", "a1", "c1", "c2", "c3", "b"], "right": ["m", "d1", "d2", "a2", "e1", "e2", "b"]}
+    places = list(dict.fromkeys(joined.from_iterable(ways.values())))
+    machine = Machine("ways", places, [*ways], [(a, key, b) for key, way in ways.items() for a, b in pairwise(way)])
+    goals = (Goal("a", at(machine.at_any("a1", "a2"), 0), None, 0), Goal("b", at(machine.at_any("b"), 0), None, 0))
+    for engine in ("auto", "sat"):
+        free, near = (
+            generate(Problem(machine.system(), goals, None), Options(engine=engine, bound=bound)) for bound in (None, 3)
+        )
+        assert (free.chain.length, free.chain.k_met, free.bounds.minimal) == (5, 4, True)
+        assert (near.chain.length, near.chain.k_met, near.bounds.minimal) == (6, 3, False)
 
 
 def test_zero_goals_one_goal_and_goals_equal_to_the_ends() -> None:
@@ -282,6 +308,10 @@ def test_the_search_over_whole_chains_finds_what_no_lengthening_of_one_order_can
         one_order = generate(problem, Options(bound=4, engine="sat", repair="none"))
     assert one_order.chain is None
     assert set(statuses(one_order).values()) <= {"not-within-bound", "unreachable"}
+    assert any(
+        "but no inputs with K = 2 join g1 -> g2 -> final; reachable: " in verdict.detail
+        for verdict in one_order.verdicts
+    )
     result = generate(problem, Options(bound=4, engine="sat"))
     assert result.chain is not None
     assert result.bounds.minimal
@@ -319,11 +349,15 @@ def test_a_limit_while_one_goal_is_sought_leaves_a_chain_for_the_others() -> Non
 def test_no_chain_is_longer_than_asked_for() -> None:
     within = generate(Problem(cruise(), tuple(PROPERTIES), INIT), Options(max_length=9))
     assert (within.chain.length, within.bounds.minimal) == (9, True)
-    for options in (Options(max_length=8), Options(max_length=8, engine="sat", effort=0.2)):
-        short = generate(Problem(cruise(), tuple(PROPERTIES), INIT), options)
-        assert short.chain is None or (short.chain.length <= 8 and len(short.chain.goals) < len(PROPERTIES))
+    for engine, most in (("auto", 8), ("sat", 8), ("auto", 1), ("sat", 1)):
+        short = generate(Problem(cruise(), tuple(PROPERTIES), INIT), Options(max_length=most, engine=engine))
+        assert not short.used_up
+        assert short.answered.effort < 0.2 * UNITS
+        assert (short.chain is None) == (most == 1)
+        assert short.chain is None or (short.chain.length <= 8 and 2 <= len(short.chain.goals) < len(PROPERTIES))
         missed = [verdict for verdict in short.verdicts if verdict.status != "covered"]
-        assert missed
-        assert {verdict.status for verdict in missed} <= {"not-within-bound", "undecided"}
-        if not short.used_up:
-            assert all("no chain of at most 8 steps" in verdict.detail for verdict in missed)
+        assert {verdict.status for verdict in missed} == {"not-within-bound"}
+        why = f"no chain of at most {most} steps covers all goals: none is shorter than 9; reachable: "
+        assert all(verdict.detail.startswith(why) for verdict in missed)
+        assert {verdict.goal for verdict in missed} == short.tests.keys()
+        assert short.chain is not None or short.bounds.lower == short.certificate.lower == 9

@@ -19,7 +19,7 @@ from chaincover.options import Options
 from chaincover.pipeline import generate
 from chaincover.project.load import Controller, Request, load_request
 from chaincover.replay.original import Replay
-from chaincover.report.documents import chain_document, exit_code, k_met
+from chaincover.report.documents import chain_document, exit_code
 from chaincover.result import ChainResult
 
 CRUISE = MODELS / "cruise"
@@ -78,10 +78,12 @@ def chain(length: int, *steps: int, failed: bool = False, violated: bool = False
 
 
 def test_k_that_was_met() -> None:
-    assert k_met(chain(9, 2, 4, 6, 7)) == 2
-    assert k_met(chain(9, 7, 2)) == 5
-    assert k_met(chain(3)) == 3
-    assert k_met(chain(0, 0)) == 0
+    assert chain(9, 2, 4, 6, 7).k_met == 2
+    assert chain(9, 7, 2).k_met == 5
+    assert chain(3).k_met == 3
+    assert chain(0, 0).k_met == 0
+    by_way_of_another_goal = replace(chain(9, 7, 2), repeats=(Hit("g2", 5, True),))
+    assert by_way_of_another_goal.k_met == 3
 
 
 def code(verdicts: Sequence[str], stopped_by: str = "", used_up: bool = False, **more: Any) -> int:

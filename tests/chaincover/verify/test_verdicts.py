@@ -89,6 +89,21 @@ def test_a_wrong_claim_about_all_chains_is_found_out(claims: dict[str, Any], tex
 
 
 @needs_compiler
+@pytest.mark.parametrize("most", [0, 1])
+def test_no_chain_of_so_few_steps(most: int, branches: Path) -> None:
+    """One step covers one of the goals, two steps cover both."""
+    goals = ("--property", "later: cover(n == 2 && b)", "--property", "b: cover(b)")
+    chaincover("generate", branches / "p", "-o", branches / "out", "-q", *goals, "--max-length", most)
+    document = json.loads((branches / "out" / "chain.json").read_text())
+    assert (document["chain"] is None) == (most == 0)
+    outcome = verify(document, branches, branches / "p")
+    assert (outcome.code, verdicts(outcome)[CHECK]) == (0, "holds"), outcome.json
+    for goal in document["goals"]:
+        goal["detail"] = goal["detail"].replace("none is shorter than ", "none is shorter than 1")
+    assert wrong(verify(document, branches, branches / "p")) == {CHECK}
+
+
+@needs_compiler
 def test_the_most_goals_of_one_chain(branches: Path) -> None:
     document = made(branches, "--most")
     assert sorted(goal["verdict"] for goal in document["goals"]) == ["covered", "covered", "excluded"]
