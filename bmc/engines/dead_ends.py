@@ -79,29 +79,41 @@ def _listed(texts: Iterable[str], between: str = "; ") -> str:
     return between.join(list(dict.fromkeys(texts))[:SHOWN])
 
 
+@dataclass(frozen=True, slots=True)
+class QuestionLimits:
+    """Seconds and units of effort that one question may take; None for no limit."""
+
+    seconds: float | None = None
+    effort: int | None = None
+
+
 def dead_end(
-    system: TransitionSystem, engine: Engine, most: int, source: FNode | None = None, time_limit: float | None = None
+    system: TransitionSystem,
+    engine: Engine,
+    most: int,
+    source: FNode | None = None,
+    limits: QuestionLimits = QuestionLimits(),
 ) -> DeadEnd | None:
     """Why no run from ``source`` (framed at 0; by default the states after init) has ``most`` steps.
 
-    None where there is such a run, and where the engine does not know. ``time_limit`` is that of one question.
+    None where there is such a run, and where the engine does not know within ``limits``.
     """
     start = at(system.init_formula, 0) if source is None else source
     session = engine.session(replace(system, invariants=()), start)
-    if session.check([], most, time_limit).status is not Status.UNSAT:
+    if session.check([], most, limits.seconds, limits.effort).status is not Status.UNSAT:
         return None
     possible, impossible = 0, most
     while impossible - possible > 1:
         middle = (possible + impossible) // 2
-        status = session.check([], middle, time_limit).status
+        status = session.check([], middle, limits.seconds, limits.effort).status
         if status is Status.UNKNOWN:
             return None
         possible, impossible = (middle, impossible) if status is Status.SAT else (possible, middle)
-    return _explained(system, engine, start, possible, time_limit)
+    return _explained(system, engine, start, possible, limits)
 
 
 def _explained(
-    system: TransitionSystem, engine: Engine, start: FNode, steps: int, time_limit: float | None
+    system: TransitionSystem, engine: Engine, start: FNode, steps: int, limits: QuestionLimits
 ) -> DeadEnd | None:
     """Which conditions rule out a step after ``steps`` valid ones; none of those told could be left out."""
     undefined = {at(negate(c.formula), steps): c for c in _joined(system.suspects)}
@@ -111,7 +123,7 @@ def _explained(
     session = engine.session(replace(system, defined=TRUE(), invariants=()), start)
 
     def ask(tried: Iterable[FNode]) -> Answer:
-        return session.check([*before, *tried], steps + 1, time_limit)
+        return session.check([*before, *tried], steps + 1, limits.seconds, limits.effort)
 
     guilty = [rule for rule in rules if rule.is_false()][:1]
     if not guilty:

@@ -11,7 +11,7 @@ from pysmt.shortcuts import TRUE
 
 from bmc.engines import choose as choose_engine
 from bmc.engines.anywhere import Anywhere
-from bmc.engines.dead_ends import dead_end
+from bmc.engines.dead_ends import QuestionLimits, dead_end
 from bmc.engines.protocol import Engine, Status
 from bmc.errors import InputRefused, LimitReached
 from bmc.explicit.state_graph import StateGraph
@@ -256,7 +256,7 @@ def _refuse_contradiction(controller: Controller, engine: Engine, budget: Limits
             where,
             "look at the ranges, constraints and the assumption function",
         )
-    found = dead_end(system, engine, 1, time_limit=_for_query(budget))
+    found = dead_end(system, engine, 1, limits=QuestionLimits(_for_query(budget)))
     if found is not None:
         raise InputRefused(found.message, found.where or where, found.hint)
 

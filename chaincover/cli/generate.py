@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from bmc.engines import choose as choose_engine
-from bmc.engines.dead_ends import DeadEnd, dead_end
+from bmc.engines.dead_ends import DeadEnd, QuestionLimits, dead_end
 from bmc.errors import ChainCoverError, LimitReached, UsageError
 from chaincover import pipeline
 from chaincover.cli.options import (
@@ -38,8 +38,10 @@ from chaincover.verdicts import infeasible
 
 DEAD_END_STEPS = (1, 2, 4, 8, 16, 32)
 """Numbers of steps of which it is asked whether any run has them, where no goal is covered."""
+DEAD_END_EFFORT, DEAD_END_QUESTION = 1 / 3, 5
+"""Effort for all these questions, and units of work for one of them."""
 DEAD_END_SECONDS = 20.0
-"""Seconds for these questions."""
+"""Seconds for them at most where the run has a time limit."""
 
 Find = Callable[[Problem, Options, Listener], ChainResult]
 
@@ -101,7 +103,7 @@ def generate_chain(run: Run, find: Find) -> int:
     with saving.kept(run.folder), progress.stage("search"):
         result = find(controller.problem, run.options, saving)
     progress.better(described(result))
-    no_step = _dead_end(run, result)
+    no_step = None if result.chain is not None or result.tests else find_dead_end(run, result.stopped_by)
     played, problem = try_replay(run, controller, result)
     progress.done()
     document = results.chain_document(controller, result, no_step=no_step)
@@ -114,9 +116,7 @@ def generate_chain(run: Run, find: Find) -> int:
         click.echo(to_json(document), nl=False)
     elif run.shown.text:
         out = console.console()
-        if no_step is not None:
-            console.say(out, f"{f'{no_step.where}: ' if no_step.where else ''}{no_step.message}", "bold red")
-            console.say(out, f"  next: {no_step.hint}")
+        console.show_dead_end(out, no_step)
         console.show_result(out, controller, result)
         if played is not None:
             console.show_replay(out, played)
@@ -129,21 +129,23 @@ def generate_chain(run: Run, find: Find) -> int:
     return results.exit_code(controller, result, played, no_step)
 
 
-def _dead_end(run: Run, result: ChainResult) -> DeadEnd | None:
-    """Why no run goes on after some number of steps, where no goal is covered and that is so; else None.
+def find_dead_end(run: Run, stopped_by: str) -> DeadEnd | None:
+    """Why no run goes on after some number of steps, asked where no goal is covered; None where that is not so.
 
     The whole system is asked about: where nothing is covered, what the goals do not depend on may be to blame.
     """
-    if result.chain is not None or result.tests or result.stopped_by in (INTERRUPT, TERMINATED):
+    if stopped_by in (INTERRUPT, TERMINATED):
         return None
     options, found = run.options, None
-    limits = Limits(DEAD_END_SECONDS, options.query_limit, options.effort)
+    seconds = None if options.time_limit is None else min(DEAD_END_SECONDS, options.time_limit)
+    limits = Limits(seconds, options.query_limit, DEAD_END_EFFORT)
     with run.progress.stage("dead end"), suppress(LimitReached, KeyboardInterrupt):
         engine = choose_engine(options.engine, options.memory_limit)
         limits.watch(engine)
         for most in DEAD_END_STEPS:
             if found is None and not limits.used_up:
-                found = dead_end(run.controller.system, engine, most, time_limit=limits.for_query())
+                asked = QuestionLimits(limits.for_query(), DEAD_END_QUESTION)
+                found = dead_end(run.controller.system, engine, most, limits=asked)
     return found
 
 

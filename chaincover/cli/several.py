@@ -10,8 +10,9 @@ from typing import Any
 import click
 from rich.console import Console
 
+from bmc.engines.dead_ends import DeadEnd
 from chaincover.chain import COVERED, UNDECIDED
-from chaincover.cli.generate import Run, try_replay
+from chaincover.cli.generate import Run, find_dead_end, try_replay
 from chaincover.cli.saving import Answers, Saving
 from chaincover.formats import chain_file
 from chaincover.formats.output import CannotWrite, to_json, write_text
@@ -38,22 +39,24 @@ def generate_chains(run: Run) -> int:
     with saving.kept(run.folder), run.progress.stage("search"):
         found = generate_several(run.controller.problem, run.options, saving)
     run.progress.better(described(found))
+    no_step = None if found.results else find_dead_end(run, found.stopped_by)
     parts = [_part(run.controller, result) for result in found.results]
     tried = [try_replay(run, part, result) for part, result in zip(parts, found.results, strict=True)]
     played = [own for own, _ in tried]
     errors = [problem for _, problem in tried if problem is not None]
     run.progress.done()
     try:
-        _write(run, found, played)
+        _write(run, found, played, no_step=no_step)
     except CannotWrite as error:
         errors.insert(0, error)
     if run.shown.as_json and not errors:
-        click.echo(to_json(summary(run, found)), nl=False)
+        click.echo(to_json(summary(run, found, no_step=no_step)), nl=False)
     elif run.shown.text:
+        console.show_dead_end(console.console(), no_step)
         _show(console.console(), run, found, played)
     if errors:
         raise errors[0]
-    return _exit_code(run.controller, found, played)
+    return _exit_code(run.controller, found, played) if no_step is None else results.GOALS_NOT_COVERED
 
 
 def described(found: SeveralChains) -> str:
@@ -70,8 +73,11 @@ def _part(controller: Controller, result: ChainResult) -> Controller:
     return replace(controller, goals=tuple(goal for goal in controller.goals if goal.name in names))
 
 
-def summary(run: Run, found: SeveralChains, finished: bool = True) -> dict[str, Any]:
-    """What was found, as the data of ``chains.json``; the same for the same input."""
+def summary(run: Run, found: SeveralChains, finished: bool = True, no_step: DeadEnd | None = None) -> dict[str, Any]:
+    """What was found, as the data of ``chains.json``; the same for the same input.
+
+    ``no_step``: why no run goes on after some step, where that was found to be what no goal is covered for.
+    """
     controller = run.controller
     return {
         "schema": chain_file.CHAINS_SCHEMA,
@@ -108,10 +114,13 @@ def summary(run: Run, found: SeveralChains, finished: bool = True) -> dict[str, 
         ],
         "finished": finished,
         "stopped_by": found.stopped_by,
+        **({} if no_step is None else {"dead_end": results.dead_end_data(no_step)}),
     }
 
 
-def _write(run: Run, found: SeveralChains, played: Replays, finished: bool = True) -> None:
+def _write(
+    run: Run, found: SeveralChains, played: Replays, finished: bool = True, no_step: DeadEnd | None = None
+) -> None:
     """Write the files of all chains and the summary; those of chains that there are no longer are removed."""
     folder = run.folder
     for number, (result, own) in enumerate(zip(found.results, played, strict=True), 1):
@@ -122,7 +131,7 @@ def _write(run: Run, found: SeveralChains, played: Replays, finished: bool = Tru
         write_text(folder / f"chain-{number}.csv", table)
         run_data = results.run_document(part, result, own, run.progress.seconds)
         write_text(folder / f"run-{number}.json", to_json(run_data))
-    write_text(folder / "chains.json", to_json(summary(run, found, finished)))
+    write_text(folder / "chains.json", to_json(summary(run, found, finished, no_step)))
     for number in count(len(found.results) + 1):
         old = [folder / f"chain-{number}.json", folder / f"chain-{number}.csv", folder / f"run-{number}.json"]
         if not any(place.exists() for place in old):

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from bmc.engines.dead_ends import DeadEnd
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, Valuation
 from chaincover.chain import (
     COVERED,
@@ -45,6 +46,7 @@ __all__ = [
     "infeasible_ones",
     "say",
     "short_names",
+    "show_dead_end",
     "show_next_steps",
     "show_replay",
     "show_replay_goals",
@@ -75,6 +77,13 @@ def show_result(out: Console, controller: Controller, result: ChainResult) -> No
     _show_goals(out, controller, result)
     show_next_steps(out, controller.goals, result.verdicts, result.options)
     show_what_is_left(out, result)
+
+
+def show_dead_end(out: Console, found: DeadEnd | None) -> None:
+    """Why no run goes on after some step, if that was found."""
+    if found is not None:
+        say(out, f"{f'{found.where}: ' if found.where else ''}{found.message}", "bold red")
+        say(out, f"  next: {found.hint}")
 
 
 def show_what_is_left(out: Console, result: ChainResult) -> None:

@@ -87,11 +87,12 @@ def chain_document(
         "certificate": None if result.certificate is None else certificate.as_data(result.certificate),
         "chain": _chain(controller, result),
         "graph": graph_data(result.graph),
-        **({} if no_step is None else {"dead_end": _dead_end(no_step)}),
+        **({} if no_step is None else {"dead_end": dead_end_data(no_step)}),
     }
 
 
-def _dead_end(found: DeadEnd) -> dict[str, Any]:
+def dead_end_data(found: DeadEnd) -> dict[str, Any]:
+    """Why no run goes on after some step."""
     return {
         "steps": found.steps,
         "where": None if found.where is None else str(found.where),
