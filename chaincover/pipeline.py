@@ -119,6 +119,7 @@ def _result(board: Board, known: Known, stopped_by: str) -> ChainResult:
         graph=known.graph,
         options=board.options,
         no_chain=known.no_chain,
+        represented=known.represented,
         tests=tests,
         stopped_by=stopped_by,
         used_up=used_up,

@@ -47,7 +47,8 @@ class ChainResult:
     how it is proved that no chain covers all goals that can be covered by themselves, or is ''. ``tests`` has for each
     goal that some run covers, but not the chain, the shortest such run. ``stopped_by`` is what ended the run early:
     ``time limit``, ``memory limit``, ``interrupt``, ``terminated``, or ''. ``used_up``: the effort was used up while
-    something was left to settle. ``invariants`` names the proved invariants that the bound rests on.
+    something was left to settle. ``represented`` has for each goal that another one implies that other one, where these
+    alone are in the graph. ``invariants`` names the proved invariants that the bound rests on.
     """
 
     chain: Chain | None
@@ -60,6 +61,7 @@ class ChainResult:
     tests: Mapping[str, Run] = field(default_factory=dict)
     stopped_by: str = ""
     used_up: bool = False
+    represented: Mapping[str, str] = field(default_factory=dict)
     invariants: tuple[str, ...] = ()
     answered: Answered = Answered()
 

@@ -8,7 +8,7 @@ covers gives the number exactly.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -261,9 +261,10 @@ class _Several:
 
     def _shorten(self, whole: ChainResult, left: Sequence[str]) -> None:
         """Other distributions over as many chains, as long as the bound on the total length suggests shorter ones."""
-        if len(self._best.results) < 2 or not {*left} <= {*whole.graph.goals}:
+        kept = [name for name in left if name in whole.graph.goals]
+        if len(self._best.results) < 2 or any(whole.represented.get(name, name) not in kept for name in left):
             return
-        shared, last = Distribution(whole.graph, left, len(self._best.results)), self._best.results
+        shared, last = Distribution(whole.graph, kept, len(self._best.results)), self._best.results
         for number in range(ROUNDS):
             fresh = shared.learn(result.certificate for result in last)
             order = shared.least(self._limits.for_query())
@@ -271,7 +272,8 @@ class _Several:
             self._take(self._best.results, Bounds(lower, total(self._best.results), SHARED))
             if not order.path or self._best.bounds.minimal or self._limits.used_up or (number and not fresh):
                 return
-            last = tuple(self._all_of(shared.classes(order.path)))
+            classes = shared.classes(order.path)
+            last = tuple(self._all_of([_with_implied(names, left, whole.represented) for names in classes]))
             if not self._offer(last) and not {*left} <= {name for result in last for name in _covered(result)}:
                 return
 
@@ -360,6 +362,11 @@ class _Several:
         if self._stopped:
             return Verdict(name, UNDECIDED, detail=f"stopped by {self._stopped}")
         return Verdict(name, UNDECIDED, detail="no chain has been found for it so far")
+
+
+def _with_implied(names: Sequence[str], goals: Sequence[str], represented: Mapping[str, str]) -> list[str]:
+    """``names``, and those of ``goals`` that these represent, in the order of ``goals``."""
+    return [name for name in goals if represented.get(name, name) in names]
 
 
 def _more_conflicts(

@@ -22,10 +22,10 @@ from benchmarks.generated.reference import COVERABLE, Reference
 from benchmarks.generated.systems import generated_case
 from bmc.formulas.unroll import at
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
-from chaincover.chain import COVERED, EXCLUDED, UNDECIDED, UNREACHABLE
+from chaincover.chain import COVERED, EXCLUDED, UNDECIDED, UNREACHABLE, Bounds
 from chaincover.options import Options
 from chaincover.partition.conflicts import classes_without
-from chaincover.partition.several import generate_several
+from chaincover.partition.several import SHARED, generate_several
 from chaincover.problem import Problem
 from chaincover.project.load import load
 from chaincover.project.project_file import read_project
@@ -69,6 +69,15 @@ def test_three_goals_that_fit_pairwise_but_not_together() -> None:
     assert [v.status for v in result.verdicts] == [COVERED] * 3
     assert [set(c.goals) for c in result.conflicts] == [{"a", "b", "c"}]
     assert set.union(*covered_by(result)) == {"a", "b", "c"}
+
+
+def test_the_total_length_is_bounded_although_a_goal_implies_another_one() -> None:
+    """Without enumerated states only the goals that no other one implies are in the graph."""
+    system = tree({0: (1, 2), 1: (1,), 2: (3,), 3: (3,)})
+    goals = (at_places("one", 1), at_places("wide", 1, 4), at_places("three", 3))
+    result = generate_several(Problem(system, goals, None), Options(engine="sat", bound=3))
+    assert sorted(map(sorted, covered_by(result))) == [["one", "wide"], ["three"]]
+    assert (result.bounds, result.fewest) == (Bounds(3, 3, SHARED), True)
 
 
 def test_one_chain_where_one_suffices() -> None:
