@@ -174,23 +174,22 @@ def refute_lengths(board: Board) -> None:
 
     Where the solver gives up on a length, the lengths up to that of the best chain are halved.
     """
-    wait_for(board, lambda known: known.enumerated is not None or known.graph.depth >= 0)
-    if board.known.enumerated is not None or (board.options.bound is not None and board.known.length is None):
+    bounded = board.options.bound is not None
+    wait_for(board, lambda now: now.enumerated is not None or (now.complete if bounded else now.graph.depth >= 0))
+    if board.known.enumerated is not None:
         return
     whole = _WholeChains(board)
     first = following = board.known.proof.order_bound if board.known.still_holds(board.known.proof) else 0
     while (length := board.known.length) is None or following < length:
         board.say(f"lengths: is there a chain of {following} steps?")
-        status = whole.ask(following)
-        if status is Status.UNKNOWN:
+        if whole.ask(following) is not Status.UNSAT:
             break
-        if status is Status.UNSAT:
-            following += 1
-            board.prove(refuted=(first, following), basis=WHOLE)
+        following += 1
+        board.prove(refuted=(first, following), basis=WHOLE)
     low = following + 1
     while (length := board.known.length) is not None and low < length:
         middle = (low + length) // 2
-        if whole.ask(middle) is not Status.SAT:
+        if whole.ask(middle) is not Status.SAT or board.known.length == length:
             low = middle + 1
 
 
