@@ -28,7 +28,7 @@ PACKAGES = ("bmc", "properties", "chaincover")
 NOT_COUNTED = ("chaincover.verify", "chaincover.__init__")
 PARAMETERS, ATTRIBUTES, LINES = 5, 12, 100
 
-MIRRORS = ("ChainResult", "Document", "Options", "Project", "Result", "SourceConfig")
+MIRRORS = ("Certificate", "ChainResult", "Document", "Options", "Project", "Result", "Search", "SourceConfig")
 """Records with one attribute for each option, key of chaincover.toml or entry of a result file."""
 
 COMMANDS_AND_EXPORTERS = ("chaincover.cli.", "chaincover.formats.dot")

@@ -15,9 +15,8 @@ from bmc.engines import listen
 from bmc.engines import reason as engine_reason
 from bmc.errors import LimitReached
 from chaincover.chain import Bounds
-from chaincover.concretise.canonical import canonical_inputs
+from chaincover.concretise.canonical import canonical_inputs, tidy
 from chaincover.concretise.get_chain import get_chain, other_orders
-from chaincover.concretise.tidy import tidy
 from chaincover.graph.growth import grow
 from chaincover.graph.states import enumerate_states, exact_graph
 from chaincover.known import Board, Known
@@ -30,8 +29,7 @@ from chaincover.minimality.windows import refute_lengths, shorten_windows
 from chaincover.options import Options
 from chaincover.problem import Problem
 from chaincover.profile import Profiler
-from chaincover.reductions.distinct import distinct_goals
-from chaincover.reductions.implied import represent_implied
+from chaincover.reductions.goals import distinct_goals, represent_implied
 from chaincover.reductions.reduction import in_turn
 from chaincover.reductions.slicing import sliced_problem
 from chaincover.replay.judge import Judge

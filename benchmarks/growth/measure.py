@@ -29,7 +29,7 @@ from chaincover.pipeline import generate
 from chaincover.problem import Problem
 from chaincover.project.load import Controller, Request, load_request
 from chaincover.questions import Questions
-from chaincover.reductions.distinct import distinct
+from chaincover.reductions.goals import distinct
 from chaincover.reductions.slicing import sliced
 from properties.goal import Goal
 

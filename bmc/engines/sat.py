@@ -15,9 +15,8 @@ from pysmt.fnode import FNode
 
 from bmc.engines.cost import GATE
 from bmc.engines.protocol import Session, Status
-from bmc.engines.sat_encoding.frames import Frames
 from bmc.engines.sat_encoding.solver import VERSION, SatSolver
-from bmc.engines.sat_encoding.step import FramedParts, Step
+from bmc.engines.sat_encoding.step import FramedParts, Frames, Step
 from bmc.engines.unrolling import Encoded, UnrollingEngine, UnrollingSession
 from bmc.errors import MemoryLimitReached
 from bmc.system.transition import StateVariable, TransitionSystem, Valuation, symbols_of

@@ -12,9 +12,8 @@ from typing import Protocol
 
 import numpy as np
 
-from bmc.explicit.paths import Arrows, Check
 from bmc.explicit.rows import Layout, Numbering, Rows
-from bmc.explicit.state_graph import StateGraph
+from bmc.explicit.state_graph import Arrows, Check, StateGraph
 from bmc.explicit.vectors import Column
 from bmc.system.transition import Valuation
 

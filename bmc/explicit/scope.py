@@ -23,10 +23,9 @@ from bmc.explicit.input_classes import (
     listed,
     value_count,
 )
-from bmc.explicit.paths import Arrows
 from bmc.explicit.rows import Rows
 from bmc.explicit.splitting import FIXED, PartialProgram
-from bmc.explicit.state_graph import StateGraph
+from bmc.explicit.state_graph import Arrows, StateGraph
 from bmc.explicit.vectors import Column, arguments_of, node_count, walk
 from bmc.formulas.unroll import unframed, unplaced
 from bmc.system.hold import hold, released

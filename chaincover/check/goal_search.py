@@ -17,8 +17,7 @@ from pysmt.shortcuts import Not
 from bmc.engines.anywhere import Anywhere
 from bmc.engines.protocol import Engine, Session, Status
 from bmc.errors import LimitReached
-from bmc.explicit.paths import Arrows
-from bmc.explicit.state_graph import EXACT_STATES, StateGraph, invariant_of
+from bmc.explicit.state_graph import EXACT_STATES, Arrows, StateGraph, invariant_of
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at, plain, shift, unframed
 from bmc.native.differential import Sampler

@@ -10,8 +10,8 @@ import click
 from bmc.errors import InputRefused
 from chaincover.cli.options import Shown, request_options, shown_options
 from chaincover.formats import chain_file
+from chaincover.formats.chain_file import Recorded, RecordedGoal, known, missing_criteria, read_recorded, unreadable
 from chaincover.formats.output import to_json
-from chaincover.formats.recorded import Recorded, RecordedGoal, known, missing_criteria, read_recorded, unreadable
 from chaincover.project.load import Controller, Program, Request
 from chaincover.replay.original import replay
 from chaincover.report import console

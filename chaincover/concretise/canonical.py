@@ -1,13 +1,13 @@
-"""The least inputs for a plan, so that results do not depend on which model a solver happens to find.
+"""Readable inputs for a plan: canonical ones, or tidy ones where there is no time left for them.
 
-Open start values first, then step by step and input by input, each gets the least value that still lets the rest of the
-plan be run. The least values are those from 0 up, then the negative ones; of floating ones the plainest
-(``bmc.floats.values``).
+Canonical inputs do not depend on which model a solver happens to find. Open start values first, then step by step and
+input by input, each gets the least value that still lets the rest of the plan be run: from 0 up, then the negative
+ones; of floating ones the plainest (``bmc.floats.values``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
@@ -17,6 +17,7 @@ from pysmt.shortcuts import BV, FALSE, TRUE, And, Not, Or
 
 from bmc.engines.protocol import Status
 from bmc.errors import CheckDisagreed
+from bmc.explicit.input_classes import allowed_ranges
 from bmc.floats.format import FORMATS
 from bmc.floats.ranges import every
 from bmc.floats.values import plainest_first
@@ -37,9 +38,10 @@ from bmc.system.transition import (
 from chaincover.chain import Chain, Plan
 from chaincover.concretise.check_path import build_path
 from chaincover.concretise.enumerated_inputs import enumerated_values
-from chaincover.known import Board
+from chaincover.known import Board, Known
 from chaincover.questions import Questions
 from chaincover.replay.judge import Judge, open_variables
+from properties.monitor import Monitor
 
 SIMULATED = 1000
 """Values of one floating variable that are tried by simulation before the solver is asked."""
@@ -315,3 +317,67 @@ def start_dependence(questions: Questions, plan: Plan, run: Run) -> tuple[str, .
     session = questions.engine.session(free, source, [wanted])
     answer = session.check([*given, Not(wanted)], run.length, questions.limits.for_query(), questions.limits.question())
     return () if answer.status is Status.UNSAT else names
+
+
+def tidy(known: Known) -> Chain | None:
+    """The best chain with simpler inputs: each keeps the value of the step before, or has the simplest one.
+
+    A value stays where another one would change the states of the run, break a constraint or lose a goal. Takes two
+    simulated steps for each input and step.
+    """
+    chain, problem = known.chain, known.problem
+    if chain is None or problem.system.hold > 1:
+        return chain
+    simulator = Simulator(problem.system)
+    monitor = Monitor(problem.of(chain.goals).goals)
+    run = chain.run
+    for step in range(chain.length):
+        for var in problem.system.inputs:
+            for value in _simpler(var, run, step):
+                other = _changed(run, step, var.name, value)
+                after = simulator.run(run.states[step], [other.inputs[step]]).states[-1]
+                if (
+                    after == run.states[step + 1]
+                    and simulator.allowed(run.states[step], other.inputs[step])
+                    and _still_covered(monitor, chain, other, step)
+                ):
+                    run = other
+                    break
+    hits = tuple(replace(hit, consequent_held=monitor.judge(run, hit.goal, hit.step)) for hit in chain.hits)
+    covered = monitor.covered(run)
+    steps = {hit.goal: hit.step for hit in hits}
+    repeats = (replace(hit, step=step) for hit in hits for step in covered[hit.goal] if step != steps[hit.goal])
+    judged = tuple(replace(hit, consequent_held=monitor.judge(run, hit.goal, hit.step)) for hit in repeats)
+    return replace(chain, run=run, hits=hits, repeats=judged)
+
+
+def _simpler(var: InputVariable, run: Run, step: int) -> Iterator[int]:
+    """Values that are simpler than the one at ``step``: that of the step before, then the simplest ones."""
+    own = run.inputs[step][var.name]
+    values = [run.inputs[step - 1][var.name]] if step else []
+    values += [_simplest(var)]
+    for value in values:
+        if value == own:
+            return
+        yield value
+
+
+def _simplest(var: InputVariable) -> int:
+    """The first allowed value from 0 up, raw; the least one if all are negative."""
+    values = [max(low, 0) for low, high in allowed_ranges(var) if high >= 0]
+    return (min(values) if values else allowed_ranges(var)[0][0]) % (1 << max(var.type.bits, 1))
+
+
+def _changed(run: Run, step: int, name: str, value: int) -> Run:
+    inputs: list[Valuation] = [*run.inputs]
+    inputs[step] = {**inputs[step], name: value}
+    return Run(run.states, tuple(inputs))
+
+
+def _still_covered(monitor: Monitor, chain: Chain, run: Run, step: int) -> bool:
+    """Whether ``run``, with another input at ``step``, covers the goals of ``chain`` where they are credited."""
+    return all(
+        monitor.holds(run, hit.goal, hit.step)
+        for hit in chain.hits
+        if hit.step <= step < hit.step + max(1, monitor.goals[hit.goal].length)
+    )

@@ -1,6 +1,7 @@
 """Algorithm 10 (GetKreachEdges): edges between goals, decided in incremental sessions.
 
-What is known of the edges of one source that are still open says at which distances to ask.
+What is known of the edges of one source that are still open says at which distances to ask. What runs show about
+distances between goals counts as well: they make them, so they are no less than the weights.
 """
 
 from __future__ import annotations
@@ -8,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from itertools import chain
 
+import numpy as np
+import numpy.typing as npt
 from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE
 
@@ -18,11 +22,66 @@ from bmc.formulas.unroll import shift
 from bmc.system.run import Run
 from bmc.system.simulation import Simulator
 from chaincover.questions import Questions
-from chaincover.runs.observed import Distances
-from chaincover.weights import INIT, Edge
+from chaincover.weights import FINAL, INIT, Edge
 from properties.monitor import Monitor
 
-__all__ = ["EdgeSearch", "Question", "Row", "Upper", "enter"]
+_NEVER = 1 << 30
+
+Numbers = npt.NDArray[np.int64]
+
+
+class Distances:
+    """The least distances between nodes that runs have shown so far.
+
+    ``lengths`` are those of the goals, in steps; ``apart``: a goal begins when the one before has ended.
+    """
+
+    def __init__(self, lengths: Mapping[str, int], apart: bool) -> None:
+        self._names = [INIT, *lengths, FINAL]
+        self._lengths = np.array([lengths.get(name, 0) for name in self._names], np.int64)
+        self._apart = apart
+        self._best = np.full((len(lengths) + 1, len(lengths) + 1), _NEVER, np.int64)
+        for place in range(len(lengths)):
+            self._best[place + 1, place] = -1
+
+    def shorter(self, covered: Mapping[str, Sequence[int]], steps: int) -> dict[Edge, int]:
+        """The edges that a run of ``steps`` steps makes in fewer steps than any before, and in how many.
+
+        ``covered`` has for each goal, for FINAL where it is asked for and for INIT where the run starts there the steps
+        at which it holds, in rising order. Edges come source by source, targets in the order of the goals.
+        """
+        here, counts, starts = _occurrences(self._names, covered)
+        held = np.full((steps + 2, len(self._names)), 2 * _NEVER, np.int64)
+        places = np.repeat(here, counts)
+        held[starts, places] = starts
+        following = np.minimum.accumulate(held[::-1, 1:])[::-1]
+        ends = len(here) and here[-1] == len(self._names) - 1
+        if ends:
+            last = len(starts) - counts[-1]
+            here, counts, starts, places = here[:-1], counts[:-1], starts[:last], places[:last]
+        if not len(here):
+            return {}
+        after = np.minimum(starts + self._lengths[places], steps + 1) if ends or self._apart else starts
+        reached = following[after if self._apart else starts]
+        if ends:
+            reached[:, -1] = following[after, -1]
+        nearest = np.minimum.reduceat(reached - starts[:, None], np.cumsum(counts) - counts)
+        best = self._best[here]
+        sources, targets = np.nonzero(nearest < best)
+        if not len(sources):
+            return {}
+        self._best[here] = np.minimum(best, nearest)
+        found = zip(here[sources].tolist(), targets.tolist(), nearest[sources, targets].tolist(), strict=True)
+        return {(self._names[source], self._names[target + 1]): distance for source, target, distance in found}
+
+
+def _occurrences(names: Sequence[str], covered: Mapping[str, Sequence[int]]) -> tuple[Numbers, Numbers, Numbers]:
+    """The places of those of ``names`` that hold somewhere, at how many steps each, and one after the other which."""
+    steps = [covered.get(name, ()) for name in names]
+    counts = np.fromiter(map(len, steps), np.int64, len(steps))
+    here = np.flatnonzero(counts)
+    return here, counts[here], np.fromiter(chain.from_iterable(steps), np.int64)
+
 
 Told = Callable[[Run], None]
 """Is told a run."""
@@ -38,8 +97,7 @@ class EdgeSearch:
     def __init__(self, questions: Questions, told: Told = lambda run: None) -> None:
         """``told`` gets each run found that starts in init."""
         self._told = told
-        problem = self._problem = questions.problem
-        self._engine, self._limits = questions.engine, questions.limits
+        self._questions, problem = questions, questions.problem
         self._sources = {goal.name: goal for goal in (problem.start, *problem.goals)}
         self._targets = {goal.name: goal for goal in problem.targets}
         self._monitor = Monitor([problem.start, *problem.targets])
@@ -144,7 +202,7 @@ class EdgeSearch:
     def _anywhere(self) -> Session:
         """The session over runs from all states."""
         formulas = [target.antecedent for target in self._targets.values()]
-        return self._engine.session(self._problem.system, TRUE(), formulas)
+        return self._questions.engine.session(self._questions.problem.system, TRUE(), formulas)
 
     def ask(self, row: Row, upper: Upper, to: int) -> None:
         """Decide the open edges of ``row`` at distances up to ``to``; what runs show is entered into ``upper``.
@@ -214,7 +272,9 @@ class EdgeSearch:
         if source not in self._sessions:
             formulas = [target.antecedent for target in self._targets.values()]
             antecedent = self._sources[source].antecedent
-            self._sessions[source] = self._engine.session(self._problem.system, antecedent, formulas)
+            self._sessions[source] = self._questions.engine.session(
+                self._questions.problem.system, antecedent, formulas
+            )
         return self._sessions[source]
 
     def _shifted(self, placed: Placed) -> FNode:
@@ -224,11 +284,12 @@ class EdgeSearch:
         return self._moved[key]
 
     def _counted(self, ask: Ask) -> Status:
-        limit = self._limits.for_query()
+        limits = self._questions.limits
+        limit = limits.for_query()
         self.queries += 1
-        status = ask(limit, self._limits.question()).status
+        status = ask(limit, limits.question()).status
         if status is Status.UNKNOWN:
-            self._limits.check()
+            limits.check()
         return status
 
 

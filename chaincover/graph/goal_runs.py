@@ -14,10 +14,9 @@ from typing import Protocol
 import numpy as np
 from pysmt.fnode import FNode
 
-from bmc.explicit.paths import Arrows
 from bmc.explicit.product import Classes, classes_of
 from bmc.explicit.rows import Steps as GraphSteps
-from bmc.explicit.state_graph import StateGraph
+from bmc.explicit.state_graph import Arrows, StateGraph
 from bmc.explicit.vectors import Column, compile_columns
 from bmc.formulas.unroll import unframed
 from bmc.system.run import Run

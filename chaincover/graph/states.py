@@ -8,7 +8,7 @@ from dataclasses import replace
 from bmc.explicit.enumeration import Enumeration
 from bmc.explicit.state_graph import StateGraph
 from chaincover.chain import NO_WAY_TO_FINAL, UNREACHABLE
-from chaincover.graph.enumerated import EnumeratedGraphBuilder
+from chaincover.graph.enumerated import enumerated_graph
 from chaincover.known import Board, Reason
 from chaincover.limits import Limits
 from chaincover.problem import Problem
@@ -24,12 +24,6 @@ STATES_PORTION = 10_000_000
 
 STATES_PER_UNIT = 300_000_000
 """Operations on single values that are done in about a unit of work."""
-
-PORTION = 1_000_000
-"""Steps of the system that are followed before the limits are asked."""
-
-PER_UNIT = 20_000_000
-"""Steps of the system that are followed in about a unit of work."""
 
 
 def enumerate_states(board: Board) -> None:
@@ -85,12 +79,7 @@ def exact_graph(board: Board) -> None:
     states, problem = board.known.enumerated, board.problem
     assert states is not None
     board.say("graph: distances between enumerated states")
-    builder = EnumeratedGraphBuilder(problem, states, board.limits)
-    while not builder.complete:
-        builder.advance(PORTION)
-        board.limits.spend(PORTION / PER_UNIT)
-        board.limits.check()
-    graph = builder.graph()
+    graph = enumerated_graph(problem, states, board.limits)
     how = f"all {len(states.states)} reachable states were searched"
     gone = {name: Reason(UNREACHABLE, f"no run covers it: {how}") for name in graph.unsatisfiable}
     for goal in graph.goals:

@@ -31,7 +31,7 @@ from chaincover.partition.fewest import fewest, sets_of_goals
 from chaincover.partition.shares import share_of
 from chaincover.pipeline import generate
 from chaincover.problem import Problem
-from chaincover.reductions.distinct import distinct
+from chaincover.reductions.goals import distinct
 from chaincover.result import INTERRUPT, TIME_LIMIT, ChainResult, Silent
 from chaincover.work.workers import choose as choose_workers
 from chaincover.work.workers import pack, unpack

@@ -22,7 +22,7 @@ from chaincover.options import HERE, Options
 from chaincover.profile import StageCost
 from chaincover.project.load import Controller
 from chaincover.project.values import show_ranges, shown
-from chaincover.reductions.distinct import distinct
+from chaincover.reductions.goals import distinct
 from chaincover.replay.original import Replay
 from chaincover.result import INTERRUPT, TERMINATED, ChainResult
 from chaincover.verdicts import infeasible

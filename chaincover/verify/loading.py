@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bmc.errors import InputRefused, UsageError
-from chaincover.formats.recorded import RecordedGoal, missing_criteria, unreadable
+from chaincover.formats.chain_file import RecordedGoal, missing_criteria, unreadable
 from chaincover.project.load import Controller, Program, Request
 from chaincover.project.project_file import Project, read_project
 from chaincover.verify.document import Document, GoalClaim

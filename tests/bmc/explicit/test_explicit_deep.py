@@ -9,8 +9,9 @@ from command_line import MODELS
 from enumerated import graph_of
 
 from bmc.explicit.state_graph import StateGraph
-from chaincover.graph.enumerated import EnumeratedGraphBuilder
+from chaincover.graph.enumerated import enumerated_graph
 from chaincover.graph.exact import shortest_run
+from chaincover.limits import Limits
 from chaincover.problem import Problem
 from chaincover.project.load import Controller, load
 from chaincover.project.project_file import read_project
@@ -58,9 +59,7 @@ def test_the_least_chain_grows_with_the_timers(deep: tuple[Problem, StateGraph])
 
 
 def test_a_long_list_makes_the_graph(deep: tuple[Problem, StateGraph]) -> None:
-    builder = EnumeratedGraphBuilder(*deep)
-    builder.extend()
-    graph = builder.graph()
+    graph = enumerated_graph(*deep, Limits())
     assert graph.queries == 0
     assert graph.unsatisfiable == ()
     assert graph.weights[INIT, "siren_ends"] > ARM + SIREN - 2

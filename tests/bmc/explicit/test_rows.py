@@ -7,8 +7,8 @@ import random
 import numpy as np
 import pytest
 
-from bmc.explicit.paths import Arrows
 from bmc.explicit.rows import Layout, Numbering, Rows, Steps
+from bmc.explicit.state_graph import Arrows
 
 
 def test_keys_get_numbers_in_the_order_in_which_they_come() -> None:

@@ -16,7 +16,7 @@ from machines import Case
 from bmc.engines import choose as choose_engine
 from bmc.errors import LimitReached
 from chaincover.check.goal_search import trigger_states
-from chaincover.graph.enumerated import EnumeratedGraphBuilder
+from chaincover.graph.enumerated import enumerated_graph
 from chaincover.graph.reachability import GraphBuilder
 from chaincover.limits import Limits
 from chaincover.questions import Questions
@@ -27,12 +27,8 @@ FARTHEST = 9
 """The solver is asked for distances up to this one."""
 
 
-def by_states(case: Case, overlap: str, limit: int | None = None) -> ReachGraph:
-    builder = EnumeratedGraphBuilder(problem_of(case, overlap), graph_of(*case), limit=limit)
-    assert not builder.complete
-    builder.extend()
-    assert builder.complete
-    return builder.graph()
+def by_states(case: Case, overlap: str) -> ReachGraph:
+    return enumerated_graph(problem_of(case, overlap), graph_of(*case), Limits())
 
 
 def asked(case: Case, overlap: str) -> ReachGraph:
@@ -113,45 +109,18 @@ def test_two_hundred_goals_have_their_exact_graph() -> None:
     assert {a for a, _ in many.weights} >= {f"{goal.name} 7" for goal in goals if goal.name not in few.unsatisfiable}
 
 
-def test_the_graph_is_found_in_parts() -> None:
-    """A caller may spend the work in portions, or stop and go on; the graph is the same."""
-    case = made(2)
-    whole = by_states(case, "allow")
-    builder = EnumeratedGraphBuilder(problem_of(case), graph_of(*case))
-    portions = 0
-    while not builder.complete:
-        assert not builder.graph().weights
-        builder.advance(1)
-        portions += 1
-    assert portions > 5
-    assert builder.graph().weights == whole.weights
-    assert builder.graph().lower == whole.lower
-
-
-def test_an_interrupted_graph_is_found_in_the_end() -> None:
-    case, stops = made(2), iter([True] * 3)
-
-    def check() -> None:
-        if next(stops, False):
-            raise LimitReached("enough")
-
-    budget = Limits()
-    builder = EnumeratedGraphBuilder(problem_of(case), graph_of(*case), budget)
+def test_the_limits_are_asked_and_the_work_is_counted_goal_by_goal() -> None:
+    case, limits, asked = made(2), Limits(), list[float]()
     with pytest.MonkeyPatch.context() as changed:
-        changed.setattr(budget, "check", check)
-        for _ in range(3):
-            with pytest.raises(LimitReached):
-                builder.extend()
-    builder.extend()
-    assert builder.graph().weights == by_states(case, "allow").weights
+        changed.setattr(limits, "check", lambda: asked.append(limits.spent))
+        enumerated_graph(problem_of(case), graph_of(*case), limits)
+    assert len({*asked}) > 5
+    assert asked == sorted(asked)
 
 
-def test_weights_above_the_limit_are_only_lower_bounds() -> None:
-    case = made(2)
-    whole, limited = by_states(case, "allow"), by_states(case, "allow", limit=1)
-    assert max(whole.weights.values()) > 1
-    assert limited.weights == {edge: weight for edge, weight in whole.weights.items() if weight <= 1}
-    assert limited.lower == whole.lower
+def test_a_time_limit_ends_it() -> None:
+    with pytest.raises(LimitReached):
+        enumerated_graph(problem_of(made(2)), graph_of(*made(2)), Limits(0.0))
 
 
 def test_no_goals_leave_the_way_from_init_to_the_end() -> None:

@@ -15,8 +15,7 @@ from bmc.engines.protocol import Group, GroupSession, Placed, Status
 from bmc.engines.sat import SatEngine
 from bmc.engines.z3 import Z3Engine
 from bmc.formulas.unroll import at, shift
-from chaincover.graph.edges import OpenEdges, Row
-from chaincover.runs.observed import Distances
+from chaincover.graph.edges import Distances, OpenEdges, Row
 from chaincover.weights import FINAL, INIT, Edge
 from properties.goal import Goal
 

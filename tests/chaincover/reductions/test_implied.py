@@ -32,7 +32,7 @@ from chaincover.partition.several import SeveralChains, generate_several
 from chaincover.pipeline import generate
 from chaincover.problem import Problem
 from chaincover.questions import Questions
-from chaincover.reductions.implied import implied_goals, represent_implied
+from chaincover.reductions.goals import implied_goals, represent_implied
 from chaincover.result import ChainResult
 from properties.goal import Goal
 from properties.monitor import Monitor

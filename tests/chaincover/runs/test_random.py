@@ -20,12 +20,12 @@ from bmc.formulas.unroll import at
 from bmc.system.hold import hold
 from bmc.system.run import Run
 from bmc.system.simulation import Simulator
+from chaincover.graph.edges import Distances
 from chaincover.limits import Limits
 from chaincover.options import Options
 from chaincover.pipeline import generate
 from chaincover.problem import Problem
 from chaincover.replay.judge import Judge
-from chaincover.runs.observed import seen_in
 from chaincover.runs.random import RandomRuns
 from chaincover.weights import FINAL, INIT
 from properties.goal import Goal
@@ -135,10 +135,10 @@ def test_the_chain_of_random_runs_stays_whatever_ends_the_search() -> None:
 
 def test_distances_seen_in_a_run() -> None:
     covered = {INIT: [0], "a": [1, 5], "b": [2, 6], FINAL: [0, 9]}
-    assert seen_in(covered, {"a": 2, "b": 1}, False, 9) == {
+    assert Distances({"a": 2, "b": 1}, False).shorter(covered, 9) == {
         (INIT, "a"): 1, (INIT, "b"): 2, (INIT, FINAL): 0, ("a", "b"): 1, ("a", FINAL): 4, ("b", "a"): 3, ("b", FINAL): 3
     }  # fmt: skip
-    assert seen_in(covered, {"a": 2, "b": 1}, True, 9)["a", "b"] == 5
+    assert Distances({"a": 2, "b": 1}, True).shorter(covered, 9)["a", "b"] == 5
 
 
 @pytest.mark.parametrize("calls", [1, 2, 30])

@@ -12,8 +12,7 @@ from small_programs import program, project
 
 from bmc.errors import Location
 from chaincover.chain import COVERED, NO_WAY_TO_FINAL, UNDECIDED, UNREACHABLE, Verdict
-from chaincover.formats.chain_file import stimulus_of
-from chaincover.formats.recorded import read_recorded
+from chaincover.formats.chain_file import read_recorded, stimulus_of
 from chaincover.options import Options
 from chaincover.pipeline import generate
 from chaincover.problem import Problem

@@ -18,10 +18,9 @@ from bmc.engines import choose as choose_engine
 from bmc.engines.protocol import Status
 from bmc.formulas.unroll import at
 from bmc.system.run import Run
-from chaincover.concretise.any_order import AnyOrder
 from chaincover.known import NOTHING
 from chaincover.limits import Limits
-from chaincover.minimality.windows import refute_lengths
+from chaincover.minimality.windows import AnyOrder, refute_lengths
 from chaincover.options import Options
 from chaincover.questions import Questions
 from properties.goal import Goal
