@@ -123,8 +123,6 @@ query_option = click.option(
 work_options = (
     engine_option,
     effort_option,
-    click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes that share the work."),
-    click.option("--scheduler", metavar="ADDRESS", help="Dask scheduler whose workers share it, such as tcp://..."),
     query_option,
 )
 graph_options = gathers("search", Search, bound_option, overlap_option, *work_options, time_option)
@@ -155,6 +153,8 @@ search_options = gathers(
         help="Where no repair of the shortest order gives a chain: refine (split triggers), paths (path constraints).",
     ),
     *work_options,
+    click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes that share independent chains."),
+    click.option("--scheduler", metavar="ADDRESS", help="Dask scheduler whose workers share them, such as tcp://..."),
     click.option("--max-length", type=COUNT, metavar="STEPS", help="No chain longer than this."),
     click.option(
         "--no-cache", "cached", flag_value=False, default=True, help="Neither read nor keep the graph on disk."

@@ -17,6 +17,9 @@ from chaincover.project.project_file import _KEYS, read_project
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 SHELLS = {"sh", "console", "shell", "bash"}
+FOLDERS = ("bmc", "properties", "chaincover", "benchmarks", "tests")
+OPTIONS_OF_OTHERS = {"--check"}
+"""ruff's."""
 
 
 def commands(page: Path) -> list[list[str]]:
@@ -89,23 +92,28 @@ def test_the_page_on_project_files_names_every_key(tmp_path: Path) -> None:
 
 def test_the_page_on_exit_codes_names_every_code() -> None:
     page = (ROOT / "docs" / "exit-codes.md").read_text()
-    assert set(re.findall(r"^\| (\d+) \|", page, re.M)) == {
-        "0",
-        "1",
-        "2",
-        "3",
-        "4",
-        "5",
-        "6",
-        "70",
-        "74",
-        "130",
-        "141",
-        "143",
-    }
+    codes = {"0", "1", "2", "3", "4", "5", "6", "7", "70", "74", "130", "141", "143"}
+    assert set(re.findall(r"^\| (\d+) \|", page, re.M)) == codes
 
 
 def test_links_between_pages() -> None:
     for page in PAGES:
         for link in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
             assert link.startswith("http") or (page.parent / link).exists(), f"{page.name}: {link}"
+
+
+SOURCES = [path.relative_to(ROOT).as_posix() for top in FOLDERS for path in (ROOT / top).rglob("*.py")]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_every_source_file_that_a_page_names_exists(page: Path) -> None:
+    """Named by its path, or by the last parts of it."""
+    named = re.findall(r"`([\w./]+\.py)`", page.read_text(encoding="utf-8"))
+    assert [name for name in named if not any(f"/{path}".endswith(f"/{name}") for path in SOURCES)] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_every_option_that_a_page_names_exists(page: Path) -> None:
+    declared = {text for path in SOURCES for text in re.findall(r'"(--[a-z][a-z-]+)', (ROOT / path).read_text())}
+    named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", page.read_text(encoding="utf-8")))
+    assert named - declared - OPTIONS_OF_OTHERS == set()
