@@ -126,10 +126,3 @@ def obstacles(graph: ReachGraph, closed: Mapping[Edge, int]) -> Obstacles:
             (a, b) for i, a in enumerate(goals) for b in goals[i + 1 :] if (a, b) not in closed and (b, a) not in closed
         ),
     )
-
-
-def hopeless(graph: ReachGraph) -> tuple[str, ...]:
-    """The goals that are not reached from init, or have no way to the end, by any walk through ``graph``."""
-    found = obstacles(graph, transitive_closure(graph))
-    guilty: Collection[str] = {*found.unreached, *found.stuck}
-    return tuple(goal for goal in graph.goals if goal in guilty)

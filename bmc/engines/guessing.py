@@ -340,7 +340,7 @@ class GuessingSession:
         self._by_solver = False
         self._given_up: list[int] = []
         steps = [system.input_constraint, system.defined, *(var.next for var in system.state)]
-        self._hopeless = beyond_solvers([source, *goals, *steps])
+        self._beyond = beyond_solvers([source, *goals, *steps])
         self._names = {var.name: True for var in system.state} | {var.name: False for var in system.inputs}
         self._least = self._span(source)
 
@@ -362,7 +362,7 @@ class GuessingSession:
         self._run = self._tried(formulas, steps, box)
         if self._run is not None:
             return Answer(Status.SAT)
-        if effort == 0 or self._hopeless or sum(1 for given_up in self._given_up if given_up <= steps) >= PATIENCE:
+        if effort == 0 or self._beyond or sum(1 for given_up in self._given_up if given_up <= steps) >= PATIENCE:
             return Answer(Status.UNKNOWN)
         if self._solver is None:
             self._solver = self._make()

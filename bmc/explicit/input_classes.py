@@ -294,7 +294,7 @@ def _raw_from_zero(var: Variable, values: object) -> list[int]:
 
 
 def _first_values(var: InputVariable, borders: set[int]) -> list[int]:
-    """The first allowed values of each stretch between ``borders`` (raw)."""
+    """The first allowed values of each range between ``borders`` (raw)."""
     found = set()
     for low, high in allowed_ranges(var):
         signed = [var.type.value(border % (1 << var.type.bits)) for border in borders]

@@ -56,14 +56,14 @@ class Outcome:
 class _Trial:
     """SAT: ``run`` follows ``plan``. UNSAT: no run follows ``part``. UNKNOWN: the solver gave up on ``part``.
 
-    ``hopeless``: no run reaches the last node of ``part`` at all within the length of any chain.
+    ``uncoverable``: no run reaches the last node of ``part`` at all within the length of any chain.
     """
 
     status: Status
     plan: Plan | None = None
     run: Run | None = None
     part: Path = ()
-    hopeless: bool = False
+    uncoverable: bool = False
 
 
 class Trials:
@@ -103,7 +103,7 @@ class Trials:
         else:
             self._result = replace(self._result, gave_up=(*self._result.gave_up, trial.part))
             self._task.progress(f"the solver gave up on {' -> '.join(trial.part)}")
-        return replace(self._result, status=Status.UNSAT) if trial.hopeless else trial.part
+        return replace(self._result, status=Status.UNSAT) if trial.uncoverable else trial.part
 
     def _run(self, plan: Plan) -> _Trial:
         questions, progress = self._task.questions, self._task.progress
@@ -137,7 +137,7 @@ class Trials:
         if self._subpaths.reachable(goal, self._longest) is not Status.UNSAT:
             return _Trial(Status.UNSAT, part=part)
         self._task.progress(f"no chain: no run reaches {goal} within {self._longest} steps")
-        return _Trial(Status.UNSAT, part=(INIT, goal), hopeless=True)
+        return _Trial(Status.UNSAT, part=(INIT, goal), uncoverable=True)
 
 
 def _place_of(failed: Path, path: Path) -> int:

@@ -114,7 +114,7 @@ def covering_walk(abstraction: Abstraction, check: Callable[[], None]) -> tuple[
         return None
     parts = _parts(abstraction)
     ahead = {part: {v[-1] for v in abstraction.vertices if _reaches(abstraction, part[0], v)} for part in parts}
-    hopeless: set[tuple[tuple[Vertex, ...], frozenset[str]]] = set()
+    uncoverable: set[tuple[tuple[Vertex, ...], frozenset[str]]] = set()
     wanted = {*abstraction.goals, abstraction.end}
 
     def search(part: tuple[Vertex, ...], missing: frozenset[str]) -> list[tuple[Vertex, ...]] | None:
@@ -122,7 +122,7 @@ def covering_walk(abstraction: Abstraction, check: Callable[[], None]) -> tuple[
         missing -= {vertex[-1] for vertex in part}
         if not missing:
             return [part]
-        if (part, missing) in hopeless or not missing <= ahead[part]:
+        if (part, missing) in uncoverable or not missing <= ahead[part]:
             return None
         for other in parts:
             useful = any(vertex[-1] in missing for vertex in other)
@@ -130,7 +130,7 @@ def covering_walk(abstraction: Abstraction, check: Callable[[], None]) -> tuple[
                 rest = search(other, missing)
                 if rest is not None:
                     return [part, *rest]
-        hopeless.add((part, missing))
+        uncoverable.add((part, missing))
         return None
 
     found = search(parts[0], frozenset(wanted))
@@ -142,20 +142,20 @@ def covering_order(abstraction: Abstraction, check: Callable[[], None]) -> tuple
     after: dict[Vertex, list[tuple[int, Vertex]]] = {}
     for (a, b), weight in abstraction.weights.items():
         after.setdefault(a, []).append((weight, b))
-    hopeless: set[tuple[Vertex, frozenset[str]]] = set()
+    uncoverable: set[tuple[Vertex, frozenset[str]]] = set()
 
     def search(vertex: Vertex, missing: frozenset[str]) -> list[Vertex] | None:
         check()
         if not missing:
             return [vertex]
-        if (vertex, missing) in hopeless:
+        if (vertex, missing) in uncoverable:
             return None
         for _, other in sorted(after.get(vertex, ())):
             if other[-1] in missing and (other[-1] != abstraction.end or len(missing) == 1):
                 rest = search(other, missing - {other[-1]})
                 if rest is not None:
                     return [vertex, *rest]
-        hopeless.add((vertex, missing))
+        uncoverable.add((vertex, missing))
         return None
 
     found = search((INIT,), frozenset({*abstraction.goals, abstraction.end}))

@@ -1,8 +1,8 @@
 """The lower bound raised until a chain meets it: orders that cannot be run at their cost turn into longer path weights.
 
 In any chain, sorted by the steps at which its goals are credited, goals that follow each other directly lie at least
-their direct weight apart, and those of a longer stretch at least the least length of that sub-path. The least order
-under all that is known is a lower bound. If it can be run at its cost, that is a least chain. If not, a stretch of it
+their direct weight apart, and those of a longer sub-path at least the least length of that sub-path. The least order
+under all that is known is a lower bound. If it can be run at its cost, that is a least chain. If not, a sub-path of it
 takes longer than is known: its least length is found, and the next order is sought. Path weights are constraints
 between start times, never summed up.
 """
@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from bmc.engines.protocol import Status
 from chaincover.known import Board, Known
-from chaincover.minimality.segments import LeastLengths, Segment, SegmentSearch, Stretch, windows
-from chaincover.minimality.walks import Walks
+from chaincover.minimality.explicit_sub_paths import ExplicitSubPaths
+from chaincover.minimality.sub_path_lengths import KnownLength, SubPath, SubPathLengths, SubPathSearch, windows
 from chaincover.orderings.auto import AutoOrdering, ordering_effort
 from chaincover.orderings.bound import LEARNED
 from chaincover.orderings.protocol import Limit, OrderingProblem, OrderingResult, Path, start_times
@@ -42,9 +42,9 @@ def learn_path_weights(board: Board) -> None:
     wait_for(board, lambda known: bool(known.graph.lower) and (known.enumerated is not None or known.complete))
     states = board.known.enumerated
     if states is None:
-        lengths: LeastLengths = SegmentSearch(board.questions, board.say)
+        lengths: SubPathLengths = SubPathSearch(board.questions, board.say)
     else:
-        lengths = Walks(board.problem, states, check=board.limits.check)
+        lengths = ExplicitSubPaths(board.problem, states, check=board.limits.check)
     Learner(board, lengths).work()
 
 
@@ -52,8 +52,8 @@ class Learner:
     """Raises the bound of ``board`` and finds chains, until they meet; ``lengths`` tell the least lengths of
     sub-paths."""
 
-    def __init__(self, board: Board, lengths: LeastLengths) -> None:
-        self._board, self._segments = board, lengths
+    def __init__(self, board: Board, lengths: SubPathLengths) -> None:
+        self._board, self._lengths = board, lengths
         self._graph = board.known.target_graph
         self._edges: dict[Edge, int] = {}
         self._paths: dict[Path, int] = {}
@@ -104,9 +104,9 @@ class Learner:
 
     def _along(self, path: Path) -> None:
         """The least run along a whole order, if it is cheap to find: the first chain, or a better one."""
-        if self._segments.cheap:
+        if self._lengths.cheap:
             start = self._start_times(path)[-1]
-            found = self._segments.least_all([Stretch(path, start, NO_LIMIT)])[0]
+            found = self._lengths.least_all([SubPath(path, start, NO_LIMIT)])[0]
             if found.exact:
                 self._take(path, found.at_least)
 
@@ -124,29 +124,29 @@ class Learner:
 
     def _try(self, order: OrderingResult) -> bool:
         """Whether the order can be run at its cost: then no chain is shorter."""
-        status, run = self._segments.ask(order.path, order.cost)
+        status, run = self._lengths.ask(order.path, order.cost)
         if run is None:
             return False
         assert status is Status.SAT
         return self._board.offer(run)
 
     def _learn(self, order: OrderingResult) -> bool:
-        """Find the shortest stretches of the order that take longer than is known; whether there is one."""
+        """Find the shortest sub-paths of the order that take longer than is known; whether there is one."""
         for size in range(2, len(order.path) + 1):
             fresh = self._raise(windows(order.path, size), order)
             if fresh:
-                if self._segments.cheap and size > 2:
+                if self._lengths.cheap and size > 2:
                     self._learn_variants(fresh)
                 return True
         return False
 
     def _learn_variants(self, paths: Sequence[Path]) -> None:
-        """The same stretches with another first or last node: the next orders would go there."""
+        """The same sub-paths with another first or last node: the next orders would go there."""
         places = [(path, goal) for path in paths for goal in self._graph.goals]
         subs = [sub for path, goal in places for sub in ((goal, *path[1:]), (*path[:-1], goal))]
         wanted = [sub for sub in dict.fromkeys(subs) if len(set(sub)) == len(sub)]
         timed = ((sub, self._times(sub)) for sub in wanted)
-        self._enter(Stretch(sub, times[-1], self._longest) for sub, times in timed if times is not None)
+        self._enter(SubPath(sub, times[-1], self._longest) for sub, times in timed if times is not None)
 
     def _raise(self, subs: Sequence[Path], order: OrderingResult) -> list[Path]:
         """Find the least lengths of ``subs`` as far as they matter along ``order``; those of more than was known.
@@ -159,29 +159,29 @@ class Learner:
             if len(sub) > 2 or sub not in self._graph.weights:
                 own, place = self._start_times(sub)[-1], order.path.index(sub[0])
                 others = times[-1] - (times[place + len(sub) - 1] - times[place])
-                wanted.append(Stretch(sub, own, max(own, self._longest - 1 - others)))
+                wanted.append(SubPath(sub, own, max(own, self._longest - 1 - others)))
         fresh = self._enter(wanted)
-        whole = next((found for stretch, found in fresh if stretch.path == order.path), None)
+        whole = next((found for sub_path, found in fresh if sub_path.path == order.path), None)
         if whole is not None and whole.exact and whole.at_least < self._longest:
             self._take(order.path, whole.at_least)
-        return [stretch.path for stretch, _ in fresh]
+        return [sub_path.path for sub_path, _ in fresh]
 
-    def _enter(self, stretches: Iterable[Stretch]) -> list[tuple[Stretch, Segment]]:
-        """Find out about ``stretches``, and take note of those that are longer than was known: these are returned."""
-        asked = list(stretches)
-        answers = zip(asked, self._segments.least_all(asked), strict=True)
-        fresh = [(stretch, found) for stretch, found in answers if found.at_least > stretch.at_least]
-        for stretch, found in fresh:
+    def _enter(self, sub_paths: Iterable[SubPath]) -> list[tuple[SubPath, KnownLength]]:
+        """Find out about ``sub_paths``, and take note of those that are longer than was known: these are returned."""
+        asked = list(sub_paths)
+        answers = zip(asked, self._lengths.least_all(asked), strict=True)
+        fresh = [(sub_path, found) for sub_path, found in answers if found.at_least > sub_path.at_least]
+        for sub_path, found in fresh:
             least = min(found.at_least, NO_LIMIT)
-            if len(stretch.path) == 2:
-                self._edges[stretch.path[0], stretch.path[1]] = least
+            if len(sub_path.path) == 2:
+                self._edges[sub_path.path[0], sub_path.path[1]] = least
             else:
-                self._paths[stretch.path] = least
+                self._paths[sub_path.path] = least
         return fresh
 
     def _take(self, path: Path, steps: int) -> None:
         """The chain along a whole order at its least length."""
-        _, run = self._segments.ask(path, steps)
+        _, run = self._lengths.ask(path, steps)
         if run is not None:
             self._board.offer(run)
 

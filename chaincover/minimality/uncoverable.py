@@ -8,8 +8,8 @@ from bmc.invariants.candidates import self_found
 from bmc.invariants.induction import Prover, never
 from chaincover.chain import UNREACHABLE
 from chaincover.known import Board, Known, Reason
-from chaincover.minimality.segments import Stretch
-from chaincover.minimality.walks import Walks
+from chaincover.minimality.explicit_sub_paths import ExplicitSubPaths
+from chaincover.minimality.sub_path_lengths import SubPath
 from chaincover.stages import wait_for
 from chaincover.weights import INIT
 
@@ -44,10 +44,10 @@ def find_tests(board: Board) -> None:
     covered = frozenset() if known.chain is None else known.chain.goals
     never = {name for name, reason in known.uncoverable.items() if reason.status == UNREACHABLE}
     missing = [name for name in known.problem.names if name not in {*covered, *never, *known.seen}]
-    walks = Walks(known.problem, known.enumerated, check=board.limits.check)
+    distances = ExplicitSubPaths(known.problem, known.enumerated, check=board.limits.check)
     for name in missing:
-        found = walks.least(Stretch((INIT, name), 0, len(known.enumerated.states)))
-        _, run = walks.ask((INIT, name), found.at_least) if found.exact else (None, None)
+        found = distances.least(SubPath((INIT, name), 0, len(known.enumerated.states)))
+        _, run = distances.ask((INIT, name), found.at_least) if found.exact else (None, None)
         if run is not None:
             board.see(run, board.judge.first_steps(run))
 

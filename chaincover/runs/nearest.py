@@ -19,7 +19,7 @@ from chaincover.stages import wait_for
 from properties.monitor import Monitor
 
 PATIENCE = 40
-"""Queries of limited effort that one stretch may leave open."""
+"""Queries of limited effort that one part of a chain may leave open."""
 
 Question = tuple[int, Sequence[FNode]]
 """A number of steps, and what is to hold in a run of so many."""
@@ -74,10 +74,10 @@ def _possible(questions: Questions) -> list[str]:
 class NearestFirst:
     """From the state reached, the goal that can be ended first comes next, one after the other; then the end.
 
-    Each stretch is at most ``within`` steps to the start of its goal (None: no limit). It begins where ``begun``, a run
+    Each goal starts within ``within`` steps of the end before (None: no limit). It begins where ``begun``, a run
     from init, ends. With overlap ``allow`` every goal counts that is covered on the way, with ``forbid`` only the goals
     that were aimed at. ``effort`` limits the work for each query; what is left open is passed over, up to ``PATIENCE``
-    times for a stretch.
+    times for a goal.
     """
 
     def __init__(
@@ -137,7 +137,7 @@ class NearestFirst:
         )
 
     def _nearest(self, run: Run | None, names: Sequence[str]) -> tuple[str, Run] | None:
-        """The goal of ``names`` that can be ended first, with the stretch to its end."""
+        """The goal of ``names`` that can be ended first, with the run to its end."""
         starts = {name: -self._goals[name].length for name in names}
         longest = self._limit - min(starts.values())
 

@@ -22,12 +22,12 @@ NOT_HARD = ["checksum", "lcg"]
 """Their products are by constants."""
 
 AT_ONCE = ("--query-limit", "0.001")
-"""Each question gets one stretch of the SAT solver's work, which is repeatable, and no more."""
+"""Each question gets one portion of the SAT solver's work, which is repeatable, and no more."""
 
 
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A stretch of the SAT solver's work is short."""
+    """A portion of the SAT solver's work is short."""
     monkeypatch.setattr(solver, "CONFLICTS", 10)
 
 
@@ -95,7 +95,7 @@ def test_tables_tell_ratios_and_who_is_alone() -> None:
 @pytest.mark.usefixtures("hasty")
 @pytest.mark.parametrize("engine", ["auto", "sat"])
 def test_what_a_limit_leaves_open_is_undecided(tmp_path: Path, engine: str) -> None:
-    """The prime has no factors, but that takes more than one stretch; both other goals are found."""
+    """The prime has no factors, but that takes more than one portion; both other goals are found."""
     given = ("-K", "2", *AT_ONCE, "--engine", engine, "--no-cache", "-o", tmp_path / "out")
     outcome = chaincover("generate", of("factor"), *given)
     assert outcome.code == 5, outcome

@@ -31,7 +31,7 @@ Aside = Callable[[], AbstractContextManager[None]]
 class SatSolver:
     """Variables are numbers from 1, of which 1 is true; a literal is negative where inverted.
 
-    The work is done in stretches, between which time, memory and signals are looked at: nothing depends on threads.
+    The work is done in portions, between which time, memory and signals are looked at: nothing depends on threads.
     """
 
     def __init__(self, memory: int | None = None, cost: Callable[[], Cost] = Cost) -> None:

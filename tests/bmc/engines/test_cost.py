@@ -76,8 +76,8 @@ def test_a_question_takes_hardly_more_than_it_may(effort: float) -> None:
     session.check([product], 0, effort=0)
     before = engine.cost.work
     assert session.check([product], 0, effort=effort).status is Status.UNKNOWN
-    stretch = QUESTION + solver.CONFLICTS * CONFLICT + solver.PROPAGATIONS * PROPAGATION
-    assert effort * WORK <= engine.cost.work - before <= effort * WORK + 2 * stretch
+    portion = QUESTION + solver.CONFLICTS * CONFLICT + solver.PROPAGATIONS * PROPAGATION
+    assert effort * WORK <= engine.cost.work - before <= effort * WORK + 2 * portion
 
 
 @pytest.mark.parametrize("name", ENGINES[:2])

@@ -64,7 +64,7 @@ class MoodySession:
 
 
 def graph(seed: int, engine: Engine) -> ReachGraph:
-    """All edges of a random system, up to DEPTH in two stretches."""
+    """All edges of a random system, up to DEPTH in two portions."""
     if seed % 2:
         system, goals, final = random_machine(seed)
     else:

@@ -22,7 +22,7 @@ from chaincover.certificate import Certificate, as_data, from_data
 from chaincover.graph.reachability import GraphBuilder
 from chaincover.known import Board
 from chaincover.minimality.path_weights import Learner
-from chaincover.minimality.segments import SegmentSearch
+from chaincover.minimality.sub_path_lengths import SubPathSearch
 from chaincover.options import Options
 from chaincover.orderings.bound import LEARNED, WHOLE
 from chaincover.orderings.exact import ExactOrdering
@@ -59,7 +59,7 @@ def learner(case: Case, overlap: str, bound: int, listener: Kept | None = None) 
     run = NearestFirst(board.questions, board.problem.names, 12).run()
     if run is None or not board.offer(run) or not board.known.complete:
         return None
-    return Learner(board, SegmentSearch(board.questions)), board
+    return Learner(board, SubPathSearch(board.questions)), board
 
 
 def with_a_shortcut() -> Case:

@@ -24,7 +24,7 @@ Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
+class KnownLength:
     """What is known of a sub-path: it takes ``at_least`` steps, which is the least if ``exact``.
 
     ``gave_up``: the solver did at ``at_least``.
@@ -41,7 +41,7 @@ class Segment:
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class SubPath:
     """A question: how long is ``path``, as far as that is at most ``most``? ``at_least`` was proved by the caller."""
 
     path: Path
@@ -54,15 +54,15 @@ class Stretch:
         return self.path[0] == INIT and self.path[-1] in (FINAL, END)
 
 
-class LeastLengths(Protocol):
+class SubPathLengths(Protocol):
     """Finds the least lengths of sub-paths."""
 
     @property
     def cheap(self) -> bool:
         """Whether an answer takes but a moment, so that more may be asked than is needed."""
 
-    def least_all(self, stretches: Sequence[Stretch]) -> list[Segment]:
-        """What is known of each of ``stretches``, raised until it is exact or above its ``most``.
+    def least_all(self, sub_paths: Sequence[SubPath]) -> list[KnownLength]:
+        """What is known of each of ``sub_paths``, raised until it is exact or above its ``most``.
 
         The answers do not depend on each other. LimitReached when time is over; what was proved until then stays known.
         """
@@ -74,7 +74,7 @@ class LeastLengths(Protocol):
         """
 
 
-class SegmentSearch:
+class SubPathSearch:
     """Asks for sub-paths of node names that begin in init or a goal and finish in a goal or the end.
 
     With overlap ``forbid`` a goal starts no earlier than the one before it ends. Whole chains are asked of the session
@@ -88,44 +88,44 @@ class SegmentSearch:
         self._apart = questions.problem.forbid
         self._progress = progress
         self._sessions: dict[str, Session] = {}
-        self._known: dict[Path, Segment] = {}
+        self._known: dict[Path, KnownLength] = {}
         self._placed: dict[tuple[str, int], FNode] = {}
         self._built: dict[tuple[Path, int, int, bool], FNode] = {}
         self.queries = 0
 
-    def known(self, path: Path) -> Segment | None:
+    def known(self, path: Path) -> KnownLength | None:
         """What has been found out about ``path``."""
         return self._known.get(path)
 
-    def so_far(self, stretch: Stretch) -> Segment:
-        """What is known of ``stretch`` without a question."""
-        found = self._known.get(stretch.path)
-        return found if found and found.at_least >= stretch.at_least else Segment(stretch.at_least, False)
+    def so_far(self, sub_path: SubPath) -> KnownLength:
+        """What is known of ``sub_path`` without a question."""
+        found = self._known.get(sub_path.path)
+        return found if found and found.at_least >= sub_path.at_least else KnownLength(sub_path.at_least, False)
 
-    def open_ones(self, stretches: Sequence[Stretch]) -> list[Stretch]:
+    def open_ones(self, sub_paths: Sequence[SubPath]) -> list[SubPath]:
         """Those of which more is to be found out, with what is known of them."""
-        known = [(stretch, self.so_far(stretch)) for stretch in stretches]
+        known = [(sub_path, self.so_far(sub_path)) for sub_path in sub_paths]
         return [replace(s, at_least=k.at_least) for s, k in known if not k.settled and k.at_least <= s.most]
 
-    def least_all(self, stretches: Sequence[Stretch]) -> list[Segment]:
+    def least_all(self, sub_paths: Sequence[SubPath]) -> list[KnownLength]:
         """See the protocol."""
-        asked = self.open_ones(stretches)
-        for done, stretch in enumerate(asked, 1):
-            self.least(stretch)
+        asked = self.open_ones(sub_paths)
+        for done, sub_path in enumerate(asked, 1):
+            self.least(sub_path)
             if self._progress is not None:
                 self._progress(told(done, len(asked)))
-        return [self.so_far(stretch) for stretch in stretches]
+        return [self.so_far(sub_path) for sub_path in sub_paths]
 
-    def least(self, stretch: Stretch) -> Segment:
+    def least(self, sub_path: SubPath) -> KnownLength:
         """As ``least_all`` for one."""
-        found = self.so_far(stretch)
-        while not found.settled and found.at_least <= stretch.most:
-            status, _ = self.ask(stretch.path, found.at_least)
+        found = self.so_far(sub_path)
+        while not found.settled and found.at_least <= sub_path.most:
+            status, _ = self.ask(sub_path.path, found.at_least)
             if status is Status.UNSAT:
-                found = Segment(found.at_least + 1, False)
+                found = KnownLength(found.at_least + 1, False)
             else:
-                found = Segment(found.at_least, status is Status.SAT, status is Status.UNKNOWN)
-            self._known[stretch.path] = found
+                found = KnownLength(found.at_least, status is Status.SAT, status is Status.UNKNOWN)
+            self._known[sub_path.path] = found
         return found
 
     def ask(self, path: Path, steps: int) -> tuple[Status, Run | None]:
@@ -133,7 +133,7 @@ class SegmentSearch:
 
         The run with SAT. LimitReached when time is over.
         """
-        whole = Stretch(path, steps, steps).whole
+        whole = SubPath(path, steps, steps).whole
         limits = self._questions.limits
         session = self._questions.from_init if whole else self._session(path[0])
         gave_up = False
@@ -226,7 +226,7 @@ def _either(a: FNode, b: FNode) -> FNode:
 
 def told(done: int, asked: int) -> str:
     """The message about the progress of ``least_all``."""
-    return f"bound: {done} of {asked} stretches"
+    return f"bound: {done} of {asked} sub-paths"
 
 
 def windows(path: Path, size: int) -> list[Path]:

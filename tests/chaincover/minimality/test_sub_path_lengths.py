@@ -21,7 +21,7 @@ from bmc.errors import LimitReached
 from bmc.formulas.unroll import at
 from bmc.system.simulation import Simulator
 from chaincover.limits import Limits
-from chaincover.minimality.segments import Segment, SegmentSearch, Stretch, windows
+from chaincover.minimality.sub_path_lengths import KnownLength, SubPath, SubPathSearch, windows
 from chaincover.questions import Questions
 from chaincover.weights import END, FINAL, INIT
 from properties.monitor import Monitor
@@ -32,9 +32,9 @@ MOST = 3
 Path = tuple[str, ...]
 
 
-def search(case: Case, overlap: str, engine: Engine | None = None, effort: float | None = None) -> SegmentSearch:
+def search(case: Case, overlap: str, engine: Engine | None = None, effort: float | None = None) -> SubPathSearch:
     questions = Questions(problem_of(*case, overlap), engine or choose_engine("z3"), Limits(effort=effort))
-    return SegmentSearch(questions)
+    return SubPathSearch(questions)
 
 
 def paths_of(case: Case, seed: int, number: int) -> list[Path]:
@@ -94,7 +94,7 @@ def distances(
             yield steps[-1]
 
 
-def answers(asked: SegmentSearch, path: Path) -> set[int]:
+def answers(asked: SubPathSearch, path: Path) -> set[int]:
     return {steps for steps in range(MOST + 1) if asked.ask(path, steps)[0] is Status.SAT}
 
 
@@ -120,11 +120,11 @@ def test_least_lengths_on_machines_with_dead_ends(seed: int, overlap: str) -> No
     asked, lengths = search(case, overlap), PathLengths(Explicit(case[0]), case[1], case[2], overlap)
     for path in paths_of(case, seed, 8):
         possible = lengths.possible(path, 7)
-        found = asked.least(Stretch(path, 0, 7))
-        assert found == (Segment(min(possible), True) if possible else Segment(8, False)), path
+        found = asked.least(SubPath(path, 0, 7))
+        assert found == (KnownLength(min(possible), True) if possible else KnownLength(8, False)), path
         assert asked.known(path) == found
         before = asked.queries
-        assert asked.least(Stretch(path, 0, 7)) == found
+        assert asked.least(SubPath(path, 0, 7)) == found
         assert asked.queries == before, "what is known is not asked again"
 
 
@@ -153,31 +153,31 @@ def test_runs_show_what_was_asked(seed: int, overlap: str) -> None:
 
 def test_the_examples_of_the_design() -> None:
     asked = search(three_to_four(), "allow")
-    assert [asked.least(Stretch(edge, 0, 9)).at_least for edge in ((INIT, "v"), ("v", "w"), ("w", FINAL))] == [1, 1, 1]
-    assert asked.least(Stretch((INIT, "v", "w"), 2, 9)) == Segment(3, True)
-    assert asked.least(Stretch(("v", "w", FINAL), 2, 9)) == Segment(3, True)
-    assert asked.least(Stretch((INIT, "v", "w", FINAL), 3, 9)) == Segment(4, True)
+    assert [asked.least(SubPath(edge, 0, 9)).at_least for edge in ((INIT, "v"), ("v", "w"), ("w", FINAL))] == [1, 1, 1]
+    assert asked.least(SubPath((INIT, "v", "w"), 2, 9)) == KnownLength(3, True)
+    assert asked.least(SubPath(("v", "w", FINAL), 2, 9)) == KnownLength(3, True)
+    assert asked.least(SubPath((INIT, "v", "w", FINAL), 3, 9)) == KnownLength(4, True)
     figure = search(figure_5(), "allow")
-    assert figure.least(Stretch((INIT, "p2", "p1", FINAL), 0, 9)) == Segment(6, True)
-    assert figure.least(Stretch((INIT, "p1", "p2", FINAL), 0, 9)) == Segment(10, False)
-    assert figure.least(Stretch((INIT, "p1", "p2", FINAL), 0, 40)) == Segment(12, True)
+    assert figure.least(SubPath((INIT, "p2", "p1", FINAL), 0, 9)) == KnownLength(6, True)
+    assert figure.least(SubPath((INIT, "p1", "p2", FINAL), 0, 9)) == KnownLength(10, False)
+    assert figure.least(SubPath((INIT, "p1", "p2", FINAL), 0, 40)) == KnownLength(12, True)
 
 
 def test_the_caller_s_bound_and_the_greatest_length_are_kept() -> None:
     asked = search(three_to_four(), "allow")
     path = (INIT, "v", "w", FINAL)
-    assert asked.least(Stretch(path, 0, 1)) == Segment(2, False)
-    assert asked.least(Stretch(path, 3, 2)) == Segment(3, False), "proved by the caller"
-    assert asked.least(Stretch(path, 0, 9)) == Segment(4, True)
-    assert asked.least(Stretch(path, 0, 1)) == Segment(4, True)
+    assert asked.least(SubPath(path, 0, 1)) == KnownLength(2, False)
+    assert asked.least(SubPath(path, 3, 2)) == KnownLength(3, False), "proved by the caller"
+    assert asked.least(SubPath(path, 0, 9)) == KnownLength(4, True)
+    assert asked.least(SubPath(path, 0, 1)) == KnownLength(4, True)
 
 
 def test_unknown_is_not_taken_for_impossible() -> None:
     asked = search(three_to_four(), "allow", DoubtfulEngine(), effort=1)
     path = (INIT, "v", "w", FINAL)
     assert asked.ask(path, 3) == (Status.UNKNOWN, None)
-    assert asked.least(Stretch(path, 1, 9)) == Segment(1, False, gave_up=True)
-    assert asked.least(Stretch(path, 1, 9)).at_least == 1
+    assert asked.least(SubPath(path, 1, 9)) == KnownLength(1, False, gave_up=True)
+    assert asked.least(SubPath(path, 1, 9)).at_least == 1
 
 
 def test_what_was_proved_when_the_time_was_over_stays_known(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -194,9 +194,9 @@ def test_what_was_proved_when_the_time_was_over_stays_known(monkeypatch: pytest.
     with monkeypatch.context() as patch:
         patch.setattr(asked, "ask", limited)
         with pytest.raises(LimitReached):
-            asked.least(Stretch(path, 0, 9))
-    assert asked.known(path) == Segment(2, False)
-    assert asked.least(Stretch(path, 0, 9)) == Segment(4, True)
+            asked.least(SubPath(path, 0, 9))
+    assert asked.known(path) == KnownLength(2, False)
+    assert asked.least(SubPath(path, 0, 9)) == KnownLength(4, True)
 
 
 def in_order(order: Sequence[str], covered: Mapping[str, Sequence[int]], gaps: Mapping[str, int]) -> list[int]:

@@ -28,9 +28,9 @@ from chaincover.chain import UNREACHABLE
 from chaincover.graph.reachability import GraphBuilder
 from chaincover.known import Board, Reason
 from chaincover.limits import Limits
+from chaincover.minimality.explicit_sub_paths import ExplicitSubPaths
 from chaincover.minimality.path_weights import Learner
-from chaincover.minimality.segments import Segment, SegmentSearch, Stretch
-from chaincover.minimality.walks import Walks
+from chaincover.minimality.sub_path_lengths import KnownLength, SubPath, SubPathSearch
 from chaincover.options import Options
 from chaincover.orderings.protocol import OrderingProblem, start_times
 from chaincover.questions import Questions
@@ -45,8 +45,8 @@ MOST = 7
 Path = tuple[str, ...]
 
 
-def walks(case: Case, overlap: str, work: float = 10**9) -> Walks:
-    return Walks(problem_of(*case, overlap), graph_of(*case), work)
+def sub_paths_of(case: Case, overlap: str, work: float = 10**9) -> ExplicitSubPaths:
+    return ExplicitSubPaths(problem_of(*case, overlap), graph_of(*case), work)
 
 
 def paths_of(case: Case, seed: int, number: int) -> list[Path]:
@@ -70,12 +70,12 @@ def states_of(case: Case) -> list[tuple[int, ...]]:
 @pytest.mark.parametrize("seed", range(60))
 def test_least_lengths_equal_those_of_all_runs(seed: int, overlap: str) -> None:
     case = made(seed, longest=2)
-    found = walks(case, overlap)
+    found = sub_paths_of(case, overlap)
     slow = Slow(case, overlap)
     for path in paths_of(case, seed, 8):
         possible = slow.possible(path)
-        expected = Segment(min(possible), True) if possible else Segment(MOST + 1, False)
-        assert found.least(Stretch(path, 0, MOST)) == expected, path
+        expected = KnownLength(min(possible), True) if possible else KnownLength(MOST + 1, False)
+        assert found.least(SubPath(path, 0, MOST)) == expected, path
         check_runs(case, found, path, overlap, min(possible) if possible else None)
 
 
@@ -92,7 +92,7 @@ class Slow:
         return (self._to_any if path[-1] == END else self._to_final).possible(path, MOST)
 
 
-def check_runs(case: Case, found: Walks, path: Path, overlap: str, least: int | None) -> None:
+def check_runs(case: Case, found: ExplicitSubPaths, path: Path, overlap: str, least: int | None) -> None:
     """SAT at the least length alone, with a run that shows it."""
     for steps in range(MOST + 1):
         status, run = found.ask(path, steps)
@@ -128,12 +128,12 @@ def check_run(case: Case, run: Run, path: Path, overlap: str, steps: int) -> Non
 @pytest.mark.parametrize("seed", range(0, 60, 4))
 def test_the_solver_says_the_same(seed: int, overlap: str) -> None:
     system, goals, final = case = made(seed, longest=2)
-    found = walks(case, overlap)
+    found = sub_paths_of(case, overlap)
     proved = strengthened(system, goals, final)
-    asked = SegmentSearch(Questions(problem_of(proved, goals, final, overlap), choose_engine("z3"), Limits()))
+    asked = SubPathSearch(Questions(problem_of(proved, goals, final, overlap), choose_engine("z3"), Limits()))
     for path in paths_of(case, seed, 4):
         if path[-1] != END or final is None:
-            assert found.least(Stretch(path, 0, MOST)) == asked.least(Stretch(path, 0, MOST)), path
+            assert found.least(SubPath(path, 0, MOST)) == asked.least(SubPath(path, 0, MOST)), path
 
 
 def with_open_start(case: Case) -> Case:
@@ -147,19 +147,19 @@ def with_open_start(case: Case) -> Case:
 def test_open_start_values_are_all_tried(seed: int, overlap: str) -> None:
     """From init to a path is then the least over all states in which it may begin."""
     system, goals, final = case = with_open_start(made(seed, longest=2))
-    found = walks(case, overlap)
-    asked = SegmentSearch(Questions(problem_of(system, goals, final, overlap), choose_engine("z3"), Limits()))
+    found = sub_paths_of(case, overlap)
+    asked = SubPathSearch(Questions(problem_of(system, goals, final, overlap), choose_engine("z3"), Limits()))
     for path in paths_of(case, seed, 4):
         if path[-1] != END or final is None:
-            assert found.least(Stretch(path, 0, MOST)) == asked.least(Stretch(path, 0, MOST)), path
+            assert found.least(SubPath(path, 0, MOST)) == asked.least(SubPath(path, 0, MOST)), path
 
 
 def test_open_start_values_make_a_path_shorter() -> None:
     """A goal four steps from the start holds at once where the start is open."""
     closed = line()
     names = (INIT, "last")
-    assert walks(closed, "allow").least(Stretch(names, 0, 9)) == Segment(4, True)
-    assert walks(with_open_start(closed), "allow").least(Stretch(names, 0, 9)) == Segment(0, True)
+    assert sub_paths_of(closed, "allow").least(SubPath(names, 0, 9)) == KnownLength(4, True)
+    assert sub_paths_of(with_open_start(closed), "allow").least(SubPath(names, 0, 9)) == KnownLength(0, True)
 
 
 def line(length: int = 1) -> Case:
@@ -176,20 +176,20 @@ def line(length: int = 1) -> Case:
 
 
 def test_a_dead_end_is_reached_but_not_left() -> None:
-    found = walks(line(), "allow")
-    assert found.least(Stretch((INIT, "last"), 0, 9)) == Segment(4, True)
-    assert found.least(Stretch(("last", END), 0, 9)) == Segment(0, True)
-    assert found.least(Stretch(("last", FINAL), 0, 9)) == Segment(10, False)
-    assert found.least(Stretch((INIT, "in p4"), 3, 9)) == Segment(10, False), "no step is allowed there"
-    assert found.least(Stretch(("in p4", "last"), 0, 9)) == Segment(10, False)
+    found = sub_paths_of(line(), "allow")
+    assert found.least(SubPath((INIT, "last"), 0, 9)) == KnownLength(4, True)
+    assert found.least(SubPath(("last", END), 0, 9)) == KnownLength(0, True)
+    assert found.least(SubPath(("last", FINAL), 0, 9)) == KnownLength(10, False)
+    assert found.least(SubPath((INIT, "in p4"), 3, 9)) == KnownLength(10, False), "no step is allowed there"
+    assert found.least(SubPath(("in p4", "last"), 0, 9)) == KnownLength(10, False)
     assert found.ask((INIT, "in p4"), 4) == (Status.UNSAT, None)
 
 
 def test_the_caller_s_bound_and_the_greatest_length_are_kept() -> None:
-    found = walks(line(), "allow")
-    assert found.least(Stretch((INIT, "last"), 0, 2)) == Segment(3, False)
-    assert found.least(Stretch((INIT, "last"), 4, 2)) == Segment(4, False), "proved by the caller"
-    assert found.least(Stretch((INIT, "last"), 1, 4)) == Segment(4, True)
+    found = sub_paths_of(line(), "allow")
+    assert found.least(SubPath((INIT, "last"), 0, 2)) == KnownLength(3, False)
+    assert found.least(SubPath((INIT, "last"), 4, 2)) == KnownLength(4, False), "proved by the caller"
+    assert found.least(SubPath((INIT, "last"), 1, 4)) == KnownLength(4, True)
 
 
 def test_goals_of_one_step_may_share_it_only_with_overlap() -> None:
@@ -197,21 +197,21 @@ def test_goals_of_one_step_may_share_it_only_with_overlap() -> None:
     case = line()
     twice = (*case[1], replace(case[1][1], name="go too"))
     case = (case[0], twice, case[2])
-    assert walks(case, "allow").least(Stretch(("go", "go too"), 0, 9)) == Segment(0, True)
-    assert walks(case, "forbid").least(Stretch(("go", "go too"), 0, 9)) == Segment(10, False)
-    assert walks(case, "forbid").least(Stretch(("first", "go"), 0, 9)) == Segment(1, True)
+    assert sub_paths_of(case, "allow").least(SubPath(("go", "go too"), 0, 9)) == KnownLength(0, True)
+    assert sub_paths_of(case, "forbid").least(SubPath(("go", "go too"), 0, 9)) == KnownLength(10, False)
+    assert sub_paths_of(case, "forbid").least(SubPath(("first", "go"), 0, 9)) == KnownLength(1, True)
 
 
 def test_work_that_is_used_up_leaves_a_lower_bound() -> None:
     """The next question about the same sub-path goes on from there."""
-    found, bounds = walks(line(), "allow", work=1), [0]
-    while not (answer := found.least(Stretch((INIT, "last"), 0, 9))).exact:
+    found, bounds = sub_paths_of(line(), "allow", work=1), [0]
+    while not (answer := found.least(SubPath((INIT, "last"), 0, 9))).exact:
         assert answer.gave_up
         bounds.append(answer.at_least)
-    assert answer == Segment(4, True)
+    assert answer == KnownLength(4, True)
     assert bounds == sorted(bounds)
     assert 1 <= bounds[-1] <= 4
-    assert walks(line(), "allow", work=1).ask((INIT, "last"), 4) == (Status.UNKNOWN, None)
+    assert sub_paths_of(line(), "allow", work=1).ask((INIT, "last"), 4) == (Status.UNKNOWN, None)
 
 
 def test_variables_that_no_goal_depends_on_keep_their_start() -> None:
@@ -221,7 +221,7 @@ def test_variables_that_no_goal_depends_on_keep_their_start() -> None:
     more: TransitionSystem = replace(
         system, state=(*system.state, *other.state), inputs=(*system.inputs, *other.inputs)
     )
-    _, run = walks((more, goals, final), "allow").ask((INIT, "last"), 4)
+    _, run = sub_paths_of((more, goals, final), "allow").ask((INIT, "last"), 4)
     assert run is not None
     simulator = Simulator(more)
     assert simulator.run(simulator.initial(), run.inputs) == run
@@ -250,7 +250,7 @@ def test_all_that_is_learned_is_true(seed: int, overlap: str) -> None:
     targets = board.known.targets
     if not targets:
         return
-    learner = Learner(board, walks((system, board.problem.goals, final), overlap))
+    learner = Learner(board, sub_paths_of((system, board.problem.goals, final), overlap))
     learner.work()
     slow = Slow(case, overlap)
     for path, at_least in {**learner.edges, **learner.paths}.items():
@@ -268,7 +268,7 @@ def test_all_that_is_learned_is_true(seed: int, overlap: str) -> None:
 
 
 def test_variants_of_a_long_stretch_are_learned_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where lengths come cheap, one round learns stretches that its own order does not hold."""
+    """Where lengths come cheap, one round learns sub-paths that its own order does not hold."""
 
     class Once(Kept):
         """Stops after the first order."""
@@ -288,8 +288,8 @@ def test_variants_of_a_long_stretch_are_learned_with_it(monkeypatch: pytest.Monk
             run = NearestFirst(board.questions, board.known.targets, 12).run()
             if run is None or not board.offer(run) or not board.known.complete:
                 break
-            found = walks((system, board.problem.goals, final), "allow")
-            monkeypatch.setattr(Walks, "cheap", cheap)
+            found = sub_paths_of((system, board.problem.goals, final), "allow")
+            monkeypatch.setattr(ExplicitSubPaths, "cheap", cheap)
             learned.append(Learner(board, found))
             with suppress(KeyboardInterrupt):
                 learned[-1].work()

@@ -1,6 +1,6 @@
 """Explicit sub-path distances: the least number of steps in which goals are covered in a given order.
 
-The same answers as ``chaincover.minimality.segments``, from enumerated states instead of a solver, for goals of any
+The same answers as ``sub_path_lengths``, from enumerated states instead of a solver, for goals of any
 length: a run is followed breadth first, and at every state it is tried to begin the next goals of the path there.
 """
 
@@ -15,7 +15,7 @@ from bmc.explicit.state_graph import StateGraph
 from bmc.explicit.vectors import Column
 from bmc.system.run import Run
 from chaincover.graph.goal_runs import Check, EnumeratedGoals, Unfolding, run_of, states_in
-from chaincover.minimality.segments import Path, Segment, Stretch
+from chaincover.minimality.sub_path_lengths import KnownLength, Path, SubPath
 from chaincover.problem import Problem
 from chaincover.weights import END, FINAL, INIT
 from properties.progression import Progression, bits
@@ -66,7 +66,7 @@ class _InOrder:
         return found
 
 
-class _Walk:
+class _BreadthFirst:
     """One breadth-first search for ``path``, which ``go_on`` continues. Of each node the first way there is kept.
 
     ``depth`` is a lower bound on the steps to the last node; ``length`` is their number once it is known; the search is
@@ -84,7 +84,7 @@ class _Walk:
         nodes = self._unfolding.starts(np.sort(starts))
         nowhere = np.full(len(nodes), -1, np.int64)
         self._layers: list[Layer] = [(nodes, nowhere, nowhere)]
-        self._met, self._hopeless = nodes, nodes[:0]
+        self._met, self._incompletable = nodes, nodes[:0]
         self.depth, self.length, self.over = 0, -1, False
 
     @property
@@ -148,8 +148,8 @@ class _Walk:
 
         Nodes from which that cannot be are remembered.
         """
-        fresh = places[~np.isin(nodes[places], self._hopeless)]
-        met = np.union1d(self._hopeless, nodes[fresh])
+        fresh = places[~np.isin(nodes[places], self._incompletable)]
+        met = np.union1d(self._incompletable, nodes[fresh])
         ways: list[Layer] = [(nodes[fresh], fresh, fresh)]
         while ways[-1][0].size:
             following = self._after(ways[-1][0], met)
@@ -159,51 +159,51 @@ class _Walk:
                 nodes, before, steps = ways[1]
                 self._layers += [(nodes, fresh[before], steps), *ways[2:]]
                 return True
-        self._hopeless = met
+        self._incompletable = met
         return False
 
 
-class Walks:
+class ExplicitSubPaths:
     """Least lengths of sub-paths of node names; ``work`` units are spent on one question (a unit: a step followed)."""
 
     def __init__(self, problem: Problem, graph: StateGraph, work: float = WORK, check: Check = lambda: None) -> None:
         self._problem, self._graph, self._work = problem, graph, work
         self._goals = EnumeratedGoals(problem, graph, check)
         self._final = None if problem.final is None else states_in(graph, problem.final)
-        self._walks: dict[Path, _Walk] = {}
+        self._searches: dict[Path, _BreadthFirst] = {}
         self.work = 0
 
     @property
     def cheap(self) -> bool:
         """Whether the questions so far took little work on average."""
-        return self.work <= CHEAP * max(1, len(self._walks))
+        return self.work <= CHEAP * max(1, len(self._searches))
 
-    def least_all(self, stretches: Sequence[Stretch]) -> list[Segment]:
+    def least_all(self, sub_paths: Sequence[SubPath]) -> list[KnownLength]:
         """See the protocol."""
-        return [self.least(stretch) for stretch in stretches]
+        return [self.least(sub_path) for sub_path in sub_paths]
 
-    def least(self, stretch: Stretch) -> Segment:
+    def least(self, sub_path: SubPath) -> KnownLength:
         """As ``least_all`` for one."""
-        walk = self._walked(stretch.path, stretch.most)
-        if walk.length >= 0:
-            exact = walk.length <= stretch.most
-            return Segment(walk.length if exact else max(stretch.at_least, stretch.most + 1), exact)
-        if walk.over or walk.depth > stretch.most:
-            return Segment(max(stretch.at_least, stretch.most + 1), False)
-        return Segment(max(stretch.at_least, walk.depth), False, gave_up=True)
+        search = self._searched(sub_path.path, sub_path.most)
+        if search.length >= 0:
+            exact = search.length <= sub_path.most
+            return KnownLength(search.length if exact else max(sub_path.at_least, sub_path.most + 1), exact)
+        if search.over or search.depth > sub_path.most:
+            return KnownLength(max(sub_path.at_least, sub_path.most + 1), False)
+        return KnownLength(max(sub_path.at_least, search.depth), False, gave_up=True)
 
     def ask(self, path: Path, steps: int) -> tuple[Status, Run | None]:
         """Whether ``path`` takes ``steps`` steps, which is known to be a lower bound; the run if it does."""
-        walk = self._walked(path, steps)
-        if walk.length == steps:
-            return Status.SAT, run_of(self._problem.system, self._graph, *walk.choices())
-        return (Status.UNSAT if walk.over or walk.depth > steps else Status.UNKNOWN), None
+        search = self._searched(path, steps)
+        if search.length == steps:
+            return Status.SAT, run_of(self._problem.system, self._graph, *search.choices())
+        return (Status.UNSAT if search.over or search.depth > steps else Status.UNKNOWN), None
 
-    def _walked(self, path: Path, most: int) -> _Walk:
-        if path not in self._walks:
-            self._walks[path] = _Walk(self._goals, path, self._final if path[-1] == FINAL else None)
-        walk = self._walks[path]
-        before = walk.work
-        walk.go_on(most, self._work)
-        self.work += walk.work - before
-        return walk
+    def _searched(self, path: Path, most: int) -> _BreadthFirst:
+        if path not in self._searches:
+            self._searches[path] = _BreadthFirst(self._goals, path, self._final if path[-1] == FINAL else None)
+        search = self._searches[path]
+        before = search.work
+        search.go_on(most, self._work)
+        self.work += search.work - before
+        return search
