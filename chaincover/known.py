@@ -149,8 +149,8 @@ class Board:
     """What the stages of one run share: the ``known`` so far, who answers questions, and what may be spent.
 
     ``judge`` makes a checked chain of a run from init, or None where the run does not get to the final condition. It
-    credits every goal that the run covers. ``ordered_by`` is the ordering backend of the covering path, ``cached`` the
-    number of values of K whose edges were found on disk; ``not_enumerated`` says why states are not enumerated, or ''.
+    credits every goal that the run covers. ``ordered_by`` is the ordering backend of the covering path;
+    ``not_enumerated`` says why states are not enumerated, or ''.
     """
 
     known: Known
@@ -160,7 +160,6 @@ class Board:
     listener: Listener
     judge: Judge
     ordered_by: str = ""
-    cached: int = 0
     not_enumerated: str = ""
     _questions: Questions | None = None
 

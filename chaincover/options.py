@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 from bmc.engines import NAMES as ENGINES
 from bmc.errors import UsageError
@@ -11,7 +10,7 @@ from bmc.errors import UsageError
 ORDERINGS = ("auto", "exact", "cpsat", "asp", "asp-usc", "asp-bb", "tsp", "local")
 """The names of the ordering backends (``chaincover.orderings``)."""
 
-HERE = ("cache", "jobs", "scheduler")
+HERE = ("jobs", "scheduler")
 """The options that change where and how fast a result is found, but not the result."""
 
 
@@ -25,8 +24,8 @@ class Options:
     ordering) or ``none``. ``max_length`` is the most steps of a chain. ``time_limit`` for the whole run and
     ``query_limit`` for one solver query are in seconds, ``memory_limit`` for the solver in megabytes; None for no
     limit. ``engine``: ``auto`` enumerates the reachable states where that is possible, and asks a solver; any other one
-    answers all questions itself. ``cache`` is the folder where graphs are kept (None: they are not). ``jobs``
-    processes, or the Dask cluster of ``scheduler`` (an address), share independent chains; the result is the same.
+    answers all questions itself. ``jobs`` processes, or the Dask cluster of ``scheduler`` (an address), share
+    independent chains; the result is the same.
     """
 
     bound: int | None = None
@@ -39,7 +38,6 @@ class Options:
     time_limit: float | None = None
     query_limit: float | None = None
     memory_limit: int | None = None
-    cache: Path | None = None
     jobs: int = 1
     scheduler: str | None = None
 

@@ -128,7 +128,6 @@ def _result(board: Board, known: Known, stopped_by: str) -> ChainResult:
             engine_reason(engine),
             board.ordered_by,
             board.limits.spent,
-            board.cached,
             known.graph.exact,
             "" if known.enumerated is not None else board.not_enumerated,
         ),

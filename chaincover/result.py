@@ -23,9 +23,8 @@ class Answered:
     """Who answered the questions: the engine with its version, why it was chosen, and what was spent.
 
     ``ordering`` is the backend of the covering path. ``effort`` is the work done, in units of about a second.
-    ``cached`` is the number of values of K whose edges were found on disk. ``exact``: the distances are those of all
-    reachable states, enumerated, without a bound K. ``not_enumerated`` says why states are not enumerated, or ''.
-    ``profile`` says where the time went.
+    ``exact``: the distances are those of all reachable states, enumerated, without a bound K. ``not_enumerated`` says
+    why states are not enumerated, or ''. ``profile`` says where the time went.
     """
 
     engine: str = ""
@@ -33,7 +32,6 @@ class Answered:
     why: str = ""
     ordering: str = ""
     effort: float = 0.0
-    cached: int = 0
     exact: bool = False
     not_enumerated: str = ""
     profile: tuple[StageCost, ...] = field(default=(), compare=False)

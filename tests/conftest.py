@@ -1,4 +1,4 @@
-"""Markers for what a machine may lack, and which skips are allowed; a cache for each test."""
+"""Markers for what a machine may lack, and which skips are allowed."""
 
 from __future__ import annotations
 
@@ -22,12 +22,6 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "needs_compiler: compares with the compiled original")
     config.addinivalue_line("markers", "needs(package): uses a package that is not always installed")
     config.addinivalue_line("markers", "needs_signals: sends a signal to one process")
-
-
-@pytest.fixture(autouse=True)
-def cache_of_its_own(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Graphs of the tests stay out of the user's cache, and each test begins without any."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

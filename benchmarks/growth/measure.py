@@ -93,7 +93,7 @@ def levels(
         except LimitReached:
             return
         seconds = time.process_time() - begun
-        left = len(builder.levels[-1].pending)
+        left = builder.open_edges
         yield (
             depth,
             {

@@ -52,7 +52,10 @@ def revision(command: str, mode: str, limit: float, clock: bool, patience: float
     if clock:
         variables["PYTHONPATH"] = os.pathsep.join(filter(None, [str(CLOCK), variables.get("PYTHONPATH")]))
     options = ("--time-limit", f"{limit:g}")
-    fixed = ("--jobs", "1", "--no-cache") if mode == "limit" else ()
+    fixed: tuple[str, ...] = ()
+    if mode == "limit":
+        fixed = ("--jobs", "1")
+        variables["XDG_CACHE_HOME"] = os.devnull  # older revisions kept graphs there
     return Revision(tuple(words), variables, mode, (*options, *fixed), options, patience)
 
 
@@ -93,7 +96,7 @@ def run(revised: Revision, words: Sequence[str], output: Path) -> Process:
     begun = time.monotonic()
     said: list[tuple[float, str]] = []
     inherited = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    environment = {**inherited, **revised.variables, "XDG_CACHE_HOME": str(output.parent / "cache")}
+    environment = {**inherited, "XDG_CACHE_HOME": str(output.parent / "cache"), **revised.variables}
     with (
         output.open("w") as out,
         subprocess.Popen(
@@ -144,7 +147,10 @@ def main() -> None:
 @click.option("--keep", required=True, type=click.Path(path_type=Path), help="Finished rows, one line of JSON each.")
 @click.option("--folder", required=True, type=click.Path(path_type=Path), help="Where chains and outputs are left.")
 @click.option(
-    "--mode", type=click.Choice(["limit", "defaults"]), default="limit", help="One job, no cache; or neither."
+    "--mode",
+    type=click.Choice(["limit", "defaults"]),
+    default="limit",
+    help="One job, no kept graphs; or neither.",
 )
 @click.option("--limit", default=120.0, show_default=True, help="--time-limit of generate and of verify.")
 @click.option("--patience", default=7200.0, show_default=True, help="Seconds of the clock after which a process ends.")

@@ -75,7 +75,6 @@ class Search:
     time_limit: float | None = None
     query_limit: float | None = None
     memory_limit: int | None = None
-    cached: bool = False
     jobs: int | None = None
     scheduler: str | None = None
 
@@ -156,9 +155,6 @@ search_options = gathers(
     click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes that share independent chains."),
     click.option("--scheduler", metavar="ADDRESS", help="Dask scheduler whose workers share them, such as tcp://..."),
     click.option("--max-length", type=COUNT, metavar="STEPS", help="No chain longer than this."),
-    click.option(
-        "--no-cache", "cached", flag_value=False, default=True, help="Neither read nor keep the graph on disk."
-    ),
     click.option("--memory-limit", type=click.IntRange(min=1), metavar="MB", help="For the solver."),
     time_option,
 )
@@ -210,13 +206,10 @@ def read_controller(request: Request, progress: Progress) -> Controller:
 
 def settings(search: Search, project: Project) -> Options:
     """The settings of a search, by its options, else by the project, else by default."""
-    from chaincover.graph.cache import default_folder
-
     chosen: dict[str, Any] = {
         "bound": project.bound if search.bound is None else search.bound,
         "overlap": search.overlap or project.overlap,
         "ordering": search.ordering or project.ordering,
-        "cache": default_folder() if search.cached else None,
     }
     same = ("engine", "repair", "max_length", "time_limit", "query_limit", "memory_limit", "jobs", "scheduler")
     chosen |= {name: value for name in same if (value := getattr(search, name)) is not None}

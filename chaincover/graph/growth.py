@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from bmc.engines import described
 from chaincover.chain import UNREACHABLE
-from chaincover.graph.cache import GraphCache, graph_key
 from chaincover.graph.edges import Told
-from chaincover.graph.reachability import GraphBuilder, Level
+from chaincover.graph.reachability import GraphBuilder
 from chaincover.known import Board, Reason
 from chaincover.options import Options
 from chaincover.questions import Questions
@@ -33,13 +31,11 @@ def grow(board: Board) -> None:
     while board.known.enumerated is None:
         if growth is None or not {*board.known.targets} <= {*growth.graph.goals}:
             growth = Growth(board.questions, board.options, lambda run: board.see(run, board.judge.first_steps(run)))
-            board.cached = growth.cached
         growth.observe(board.known.observed)
         board.say(f"graph: edges of up to {growth.following} steps")
         try:
             growth.extend()
         finally:
-            growth.keep()
             if board.known.enumerated is None:
                 board.tell(graph=growth.graph)
         graph = growth.graph.possible
@@ -55,19 +51,12 @@ def grow(board: Board) -> None:
 
 
 class Growth:
-    """A graph that grows. ``cached`` is the number of values of K whose edges were found on disk."""
+    """A graph that grows."""
 
     def __init__(self, questions: Questions, options: Options, told: Told = lambda run: None) -> None:
-        self.cached, self._most = 0, options.bound
+        self._most = options.bound
         self._observed: dict[Edge, int] = {}
-        self._cache = GraphCache(options.cache) if options.cache and options.query_limit is None else None
-        levels: tuple[Level, ...] = ()
-        if self._cache is not None:
-            engine = described(questions.engine, questions.problem.system)
-            self._key = graph_key(questions.problem, (options.bound, options.effort, *engine))
-            levels = self._kept = self._cache.levels(self._key)
-            self.cached = len(levels)
-        self._builder = GraphBuilder(questions, options.bound, levels, told)
+        self._builder = GraphBuilder(questions, options.bound, told)
 
     @property
     def graph(self) -> ReachGraph:
@@ -78,15 +67,10 @@ class Growth:
         """Take note of distances that runs make.
 
         These and the weights tell how K grows, not what else the builder's queries showed: that depends on what was
-        asked before or taken from the disk.
+        asked before.
         """
         self._observed.update(upper)
         self._builder.observe(upper)
-
-    def keep(self) -> None:
-        """Write what is new of the graph to the disk."""
-        if self._cache is not None and tuple(self._builder.levels) != self._kept:
-            self._cache.keep(self._key, self._builder.levels)
 
     @property
     def following(self) -> int:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import ItemsView, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Mapping, Sequence
 
 from chaincover.graph.edges import EdgeSearch, Row, Told, enter
 from chaincover.questions import Questions
@@ -13,32 +11,15 @@ from chaincover.weights import END, FINAL, INIT, Edge, ReachGraph
 from properties.goal import Goal
 
 
-@dataclass(frozen=True)
-class Level:
-    """What is known when K is ``depth``: ``pending`` has each edge's next distance to ask, ``upper`` what is seen."""
-
-    depth: int
-    weights: Mapping[Edge, int]
-    lower: Mapping[Edge, int]
-    pending: Mapping[Edge, int]
-    upper: Mapping[Edge, int]
-    unknown: tuple[Edge, ...]
-    unsatisfiable: tuple[str, ...]
-
-
 class GraphBuilder:
     """Builds the K-reachability graph for growing K: call ``extend`` until ``graph`` shows what is wanted.
 
-    ``most`` is the largest weight ever asked (None: no limit). ``levels`` are those that an earlier builder of the same
-    graph went through: they are taken over without a query, for as long as the same K are asked for. ``told`` gets each
-    run from init that is found. InputRefused if two goals have one name, or a goal has the name of an end node.
+    ``most`` is the largest weight ever asked (None: no limit). ``told`` gets each run from init that is
+    found. InputRefused if two goals have one name, or a goal has the name of an end node.
     """
 
-    def __init__(
-        self, questions: Questions, most: int | None = None, levels: Sequence[Level] = (), told: Told = lambda run: None
-    ) -> None:
+    def __init__(self, questions: Questions, most: int | None = None, told: Told = lambda run: None) -> None:
         questions.problem.check_names()
-        self.levels = list(levels)
         self._limits, self._most = questions.limits, most
         self._problem = questions.problem
         self._search = EdgeSearch(questions, told)
@@ -53,6 +34,11 @@ class GraphBuilder:
         """Whether no edge is left to ask for, at whatever distance."""
         return self._rows is not None and not any(row.pending for row in self._rows)
 
+    @property
+    def open_edges(self) -> int:
+        """How many edges are left to ask for."""
+        return sum(len(row.pending) for row in self._rows or ())
+
     def observe(self, upper: Mapping[Edge, int]) -> None:
         """Take note of distances that runs make: no edge is longer than that."""
         enter(self._upper, upper)
@@ -65,17 +51,10 @@ class GraphBuilder:
         begun = time.monotonic()
         to = self.depth + 1 if to is None else max(to, self.depth + 1)
         try:
-            before = [level for level in self.levels if level.depth <= self.depth]
-            kept = self.levels[len(before)] if len(before) < len(self.levels) else None
-            if kept is not None and kept.depth == to:
-                self._take_over(kept)
-                self.depth = to
-            else:
-                if self._rows is None:
-                    self._rows = self._first_rows()
-                self._search.ask_all(self._rows, self._upper, to if self._most is None else min(to, self._most))
-                self.depth = to
-                self.levels = [*before, self._level()]
+            if self._rows is None:
+                self._rows = self._first_rows()
+            self._search.ask_all(self._rows, self._upper, to if self._most is None else min(to, self._most))
+            self.depth = to
         finally:
             self._seconds += time.monotonic() - begun
 
@@ -94,34 +73,6 @@ class GraphBuilder:
             seconds=self._seconds,
             upper=dict(self._upper),
         )
-
-    def _level(self) -> Level:
-        rows = self._rows or ()
-        return Level(
-            depth=self.depth,
-            weights=_BySource({row.source: dict(row.weights) for row in rows}),
-            lower=_BySource({row.source: dict(row.lower) for row in rows}),
-            pending=_BySource({row.source: dict(row.pending) for row in rows}),
-            upper=dict(self._upper),
-            unknown=tuple((row.source, target) for row in rows for target in row.unknown),
-            unsatisfiable=tuple(self._unsatisfiable),
-        )
-
-    def _take_over(self, level: Level) -> None:
-        """Go on from ``level``, as if everything up to it had been asked."""
-        self._unsatisfiable = dict.fromkeys(level.unsatisfiable)
-        self.observe(level.upper)
-        names = [INIT, *(g.name for g in self._problem.goals if g.name not in self._unsatisfiable)]
-        self._rows = [
-            Row(
-                name,
-                pending=_of(name, level.pending),
-                lower=_of(name, level.lower),
-                weights=_of(name, level.weights),
-                unknown={b: None for a, b in level.unknown if a == name},
-            )
-            for name in names
-        ]
 
     def _first_rows(self) -> list[Row]:
         """A row per source. Goals that nothing satisfies are dropped, as sources and as targets."""
@@ -142,31 +93,3 @@ class GraphBuilder:
         if ends and self._problem.end == END:
             row.weights[END] = row.lower[END] = source.length
         return row
-
-
-class _BySource(Mapping[Edge, int]):
-    """Numbers of edges, given by source and target; few levels are ever looked at."""
-
-    def __init__(self, rows: Mapping[str, Mapping[str, int]]) -> None:
-        self._rows = rows
-
-    @cached_property
-    def _edges(self) -> dict[Edge, int]:
-        return {(source, target): steps for source, row in self._rows.items() for target, steps in row.items()}
-
-    def __getitem__(self, edge: Edge) -> int:
-        return self._edges[edge]
-
-    def __iter__(self) -> Iterator[Edge]:
-        return iter(self._edges)
-
-    def __len__(self) -> int:
-        return len(self._edges)
-
-    def items(self) -> ItemsView[Edge, int]:
-        return self._edges.items()
-
-
-def _of(source: str, edges: Mapping[Edge, int]) -> dict[str, int]:
-    """The edges from ``source``, by target."""
-    return {b: steps for (a, b), steps in edges.items() if a == source}

@@ -117,7 +117,6 @@ def run_document(
         "jobs": result.options.jobs,
         "scheduler": result.options.scheduler,
         "queries": result.graph.queries,
-        "levels_from_cache": result.answered.cached,
         "stopped_by": result.stopped_by,
         "replay": None if replay is None else replay_data(replay),
         "host": {"system": platform.platform(), "machine": platform.machine(), "python": sys.version.split()[0]},

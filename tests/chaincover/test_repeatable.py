@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from command_line import MODELS, in_process_of_its_own
+from command_line import MODELS, chaincover, in_process_of_its_own
 
 
 @pytest.mark.slow
@@ -41,3 +41,15 @@ def test_other_compiler_or_replay_leaves_the_chain_alone(tmp_path: Path) -> None
         assert outcome.code == 0
         written.append((target / "chain.json").read_bytes())
     assert written[0] == written[1]
+
+
+@pytest.mark.parametrize("options", [("--effort", "0.02"), ("--effort", "0.02", "--several"), ("-K", "4")])
+def test_a_second_run_in_the_same_place_changes_nothing(options: tuple[str, ...], tmp_path: Path) -> None:
+    """Whatever the run before has left behind."""
+    given = ("generate", MODELS / "cruise", "--engine", "sat", "--no-replay", "-q", "-o", tmp_path, *options)
+    written = []
+    for _ in range(2):
+        assert chaincover(*given).code == 0
+        written.append({place.name: place.read_bytes() for place in tmp_path.glob("chain*")})
+    assert written[0] == written[1]
+    assert written[0]

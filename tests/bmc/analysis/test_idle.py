@@ -179,7 +179,7 @@ text = "p: cover(mode == 1)"
 @pytest.mark.parametrize(("ticks", "length"), [(1, 6), (3, 9)])
 def test_a_program_with_unread_floats(ticks: int, length: int, tmp_path: Path) -> None:
     write_files(tmp_path, {"c.c": CODE, "chaincover.toml": PROJECT})
-    given = ("--hold", ticks, "--json", "--no-cache", "-o", "out")
+    given = ("--hold", ticks, "--json", "-o", "out")
     found = chaincover("generate", ".", *given, cwd=tmp_path).json
     assert (found["bounds"]["length"], found["bounds"]["minimal"]) == (length, True)
     inputs = [row["inputs"] for row in found["chain"]["steps"]]

@@ -140,7 +140,7 @@ text = "cover(s.mode == 2.5)"
     project = PROJECT.replace("by = [-2.5, 2.5]\n", "")
     write_files(tmp_path, {"c.c": FLOATS, "chaincover.toml": project + more})
     limits = ("--engine", "sat")
-    outcome = chaincover("generate", ".", "--json", "--no-cache", *limits, "-o", "out", cwd=tmp_path)
+    outcome = chaincover("generate", ".", "--json", *limits, "-o", "out", cwd=tmp_path)
     assert [goal["verdict"] for goal in outcome.json["goals"]] == ["covered", "unreachable", "unreachable"]
     assert outcome.json["goals"][1]["detail"].endswith("together with the constraints and the proved invariants")
     assert outcome.json["bounds"]["minimal"]

@@ -103,7 +103,7 @@ def test_a_masked_counter_does_not_keep_a_chain_from_init(tmp_path: Path) -> Non
     assert (found["live"], found["dead"], found["compared_with_init"]) == (["mode"], ["calls"], ["mode"])
     assert (found["live_only_for_validity"], found["dead_read_by_dead"]) == ([], ["calls"])
     assert found["goals_depend_on"] == {"state": ["mode"], "inputs": ["press"]}
-    outcome = chaincover("generate", ".", "--json", "--no-cache", "-o", "out", cwd=tmp_path).json
+    outcome = chaincover("generate", ".", "--json", "-o", "out", cwd=tmp_path).json
     assert (outcome["bounds"]["length"], outcome["bounds"]["minimal"]) == (4, True)
     assert outcome["chain"]["steps"][-1]["state"]["calls"] == 4
 

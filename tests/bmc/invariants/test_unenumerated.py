@@ -39,7 +39,7 @@ text = "cover(s.mode == 2 && s.twin == 1 && s.total > 5)"
 
 def test_a_goal_that_only_an_invariant_excludes_is_proved_unreachable(tmp_path: Path) -> None:
     write_files(tmp_path, {"c.c": CODE, "chaincover.toml": PROJECT})
-    outcome = chaincover("generate", ".", "--json", "--no-cache", "-o", "out", cwd=tmp_path)
+    outcome = chaincover("generate", ".", "--json", "-o", "out", cwd=tmp_path)
     goals = {goal["name"]: goal for goal in outcome.json["goals"]}
     assert goals["top"]["verdict"] == "covered"
     assert goals["apart"]["verdict"] == "unreachable"
@@ -54,7 +54,7 @@ def test_a_goal_that_only_an_invariant_excludes_is_proved_unreachable(tmp_path: 
 @pytest.mark.slow
 def test_an_invariant_that_does_not_hold_is_refused(tmp_path: Path) -> None:
     write_files(tmp_path, {"c.c": CODE, "chaincover.toml": PROJECT})
-    outcome = chaincover("generate", ".", "--json", "--no-cache", "-o", "out", cwd=tmp_path)
+    outcome = chaincover("generate", ".", "--json", "-o", "out", cwd=tmp_path)
     place = tmp_path / "out" / "chain.json"
     document = json.loads(place.read_text())
     used = document["certificate"]["invariants"]
@@ -77,7 +77,7 @@ def test_an_invariant_that_does_not_hold_is_refused(tmp_path: Path) -> None:
 
 def test_an_invariant_that_no_induction_proves_is_not_said_to_be_verified(tmp_path: Path) -> None:
     write_files(tmp_path, {"c.c": CODE, "chaincover.toml": PROJECT})
-    chaincover("generate", ".", "--json", "--no-cache", "-o", "out", cwd=tmp_path)
+    chaincover("generate", ".", "--json", "-o", "out", cwd=tmp_path)
     place = tmp_path / "out" / "chain.json"
     document = json.loads(place.read_text())
     document["certificate"]["invariants"] = ["s.total <= 4294967294", *document["certificate"]["invariants"]]
@@ -89,7 +89,7 @@ def test_an_invariant_that_no_induction_proves_is_not_said_to_be_verified(tmp_pa
 @pytest.mark.parametrize("limits", [(), ("--engine", "sat")])
 def test_without_a_list_of_states_the_verdicts_are_the_same(tmp_path: Path, limits: tuple[str, ...]) -> None:
     write_files(tmp_path, {"c.c": CODE, "chaincover.toml": PROJECT})
-    outcome = chaincover("generate", ".", "--json", "--no-cache", "-o", "out", *limits, cwd=tmp_path)
+    outcome = chaincover("generate", ".", "--json", "-o", "out", *limits, cwd=tmp_path)
     assert [goal["verdict"] for goal in outcome.json["goals"]] == ["covered", "unreachable"]
 
 
@@ -120,7 +120,7 @@ text = "cover(ring == 9)"
 """
     )
     write_files(tmp_path, {"c.c": RINGS, "chaincover.toml": project})
-    outcome = chaincover("generate", ".", "--json", "--no-cache", "-o", "out", cwd=tmp_path)
+    outcome = chaincover("generate", ".", "--json", "-o", "out", cwd=tmp_path)
     goals = {goal["name"]: goal for goal in outcome.json["goals"]}
     assert goals["inside"]["verdict"] == "covered"
     assert (goals["outside"]["verdict"], goals["outside"]["detail"]) == (

@@ -57,7 +57,7 @@ def test_check_tells_live_dead_and_constant_state(tmp_path: Path) -> None:
 def test_a_chain_goes_back_to_init_whatever_dead_counters_say(tmp_path: Path, options: list[str]) -> None:
     """plant_DW.calls grows with every step, and was 0 after init."""
     place = write(tmp_path, PLANT, PLANT_PROJECT, "plant")
-    outcome = chaincover("generate", place, "--no-cache", "-o", tmp_path / "out", "--json", *options)
+    outcome = chaincover("generate", place, "-o", tmp_path / "out", "--json", *options)
     assert outcome.code == 0
     document = outcome.json
     assert (document["bounds"]["length"], document["bounds"]["minimal"]) == (7, True)
@@ -73,7 +73,7 @@ def test_a_chain_goes_back_to_init_whatever_dead_counters_say(tmp_path: Path, op
 
 def test_a_wrong_claim_of_constants_is_found_out(tmp_path: Path) -> None:
     place = write(tmp_path, PLANT, PLANT_PROJECT, "plant")
-    chaincover("generate", place, "--no-cache", "--no-replay", "-o", tmp_path)
+    chaincover("generate", place, "--no-replay", "-o", tmp_path)
     file = tmp_path / "chain.json"
     text = file.read_text()
     for wrong in ("plant_P.Gain_Gain, plant_DW.ticks", "plant_P.Gain_Gain, plant_U.start"):
@@ -90,7 +90,7 @@ def test_locals_in_a_context_are_dead(tmp_path: Path) -> None:
     out = chaincover("check", place, "--compare", "0").out
     assert "\ndead at the start of a step, 2: outC->_L12, outC->_L7 (" in out
     assert "never change" not in out
-    result = chaincover("generate", place, "--no-cache", "-o", tmp_path / "out")
+    result = chaincover("generate", place, "-o", tmp_path / "out")
     assert (result.code, "one chain of 2 steps" in result.out) == (0, True)
 
 

@@ -63,7 +63,7 @@ def lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.slow
 @pytest.mark.parametrize("more", [(), ("--several",), ("--most",)])
 def test_a_goal_that_the_solver_gave_up_on_is_undecided_in_every_search(lock: Path, more: tuple[str, ...]) -> None:
-    given = ("generate", lock, *more, "--bound", "1", "--no-cache", "--engine", "sat", "--no-replay")
+    given = ("generate", lock, *more, "--bound", "1", "--engine", "sat", "--no-replay")
     outcome = chaincover(*given, "-o", lock / "out")
     assert outcome.code == 5
     assert "undecided" in outcome.out

@@ -246,18 +246,6 @@ def test_a_damaged_hold_is_refused(hold: Any, tmp_path: Path) -> None:
         assert "the chain is damaged" in outcome.err
 
 
-def test_graphs_on_disk_are_kept_apart(tmp_path: Path) -> None:
-    write(tmp_path)
-    cache = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
-    for hold in (1, 2, 3, 2):
-        given = ("generate", ".", "--exclude", "short_press", "--hold", hold, "--engine", "sat", "--json")
-        outcome = chaincover(*given, "-o", f"out{hold}", cwd=tmp_path, **cache)
-        alone = chaincover(*given, "-o", "alone", "--no-cache", cwd=tmp_path)
-        assert outcome.code == 0
-        assert outcome.out == alone.out
-    assert len(list((tmp_path / "cache" / "chaincover").iterdir())) == 3
-
-
 @needs_compiler
 def test_several_held_chains(tmp_path: Path) -> None:
     """A door that opens or locks for good: two chains, each of whole held steps."""

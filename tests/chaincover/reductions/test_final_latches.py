@@ -135,7 +135,7 @@ def test_flags_that_the_first_step_sets_are_named_where_no_chain_gets_back_to_in
     options: tuple[object, ...], tmp_path: Path
 ) -> None:
     write_files(tmp_path, {"lamp.c": CHART, "chaincover.toml": PROJECT.format(ignore="")})
-    given = ("generate", ".", "--json", "--no-cache", "-o", "out", *options)
+    given = ("generate", ".", "--json", "-o", "out", *options)
     outcome = chaincover(*given, cwd=tmp_path)
     assert outcome.code == 4
     goal = outcome.json["goals"][0]
