@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Protocol
@@ -11,7 +11,7 @@ from bmc.engines.protocol import Engine
 from bmc.errors import CheckDisagreed
 from bmc.explicit.state_graph import StateGraph
 from bmc.system.run import Run
-from chaincover.chain import NO_WAY_TO_FINAL, UNREACHABLE, Chain
+from chaincover.chain import UNREACHABLE, Chain
 from chaincover.limits import Limits
 from chaincover.options import Options
 from chaincover.problem import Problem
@@ -286,8 +286,3 @@ class Board:
             )
         if known.no_chain and known.complete:
             raise CheckDisagreed(f"a chain covers all goals, although it was proved that none does: {known.no_chain}")
-
-
-def stuck(names: Iterable[str], how: str) -> dict[str, Reason]:
-    """The reason of goals from which no run goes on to the final condition."""
-    return {name: Reason(NO_WAY_TO_FINAL, how) for name in names}

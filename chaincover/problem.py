@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -69,10 +69,6 @@ class Problem:
     def of(self, names: Collection[str]) -> Problem:
         """The same problem with only the goals ``names``, in their old order."""
         return replace(self, goals=tuple(goal for goal in self.goals if goal.name in names))
-
-    def adding(self, goals: Iterable[Goal]) -> Problem:
-        """The same problem with ``goals`` behind the others."""
-        return replace(self, goals=(*self.goals, *goals))
 
     def check_names(self) -> None:
         """InputRefused if two goals have one name, or a goal has the name of an end node."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from bmc.engines.protocol import Engine
@@ -83,12 +83,3 @@ class Profiler:
             sum(cost.solving for cost in costs),
             sum(cost.encoding for cost in costs),
         )
-
-
-def joined(profiles: Sequence[Sequence[StageCost]]) -> tuple[StageCost, ...]:
-    """The sum of several profiles, stage by stage."""
-    found: dict[str, StageCost] = {}
-    for stages in profiles:
-        for cost in stages:
-            found[cost.stage] = found[cost.stage] + cost if cost.stage in found else cost
-    return tuple(found.values())

@@ -11,7 +11,7 @@ Steps are made from whole batches of states under all inputs that can be told ap
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from pysmt.fnode import FNode
@@ -23,20 +23,16 @@ from bmc.explicit.input_classes import (
 from bmc.explicit.rows import Layout, Numbering, Rows, Steps
 from bmc.explicit.scope import OPEN, FoundSteps, Inputs, OpenValues, ReadOpenValue, Scope
 from bmc.explicit.splitting import FIXED
-from bmc.explicit.state_graph import StateGraph, invariant_of
+from bmc.explicit.state_graph import StateGraph
 from bmc.explicit.steps import BLOCK, Ahead, ByCases, EveryInput
 from bmc.explicit.vectors import Column, word
 from bmc.system.transition import (
-    Condition,
     InputVariable,
     TransitionSystem,
 )
 
 MEMORY = 1 << 30
 """Bytes that states and steps may take unless the caller says otherwise."""
-
-AT_ONCE = 1 << 26
-"""Work between two calls of a caller's check."""
 
 
 FEWER_STATES = (
@@ -188,9 +184,7 @@ class _Search:
         rest = {var.name: var for var in self._scope.whole.inputs if var.name not in rows.columns}
         kept = {name: np.full(len(rows), _plainest(var), word(var.type.bits)) for name, var in rest.items()}
         inputs = Rows({**rows.columns, **kept}, len(rows))
-        return StateGraph(
-            states, self._starts, inputs, self._kept.steps(self._states.size, len(inputs)), self._scope.system.hold
-        )
+        return StateGraph(states, self._starts, inputs, self._kept.steps(self._states.size, len(inputs)))
 
     def _wait(self, first: int) -> None:
         """The states from number ``first`` on that no step was made from wait for that."""
@@ -332,33 +326,3 @@ def _plainest(var: InputVariable) -> int:
     """The first allowed value of ``var`` from 0 up, raw; the least one if all are negative."""
     values = [max(low, 0) for low, high in allowed_ranges(var) if high >= 0]
     return (min(values) if values else allowed_ranges(var)[0][0]) % (1 << max(var.type.bits, 1))
-
-
-def enumerated(
-    system: TransitionSystem,
-    formulas: Iterable[FNode],
-    work: int,
-    check: Callable[[], None] = lambda: None,
-    memory: int = MEMORY,
-) -> StateGraph | None:
-    """All states and steps at once (see ``Enumeration``); None where ``work`` does not suffice.
-
-    ``check`` is called now and then; what it raises ends the enumeration.
-    """
-    found = Enumeration(system, list(formulas), memory)
-    while not found.done and found.work < work:
-        check()
-        found.advance(min(AT_ONCE, work - found.work))
-    return found.graph
-
-
-def reachable_states(system: TransitionSystem, formulas: Iterable[FNode], work: int) -> Rows | None:
-    """The reachable states, on what ``formulas`` (framed) depend on; None where ``work`` does not suffice."""
-    found = enumerated(system, formulas, work)
-    return None if found is None else found.states
-
-
-def reachability_invariant(system: TransitionSystem, formulas: Iterable[FNode], work: int) -> Condition | None:
-    """The proved invariant "one of the reachable states"; None if they are too many to explore, or say nothing."""
-    states = reachable_states(system, formulas, work)
-    return invariant_of(system, states) if states else None

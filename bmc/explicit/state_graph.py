@@ -11,7 +11,6 @@ from pysmt.shortcuts import BV, TRUE, And, Not, Or
 
 from bmc.explicit.rows import Rows, Steps
 from bmc.explicit.vectors import Column
-from bmc.system.hold import PHASE
 from bmc.system.transition import Condition, StateVariable, TransitionSystem, Valuation, conjunction, equal
 
 EXACT_STATES = 1000
@@ -23,24 +22,14 @@ class StateGraph:
     """All reachable states of a system, on some of its variables, and the steps between them.
 
     ``starts`` are indexes into ``states``; ``inputs`` holds combinations of input values, every input named;
-    ``steps[s]`` lists the allowed steps from state s as (index into ``inputs``, index of the next state). Where inputs
-    are held for ``hold`` steps, they change in the states ``free``; the others, within a held step, have at most one.
-    All are read like tuples, and kept in arrays.
+    ``steps[s]`` lists the allowed steps from state s as (index into ``inputs``, index of the next state). A state
+    within a held step has at most one. All are read like tuples, and kept in arrays.
     """
 
     states: Rows
     starts: tuple[int, ...]
     inputs: Rows
     steps: Steps
-    hold: int = 1
-
-    @property
-    def free(self) -> Sequence[int]:
-        """The states, as indexes, in which inputs may change."""
-        if self.hold == 1:
-            return range(len(self.states))
-        found: list[int] = np.flatnonzero(self.states.columns[PHASE] == 0).tolist()
-        return found
 
 
 def invariant_of(system: TransitionSystem, states: Sequence[Valuation]) -> Condition | None:

@@ -22,7 +22,6 @@ from pysmt.shortcuts import (
     BVNot,
     BVOr,
     BVSub,
-    BVUDiv,
     BVURem,
     BVXor,
     BVZExt,
@@ -138,14 +137,6 @@ def multiply(left: FNode, right: FNode) -> FNode:
     if first is not None and second is not None:
         return constant(first * second, width(left))
     return BVMul(left, right)
-
-
-def divide(left: FNode, right: FNode) -> FNode:
-    """Unsigned; all ones where ``right`` is zero."""
-    first, second = value(left), value(right)
-    if first is not None and second:
-        return constant(first // second, width(left))
-    return BVUDiv(left, right)
 
 
 def remainder(left: FNode, right: FNode) -> FNode:

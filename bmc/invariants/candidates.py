@@ -208,10 +208,6 @@ def _numbers(var: StateVariable, raws: Column) -> Column:
     return moved
 
 
-EFFORT = 1
-"""The solver's work for one question about suggested invariants that is worth it; see the engines' protocol."""
-
-
 def self_found(system: TransitionSystem, formulas: Sequence[FNode], prover: Prover) -> tuple[Condition, ...]:
     """Values that the state variables of ``system`` never leave, then what random runs suggest and induction proves.
 

@@ -67,19 +67,6 @@ def implied(fact: Condition, other: Condition) -> Condition:
     return Condition(f"{fact.name}{IMPLIES}{other.name}", implies(fact.formula, other.formula))
 
 
-def stated(name: str, variables: Mapping[str, StateVariable]) -> Condition | None:
-    """The fact of that name over ``variables``; None if it is the name of none."""
-    try:
-        parts = [_read(part, variables) for part in name.split(IMPLIES)]
-    except (ValueError, OverflowError, KeyError):
-        return None
-    known = [part for part in parts if part is not None]
-    if len(known) != len(parts) or len(parts) > 2:
-        return None
-    found = implied(*known) if len(known) == 2 else known[0]
-    return found if found.name == name else None
-
-
 def values_told(name: str, variables: Mapping[str, StateVariable]) -> tuple[StateVariable, tuple[Span, ...]] | None:
     """The variable and the spans of its values that the fact of that name tells; None if it is of another kind."""
     try:
@@ -133,18 +120,6 @@ def _ends(name: str, low: str, high: str) -> str:
     if low and high:
         return f"{low} <= {name}{_AND}{name} <= {high}"
     return f"{name} >= {low}" if low else f"{name} <= {high}"
-
-
-def _read(text: str, variables: Mapping[str, StateVariable]) -> Condition | None:
-    """What a name without an implication tells."""
-    for sign, relation in ((" == ", same), (" <= ", no_more)):
-        left, _, right = text.partition(sign)
-        if left in variables and right in variables:
-            return relation(variables[left], variables[right])
-    found = [_read_span(piece, variables) for piece in text.split(_OR)]
-    spans = [span for _, span in found]
-    names = {var.name: var for var, _ in found}
-    return among(next(iter(names.values())), spans) if len(names) == 1 else None
 
 
 def _read_span(text: str, variables: Mapping[str, StateVariable]) -> tuple[StateVariable, Span]:

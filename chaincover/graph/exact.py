@@ -1,4 +1,4 @@
-"""Exact answers where the reachable states are enumerated: shortest runs, and the sets of goals that a run covers."""
+"""The sets of goals that one run covers, where the reachable states are enumerated."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import overload
 from bmc.explicit.state_graph import StateGraph
 from bmc.system.run import Run
 from chaincover.graph.goal_runs import Check
-from chaincover.graph.product import CoverableSets, ShortestRun
+from chaincover.graph.product import CoverableSets
 from chaincover.problem import Problem
 
 
@@ -45,15 +45,6 @@ class Exhaustion:
         return None if place is None else self.runs[place]
 
 
-@dataclass(frozen=True, slots=True)
-class Least:
-    """``run``: a shortest one over all goals to the end; None: proved to be none. ``states``, ``nodes``: the effort."""
-
-    run: Run | None
-    states: int
-    nodes: int
-
-
 class _Runs(Sequence[Run]):
     """The runs to what a search found, each made when it is asked for."""
 
@@ -83,13 +74,3 @@ def coverable_sets(problem: Problem, graph: StateGraph, work: float, check: Chec
         for found in search.found
     )
     return Exhaustion(len(graph.states), search.nodes, covers, _Runs(search), search.finished, search.work)
-
-
-def shortest_run(problem: Problem, graph: StateGraph, work: float, check: Check = lambda: None) -> Least | None:
-    """A shortest run over all goals of ``problem``, or that there is none; None where ``work`` does not suffice."""
-    search = ShortestRun(problem, graph, check)
-    search.advance(work)
-    if not search.finished:
-        return None
-    run = None if search.found is None else search.run_to(search.found)
-    return Least(run, len(graph.states), search.nodes)

@@ -342,10 +342,6 @@ class _Reader(Keys):
             where=Location(str(self.place)),
         )
 
-    def _criteria(self) -> tuple[CoverageCriterion, ...]:
-        texts = self.strings("coverage", "criteria")
-        return tuple(CoverageCriterion(text, self.where_is("criteria", text)) for text in texts)
-
     def _properties(self) -> list[PropertyText]:
         found = self.data.get("property", [])
         if not isinstance(found, list) or not all(isinstance(item, dict) for item in found):

@@ -15,7 +15,7 @@ from bmc.formulas.unroll import at, framed, shift
 from bmc.system.run import Run
 from bmc.system.transition import equal
 from chaincover.certificate import Certificate
-from chaincover.chain import COVERED, NO_WAY_TO_FINAL, UNREACHABLE
+from chaincover.chain import COVERED
 from chaincover.formats.chain_file import Stimulus, read_stimulus
 from chaincover.project.load import Controller
 from chaincover.project.values import shown
@@ -197,11 +197,6 @@ def _unfit(document: Document, proof: Certificate, setting: Setting) -> Iterator
 def uncovered(document: Document) -> Sequence[GoalClaim]:
     """The goals that the chain does not cover."""
     return [goal for goal in document.goals if goal.verdict != COVERED]
-
-
-def proof_claimed(goal: GoalClaim) -> bool:
-    """Whether the verdict claims a proof over all runs, not only within K."""
-    return goal.verdict == UNREACHABLE or (goal.verdict == NO_WAY_TO_FINAL and "within K" not in goal.detail)
 
 
 def open_starts(setting: Setting, stimulus: Stimulus, relies: bool, clock: Clock) -> Line | None:

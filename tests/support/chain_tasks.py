@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
+from enumeration import reachability_invariant
 from explicit import Explicit
 from gap_chains import chain_within
 from machines import Case
@@ -14,7 +15,6 @@ from pysmt.fnode import FNode
 
 from bmc.engines import choose as choose_engine
 from bmc.engines.protocol import Alternative, Answer, Engine, Session, Status, check_in_turn
-from bmc.explicit.enumeration import reachability_invariant
 from bmc.formulas.unroll import at
 from bmc.system.transition import TransitionSystem
 from chaincover.concretise.path_trial import Outcome, Task

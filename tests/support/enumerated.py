@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import inf
 
 from machines import Case, random_machine
@@ -13,8 +13,11 @@ from random_systems import random_case
 from benchmarks.generated.systems import generated_case
 from bmc.explicit.state_graph import StateGraph, invariant_of
 from bmc.system.hold import boundary, hold
+from bmc.system.run import Run
 from bmc.system.transition import TransitionSystem
-from chaincover.graph.exact import Exhaustion, Least, coverable_sets, shortest_run
+from chaincover.graph.exact import Exhaustion, coverable_sets
+from chaincover.graph.goal_runs import Check
+from chaincover.graph.product import ShortestRun
 from chaincover.graph.states import enumerated_within
 from chaincover.limits import Limits
 from chaincover.problem import Problem
@@ -65,6 +68,25 @@ def exhaust(
     found = coverable_sets(Problem(system, tuple(goals), final, overlap), graph_of(system, goals, final), inf, check)
     assert found.complete
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class Least:
+    """``run``: a shortest one over all goals to the end; None: proved to be none. ``states``, ``nodes``: the effort."""
+
+    run: Run | None
+    states: int
+    nodes: int
+
+
+def shortest_run(problem: Problem, graph: StateGraph, work: float, check: Check = lambda: None) -> Least | None:
+    """A shortest run over all goals of ``problem``, or that there is none; None where ``work`` does not suffice."""
+    search = ShortestRun(problem, graph, check)
+    search.advance(work)
+    if not search.finished:
+        return None
+    run = None if search.found is None else search.run_to(search.found)
+    return Least(run, len(graph.states), search.nodes)
 
 
 def least_run(system: TransitionSystem, goals: Sequence[Goal], final: FNode | None, overlap: str = "allow") -> Least:

@@ -16,14 +16,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pycparser import c_ast, c_parser
+from pycparser import c_parser
 
 from bmc.c.source.extensions import keyword_hint
 from bmc.c.source.preprocess import PreprocessedUnit, preprocess
 from bmc.c.source.types import CType, DataModel, FunctionType
 from bmc.errors import InputRefused, Location, UnsupportedConstruct
 
-Node = c_ast.Node
 T = TypeVar("T")
 
 

@@ -124,10 +124,6 @@ class Facts:
         """The members of a structure type; empty for other types."""
         return next((file.types[type_name] for file in self.files if file.types.get(type_name)), ())
 
-    def prototype(self, name: str) -> Declared | None:
-        """The result type of a function that is declared."""
-        return next((file.prototypes[name] for file in self.files if name in file.prototypes), None)
-
     def callers(self, name: str) -> list[FunctionFacts]:
         return [function for function in self.functions if name in function.called and function.name != name]
 

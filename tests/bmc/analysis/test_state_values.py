@@ -15,6 +15,7 @@ from problems import problem_of
 from pysmt.fnode import FNode
 from pysmt.shortcuts import And, Ite
 from random_systems import random_case
+from stated_facts import stated
 
 from bmc.analysis.state_values import every_step, state_values, values_of
 from bmc.engines import choose
@@ -24,7 +25,7 @@ from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at
 from bmc.formulas.value_sets import BOTH, NEVER, Ranges, contains, whole
 from bmc.invariants.candidates import self_found, value_facts
-from bmc.invariants.facts import stated, within
+from bmc.invariants.facts import within
 from bmc.invariants.induction import Prover, inductive
 from bmc.system.simulation import Simulator
 from bmc.system.transition import BOOLEAN, Condition, InputVariable, StateVariable, TransitionSystem, ValueType

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from command_line import chaincover, write_files
 from drawn_seeds import seeds
+from enumeration import enumerated
 from live_systems import padded_case
 from pysmt.shortcuts import BV, And, Ite, Not
 from random_systems import random_case
 
 from bmc.analysis.live import live_state
 from bmc.analysis.slice import without_impossible
-from bmc.explicit.enumeration import enumerated
 from bmc.formulas.unroll import at
 from bmc.system.hold import hold
 from bmc.system.simulation import compile_formulas

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from enumerated_systems import check_graph, placed, random_system
+from enumeration import enumerated
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from machines import Case, random_machine
@@ -12,7 +13,7 @@ from pysmt.shortcuts import BV, TRUE, And, Iff, Ite, Not
 from random_systems import random_case
 
 from bmc.errors import LimitReached
-from bmc.explicit.enumeration import Enumeration, enumerated
+from bmc.explicit.enumeration import Enumeration
 from bmc.explicit.state_graph import StateGraph
 from bmc.formulas.unroll import at
 from bmc.system.hold import hold

@@ -6,11 +6,10 @@ from dataclasses import replace
 
 import pytest
 from command_line import MODELS
-from enumerated import graph_of
+from enumerated import graph_of, shortest_run
 
 from bmc.explicit.state_graph import StateGraph
 from chaincover.graph.enumerated import enumerated_graph
-from chaincover.graph.exact import shortest_run
 from chaincover.limits import Limits
 from chaincover.problem import Problem
 from chaincover.project.load import Controller, load

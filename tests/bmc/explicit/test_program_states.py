@@ -8,9 +8,10 @@ import pytest
 from c_support import fresh_environment, own_environment, read
 from command_line import MODELS
 from enumerated_systems import placed
+from enumeration import enumerated, reachability_invariant
 from pysmt.fnode import FNode
 
-from bmc.explicit.enumeration import Enumeration, enumerated, reachability_invariant
+from bmc.explicit.enumeration import Enumeration
 from bmc.formulas.evaluate import compile_formulas
 from bmc.system.simulation import Simulator
 from bmc.system.transition import TransitionSystem

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from pysmt.shortcuts import BV, FALSE, And, Equals, Iff, Ite, Symbol, is_valid
 from pysmt.typing import BVType
 from random_systems import random_case
+from stated_facts import stated
 
 from bmc.engines import choose
 from bmc.engines.protocol import Status
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at, shift
 from bmc.invariants.candidates import candidates, tightest
-from bmc.invariants.facts import stated
 from bmc.invariants.induction import Prover, inductive, never
 from bmc.system.transition import StateVariable, TransitionSystem, ValueType
 

@@ -15,13 +15,13 @@ from machines import random_machine
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, FALSE, TRUE
 from random_systems import random_case
+from stated_facts import stated
 
 from benchmarks.generated.systems import generated_case
 from bmc.analysis.state_values import state_values
 from bmc.engines import choose
 from bmc.formulas.evaluate import compile_formulas
 from bmc.invariants.candidates import facts_of, self_found, value_facts
-from bmc.invariants.facts import stated
 from bmc.invariants.induction import Prover, inductive
 from bmc.system.hold import PHASE, boundary, hold
 from bmc.system.transition import Condition, StateVariable, TransitionSystem, Valuation, ValueType
