@@ -118,7 +118,7 @@ class _FunctionRun:
         return self
 
     def _count_steps(self) -> int:
-        functions = reachable_functions(self.model.program, [self.function])
+        functions = reachable_functions([self.function])
         step = self.model.program.function(self.model.step_function)
         return sum(_calls(f.node, self.model.step_function) for f in functions if f is not step)
 

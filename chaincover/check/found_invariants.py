@@ -1,7 +1,7 @@
 """Invariants that ``check`` finds by itself, proved and in the words of C, without those that others of them tell.
 
-Where all reachable states are listed, what holds in all of them; else values from interval analysis, and what random
-runs suggest and (k-)induction proves.
+Where all reachable states are enumerated, what holds in all of them; else values from interval analysis, and what
+random runs suggest and (k-)induction proves.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ INDUCTION = 2
 """The largest k of a proof by k-induction."""
 
 VALUES, EQUALITY, IMPLICATION, ORDER = "values", "equal", "implication", "order"
-LISTED, INTERVALS, INDUCTIVE = "listing", "intervals", "induction"
+ENUMERATED, INTERVALS, INDUCTIVE = "enumeration", "intervals", "induction"
 
 
 @dataclass(frozen=True, slots=True)
 class FoundInvariant:
     """``text`` holds in every reachable state; it is of ``kind`` and names ``variables``.
 
-    ``method`` proved it: the ``listing`` of so many reachable ``states``, ``intervals``, or ``induction`` over ``k``
-    steps.
+    ``method`` proved it: the ``enumeration`` of so many reachable ``states``, ``intervals``, or ``induction`` over
+    ``k`` steps.
     """
 
     text: str
@@ -55,7 +55,7 @@ class FoundInvariant:
     @property
     def how(self) -> str:
         """How it was proved, for people."""
-        told = {LISTED: f"all {self.states} reachable states listed", INTERVALS: "interval analysis"}
+        told = {ENUMERATED: f"all {self.states} reachable states enumerated", INTERVALS: "interval analysis"}
         return told.get(self.method) or ("inductive" if self.k == 1 else f"k-inductive, k = {self.k}")
 
 
@@ -87,7 +87,7 @@ def find_invariants(
     if graph is not None and isinstance(graph.states, Rows):
         columns = {name: column for name, column in graph.states.columns.items() if name not in graph.states.open}
         listed = set(columns)
-        note(facts_of([var for var in shown if var.name in columns], columns), LISTED, states=len(graph.states))
+        note(facts_of([var for var in shown if var.name in columns], columns), ENUMERATED, states=len(graph.states))
     known = value_facts(system, lambda: budget.over)
     note([fact for fact in known if not names_in([fact.formula]) <= listed], INTERVALS)
     if graph is None:

@@ -159,10 +159,10 @@ def _from_json(place: Path, text: str, system: TransitionSystem) -> Stimulus:
     if chain is None:
         raise InputRefused("this result holds no chain", where, "generate one first")
     try:
-        inputs = tuple(_valuation(system, step["inputs"], system.inputs, where) for step in chain["steps"])
+        inputs = tuple(_valuation(step["inputs"], system.inputs, where) for step in chain["steps"])
         both = [{**step["state"], **step["outputs"]} for step in chain["steps"]]
-        states = tuple(_valuation(system, values, system.state, where, partial=True) for values in both)
-        chosen = _valuation(system, chain["initial"]["chosen"], system.state, where, partial=True)
+        states = tuple(_valuation(values, system.state, where, partial=True) for values in both)
+        chosen = _valuation(chain["initial"]["chosen"], system.state, where, partial=True)
         claimed = {hit["goal"]: int(hit["step"]) for hit in chain["hits"]}
         asked = frozenset(goal["name"] for goal in data["goals"])
         to_final = data["settings"]["final"] is not None
@@ -173,7 +173,6 @@ def _from_json(place: Path, text: str, system: TransitionSystem) -> Stimulus:
 
 
 def _valuation(
-    system: TransitionSystem,
     values: dict[str, Any],
     variables: Sequence[InputVariable | StateVariable],
     where: Location,

@@ -12,7 +12,7 @@ from pysmt.shortcuts import TRUE
 from bmc.c.execute.access import refuse_long_double
 from bmc.c.execute.memory import Content, Key, MemObject, Target, Value
 from bmc.c.execute.variables import variable_name
-from bmc.c.source.program import Function, Program, where
+from bmc.c.source.program import Function, where
 from bmc.c.source.types import (
     Arithmetic,
     ArrayType,
@@ -160,7 +160,7 @@ def as_scalar(ctype: Arithmetic, obj: str = "") -> Argument:
     return Argument("value", obj, size=ctype.bits // 8, signed=signed, floating=floating)
 
 
-def reachable_functions(program: Program, roots: list[Function]) -> list[Function]:
+def reachable_functions(roots: list[Function]) -> list[Function]:
     """``roots`` and all functions that they call, directly or not."""
     found = dict.fromkeys(roots)
     todo = list(found)

@@ -131,7 +131,7 @@ def undefined_functions(program: Program, roots: Sequence[Function]) -> tuple[Un
 def undefined_calls(program: Program, roots: Sequence[Function]) -> Iterator[tuple[Function, Any]]:
     """Each declared but undefined function that is called, with the first call."""
     seen: set[Function] = set()
-    for caller in reachable_functions(program, list(roots)):
+    for caller in reachable_functions(list(roots)):
         for call in _calls(caller.node):
             found = caller.unit.scope.find(call.name.name)
             if isinstance(found, Function) and found.node is None and found not in seen:

@@ -48,7 +48,7 @@ class Runs:
         calls = self.config.init
         if calls is None:
             calls = (DEFAULT_INIT,) if self.program.function(DEFAULT_INIT) else ()
-        prepared = [self._prepare_init(text, step) for text in calls]
+        prepared = [self._prepare_init(text) for text in calls]
         self.binding.connect()
         functions = [step, *(function for function, _, _ in prepared), *self.roots]
         self.used = with_targets(self.used_objects(functions), self.start)
@@ -80,7 +80,7 @@ class Runs:
             raise InputRefused(f"the value of '{key[0].name}' after init is not a constant")
         return content
 
-    def _prepare_init(self, text: str, step: Function) -> tuple[Function, Any, Scope]:
+    def _prepare_init(self, text: str) -> tuple[Function, Any, Scope]:
         """An init entry (a name or a call) as function, call node and scope."""
         name = text.split("(")[0].strip()
         function = self.program.function(name)
@@ -182,12 +182,12 @@ class Runs:
 
     def used_objects(self, roots: list[Function]) -> list[MemObject]:
         """File-scope objects whose names ``roots`` and all that they call use."""
-        reached = reachable_functions(self.program, roots)
+        reached = reachable_functions(roots)
         found = [f.unit.scope.names.get(name) for f in reached for name in called_names(f.node)]
         return list(dict.fromkeys(obj for obj in found if isinstance(obj, MemObject)))
 
     def used_names(self, step: Function) -> list[str]:
         """Identifiers used by the step, init and property functions and all that they call."""
         inits = [f for f in (self.program.function(c.function) for c in self.init_calls) if f is not None]
-        reached = reachable_functions(self.program, [step, *inits, *self.roots])
+        reached = reachable_functions([step, *inits, *self.roots])
         return list(dict.fromkeys(name for function in reached for name in called_names(function.node)))

@@ -58,7 +58,7 @@ def try_proposal(sources: Sources, proposal: Proposal, base: Path) -> Reading:
     facts = sources.facts
     init = tuple(init_functions(facts, proposal.step))
     files, left_out = _files(sources, [proposal.step, *(function for function, _ in init)])
-    imported = _imported(facts, [proposal.step, *(function for function, _ in init)], files)
+    imported = _imported(facts, [proposal.step, *(function for function, _ in init)])
     roles = {role: proposal.roles.get(role, ()) for role in ROLES}
     roles["input"] += tuple(p for p in imported if p not in roles["input"])
     shared = shared_variables(facts, [proposal.step, *(function for function, _ in init)])
@@ -141,7 +141,7 @@ def _why_left_out(sources: Sources, file: str) -> str:
     return "neither step nor init needs it"
 
 
-def _imported(facts: Facts, roots: Sequence[FunctionFacts], files: Sequence[str]) -> dict[str, str]:
+def _imported(facts: Facts, roots: Sequence[FunctionFacts]) -> dict[str, str]:
     """Objects that reached code uses and no file defines: patterns, with the reason why they are inputs."""
     found = {}
     for function in facts.reached(roots):

@@ -121,7 +121,7 @@ def test_modes_and_limits_kept_in_floating_variables_are_told_by_check(tmp_path:
     write_files(tmp_path, {"c.c": FLOATS, "chaincover.toml": PROJECT})
     found = chaincover("check", ".", "--json", "--compare", "0", cwd=tmp_path).json["found_invariants"]
     texts = {fact["text"]: fact for fact in found}
-    assert texts["s.mode == 0.0 || s.mode == 1.0 || s.mode == 2.0"]["proved_by"] in ("intervals", "listing")
+    assert texts["s.mode == 0.0 || s.mode == 1.0 || s.mode == 2.0"]["proved_by"] in ("intervals", "enumeration")
     assert texts["-1.0 <= s.level && s.level <= 99.5"]["proved_by"] == "intervals"
     assert texts["-3 <= s.count && s.count <= 9"]["kind"] == "values"
     assert texts["-3 <= s.count && s.count <= 9"]["variables"] == [{"name": "s.count", "file": "c.c"}]
