@@ -53,10 +53,10 @@ def read_condition_function(model: CModel, name: str) -> Condition:
 
 def _refuse_undefined(run: _FunctionRun) -> None:
     """A property that is never defined would be covered by nothing, and nobody would know why."""
-    for suspect in run.recorder.suspects:
-        if suspect.formula.is_true():
+    for place in run.recorder.undefined_behaviour:
+        if place.formula.is_true():
             hint = f"it calls the step {run.step} time(s); the inputs of the j-th call are [j], counted from 0"
-            raise InputRefused(f"'{run.function.name}' is always undefined: {suspect.name}", suspect.where, hint)
+            raise InputRefused(f"'{run.function.name}' is always undefined: {place.name}", place.where, hint)
 
 
 def _as_text(function: Function) -> str:
@@ -244,14 +244,14 @@ class _FunctionRun:
                 result = Value(content.term, variable.ctype)
         return result
 
-    def _collect_oracle(self, suspects: Any, *undeclared: Any) -> None:
+    def _collect_oracle(self, undefined_behaviour: Any, *undeclared: Any) -> None:
         """What must hold for an assertion's condition to be defined belongs to the consequent, not the antecedent.
 
-        Without the header, ``assert`` is a call of an undeclared function: then ``suspects`` is its node.
+        Without the header, ``assert`` is a call of an undeclared function: then ``undefined_behaviour`` is its node.
         """
         if undeclared:
-            raise InputRefused("'assert' is not declared", where(suspects), "#include <assert.h>")
-        self.oracle_defined.extend(negate(s.formula) for s in suspects)
+            raise InputRefused("'assert' is not declared", where(undefined_behaviour), "#include <assert.h>")
+        self.oracle_defined.extend(negate(s.formula) for s in undefined_behaviour)
 
 
 def _calls(node: Any, name: str) -> int:

@@ -152,9 +152,9 @@ class _Reader:
                 recorder, self.where, lambda: self.model.executor.condition(node, scope, state), X=self._next
             )
             self._refuse_changes(before, state)
-            for suspect in recorder.suspects:
-                if suspect.formula.is_true():
-                    raise InputRefused(f"always undefined: {suspect.name}", self.where)
+            for place in recorder.undefined_behaviour:
+                if place.formula.is_true():
+                    raise InputRefused(f"always undefined: {place.name}", self.where)
             return conjunction([holds, recorder.defined])
 
         try:

@@ -87,11 +87,11 @@ def _sample(
 def _try_undefined(
     model: CModel, original: CompiledOriginal, pairs: list[tuple[Valuation, Valuation]], result: Agreement
 ) -> None:
-    suspects = model.system.suspects
-    check = compile_formulas([s.formula for s in suspects])
+    undefined_behaviour = model.system.undefined_behaviour
+    check = compile_formulas([s.formula for s in undefined_behaviour])
     for state, inputs in pairs:
         happens = check({**state, **inputs})
-        kinds = [s.name for s, holds in zip(suspects, happens, strict=True) if holds]
+        kinds = [s.name for s, holds in zip(undefined_behaviour, happens, strict=True) if holds]
         if all(any(word in kind for word in TRAPPED) for kind in kinds):
             result.tried += 1
             try:

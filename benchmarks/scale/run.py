@@ -43,7 +43,7 @@ def configured(file: Path) -> SourceConfig:
 
 def count_terms(system: TransitionSystem) -> int:
     """The number of different terms in a system: its next-state functions and all that restricts or checks a step."""
-    checks = [c.formula for c in (*system.asserts, *system.suspects, *system.invariants)]
+    checks = [c.formula for c in (*system.asserts, *system.undefined_behaviour, *system.invariants)]
     return count(*(var.next for var in system.state), system.defined, system.input_constraint, *checks)
 
 

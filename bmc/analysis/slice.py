@@ -27,8 +27,9 @@ def slice_system(system: TransitionSystem, observed: Sequence[FNode], judged: Se
     Seen through these plain formulas its runs are those of ``system``: the same values of the inputs that are left are
     allowed, and give the same values. The other inputs may have those of ``spare_inputs`` in every step. Variables that
     never change become values, unless a formula names them; a proved invariant lists those that ``observed`` and
-    validity rest on. Proved invariants are kept where they say something of these. Asserts, suspects and assumptions
-    are left out. Where inputs are held, those left are, and of what ``hold`` adds formulas name the phase only.
+    validity rest on. Proved invariants are kept where they say something of these. Asserts,
+    assumptions and places of undefined behaviour are left out. Where inputs are held, those left are, and of what
+    ``hold`` adds formulas name the phase only.
     """
     return _cut(system, observed, judged)[0]
 
@@ -81,7 +82,7 @@ class _Slicer:
             input_constraint=constraint,
             defined=defined,
             asserts=(),
-            suspects=(),
+            undefined_behaviour=(),
             assumptions=(),
             invariants=(*invariants, *self._claim(needed, invariants, observed)),
             chosen=tuple(name for name in system.chosen if name in live),
@@ -135,7 +136,7 @@ def without_impossible(system: TransitionSystem, observed: Sequence[FNode]) -> T
     state that are found without a solver. Runs from init are the same; in other states more steps may be allowed.
     """
     parts = conjuncts(system.defined)
-    free = replace(system, defined=TRUE(), asserts=(), suspects=(), invariants=())
+    free = replace(system, defined=TRUE(), asserts=(), undefined_behaviour=(), invariants=())
     constants = constant_state(system)
     loose = {var.name for var in system.state} - live_state(free, observed) - constants.keys()
     asked = _naming(parts, loose)

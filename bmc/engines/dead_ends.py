@@ -21,7 +21,7 @@ from bmc.formulas.unroll import at
 from bmc.system.transition import Condition, TransitionSystem, symbols_of
 
 UNSET = "uninitialised read"
-"""The name of a suspect that is met where a variable is read that may not have been set."""
+"""The name of the undefined behaviour where a variable is read that may not have been set."""
 SHOWN = 6
 """Most places and variables that a message lists."""
 
@@ -116,7 +116,7 @@ def _explained(
     system: TransitionSystem, engine: Engine, start: FNode, steps: int, limits: QuestionLimits
 ) -> DeadEnd | None:
     """Which conditions rule out a step after ``steps`` valid ones; none of those told could be left out."""
-    undefined = {at(negate(c.formula), steps): c for c in _joined(system.suspects)}
+    undefined = {at(negate(c.formula), steps): c for c in _joined(system.undefined_behaviour)}
     assumed = {at(c.formula, steps): c for c in system.assumptions}
     rules = [*undefined, *assumed]
     before = [at(system.defined, step) for step in range(steps)]

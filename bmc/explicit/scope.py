@@ -87,7 +87,7 @@ def _relevant_part(system: TransitionSystem, observed: Sequence[str]) -> Transit
     free = released(system)
     own = {var.name for var in free.state} | {var.name for var in free.inputs}
     cone = free.cone(free.variable(name).symbol for name in dict.fromkeys(observed) if name in own)
-    small = replace(free, state=cone, asserts=(), suspects=(), invariants=())
+    small = replace(free, state=cone, asserts=(), undefined_behaviour=(), invariants=())
     formulas = [small.input_constraint, small.defined, *(var.next for var in small.state)]
     kept = {*observed, *(node.symbol_name() for node in walk(formulas) if node.is_symbol())}
     return hold(replace(small, inputs=tuple(var for var in system.inputs if var.name in kept)), system.hold)

@@ -102,7 +102,8 @@ class InputVariable:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A named formula with its place in the source: an assertion, a suspect, an invariant, an assumption."""
+    """A named formula with its place in the source: an assertion, an invariant, an assumption, where undefined
+    behaviour may happen."""
 
     name: str
     formula: FNode
@@ -116,8 +117,8 @@ class TransitionSystem:
 
     ``input_constraint`` (allowed values, exclusion, assumptions; over state and inputs) and ``defined`` (no
     undefined behaviour, assumptions in the code) restrict every step. ``asserts`` never restrict: a step that
-    violates one is a finding. ``suspects`` and ``assumptions`` say where ``defined`` comes from: where undefined
-    behaviour can happen (each formula is true of the (state, input) pairs that meet it), and what the code assumes.
+    violates one is a finding. ``undefined_behaviour`` and ``assumptions`` say where ``defined`` comes from: where
+    it may happen (each formula is true of the (state, input) pairs that meet it), and what the code assumes.
     ``invariants`` hold in every reachable state; only those with ``proved`` may strengthen a claim. ``chosen`` names
     the state variables whose start value the tester may choose. ``hold``: inputs change only every so many steps, which
     ``bmc.system.hold`` made the constraint say.
@@ -129,7 +130,7 @@ class TransitionSystem:
     input_constraint: FNode = field(default_factory=TRUE)
     defined: FNode = field(default_factory=TRUE)
     asserts: tuple[Condition, ...] = ()
-    suspects: tuple[Condition, ...] = ()
+    undefined_behaviour: tuple[Condition, ...] = ()
     assumptions: tuple[Condition, ...] = ()
     invariants: tuple[Condition, ...] = ()
     chosen: tuple[str, ...] = ()

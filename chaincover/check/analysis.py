@@ -25,7 +25,7 @@ from chaincover.check.found_invariants import FoundInvariant, find_invariants, f
 from chaincover.check.goal_facts import GoalFacts
 from chaincover.check.goal_search import VacuitySearch, find_facts
 from chaincover.check.liveness import Liveness, find_liveness
-from chaincover.check.suspects import Suspect, SuspectSearch
+from chaincover.check.undefined_behaviour import UndefinedBehaviour, UndefinedBehaviourSearch
 from chaincover.graph.states import ENUMERATING, enumerate_within, enumeration_of
 from chaincover.limits import Limits
 from chaincover.options import Options
@@ -54,7 +54,7 @@ class Analysis:
     unsatisfiable: tuple[Goal, ...]
     undecided: tuple[Goal, ...]
     final_unsatisfiable: bool
-    suspects: tuple[Suspect, ...]
+    undefined_behaviour: tuple[UndefinedBehaviour, ...]
     invariants: tuple[Condition, ...]
     found: tuple[FoundInvariant, ...]
     facts: GoalFacts
@@ -84,7 +84,7 @@ def as_data(controller: Controller, found: Analysis) -> dict[str, Any]:
     system = controller.system
     compared = found.comparison
     return {
-        "schema": "chaincover/check/1",
+        "schema": "chaincover/check/2",
         "controller": system.name,
         "inputs": [
             {"name": v.name, "type": v.type.name, "values": show_ranges(v.values, v.type)} for v in system.inputs
@@ -104,7 +104,7 @@ def as_data(controller: Controller, found: Analysis) -> dict[str, Any]:
         "found_invariants": found_data(found.found, controller.model),
         "goal_facts": found.facts.as_data(),
         "liveness": found.liveness.as_data(),
-        "suspects": [
+        "undefined_behaviour": [
             {
                 "kind": s.kind,
                 "where": str(s.where),
@@ -112,7 +112,7 @@ def as_data(controller: Controller, found: Analysis) -> dict[str, Any]:
                 "undecided": s.undecided,
                 "searched": s.searched,
             }
-            for s in found.suspects
+            for s in found.undefined_behaviour
         ],
         "notes": list(controller.model.notes),
         "compared": None
@@ -166,7 +166,7 @@ def analyse(
     part = sliced(system, controller.goals, controller.final)
     problem = Problem(part, controller.goals, final, controller.project.overlap)
     goals = VacuitySearch(part, controller.goals, engine)
-    suspects = SuspectSearch(system, engine, options.engine in ENUMERATING)
+    undefined_behaviour = UndefinedBehaviourSearch(system, engine, options.engine in ENUMERATING)
     comparison: Comparison | None = None
     facts: GoalFacts | None = None
     invariants: tuple[FoundInvariant, ...] = ()
@@ -176,7 +176,7 @@ def analyse(
         final_open = controller.final is not None and _impossible(part, controller.final, engine, limits.share(0.2))
         progress("check: comparison with the compiled original")
         comparison, compiler, not_compared = _compared(controller, released(system), compare_steps, limits.share(0.3))
-        suspects.run(limits.share(0.6 if controller.goals else 1.0), progress)
+        undefined_behaviour.run(limits.share(0.6 if controller.goals else 1.0), progress)
         progress("check: reachable states")
         graph, not_enumerated = _enumerated(problem, options.engine, limits.share(0.4))
         progress("check: facts about the goals")
@@ -191,7 +191,7 @@ def analyse(
         unsatisfiable=goals.unsatisfiable,
         undecided=goals.undecided,
         final_unsatisfiable=final_open,
-        suspects=tuple(suspects.found()),
+        undefined_behaviour=tuple(undefined_behaviour.found()),
         invariants=system.invariants,
         found=invariants,
         facts=facts,

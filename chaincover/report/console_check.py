@@ -29,7 +29,7 @@ from chaincover.check.goal_facts import (
     Sharing,
 )
 from chaincover.check.liveness import Liveness
-from chaincover.check.suspects import Suspect
+from chaincover.check.undefined_behaviour import UndefinedBehaviour
 from chaincover.options import Options
 from chaincover.project.load import Controller
 from chaincover.project.values import show_ranges, show_value
@@ -67,7 +67,7 @@ def show_analysis(out: Console, controller: Controller, analysis: Analysis) -> N
         _show_facts(out, analysis.facts)
     if analysis.facts.not_enumerated:
         say(out, analysis.facts.not_enumerated)
-    _show_suspects(out, analysis)
+    _show_undefined_behaviour(out, analysis)
     for note in joined(controller.model.notes):
         say(out, f"note: {note}")
     _show_comparison(out, controller, analysis)
@@ -108,20 +108,20 @@ def _show_interface(out: Console, controller: Controller) -> None:
         say(out, f"inputs are held for {controller.system.hold} steps")
 
 
-def _show_suspects(out: Console, analysis: Analysis) -> None:
-    if not analysis.suspects:
+def _show_undefined_behaviour(out: Console, analysis: Analysis) -> None:
+    if not analysis.undefined_behaviour:
         say(out, "undefined behaviour: none possible")
-    for suspect in analysis.suspects:
-        say(out, f"{suspect.where}: {suspect.kind}: {_reach(suspect)}; chains avoid it")
+    for place in analysis.undefined_behaviour:
+        say(out, f"{place.where}: {place.kind}: {_reach(place)}; chains avoid it")
 
 
-def _reach(suspect: Suspect) -> str:
+def _reach(place: UndefinedBehaviour) -> str:
     """Whether and how undefined behaviour can happen."""
-    if suspect.undecided:
+    if place.undecided:
         return "undecided: not decided within the time whether it can happen"
-    if suspect.steps is not None:
-        return f"can happen after {suspect.steps} step(s) from init"
-    if suspect.searched:
+    if place.steps is not None:
+        return f"can happen after {place.steps} step(s) from init"
+    if place.searched:
         return "possible in some state, not found within the first steps from init"
     return "possible in some state; not decided within the time whether from init"
 

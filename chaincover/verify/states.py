@@ -108,7 +108,7 @@ def runs(first: Column, last: Column) -> Column:
 
 def tabulate(system: TransitionSystem, formulas: Sequence[FNode], clock: Clock) -> Table | None:
     """The table on the variables that the framed ``formulas`` depend on; None where it takes more than the limits."""
-    system = replace(system, asserts=(), suspects=(), invariants=())
+    system = replace(system, asserts=(), undefined_behaviour=(), invariants=())
     read = sorted({plain(s) for formula in formulas for s in symbols_of(formula)}, key=str)
     cone = system.cone(read)
     small = replace(system, state=cone)

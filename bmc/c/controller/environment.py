@@ -180,7 +180,7 @@ class Environment:
                 value = executor.as_type(given, ctype, node, State()) if isinstance(given, Value) else None
         except InputRefused as error:
             raise InputRefused(f"the value of '{name}': {error.message}", place, error.hint) from None
-        if recorder.suspects or not (_is_constant(given) and _is_constant(value)):
+        if recorder.undefined_behaviour or not (_is_constant(given) and _is_constant(value)):
             raise InputRefused(f"the value of '{name}' is no constant number", place)
         assert isinstance(given, Value)
         assert isinstance(value, Value)

@@ -390,7 +390,7 @@ class ExternalCalls:
         paths = [path for path, _ in struct_scalars(source.ctype, node)]
         contents = [(path, self.executor.content(source, path, state, node)) for path in paths]
         if not isinstance(source.ctype, StructType | ArrayType):
-            self.executor.load(source, state, node)  # an uninitialised value is suspected
+            self.executor.load(source, state, node)  # the read of an uninitialised value is noted
         for path, content in contents:
             self.executor.put(target, path, content, state, node)
 

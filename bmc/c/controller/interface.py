@@ -191,7 +191,7 @@ def _system(runs: Runs, model: CModel, result: StepResult) -> TransitionSystem:
         inputs=inputs,
         defined=recorder.defined,
         asserts=tuple(recorder.asserts),
-        suspects=tuple(recorder.suspects),
+        undefined_behaviour=tuple(recorder.undefined_behaviour),
         assumptions=tuple(recorder.assumptions),
         invariants=tuple(invariants),
         chosen=tuple(matching(config.chosen, [v.name for v in state], config.where, "state variable")),

@@ -118,7 +118,7 @@ class CModel:
         return words + [name for u in self.program.units for name in u.source.macro_names() if not name.startswith("_")]
 
     def with_names(self, recorder: Recorder, where: Location | None, work: Any, **hooks: Any) -> Any:
-        """Run ``work``; what it suspects goes to ``recorder``, calls of ``hooks`` go to these.
+        """Run ``work``; the undefined behaviour that it may have goes to ``recorder``, calls of ``hooks`` go to these.
 
         With ``where`` (a property's place) short names are resolved, and refusals name that place.
         """

@@ -219,7 +219,7 @@ class FloatReader:
         value: Value = model.with_names(
             recorder, self.where, lambda: model.executor.value(node, model.scope(), State(pc=TRUE()))
         )
-        if isinstance(value.ctype, PointerType) or recorder.suspects or not value.bits.is_constant():
+        if isinstance(value.ctype, PointerType) or recorder.undefined_behaviour or not value.bits.is_constant():
             raise InputRefused(f"'{text}' is no constant number", self.where)
         raw = int(exact(value, self.ctype).bits.constant_value())
         if raw & ~form.sign == form.infinity and not _infinite(value):

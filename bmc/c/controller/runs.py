@@ -67,8 +67,8 @@ class Runs:
             self.init_calls.append(Call(function.name, tuple(self._native_arguments(function, arguments, node))))
             self.executor.invoke(function, arguments, state, node or function.node)
         self.environment.initialising = False
-        if recorder.suspects:
-            raise undefined_in_init(recorder.suspects[0])
+        if recorder.undefined_behaviour:
+            raise undefined_in_init(recorder.undefined_behaviour[0])
         kept = {key: c for key, c in state.cells.items() if key[0].kind != "automatic"}
         return {key: self._constant_cell(key, content) for key, content in kept.items()}
 

@@ -9,7 +9,7 @@ from typing import Any
 from pysmt.fnode import FNode
 from pysmt.shortcuts import FALSE, TRUE
 
-from bmc.c.execute.arithmetic import Suspect, constant_value, in_range, interval
+from bmc.c.execute.arithmetic import Undefined, constant_value, in_range, interval
 from bmc.c.execute.cases import Cases
 from bmc.c.execute.floating import convert
 from bmc.c.execute.memory import (
@@ -95,7 +95,7 @@ class MemoryAccess:
             self.recorder, self.watches = saved
 
     def load(self, place: Place, state: State, node: Any) -> Value | Aggregate:
-        """The value of an lvalue (C11 6.3.2.1p2). Undefined reads are suspected."""
+        """The value of an lvalue (C11 6.3.2.1p2). Undefined reads are noted."""
         self.check_not_null(place, state, node)
         ctype = place.ctype
         if isinstance(ctype, StructType):
@@ -107,7 +107,7 @@ class MemoryAccess:
         if not isinstance(ctype, IntType | FloatType | PointerType):
             raise unsupported(f"value of type {show_type(ctype)}", node)
         content = self.content(place, (), state, node)
-        self.recorder.suspect("uninitialised read", where(node), state.pc, negate(content.defined))
+        self.recorder.note_undefined("uninitialised read", where(node), state.pc, negate(content.defined))
         if isinstance(ctype, PointerType):
             return Value(content.term if isinstance(content.term, tuple) else (), ctype)
         term = content.term if isinstance(content.term, FNode) else constant(0, ctype.bits)
@@ -170,16 +170,16 @@ class MemoryAccess:
             state.cells[key] = merge_contents(guard, content, state.cells.get(key, UNDEFINED))
 
     def _check_usable(self, obj: MemObject, guard: FNode, state: State, node: Any) -> None:
-        """Refuse an object whose start value could not be read; suspect one whose block has ended."""
+        """Refuse an object whose start value could not be read; one whose block has ended is undefined."""
         if obj.refusal is not None:
             raise obj.refusal
         if obj.ended:
-            self.recorder.suspect("use of an object after its lifetime", where(node), state.pc, guard)
+            self.recorder.note_undefined("use of an object after its lifetime", where(node), state.pc, guard)
 
     def check_not_null(self, place: Place, state: State, node: Any) -> None:
-        """Suspect access through a null or unset pointer."""
+        """Access through a null or unset pointer is undefined."""
         null = is_null(place.targets) if place.targets else TRUE()
-        self.recorder.suspect("null or unset pointer", where(node), state.pc, null)
+        self.recorder.note_undefined("null or unset pointer", where(node), state.pc, null)
 
     def _check_punning(self, target: Target, ctype: CType, node: Any) -> None:
         assert target.object is not None
@@ -204,7 +204,7 @@ class MemoryAccess:
         return Place(pointer.targets, ctype)
 
     def element(self, place: Place, index: Value, state: State, node: Any, base: int = 0) -> Place:
-        """``place[base + index]`` of an array lvalue; an index out of range is suspected."""
+        """``place[base + index]`` of an array lvalue; an index out of range is noted."""
         assert isinstance(place.ctype, ArrayType)
         assert isinstance(index.ctype, IntType)
         length = place.ctype.length or 0
@@ -212,7 +212,7 @@ class MemoryAccess:
         for guard, _, _ in live(place.targets):
             meant = either(meant, guard)
         outside = both(meant, negate(in_range(index, -base, length - base)))
-        self.suspecting(state, node)("index out of range", outside)
+        self.undefined_at(state, node)("index out of range", outside)
         number = constant_value(index)
         if number is not None:
             return element_places(place, [(base + number, TRUE())] if 0 <= base + number < length else [])
@@ -237,12 +237,12 @@ class MemoryAccess:
             else:
                 inside = equals(index.bits, constant(0, index.bits.bv_width()))
                 outside = both(target.guard, negate(inside))
-                self.recorder.suspect("index out of range", where(node), state.pc, outside)
+                self.recorder.note_undefined("index out of range", where(node), state.pc, outside)
                 targets.append(target)
         return self.dereference(Value(tuple(targets), pointer.ctype), node)
 
     def as_type(self, value: Value | Aggregate, ctype: CType, node: Any, state: State) -> Value | Aggregate:
-        """Conversion as if by assignment (C11 6.5.16.1) or cast; one that is undefined is suspected."""
+        """Conversion as if by assignment (C11 6.5.16.1) or cast; one that is undefined is noted."""
         if isinstance(value, Aggregate):
             if not same_type(value.ctype, ctype):
                 raise InputRefused(f"a {show_type(value.ctype)} is used as {show_type(ctype)}", where(node))
@@ -254,7 +254,7 @@ class MemoryAccess:
                 raise unsupported(f"conversion of a pointer to {kind}", node)
             if self.filling == self.depth and self.narrowed is None and is_narrowed(value, ctype):
                 self.narrowed = where(node)
-            return convert(value, ctype, self.suspecting(state, node))
+            return convert(value, ctype, self.undefined_at(state, node))
         if isinstance(ctype, PointerType):
             if isinstance(value.ctype, PointerType):
                 return Value(value.term, ctype)
@@ -265,14 +265,14 @@ class MemoryAccess:
             raise unsupported("conversion of an integer to a pointer", node)
         raise unsupported(f"conversion to {show_type(ctype)}", node)
 
-    def suspecting(self, state: State, node: Any) -> Suspect:
+    def undefined_at(self, state: State, node: Any) -> Undefined:
         """Tells the recorder of undefined behaviour at ``node``, where it can happen."""
 
-        def suspect(kind: str, when: FNode) -> None:
+        def undefined(kind: str, when: FNode) -> None:
             if not self.cases.impossible(when, state.pc):
-                self.recorder.suspect(kind, where(node), state.pc, when)
+                self.recorder.note_undefined(kind, where(node), state.pc, when)
 
-        return suspect
+        return undefined
 
 
 def refuse_long_double(ctype: CType, node: Any) -> None:

@@ -34,7 +34,7 @@ from bmc.c.execute.memory import Value
 from bmc.c.source.types import DataModel, IntType, common_type, promote
 from bmc.formulas.terms import both, choose, constant, either, equals, folded, is_constant_choice, negate, number
 
-Suspect = Callable[[str, FNode], None]
+Undefined = Callable[[str, FNode], None]
 """Called with the kind of undefined behaviour and when it happens."""
 
 COMPARISONS = ("==", "!=", "<", ">", "<=", ">=")
@@ -76,7 +76,7 @@ def from_condition(condition: FNode, ctype: IntType) -> Value:
     return Value(choose(condition, constant(1, ctype.bits), constant(0, ctype.bits)), ctype)
 
 
-def unary(op: str, value: Value, model: DataModel, suspect: Suspect) -> Value:
+def unary(op: str, value: Value, model: DataModel, undefined: Undefined) -> Value:
     """``+ - ~`` on an integer."""
     assert isinstance(value.ctype, IntType)
     value = convert(value, promote(value.ctype, model))
@@ -84,25 +84,25 @@ def unary(op: str, value: Value, model: DataModel, suspect: Suspect) -> Value:
     assert isinstance(ctype, IntType)
     if op == "-":
         if ctype.signed:
-            suspect("signed overflow in negation", equals(value.bits, constant(ctype.least, ctype.bits)))
+            undefined("signed overflow in negation", equals(value.bits, constant(ctype.least, ctype.bits)))
         return Value(folded(BVNeg(value.bits)), ctype)
     return Value(folded(BVNot(value.bits)), ctype) if op == "~" else value
 
 
-def binary(op: str, left: Value, right: Value, model: DataModel, suspect: Suspect) -> Value:
+def binary(op: str, left: Value, right: Value, model: DataModel, undefined: Undefined) -> Value:
     """Any binary operator on two integers except ``&& || ,``."""
     assert isinstance(left.ctype, IntType)
     assert isinstance(right.ctype, IntType)
     if op in ("<<", ">>"):
-        return _shift(op, left, right, model, suspect)
+        return _shift(op, left, right, model, undefined)
     ctype = common_type(left.ctype, right.ctype, model)
     a, b = convert(left, ctype).bits, convert(right, ctype).bits
     if op in COMPARISONS:
         return from_condition(compare(op, a, b, ctype), model.int_type)
     if op in ("/", "%"):
-        return _divide(op, a, b, ctype, suspect)
+        return _divide(op, a, b, ctype, undefined)
     if op in ("+", "-", "*"):
-        return _sum_or_product(op, a, b, ctype, suspect)
+        return _sum_or_product(op, a, b, ctype, undefined)
     return Value(folded({"&": BVAnd, "|": BVOr, "^": BVXor}[op](a, b)), ctype)
 
 
@@ -130,10 +130,10 @@ def _less(a: FNode, b: FNode, ctype: IntType) -> FNode:
     return folded((BVSLT if ctype.signed else BVULT)(a, b))
 
 
-def _sum_or_product(op: str, a: FNode, b: FNode, ctype: IntType, suspect: Suspect) -> Value:
+def _sum_or_product(op: str, a: FNode, b: FNode, ctype: IntType, undefined: Undefined) -> Value:
     result = folded({"+": BVAdd, "-": BVSub, "*": BVMul}[op](a, b))
     if ctype.signed and not _fits(op, a, b, ctype):
-        suspect(f"signed overflow in '{op}'", _overflow(op, a, b, result, ctype))
+        undefined(f"signed overflow in '{op}'", _overflow(op, a, b, result, ctype))
     return Value(result, ctype)
 
 
@@ -164,18 +164,18 @@ def _negative(term: FNode, zero: FNode) -> FNode:
     return folded(BVSLT(term, zero))
 
 
-def _divide(op: str, a: FNode, b: FNode, ctype: IntType, suspect: Suspect) -> Value:
+def _divide(op: str, a: FNode, b: FNode, ctype: IntType, undefined: Undefined) -> Value:
     low, high = interval(b, ctype)
     if low <= 0 <= high:
-        suspect(f"division by zero in '{op}'", equals(b, constant(0, ctype.bits)))
+        undefined(f"division by zero in '{op}'", equals(b, constant(0, ctype.bits)))
     if ctype.signed and low <= -1 <= high and interval(a, ctype)[0] == ctype.least:
         least = equals(a, constant(ctype.least, ctype.bits))
-        suspect(f"signed overflow in '{op}'", both(least, equals(b, constant(-1, ctype.bits))))
+        undefined(f"signed overflow in '{op}'", both(least, equals(b, constant(-1, ctype.bits))))
     operators = {("/", True): BVSDiv, ("%", True): BVSRem, ("/", False): BVUDiv, ("%", False): BVURem}
     return Value(folded(operators[op, ctype.signed](a, b)), ctype)
 
 
-def _shift(op: str, left: Value, right: Value, model: DataModel, suspect: Suspect) -> Value:
+def _shift(op: str, left: Value, right: Value, model: DataModel, undefined: Undefined) -> Value:
     assert isinstance(left.ctype, IntType)
     assert isinstance(right.ctype, IntType)
     ctype, count = promote(left.ctype, model), promote(right.ctype, model)
@@ -186,7 +186,7 @@ def _shift(op: str, left: Value, right: Value, model: DataModel, suspect: Suspec
             negate(compare("<", amount, constant(0, count.bits), count)) if count.signed else negate(FALSE()),
             compare("<", amount, constant(ctype.bits, count.bits), count),
         )
-        suspect(f"shift by a negative or too large amount in '{op}'", negate(inside))
+        undefined(f"shift by a negative or too large amount in '{op}'", negate(inside))
     b = _resize(amount, count, ctype.bits)
     if op == ">>":
         return Value(folded((BVAShr if ctype.signed else BVLShr)(a, b)), ctype)
@@ -195,7 +195,7 @@ def _shift(op: str, left: Value, right: Value, model: DataModel, suspect: Suspec
         low_a, high_a = interval(a, ctype)
         if low_a < 0 or (high_a << max(min(high, ctype.bits), 0)) > ctype.greatest:
             lost = negate(equals(folded(BVAShr(result, b)), a))
-            suspect("signed overflow in '<<'", either(_negative(a, constant(0, ctype.bits)), lost))
+            undefined("signed overflow in '<<'", either(_negative(a, constant(0, ctype.bits)), lost))
     return Value(result, ctype)
 
 

@@ -233,15 +233,15 @@ class Library:
         self.executor.recorder.assume(where(node), state.pc, condition)
 
     def _unreachable(self, node: Any, scope: Scope, state: State) -> None:
-        self.executor.recorder.suspect("__builtin_unreachable is reached", where(node), state.pc, TRUE())
+        self.executor.recorder.note_undefined("__builtin_unreachable is reached", where(node), state.pc, TRUE())
 
     def _assert(self, node: Any, scope: Scope, state: State) -> None:
         recorder = self.executor.recorder
-        before = len(recorder.suspects)
+        before = len(recorder.undefined_behaviour)
         condition = self.executor.condition(self._items(node, 1)[0], scope, state)
         if "assert" in self.executor.hooks:
-            self.executor.hooks["assert"](recorder.suspects[before:])
-            del recorder.suspects[before:]
+            self.executor.hooks["assert"](recorder.undefined_behaviour[before:])
+            del recorder.undefined_behaviour[before:]
         recorder.check(where(node), state.pc, condition)
 
     def _offsetof(self, node: Any, scope: Scope, state: State) -> Value:
@@ -265,7 +265,7 @@ class Library:
         value = self.executor.as_type(self.executor.value(self._items(node, 1)[0], scope, state), ctype, node, state)
         assert isinstance(value, Value)
         least = equals(value.bits, constant(ctype.least, ctype.bits))
-        self.executor.recorder.suspect("signed overflow in abs", where(node), state.pc, least)
+        self.executor.recorder.note_undefined("signed overflow in abs", where(node), state.pc, least)
         minus = arithmetic.unary("-", value, model, lambda kind, when: None)
         negative = arithmetic.compare("<", value.bits, constant(0, ctype.bits), ctype)
         return Value(choose(negative, minus.bits, value.bits), ctype)

@@ -229,7 +229,7 @@ class Evaluator(Conditions):
             raise unsupported(f"'{node.op}' on a pointer", node)
         if node.op == "~":
             _refuse_floating(node.op, value, node)
-        return floating.unary(node.op, value, self.model, self.suspecting(state, node))
+        return floating.unary(node.op, value, self.model, self.undefined_at(state, node))
 
     def _sizeof(self, node: Any, scope: Scope, state: State) -> Value:
         if isinstance(node.expr, c_ast.Typename):
@@ -247,7 +247,7 @@ class Evaluator(Conditions):
         if not isinstance(old, Value) or isinstance(old.ctype, PointerType):
             raise unsupported("'++' or '--' on a pointer (pointer arithmetic)", node)
         one = Value(constant(1, self.model.int_type.bits), self.model.int_type)
-        new = floating.binary(STEPS[node.op], old, one, self.model, self.suspecting(state, node))
+        new = floating.binary(STEPS[node.op], old, one, self.model, self.undefined_at(state, node))
         stored = floating.exact(new, old.ctype)
         self.store(place, stored, state, node)
         return old if node.op.startswith("p") else stored
@@ -282,7 +282,7 @@ class Evaluator(Conditions):
         if op not in floating.OPERATORS:
             _refuse_floating(op, left, node)
             _refuse_floating(op, right, node)
-        return floating.binary(op, left, right, self.model, self.suspecting(state, node))
+        return floating.binary(op, left, right, self.model, self.undefined_at(state, node))
 
     def _same_pointer(self, left: Value, right: Value, node: Any, state: State) -> FNode:
         if self.unknown_name is not None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from pysmt.fnode import FNode
 
 from bmc.c.execute import arithmetic
-from bmc.c.execute.arithmetic import COMPARISONS, Suspect, from_condition
+from bmc.c.execute.arithmetic import COMPARISONS, Undefined, from_condition
 from bmc.c.execute.memory import Value
 from bmc.c.source.types import Arithmetic, DataModel, FloatType, IntType, common_type
 from bmc.floats import arithmetic as numbers
@@ -38,12 +38,12 @@ def common_arithmetic_type(left: Arithmetic, right: Arithmetic, model: DataModel
     return left if isinstance(left, FloatType) else right
 
 
-def convert(value: Value, ctype: Arithmetic, suspect: Suspect) -> Value:
+def convert(value: Value, ctype: Arithmetic, undefined: Undefined) -> Value:
     """Conversion between any two arithmetic types."""
     old = value.ctype
     if isinstance(old, FloatType):
         if isinstance(ctype, IntType):
-            return _to_integer(value.bits, old, ctype, suspect)
+            return _to_integer(value.bits, old, ctype, undefined)
         if old.bits == ctype.bits:
             return Value(value.bits, ctype)
         return Value(conversions.resize(value.bits, old.format, ctype.format), ctype)
@@ -53,11 +53,11 @@ def convert(value: Value, ctype: Arithmetic, suspect: Suspect) -> Value:
     return Value(conversions.from_int(value.bits, old.signed, ctype.format), ctype)
 
 
-def _to_integer(term: FNode, old: FloatType, ctype: IntType, suspect: Suspect) -> Value:
+def _to_integer(term: FNode, old: FloatType, ctype: IntType, undefined: Undefined) -> Value:
     if ctype.is_bool:
         return from_condition(negate(comparisons.is_zero(term, old.format)), ctype)
     found, in_range = conversions.to_int(term, old.format, ctype.bits, ctype.signed)
-    suspect(f"{old.name} out of the range of {ctype.name} in a conversion", negate(in_range))
+    undefined(f"{old.name} out of the range of {ctype.name} in a conversion", negate(in_range))
     return Value(found, ctype)
 
 
@@ -78,20 +78,20 @@ def truth(value: Value) -> FNode:
     return arithmetic.truth(value)
 
 
-def unary(op: str, value: Value, model: DataModel, suspect: Suspect) -> Value:
+def unary(op: str, value: Value, model: DataModel, undefined: Undefined) -> Value:
     """``+`` and ``-`` of any arithmetic value, ``~`` of an integer."""
     if not isinstance(value.ctype, FloatType):
-        return arithmetic.unary(op, value, model, suspect)
+        return arithmetic.unary(op, value, model, undefined)
     return Value(comparisons.negate(value.bits, value.ctype.format), value.ctype) if op == "-" else value
 
 
-def binary(op: str, left: Value, right: Value, model: DataModel, suspect: Suspect) -> Value:
+def binary(op: str, left: Value, right: Value, model: DataModel, undefined: Undefined) -> Value:
     """Any binary operator on two arithmetic values except ``&& || ,``; one of ``OPERATORS`` if one is floating."""
     assert isinstance(left.ctype, IntType | FloatType)
     assert isinstance(right.ctype, IntType | FloatType)
     ctype = common_arithmetic_type(left.ctype, right.ctype, model)
     if isinstance(ctype, IntType):
-        return arithmetic.binary(op, left, right, model, suspect)
+        return arithmetic.binary(op, left, right, model, undefined)
     a, b = exact(left, ctype).bits, exact(right, ctype).bits
     if op in COMPARISONS:
         return from_condition(compare(op, a, b, ctype.format), model.int_type)

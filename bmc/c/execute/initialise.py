@@ -147,7 +147,7 @@ class Initialiser:
         try:
             with self.evaluator.apart() as recorder:  # it is set before the program runs
                 self._fill(whole(obj), init, scope, state)
-            if recorder.suspects:
+            if recorder.undefined_behaviour:
                 raise InputRefused(f"the initialiser of '{obj.symbol}' is no constant", where(init))
             _refuse_literals(state, obj, init)
         except InputRefused as error:

@@ -164,7 +164,8 @@ class Lvalues(Sequencing):
         """An integer constant expression (C11 6.6); NotConstant for anything else."""
         with self.apart() as recorder:
             value = self.value(node, scope, State())
-        number = constant_value(value) if isinstance(value.ctype, IntType) and not recorder.suspects else None
+        defined = isinstance(value.ctype, IntType) and not recorder.undefined_behaviour
+        number = constant_value(value) if defined else None
         if number is None:
             raise NotConstant("an integer constant is needed here", where(node))
         return number

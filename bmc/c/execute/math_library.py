@@ -14,7 +14,7 @@ from pycparser import c_ast
 from pysmt.fnode import FNode
 
 from bmc.c.execute import floating
-from bmc.c.execute.arithmetic import Suspect, from_condition
+from bmc.c.execute.arithmetic import Undefined, from_condition
 from bmc.c.execute.expressions import Evaluator
 from bmc.c.execute.memory import State, Value
 from bmc.c.source.program import Function, Scope, Typedef, where
@@ -56,7 +56,7 @@ class Call:
     terms: tuple[FNode, ...]
     ctype: FloatType
     model: DataModel
-    suspect: Suspect
+    undefined: Undefined
 
     @property
     def form(self) -> Format:
@@ -82,7 +82,7 @@ class MathFunction:
         alike = len(types) == self.arity and all(same_type(ctype, self.ctype) for ctype in types)
         return same_type(declared.result, result) and (alike or not types)
 
-    def call(self, values: list[Value], model: DataModel, suspect: Suspect) -> Value | None:
+    def call(self, values: list[Value], model: DataModel, undefined: Undefined) -> Value | None:
         """The result for ``arity`` arithmetic arguments; None if a macro has no floating argument."""
         ctype: Arithmetic | None = self.ctype
         if ctype is None:
@@ -93,7 +93,7 @@ class MathFunction:
         if not isinstance(ctype, FloatType):
             return None
         terms = tuple(floating.exact(value, ctype).bits for value in values)
-        return self.work(Call(terms, ctype, model, suspect))
+        return self.work(Call(terms, ctype, model, undefined))
 
 
 def _computed(operation: Callable[..., FNode]) -> Callable[[Call], Value]:
@@ -115,7 +115,7 @@ def _compared(*operators: str) -> Callable[[Call], Value]:
 def _to_integer(rounded: Callable[[FNode, Format], FNode], result: str) -> Callable[[Call], Value]:
     def work(call: Call) -> Value:
         value = Value(rounded(call.terms[0], call.form), call.ctype)
-        return floating.convert(value, call.model.basic[result], call.suspect)
+        return floating.convert(value, call.model.basic[result], call.undefined)
 
     return work
 
@@ -125,7 +125,7 @@ def _selected(operation: Callable[..., FNode]) -> Callable[[Call], Value]:
 
     def work(call: Call) -> Value:
         a, b = call.terms
-        call.suspect("fmin or fmax of 0.0 and -0.0", compare.zeros_differ(a, b, call.form))
+        call.undefined("fmin or fmax of 0.0 and -0.0", compare.zeros_differ(a, b, call.form))
         return Value(operation(a, b, call.form), call.ctype)
 
     return work
@@ -133,13 +133,13 @@ def _selected(operation: Callable[..., FNode]) -> Callable[[Call], Value]:
 
 def _copysign(call: Call) -> Value:
     a, b = call.terms
-    call.suspect(OBSERVED, both(compare.is_nan(b, call.form), negate(compare.is_nan(a, call.form))))
+    call.undefined(OBSERVED, both(compare.is_nan(b, call.form), negate(compare.is_nan(a, call.form))))
     return Value(compare.copysign(a, b, call.form), call.ctype)
 
 
 def _signbit(call: Call) -> Value:
     """Of its number only the truth is defined: compilers yield 1, or the bit where it stands."""
-    call.suspect(OBSERVED, compare.is_nan(call.terms[0], call.form))
+    call.undefined(OBSERVED, compare.is_nan(call.terms[0], call.form))
     return from_condition(compare.is_negative(call.terms[0], call.form), call.model.int_type)
 
 
@@ -271,8 +271,8 @@ class MathCalls:
 
     def _result(self, function: MathFunction, node: Any, scope: Scope, state: State) -> Value:
         values = self._numbers(function, node, scope, state) if function.arity else []
-        suspect = self.executor.suspecting(state, node)
-        result = function.call(values, self.executor.model, suspect)
+        undefined = self.executor.undefined_at(state, node)
+        result = function.call(values, self.executor.model, undefined)
         if result is None:
             raise InputRefused(f"{node.name.name} needs a floating-point number", where(node))
         return result

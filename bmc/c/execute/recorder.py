@@ -37,18 +37,18 @@ class Recorder:
 
     assumptions: list[Condition] = field(default_factory=list)
     asserts: list[Condition] = field(default_factory=list)
-    suspects: list[Condition] = field(default_factory=list)
+    undefined_behaviour: list[Condition] = field(default_factory=list)
     decisions: dict[int, dict[Evaluation, None]] = field(default_factory=dict)
     entered: dict[Function, None] = field(default_factory=dict)
     unwritten: dict[Key, Location] = field(default_factory=dict)
     base: FNode = field(default_factory=TRUE)
     limits: FNode = field(default_factory=TRUE)
 
-    def suspect(self, kind: str, where: Location, pc: FNode, when: FNode) -> None:
+    def note_undefined(self, kind: str, where: Location, pc: FNode, when: FNode) -> None:
         """Undefined behaviour of this ``kind`` happens on the path ``pc`` when ``when`` holds."""
         formula = both(both(self.base, pc), when)
         if not is_false(formula):
-            self.suspects.append(Condition(kind, formula, where))
+            self.undefined_behaviour.append(Condition(kind, formula, where))
 
     def assume(self, where: Location, pc: FNode, condition: FNode) -> None:
         """The code assumes ``condition`` on the path ``pc``."""
@@ -67,7 +67,8 @@ class Recorder:
     @property
     def defined(self) -> FNode:
         """No undefined behaviour happens and all assumptions hold."""
-        return conjunction([*(negate(s.formula) for s in self.suspects), *(a.formula for a in self.assumptions)])
+        happens = [place.formula for place in self.undefined_behaviour]
+        return conjunction([*map(negate, happens), *(assumed.formula for assumed in self.assumptions)])
 
 
 _SETUP_HINTS = dict.fromkeys(

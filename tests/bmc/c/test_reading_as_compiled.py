@@ -49,7 +49,7 @@ def test_is_read_as_compiled(name: str, tmp_path: Path) -> None:
 def test_a_step_that_reaches_the_unreachable_is_undefined(tmp_path: Path) -> None:
     text = "int r; void step(int x) {\n if (x > 5)\n __builtin_unreachable();\n r = x; }"
     model = read(tmp_path, text)
-    assert [(s.name, s.where.line) for s in model.system.suspects if s.where] == [
+    assert [(s.name, s.where.line) for s in model.system.undefined_behaviour if s.where] == [
         ("__builtin_unreachable is reached", 3)
     ]
     simulator = Simulator(model.system)

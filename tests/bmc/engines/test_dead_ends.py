@@ -170,11 +170,11 @@ def test_what_is_unknown_is_no_dead_end(tmp_path: Path) -> None:
 
 
 def test_where_all_that_is_defined_comes_from(tmp_path: Path) -> None:
-    """A step is defined exactly where no suspect is met and all assumptions of the code hold."""
+    """A step is defined exactly where no undefined behaviour is met and all assumptions of the code hold."""
     system = of(tmp_path, "  __CPROVER_assume(b < 9);\n  if (b > 3) s->k = s->m;").system
     parts = [c.formula for c in system.assumptions]
     assert [c.where.line for c in system.assumptions if c.where] == [6]
     assert parts
-    met = {s.formula for s in system.suspects}
+    met = {s.formula for s in system.undefined_behaviour}
     assert system.defined not in (TRUE(), FALSE())
     assert set(system.defined.args()) == {*parts, *(~formula for formula in met)}

@@ -31,7 +31,7 @@ from bmc.system.transition import (
 from chaincover.check import analysis
 from chaincover.check.goal_facts import UNKNOWN
 from chaincover.check.goal_search import VacuitySearch, find_facts
-from chaincover.check.suspects import SuspectSearch
+from chaincover.check.undefined_behaviour import UndefinedBehaviourSearch
 from chaincover.cli import options
 from chaincover.graph.states import enumerate_within, enumerated_within, enumeration_of
 from chaincover.limits import Limits
@@ -56,15 +56,15 @@ def folder(place: Path, body: str, more: str = "") -> Path:
 def test_what_the_time_does_not_suffice_for_is_undecided_and_never_impossible(tmp_path: Path) -> None:
     place = folder(tmp_path, SQUARES + " s->m += i->b;", GOAL)
     outcome = chaincover("check", place, "--compare", "0", "--time-limit", "0.000001", "--json", CHAINCOVER_NO_CC="1")
-    assert outcome.json["suspects"]
-    assert all(one["undecided"] and one["steps_from_init"] is None for one in outcome.json["suspects"])
+    assert outcome.json["undefined_behaviour"]
+    assert all(one["undecided"] and one["steps_from_init"] is None for one in outcome.json["undefined_behaviour"])
     assert outcome.json["unsatisfiable"] == []
     shown = chaincover("check", place, "--compare", "0", "--time-limit", "0.000001", CHAINCOVER_NO_CC="1").out
     assert "not decided within the time whether it can happen" in shown
     assert "none possible" not in shown
 
 
-@pytest.mark.parametrize("stage", [SuspectSearch, VacuitySearch])
+@pytest.mark.parametrize("stage", [UndefinedBehaviourSearch, VacuitySearch])
 def test_an_interrupt_leaves_what_is_known(tmp_path: Path, stage: type, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*given: object) -> None:
         raise KeyboardInterrupt
@@ -74,7 +74,7 @@ def test_an_interrupt_leaves_what_is_known(tmp_path: Path, stage: type, monkeypa
     outcome = chaincover("check", place, "--compare", "0", "--json", CHAINCOVER_NO_CC="1")
     assert outcome.code == 130
     assert outcome.json["interrupted"]
-    assert [one["undecided"] for one in outcome.json["suspects"]] == [True, True]
+    assert [one["undecided"] for one in outcome.json["undefined_behaviour"]] == [True, True]
     assert outcome.json["undecided"] == (["up"] if stage is VacuitySearch else [])
     shown = chaincover("check", place, "--compare", "0", CHAINCOVER_NO_CC="1")
     assert shown.code == 130
@@ -190,10 +190,10 @@ def test_no_question_is_prepared_after_the_limits_are_over() -> None:
     named = tuple(
         Condition(f"s{number}", var.next) for number, var in enumerate(case.system.state) if not var.type.bits
     )
-    system = replace(case.system, suspects=named)
+    system = replace(case.system, undefined_behaviour=named)
     assert named
     engine, over = Asked(), Limits(0.0)
-    search = SuspectSearch(system, engine)
+    search = UndefinedBehaviourSearch(system, engine)
     search.run(over)
     assert all(one.undecided for one in search.found())
     find_facts(Questions(Problem(system, tuple(case.goals), case.final), engine, over), None)

@@ -82,10 +82,10 @@ def test_check_tells_what_it_read(tmp_path: Path) -> None:
     found = outcome.json
     assert [variable["name"] for variable in found["inputs"]] == ["i->a", "i->b"]
     assert [(goal["name"], goal["length"]) for goal in found["goals"]] == [("reach", 0)]
-    kinds = {suspect["kind"].split(" in ")[0]: suspect["steps_from_init"] for suspect in found["suspects"]}
+    kinds = {place["kind"].split(" in ")[0]: place["steps_from_init"] for place in found["undefined_behaviour"]}
     assert kinds["division by zero"] == 0
     assert kinds["signed overflow"] is None
-    assert all(suspect["where"].startswith("c.c:8:") for suspect in found["suspects"])
+    assert all(place["where"].startswith("c.c:8:") for place in found["undefined_behaviour"])
     text = chaincover("check", "c.c", *REACH, "--compare", "40", cwd=tmp_path, CHAINCOVER_NO_CC="1").out
     assert "can happen after 0 step(s) from init; chains avoid it" in text
     assert "left out: no C compiler" in text

@@ -271,8 +271,8 @@ def test_a_pointer_that_nobody_connects_is_never_followed(tmp_path: Path) -> Non
     """A global model pointer belongs to the program: what it points to is not made up."""
     text = '#include "motor.h"\nstatic RT_MODEL rtM_;\nint r;\nvoid step(void) { r = rtM_.dwork->Filter; }'
     model = read_files(tmp_path, {"m.c": text}, step="step")
-    suspects = {suspect.name: suspect.formula for suspect in model.system.suspects}
-    assert suspects["null or unset pointer"].is_true()
+    undefined_behaviour = {undefined.name: undefined.formula for undefined in model.system.undefined_behaviour}
+    assert undefined_behaviour["null or unset pointer"].is_true()
     init = "void init(void) { rtM_.dwork->Filter = 1; }"
     with pytest.raises(InputRefused, match="init has undefined behaviour: null or unset pointer"):
         read_files(tmp_path, {"m.c": f"{text}\n{init}"}, step="step", init=("init",))

@@ -94,7 +94,7 @@ def test_exactly_the_conversions_out_of_range_trap(name: str, tmp_path: Path, mo
     monkeypatch.setenv("CC", f"{command} -fsanitize=float-cast-overflow")
     text, kind = CONVERSIONS[name]
     model = read(tmp_path, text)
-    assert [kind in suspect.name for suspect in model.system.suspects] == [True]
+    assert [kind in undefined.name for undefined in model.system.undefined_behaviour] == [True]
     simulator = Simulator(model.system)
     (given,) = model.system.inputs
     form = FLOAT64 if given.type.bits == 64 else FLOAT32
@@ -117,7 +117,7 @@ def test_exactly_the_conversions_out_of_range_trap(name: str, tmp_path: Path, mo
 def test_the_sign_of_a_nan_is_not_observed(tmp_path: Path) -> None:
     text = "#include <math.h>\nint r; double d; void step(double a, double b) {\n r = !signbit(a);\n d = copysign(2.0, b); }"
     model = read(tmp_path, text)
-    found = [(s.name, s.where.line, s.where.column) for s in model.system.suspects if s.where is not None]
+    found = [(s.name, s.where.line, s.where.column) for s in model.system.undefined_behaviour if s.where is not None]
     assert found == [("the sign of a NaN is observed", 3, 7), ("the sign of a NaN is observed", 4, 6)]
     sampler = Sampler(model.system, 0)
     state, inputs = sampler.any_pair()

@@ -1,4 +1,4 @@
-"""Suspects: cheap evidence and the solver say what an exhaustive search over all states says; limits are honest."""
+"""Undefined behaviour: cheap evidence and the solver say what an exhaustive search over all states says."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from bmc.engines.z3 import Z3Engine
 from bmc.formulas.evaluate import compile_formulas
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Condition, TransitionSystem, Valuation
-from chaincover.check import suspects
-from chaincover.check.suspects import SUSPECT_DEPTH, Suspect, SuspectSearch
+from chaincover.check import undefined_behaviour
+from chaincover.check.undefined_behaviour import SUSPECT_DEPTH, UndefinedBehaviour, UndefinedBehaviourSearch
 from chaincover.limits import Limits
 
 LAYERS = 60
 """More steps than a simulated run has."""
 
 
-def suspected(seed: int) -> TransitionSystem:
-    """A random system with three suspects: conditions on state and input, from often met to rarely."""
+def perhaps_undefined(seed: int) -> TransitionSystem:
+    """A random system with three places of undefined behaviour: conditions that are met often to rarely."""
     system = random_case(seed, inputs=1).system
     parts = [random_case(1000 + 10 * seed + k, inputs=1).system.state[0].next for k in range(6)]
     formulas = [parts[0], And(parts[1:3]), And(parts[3:6])]
     named = tuple(Condition(f"s{number}", formula) for number, formula in enumerate(formulas))
-    return replace(system, defined=And([Not(f) for f in formulas]), suspects=named)
+    return replace(system, defined=And([Not(f) for f in formulas]), undefined_behaviour=named)
 
 
-def searched(system: TransitionSystem, seconds: float | None = None) -> dict[str, Suspect]:
-    search = SuspectSearch(system, choose("z3"))
+def searched(system: TransitionSystem, seconds: float | None = None) -> dict[str, UndefinedBehaviour]:
+    search = UndefinedBehaviourSearch(system, choose("z3"))
     search.run(Limits(seconds, 10.0))
     return {one.kind: one for one in search.found()}
 
@@ -71,20 +71,20 @@ class Exhaustive:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("explored", [suspects.ENUMERATING, 0])
-@pytest.mark.parametrize("simulated", [suspects.SIMULATED_STEPS // 10, 0])
+@pytest.mark.parametrize("explored", [undefined_behaviour.ENUMERATING, 0])
+@pytest.mark.parametrize("simulated", [undefined_behaviour.SIMULATED_STEPS // 10, 0])
 @pytest.mark.parametrize("seed", range(25))
 def test_verdicts_are_those_of_an_exhaustive_search(
     seed: int, simulated: int, explored: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With and without the list of reachable states, with and without simulation."""
-    monkeypatch.setattr(suspects, "ENUMERATING", explored)
-    monkeypatch.setattr(suspects, "SIMULATED_STEPS", simulated)
-    monkeypatch.setattr(suspects, "RANDOM_STATES", simulated)
-    system = suspected(seed)
+    monkeypatch.setattr(undefined_behaviour, "ENUMERATING", explored)
+    monkeypatch.setattr(undefined_behaviour, "SIMULATED_STEPS", simulated)
+    monkeypatch.setattr(undefined_behaviour, "RANDOM_STATES", simulated)
+    system = perhaps_undefined(seed)
     truth = Exhaustive(system)
     found = searched(system)
-    for condition in system.suspects:
+    for condition in system.undefined_behaviour:
         told = found.get(condition.name)
         depths = [k for k, states in enumerate(truth.layers) if truth.met(condition.formula, states)]
         if told is None:
@@ -102,9 +102,9 @@ def test_verdicts_are_those_of_an_exhaustive_search(
 
 
 @pytest.mark.slow
-def test_the_samples_have_suspects_of_all_kinds() -> None:
-    verdicts = [searched(suspected(seed)) for seed in range(25)]
-    named = [len(suspected(seed).suspects) for seed in range(25)]
+def test_the_samples_have_undefined_behaviour_of_all_kinds() -> None:
+    verdicts = [searched(perhaps_undefined(seed)) for seed in range(25)]
+    named = [len(perhaps_undefined(seed).undefined_behaviour) for seed in range(25)]
     steps = [one.steps for found in verdicts for one in found.values()]
     assert 0 in steps
     assert any(k for k in steps)
@@ -113,25 +113,25 @@ def test_the_samples_have_suspects_of_all_kinds() -> None:
 
 def test_without_time_nothing_is_called_impossible_but_what_needs_no_solver() -> None:
     for seed in range(25):
-        system = suspected(seed)
+        system = perhaps_undefined(seed)
         truth = Exhaustive(system)
         found = searched(system, 0.0)
-        for condition in system.suspects:
+        for condition in system.undefined_behaviour:
             if any(truth.met(condition.formula, states) for states in truth.layers):
                 assert condition.name in found
 
 
 def test_what_an_interrupt_leaves_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
-    system = next(s for s in map(suspected, range(25)) if 0 in {one.steps for one in searched(s).values()})
-    monkeypatch.setattr(suspects, "ENUMERATING", 0)
-    monkeypatch.setattr(suspects, "SIMULATED_STEPS", 0)
-    monkeypatch.setattr(suspects, "RANDOM_STATES", 0)
+    system = next(s for s in map(perhaps_undefined, range(25)) if 0 in {one.steps for one in searched(s).values()})
+    monkeypatch.setattr(undefined_behaviour, "ENUMERATING", 0)
+    monkeypatch.setattr(undefined_behaviour, "SIMULATED_STEPS", 0)
+    monkeypatch.setattr(undefined_behaviour, "RANDOM_STATES", 0)
 
     def interrupted(*given: object) -> Session:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Z3Engine, "session", interrupted)
-    search = SuspectSearch(system, choose("z3"))
+    search = UndefinedBehaviourSearch(system, choose("z3"))
     with pytest.raises(KeyboardInterrupt):
         search.run(Limits(None, 10.0))
     left = search.found()

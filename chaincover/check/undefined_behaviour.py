@@ -42,7 +42,7 @@ RANDOM_STATES = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Suspect:
+class UndefinedBehaviour:
     """Undefined behaviour that is not proved impossible at one place.
 
     ``steps``: a number of steps from init after which a step can meet it (the least one if it is at most
@@ -77,8 +77,8 @@ class _Place:
         return SUSPECT_DEPTH + 1 if self.steps is None else min(self.steps, SUSPECT_DEPTH + 1)
 
 
-class SuspectSearch:
-    """Which suspects of ``system`` can happen: from a state that the invariants allow, and, where found, from init.
+class UndefinedBehaviourSearch:
+    """Which undefined behaviour of ``system`` can happen: from a state that the invariants allow, and from init.
 
     Where all reachable states can be listed, only those count. Invariants hold before a step; after an undefined one
     they need not. What ``run`` has found until it is over, or interrupted, ``found`` tells.
@@ -88,7 +88,7 @@ class SuspectSearch:
         """``enumerates``: whether states may be enumerated, or ``engine`` answers everything."""
         self._engine, self._enumerates = engine, enumerates
         joined: dict[tuple[str, Location | None], FNode] = {}
-        for condition in system.suspects:
+        for condition in system.undefined_behaviour:
             key = (condition.name, condition.where)
             joined[key] = Or(joined.get(key, FALSE()), condition.formula)
         self._system = system
@@ -107,16 +107,17 @@ class SuspectSearch:
             self._ask_anywhere(Anywhere(part, self._engine, known), budget.share(0.7), progress)
         self._ask_from_init(part, budget, progress)
 
-    def found(self) -> list[Suspect]:
+    def found(self) -> list[UndefinedBehaviour]:
         """All that is not proved impossible, by place."""
         open_ones = [place for place in self._places if place.possible is not Status.UNSAT]
         told = [
-            Suspect(p.kind, p.where, p.steps, p.possible is Status.UNKNOWN, p.decided >= p.to_decide) for p in open_ones
+            UndefinedBehaviour(p.kind, p.where, p.steps, p.possible is Status.UNKNOWN, p.decided >= p.to_decide)
+            for p in open_ones
         ]
         return sorted(told, key=lambda s: (s.where or Location(""), s.kind))
 
     def _without_constants(self) -> TransitionSystem:
-        """The part of the system that the suspects depend on; the values of what never changes are put in."""
+        """The part of the system that undefined behaviour depends on; the values of what never changes are put in."""
         system = self._system
         values = {**constant_state(system), **fixed_inputs(system)}
         formulas = put_in([place.formula for place in self._places], values)
