@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from chaincover.certificate import Certificate
     from chaincover.chain import Bounds, Chain, Hit, Verdict, Violation
     from chaincover.options import Options
-    from chaincover.partition.most import generate_most
+    from chaincover.partition.maximum_coverage import generate_most
     from chaincover.partition.several import SeveralChains, generate_several
     from chaincover.pipeline import generate
     from chaincover.problem import Problem
@@ -56,7 +56,7 @@ _PLACES = {
     "Verification": "chaincover.verify.report",
     "Violation": "chaincover.chain",
     "generate": "chaincover.pipeline",
-    "generate_most": "chaincover.partition.most",
+    "generate_most": "chaincover.partition.maximum_coverage",
     "generate_several": "chaincover.partition.several",
     "load": "chaincover.public",
     "save": "chaincover.public",

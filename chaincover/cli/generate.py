@@ -86,7 +86,7 @@ def command(
 
 
 def _maximum_coverage() -> Find:
-    from chaincover.partition.most import generate_most
+    from chaincover.partition.maximum_coverage import generate_most
 
     return generate_most
 

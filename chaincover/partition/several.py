@@ -26,9 +26,7 @@ from chaincover.partition.conflicts import (
     pairs_apart,
     set_reason,
 )
-from chaincover.partition.distribute import Distribution
-from chaincover.partition.fewest import fewest, sets_of_goals
-from chaincover.partition.shares import share_of
+from chaincover.partition.set_cover import Distribution, minimal_set_cover, sets_of_goals, share_of
 from chaincover.pipeline import generate
 from chaincover.problem import Problem
 from chaincover.reductions.goals import distinct
@@ -210,7 +208,7 @@ class _Several:
         states = f"all {exact.states} reachable states were searched"
         how = f"{'at all' if at_all else f'within {self._options.max_length} steps'}: {states}"
         goals = self._coverable(exact, f"no chain covers it: {states}" if at_all else "")
-        chosen = fewest(exact.covers, goals)
+        chosen = minimal_set_cover(exact.covers, goals)
         if chosen is None:
             return False
         conflicts = list(conflicts_of(exact.covers, goals, how, at_all, self._problem.final is None))

@@ -17,7 +17,7 @@ from bmc.system.hold import boundary, hold
 from bmc.system.simulation import Simulator
 from chaincover.chain import COVERED, EXCLUDED, STATUSES
 from chaincover.options import Options
-from chaincover.partition.most import generate_most
+from chaincover.partition.maximum_coverage import generate_most
 from chaincover.partition.several import SeveralChains, generate_several
 from chaincover.pipeline import generate
 from chaincover.result import ChainResult

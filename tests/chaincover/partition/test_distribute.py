@@ -15,7 +15,7 @@ from benchmarks.generated.systems import generated_case
 from chaincover.certificate import Certificate, EdgeFact, PathFact
 from chaincover.chain import COVERED
 from chaincover.options import Options
-from chaincover.partition.distribute import Distribution
+from chaincover.partition.set_cover import Distribution
 from chaincover.partition.several import generate_several
 from chaincover.weights import END, FINAL, INIT, ReachGraph
 

@@ -23,7 +23,7 @@ from chaincover.chain import COVERED, EXCLUDED, NO_WAY_TO_FINAL, UNDECIDED, UNRE
 from chaincover.graph.exact import Cover
 from chaincover.options import Options
 from chaincover.partition.conflicts import LARGEST, conflicts_of, largest_class
-from chaincover.partition.most import generate_most
+from chaincover.partition.maximum_coverage import generate_most
 from chaincover.result import ChainResult
 from properties.goal import Goal
 

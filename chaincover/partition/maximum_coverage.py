@@ -12,8 +12,7 @@ from chaincover.graph.exact import Exhaustion
 from chaincover.limits import Limits
 from chaincover.options import Options
 from chaincover.partition.conflicts import Conflict, conflict_of_class, largest_class, pairs_apart
-from chaincover.partition.fewest import sets_of_goals
-from chaincover.partition.shares import share_of
+from chaincover.partition.set_cover import sets_of_goals, share_of
 from chaincover.pipeline import generate
 from chaincover.problem import Problem
 from chaincover.result import INTERRUPT, TIME_LIMIT, ChainResult, Listener, Silent

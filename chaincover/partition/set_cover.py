@@ -1,0 +1,188 @@
+"""The minimal number of chains, and how short they can be in total.
+
+Where the states are enumerated, a minimal set cover of the goals by the sets of goals that runs cover. Else the total
+length of so many chains is bounded by one order with resets in it: a reset is a node that lies as far behind a goal as
+the end, and as far before a goal as init. An order of all goals with m - 1 resets is a distribution over m chains, and
+the shortest such order, over direct distances and least lengths of sub-paths, bounds the total length of any m chains
+that cover all goals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+from math import inf
+
+from bmc.errors import LimitReached
+from chaincover.certificate import Certificate
+from chaincover.graph.exact import Cover, Exhaustion, coverable_sets
+from chaincover.graph.states import ENUMERATING, enumerated_within
+from chaincover.limits import UNITS, Limits
+from chaincover.options import Options
+from chaincover.orderings.auto import AutoOrdering
+from chaincover.orderings.protocol import Limit, OrderingProblem, OrderingResult, Path
+from chaincover.problem import Problem
+from chaincover.reductions.slicing import sliced
+from chaincover.weights import INIT, Edge, ReachGraph
+
+MOST_UNIONS = 400_000
+"""Unions of covers that are made in the search for a minimal set cover; above, the number is left open."""
+
+COMPARED = 1_000
+"""So many unions are compared with each other, to leave out those that others contain."""
+
+PER_UNIT = 5_000_000
+"""Arrows of the product that are followed in about a unit of work."""
+
+SHARE = 0.5
+"""Part of the time and effort left that the search for all sets of goals may take."""
+
+Unions = Mapping[int, tuple[int, tuple[int, ...]]]
+"""For each union of covers, as bits: the total length, and the numbers of the covers."""
+
+
+def sets_of_goals(problem: Problem, options: Options, limits: Limits) -> Exhaustion | None:
+    """The sets of goals that one chain covers, no longer than ``options`` allow.
+
+    None where the states are not to be enumerated, or cannot be within a share of ``limits``.
+    """
+    if options.engine not in ENUMERATING:
+        return None
+    small = replace(problem, system=sliced(problem.system, problem.goals, problem.final))
+    part = part_of(limits, SHARE)
+    try:
+        states = enumerated_within(small, part)
+        if states is None:
+            return None
+        left = inf if part.effort is None else max(0.0, part.effort * UNITS - part.spent) * PER_UNIT
+        found = coverable_sets(small, states, left, part.check)
+        part.spend(found.work / PER_UNIT)
+    except LimitReached:
+        return None
+    finally:
+        limits.spend(part.spent)
+    most = inf if options.max_length is None else options.max_length
+    fitting = [place for place, cover in enumerate(found.covers) if cover.length <= most]
+    return replace(found, covers=found.covers[: len(fitting)])
+
+
+def minimal_set_cover(pareto: Sequence[Cover], goals: Collection[str]) -> tuple[Cover, ...] | None:
+    """The minimal number of covers whose union holds all ``goals`` and, among these, the least total length.
+
+    ``pareto`` are those of ``Exhaustion``; the covers are in their order there. None where there are too many ways to
+    choose; ValueError if a goal is in no cover.
+    """
+    names = sorted(set(goals))
+    masks = [sum(1 << place for place, name in enumerate(names) if name in cover.goals) for cover in pareto]
+    holders = [[index for index, mask in enumerate(masks) if mask >> place & 1] for place in range(len(names))]
+    if not all(holders):
+        raise ValueError("a goal is in none of the covers")
+    rarest = sorted(range(len(names)), key=lambda place: (len(holders[place]), place))
+    everything = (1 << len(names)) - 1
+    unions: Unions = {0: (0, ())}
+    made = 0
+    while everything not in unions:
+        following: dict[int, tuple[int, tuple[int, ...]]] = {}
+        for done, (length, chosen) in unions.items():
+            missing = next(place for place in rarest if not done >> place & 1)  # some cover must hold it
+            for index in holders[missing]:
+                found = (length + pareto[index].length, tuple(sorted((*chosen, index))))
+                union = done | masks[index]
+                following[union] = min(following.get(union, found), found)
+            made += len(holders[missing])
+            if made > MOST_UNIONS:
+                return None
+        unions = _undominated(following)
+    return tuple(pareto[index] for index in unions[everything][1])
+
+
+def _undominated(unions: Unions) -> Unions:
+    """Those of ``unions`` that no larger one contains which is no longer."""
+    if len(unions) > COMPARED:
+        return unions
+    kept: dict[int, tuple[int, tuple[int, ...]]] = {}
+    for mask in sorted(unions, key=lambda mask: (-mask.bit_count(), mask)):
+        if not any(mask & ~other == 0 and kept[other][0] <= unions[mask][0] for other in kept):
+            kept[mask] = unions[mask]
+    return kept
+
+
+WORK = 10.0
+"""Work for one order, in the units of ``Limit``."""
+
+
+class Distribution:
+    """Orders of ``goals`` with ``chains`` - 1 resets. ``graph`` has the direct distances; more facts can be learned."""
+
+    def __init__(self, graph: ReachGraph, goals: Sequence[str], chains: int) -> None:
+        self._graph = graph.restricted(goals)
+        self._resets = tuple(f"reset {number}" for number in range(1, chains))
+        self._edges: dict[Edge, int] = dict(self._graph.lower)
+        self._paths: dict[Path, int] = {}
+
+    def learn(self, certificates: Iterable[Certificate | None]) -> bool:
+        """Add the facts of chains through some of the goals; whether any of them is new."""
+        before = (dict(self._edges), dict(self._paths))
+        for certificate in certificates:
+            for edge in certificate.edges if certificate else ():
+                key = (edge.source, edge.target)
+                if key in self._edges:
+                    self._edges[key] = max(self._edges[key], edge.at_least)
+            for fact in certificate.paths if certificate else ():
+                self._paths[fact.path] = max(self._paths.get(fact.path, 0), fact.at_least)
+        return before != (self._edges, self._paths)
+
+    def least(self, seconds: float | None) -> OrderingResult:
+        """The least order; its path has the resets in it."""
+        end = self._graph.end
+        problem = OrderingProblem((*self._graph.goals, *self._resets), self._weights(), INIT, end, least=self._least())
+        return AutoOrdering().solve(problem, Limit(seconds, WORK))
+
+    def classes(self, path: Path) -> list[list[str]]:
+        """The goals of each chain of an order, in the order of the chains' first goals among all goals."""
+        chains: list[list[str]] = [[]]
+        for node in path[1:-1]:
+            if node in self._resets:
+                chains.append([])
+            else:
+                chains[-1].append(node)
+        place = {goal: number for number, goal in enumerate(self._graph.goals)}
+        return sorted((sorted(chain, key=place.__getitem__) for chain in chains), key=lambda chain: place[chain[0]])
+
+    def _weights(self) -> Mapping[Edge, int]:
+        weights = dict(self._edges)
+        for goal, reset in product(self._graph.goals, self._resets):
+            weights[goal, reset] = self._edges[goal, self._graph.end]
+            weights[reset, goal] = self._edges[INIT, goal]
+        return weights
+
+    def _least(self) -> Mapping[Path, int]:
+        """The least lengths of sub-paths, also between resets. From init to the end they need no reset between."""
+        least = {}
+        for path, steps in self._paths.items():
+            firsts = (INIT, *self._resets) if path[0] == INIT else (path[0],)
+            lasts = (self._graph.end, *self._resets) if path[-1] == self._graph.end else (path[-1],)
+            for first, last in product(firsts, lasts):
+                if first != last:
+                    least[first, *path[1:-1], last] = steps
+        return least
+
+
+LEAST_PART, LEAST_SECONDS = 0.01, 0.01
+"""Every search may spend so much of the whole effort, and so many seconds, whatever is left."""
+
+
+def share_of(options: Options, limits: Limits, share: float) -> Options:
+    """``options`` for one search that may spend ``share`` of what ``limits`` leave. LimitReached when time is over."""
+    limits.check()
+    part = part_of(limits, share)
+    return replace(options, time_limit=part.seconds, effort=part.effort, jobs=1, scheduler=None)
+
+
+def part_of(limits: Limits, share: float) -> Limits:
+    """Limits over ``share`` of the time and the effort that ``limits`` leave, beginning now."""
+    left, effort = limits.left(), limits.effort
+    if effort is not None:
+        effort = max(effort * LEAST_PART, (effort - limits.spent / UNITS) * share)
+    return Limits(None if left == inf else max(LEAST_SECONDS, left * share), limits.query_limit, effort)
