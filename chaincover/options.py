@@ -20,7 +20,7 @@ class Options:
 
     ``overlap``: ``allow`` or ``forbid``. ``effort`` is the work that may be done before the best answer so far is the
     result, in units of about a minute on a usual machine (None: as much as it takes). ``repair`` is what is done where
-    no repair of the least order helps: ``refine`` (Algorithm 5), ``paths`` (path constraints), ``auto`` (by the
+    no repair of the shortest order helps: ``refine`` (Algorithm 5), ``paths`` (path constraints), ``auto`` (by the
     ordering) or ``none``. ``max_length`` is the most steps of a chain. ``time_limit`` for the whole run and
     ``query_limit`` for one solver query are in seconds, ``memory_limit`` for the solver in megabytes; None for no
     limit. ``engine``: ``auto`` enumerates the reachable states where that is possible, and asks a solver; any other one

@@ -97,7 +97,7 @@ class GoalFacts:
 
 
 def lemma_3(triggers: Sequence[Trigger], shared: Sequence[Edge], perhaps_shared: Sequence[Edge]) -> Claim:
-    """Whether a chain along the least order is minimal, if it meets no goal twice: each goal starts in one state.
+    """Whether a chain along the shortest order is minimal, if it meets no goal twice: each goal starts in one state.
 
     That joins the shortest ways between goals to one run only if no goal starts before another is over: ``shared``
     holds the pairs that can share steps, ``perhaps_shared`` those of which that is not known. Goals that no run covers

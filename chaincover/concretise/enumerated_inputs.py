@@ -1,4 +1,4 @@
-"""The least inputs for a plan by the enumerated states: as ``chaincover.concretise.canonical``, without a solver.
+"""The canonical inputs for a plan by the enumerated states: as ``chaincover.concretise.canonical``, without a solver.
 
 Backward from the end, for each step the states from which the rest of the plan can be run; then forward, by the first
 input that leads into them. That is the least one: inputs are listed from 0 up, and of those that nothing tells apart

@@ -1,9 +1,9 @@
 """The lower bound raised until a chain meets it: orders that cannot be run at their cost turn into longer path weights.
 
 In any chain, sorted by the steps at which its goals are credited, goals that follow each other directly lie at least
-their direct weight apart, and those of a longer sub-path at least the least length of that sub-path. The least order
-under all that is known is a lower bound. If it can be run at its cost, that is a least chain. If not, a sub-path of it
-takes longer than is known: its least length is found, and the next order is sought. Path weights are constraints
+their direct weight apart, and those of a longer sub-path at least the least length of that sub-path. The shortest order
+under all that is known is a lower bound. If it can be run at its cost, that is a shortest chain. If not, a sub-path of
+it takes longer than is known: its least length is found, and the next order is sought. Path weights are constraints
 between start times, never summed up.
 """
 
@@ -35,9 +35,9 @@ ORDER_WORK = 10.0
 
 
 def learn_path_weights(board: Board) -> None:
-    """Raise the bound by least orders and path weights, as soon as every edge has a bound, until a chain meets it.
+    """Raise the bound by shortest orders and path weights, as soon as every edge has a bound, until a chain meets it.
 
-    On enumerated states this finds the first chain too: the least run along the least order.
+    On enumerated states this finds the first chain too: the shortest run along the shortest order.
     """
     wait_for(board, lambda known: bool(known.graph.lower) and (known.enumerated is not None or known.complete))
     states = board.known.enumerated
@@ -103,7 +103,7 @@ class Learner:
                 self._edges[edge] = max(least, self._edges.get(edge, 0))
 
     def _along(self, path: Path) -> None:
-        """The least run along a whole order, if it is cheap to find: the first chain, or a better one."""
+        """The shortest run along a whole order, if it is cheap to find: the first chain, or a better one."""
         if self._lengths.cheap:
             start = self._start_times(path)[-1]
             found = self._lengths.least_all([SubPath(path, start, NO_LIMIT)])[0]

@@ -48,7 +48,7 @@ def _quick(problem: OrderingProblem) -> Ordering:
 
 
 def ordering_effort(problem: OrderingProblem) -> float:
-    """About how many units of work a least order of ``problem`` takes."""
+    """About how many units of work a shortest order of ``problem`` takes."""
     if len(problem.nodes) <= LARGEST and not problem.constrained:
         return float(2.0 ** (len(problem.nodes) - LARGEST))
     return len(problem.nodes) ** 2 / 2000

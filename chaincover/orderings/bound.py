@@ -9,11 +9,11 @@ from chaincover.orderings.protocol import UNLIMITED, Limit, OrderingProblem
 from chaincover.weights import INIT, ReachGraph
 
 WORK = 5.0
-"""Work that the proof of a least order may take above the size of Held-Karp, in the units of ``Limit``."""
+"""Work that the proof of a shortest order may take above the size of Held-Karp, in the units of ``Limit``."""
 
-LEAST_ORDER = "least order over direct distances, proved exactly"
-SOME_ORDER = "bound on the least order over direct distances, proved until the limit"
-LEARNED = "least order over direct distances and least lengths of sub-paths, proved exactly"
+LEAST_ORDER = "shortest order over direct distances, proved exactly"
+SOME_ORDER = "bound on the shortest order over direct distances, proved until the limit"
+LEARNED = "shortest order over direct distances and least lengths of sub-paths, proved exactly"
 WHOLE = "search over whole chains of every shorter length"
 EXACT = "search over all reachable states with the goals covered"
 FARTHEST = "distance of the farthest single goal"

@@ -134,7 +134,7 @@ class Distribution:
         return before != (self._edges, self._paths)
 
     def least(self, seconds: float | None) -> OrderingResult:
-        """The least order; its path has the resets in it."""
+        """The shortest order; its path has the resets in it."""
         end = self._graph.end
         problem = OrderingProblem((*self._graph.goals, *self._resets), self._weights(), INIT, end, least=self._least())
         return AutoOrdering().solve(problem, Limit(seconds, WORK))

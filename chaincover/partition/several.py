@@ -42,7 +42,7 @@ ONE_SHARE = 0.4
 
 MEMORY_LIMIT = "memory limit"
 
-SHARED = "least order over all chains, with resets between them"
+SHARED = "shortest order over all chains, with resets between them"
 EXACT = "search over all reachable states with the goals covered"
 ONE = "bound of the one chain"
 

@@ -26,7 +26,7 @@ from properties.goal import Goal
 from properties.monitor import Monitor
 
 SameAs = Mapping[str, str]
-"""From the name of each goal that was left out to the goal that stands for it."""
+"""From the name of each goal that was left out to its representative."""
 
 
 def distinct_goals(problem: Problem) -> Reduction:
@@ -47,29 +47,31 @@ def distinct_goals(problem: Problem) -> Reduction:
 
 
 def distinct(goals: Sequence[Goal], overlap: str = "allow") -> tuple[tuple[Goal, ...], SameAs]:
-    """The first goal of each kind, in their order, and for the name of every other goal the one that stands for it.
+    """The first goal of each kind, in their order, and for the name of every other goal its representative.
 
     Two goals are of one kind if antecedent (as the same formula) and length agree: then a run covers both at the same
     steps. Consequents may differ, they are judged for each. With overlap ``forbid`` goals of a step or more must not
-    share steps, and each stands for itself.
+    share steps, and each represents itself.
     """
     first: dict[tuple[int, int], str] = {}
     kept: list[Goal] = []
     same_as: dict[str, str] = {}
     for goal in goals:
         mergeable = overlap == "allow" or goal.length == 0
-        stands = first.setdefault((goal.antecedent.node_id(), goal.length), goal.name) if mergeable else goal.name
-        if stands == goal.name:
+        representative = (
+            first.setdefault((goal.antecedent.node_id(), goal.length), goal.name) if mergeable else goal.name
+        )
+        if representative == goal.name:
             kept.append(goal)
         else:
-            same_as[goal.name] = stands
+            same_as[goal.name] = representative
     return tuple(kept), same_as
 
 
 def expanded_verdicts(verdicts: Sequence[Verdict], goals: Sequence[Goal], same_as: SameAs) -> tuple[Verdict, ...]:
-    """The verdicts of goals that stand for others, told of all ``goals`` in their order.
+    """The verdicts of representative goals, expanded to all ``goals`` in their order.
 
-    A goal gets a verdict if it or the goal that stands for it has one.
+    A goal gets a verdict if it or its representative has one.
     """
     own = {verdict.goal: verdict for verdict in verdicts}
     pairs = ((goal.name, own.get(same_as.get(goal.name, goal.name))) for goal in goals)
@@ -77,14 +79,14 @@ def expanded_verdicts(verdicts: Sequence[Verdict], goals: Sequence[Goal], same_a
 
 
 def expanded_chain(chain: Chain, goals: Sequence[Goal], same_as: SameAs) -> Chain:
-    """``chain``, found for goals that stand for others, told of all ``goals``.
+    """``chain``, found for representative goals, expanded to all ``goals``.
 
-    Order, hits and repeats name each duplicate right after the goal that stands for it, at the same step; its own
+    Order, hits and repeats name each duplicate right after its representative, at the same step; its own
     consequent is judged there.
     """
     others: dict[str, list[str]] = {}
-    for name, stands in same_as.items():
-        others.setdefault(stands, []).append(name)
+    for name, representative in same_as.items():
+        others.setdefault(representative, []).append(name)
     monitor = Monitor([goal for goal in goals if goal.name in same_as])
 
     def all_of(hits: Sequence[Hit]) -> Iterator[Hit]:
@@ -93,7 +95,7 @@ def expanded_chain(chain: Chain, goals: Sequence[Goal], same_as: SameAs) -> Chai
             for name in others.get(hit.goal, ()):
                 yield Hit(name, hit.step, monitor.judge(chain.run, name, hit.step))
 
-    order = tuple(name for stands in chain.order for name in (stands, *others.get(stands, ())))
+    order = tuple(name for representative in chain.order for name in (representative, *others.get(representative, ())))
     return replace(chain, order=order, hits=tuple(all_of(chain.hits)), repeats=tuple(all_of(chain.repeats)))
 
 

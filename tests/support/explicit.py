@@ -1,4 +1,4 @@
-"""A plain explicit-state reference for weights and least chains: all states, all inputs, breadth first."""
+"""A plain explicit-state reference for weights and shortest chains: all states, all inputs, breadth first."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ def figure_5() -> Case:
 
     Properties p1 and p2 of one step each, p1 in the places ``left`` (init) and ``right``, and the final condition.
     ``init, p1, p2, final`` is the shortest path (3 steps), but p1 from the left never leads to p2, and the right state
-    is ``DETOUR`` + 3 steps from init. The least chain is ``init, p2, p1, final`` with 6 steps.
+    is ``DETOUR`` + 3 steps from init. The shortest chain is ``init, p2, p1, final`` with 6 steps.
     """
     detour = [f"d{n}" for n in range(1, DETOUR)]
     around = ["b", *detour, "right"]
@@ -56,7 +56,7 @@ def figure_5() -> Case:
 
 
 def three_to_four() -> Case:
-    """The design's example against adding up path weights: direct weights sum to 3, the least chain takes 4 steps.
+    """The design's example against adding up path weights: direct weights sum to 3, the shortest chain takes 4 steps.
 
     Goals v = {v1, v2} and w = {w1, w2}, from u (init) to x (final): u->v1, v2->w1, w2->x, v1->m->w2. The direct
     weights are w(init,v) = w(v,w) = w(w,final) = 1. Neither init, v, w nor v, w, final can be run in 2 steps, both
@@ -80,7 +80,7 @@ def trap(way_out: bool = True) -> Case:
     """A state of v that is reached first leads nowhere: repair fails, though the only order can be run.
 
     From u one step leads to v1 and two to v2, and only v2 leads to x. Algorithms 11 and 12 keep init -> v at one step,
-    at which it can be run, and then look for x in vain. The least chain is u, m, v2, x.
+    at which it can be run, and then look for x in vain. The shortest chain is u, m, v2, x.
     Without ``way_out`` m leads nowhere, and there is no chain.
     """
     steps = [("u", "left", "v1"), ("u", "right", "m"), ("v2", "right", "x")]

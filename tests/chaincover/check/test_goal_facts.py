@@ -190,7 +190,7 @@ def test_check_tells_the_facts_of_the_cruise_controller() -> None:
     assert (told["reachable_states"], told["sharing"], told["lemma_3"]) == (8, [], {"applies": "yes", "because": []})
     text = chaincover("check", MODELS / "cruise", "--compare", "0").out
     assert "goals that start in one state only: p_1, p_2, p_3, p_4\n" in text
-    assert "Lemma 3 (the least order gives a minimal chain, if it meets no goal twice): applies\n" in text
+    assert "Lemma 3 (the shortest order gives a minimal chain, if it meets no goal twice): applies\n" in text
     assert "share a step" not in text
 
 
@@ -227,7 +227,7 @@ def test_check_of_a_controller_with_too_many_states(tmp_path: Path) -> None:
     assert "goals that may share a step: far + near\n" in text
     assert "goals not decided whether they start in several states: far" in text
     assert "goals where covering the first covers the second: far -> near\n" in text
-    assert "Lemma 3 (the least order gives a minimal chain, if it meets no goal twice): does not apply: near" in text
+    assert "Lemma 3 (the shortest order gives a minimal chain, if it meets no goal twice): does not apply: near" in text
 
 
 def test_without_goals_nothing_is_told(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Least inputs, open start values, and results that are the same in every process."""
+"""Canonical inputs, open start values, and results that are the same in every process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The least inputs from enumerated states against those that the solver finds."""
+"""The canonical inputs from enumerated states against those that the solver finds."""
 
 from __future__ import annotations
 

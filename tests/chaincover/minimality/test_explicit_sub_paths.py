@@ -244,7 +244,7 @@ def board_with_graph(case: Case, overlap: str, depth: int) -> tuple[Board, Kept]
 @pytest.mark.parametrize("seed", range(0, 45, 2))
 def test_all_that_is_learned_is_true(seed: int, overlap: str) -> None:
     """Whole orders with their variants: each edge and sub-path bound is at most the least length, and the bound on all
-    chains is met by the least chain."""
+    chains is met by the shortest chain."""
     system, goals, final = case = made(seed, longest=2)
     board, _ = board_with_graph(case, overlap, MOST - 1)
     targets = board.known.targets

@@ -65,7 +65,7 @@ def learner(case: Case, overlap: str, bound: int, listener: Kept | None = None) 
 def with_a_shortcut() -> Case:
     """The example ``three_to_four`` with ways to each single goal that are as short as the direct weights say.
 
-    From u, u->y->w3->x covers w in 3 steps, and from x a step leads to v3 and back. The least chain is the same.
+    From u, u->y->w3->x covers w in 3 steps, and from x a step leads to v3 and back. The shortest chain is the same.
     """
     steps = [("u", "go", "v1"), ("v1", "go", "m"), ("m", "go", "w2"), ("w2", "go", "x"), ("v2", "go", "w1")]
     steps += [("u", "turn", "y"), ("y", "go", "w3"), ("w3", "go", "x"), ("x", "go", "v2")]
@@ -98,7 +98,7 @@ def test_overlapping_path_weights_are_not_added_up(monkeypatch: pytest.MonkeyPat
 
 
 def test_both_path_weights_together_still_bound_by_four() -> None:
-    """Three windows deep: with both facts the least order over v and w costs 4, and 5 is never claimed."""
+    """Three windows deep: with both facts the shortest order over v and w costs 4, and 5 is never claimed."""
     kept = Kept()
     made = learner(three_to_four(), "allow", 6, kept)
     assert made is not None
@@ -191,7 +191,7 @@ def test_whole_runs_are_minimal_with_true_certificates(
 
 @pytest.mark.parametrize("ending", [KeyboardInterrupt, LimitReached])
 def test_a_bound_that_is_cut_short_is_valid(ending: type[BaseException]) -> None:
-    """Stopped after each order in turn: the bound is what was proved until then, and grows to the least chain."""
+    """Stopped after each order in turn: the bound is what was proved until then, and grows to the shortest chain."""
 
     class Stops(Kept):
         """Raises at one of the orders."""
