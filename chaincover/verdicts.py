@@ -25,10 +25,11 @@ NEXT_STEP = {
     "leaves open ('chaincover check' shows them), list that in interface.chosen",
     NO_WAY_TO_FINAL: "look at the final condition (--final none: a chain may end anywhere), or give {more}",
     EXCLUDED: "let --several cover it with another chain, or leave out what stands in the way with --exclude",
-    UNDECIDED: "allow more --effort (or --time-limit, where one is set), let --engine portfolio work on hard questions "
-    "without an end, or ask for fewer goals",
+    UNDECIDED: "allow more {spent}, let --engine portfolio work on hard questions without an end, or ask for fewer "
+    "goals",
 }
-"""What a user can do about a goal that is not covered. ``more`` are the limits that keep it from being decided."""
+"""What a user can do about a goal that is not covered. ``more`` are the limits on chains that keep it from being
+decided, ``spent`` those on the work of the run."""
 
 PROVED_NO_WAY = (
     "change the final condition (--final none: a chain may end anywhere), or leave the goal out with --exclude"
@@ -55,7 +56,9 @@ def next_step(verdict: Verdict, generated: bool, options: Options) -> str:
         advice = _NEXT_STEP_GENERATED.get(verdict.status, advice)
     given = [("-K", options.bound), ("--max-length", options.max_length)]
     larger = [f"a larger {name} than {value}" for name, value in given if value is not None]
-    return advice.format(more=" or ".join(larger) or "more --effort")
+    limits = [("--time-limit", options.time_limit), ("--query-limit", options.query_limit)]
+    spent = ["--effort", *(name for name, value in limits if value is not None)]
+    return advice.format(more=" or ".join(larger) or "more --effort", spent=" or ".join(spent))
 
 
 def infeasible(goals: Sequence[Goal], verdicts: Sequence[Verdict]) -> tuple[str, ...]:
@@ -120,6 +123,8 @@ class _Verdicts:
         by_graph = self._by_graph(goal)
         if by_graph is not None:
             return replace(by_graph, detail=f"{by_graph.detail}; {test}")
+        if self._graph.unknown:
+            return Verdict(goal, UNDECIDED, detail=f"the solver gave up before a chain with it was found; {test}")
         why = self._failed() or f"no chain was found{' that covers it as well' if known.chain else ''}{self._within()}"
         return Verdict(goal, EXCLUDED if known.chain else NOT_WITHIN_BOUND, detail=f"{why}; {test}")
 

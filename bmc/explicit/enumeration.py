@@ -42,12 +42,20 @@ FEWER_STATES = (
 """What makes the reachable states fewer."""
 
 
+NUMBERED = 40
+"""Units of work that it takes to find the number of a state."""
+
+LOOKED_AT = 100_000
+"""States that are looked at for the variables that take most values."""
+
+
 class Enumeration:
     """The reachable states of ``system``, on the variables that ``formulas`` (framed) depend on, and their steps.
 
     Inputs differ where ``formulas`` or a step can tell; of those that none can tell apart one stands for all, and
     those that nothing reads keep one of their allowed values. Values from 0 up come before negative ones. The unit of
-    work is one operation on a single value; an operation on an array costs ``FIXED`` of them more. What comes out
+    work is one operation on a single value; an operation on an array costs ``FIXED`` of them more, and the number of a
+    state ``NUMBERED``. What comes out
     depends on the arguments alone, not on the portions in which the work is done. ``remedy`` says what the user can
     change where ``reason`` says why the states are not enumerated.
     """
@@ -107,7 +115,9 @@ class Enumeration:
         growing = [] if self._search is None else self._search.growing()
         if growing:
             most = " and ".join(f"'{name}' has taken {count} values" for name, count in growing)
-            text = f"{text}, in which {most}"
+            text = (
+                f"{text}, in which {most}" if self.states <= LOOKED_AT else f"{text}; in the first {LOOKED_AT} {most}"
+            )
         return f"{text}."
 
     def _enumerate(self, formulas: list[FNode]) -> Iterator[int]:
@@ -154,8 +164,8 @@ class _Search:
         return self._states.size
 
     def growing(self) -> list[tuple[str, int]]:
-        """The two variables that have taken most values, with their number."""
-        columns = self._layout.columns(self._states.words)
+        """The two variables that have taken most values in the first ``LOOKED_AT`` states, with their number."""
+        columns = self._layout.columns([key[:LOOKED_AT] for key in self._states.words])
         counts = [(var.name, len(np.unique(columns[var.name]))) for var in self._scope.system.state]
         return [(name, count) for name, count in sorted(counts, key=lambda it: -it[1])[:2] if count > 2]
 
@@ -211,7 +221,7 @@ class _Search:
             keys = self._ahead.extended(numbers, self._states, dense.size)
         total = len(keys[0])
         spent, row, choice, nexts = dense.steps(self._layout.columns(keys), total, self._pack)
-        yield spent
+        yield spent + NUMBERED * (total + len(row))
         reached = np.arange(total)
         if total > len(numbers):
             fresh = self._states.find(keys) < 0
@@ -242,6 +252,7 @@ class _Search:
             else:
                 found = step
         assert found is not None
+        yield NUMBERED * len(found.row)
         if are_open:
             yield self._open.check_steps(columns, open_at, found, self._split.inputs())
         pieces = [*found.nexts, *(found.open_next[name] for name in self._open.possible)]

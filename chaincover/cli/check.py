@@ -24,6 +24,9 @@ from chaincover.project.load import Request
 from chaincover.report import console
 from chaincover.report.console_check import show_analysis
 
+EFFORT = 0.1
+"""The effort without ``--effort``: a check is to tell what it finds within seconds."""
+
 
 @click.command(name="check")
 @held_request_options
@@ -43,6 +46,8 @@ def command(request: Request, shown: Shown, compare: int, **given: Any) -> int:
     """
     progress = shown.progress()
     controller = read_controller(request, progress)
+    if given["effort"] is None:
+        given["effort"] = EFFORT
     options = settings(Search(**given), controller.project)
     options.check()
     with progress.stage("check"):

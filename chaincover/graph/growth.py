@@ -30,7 +30,7 @@ def grow(board: Board) -> None:
     growth: Growth | None = None
     while board.known.enumerated is None:
         if growth is None or not {*board.known.targets} <= {*growth.graph.goals}:
-            growth = Growth(board.questions, board.options, lambda run: board.see(run, board.judge.first_steps(run)))
+            growth = Growth(board.questions, board.options, board.offer)
         growth.observe(board.known.observed)
         board.say(f"graph: edges of up to {growth.following} steps")
         try:

@@ -22,7 +22,7 @@ ENUMERATING = "auto"
 STATES_PORTION = 10_000_000
 """Operations on single values that are done before the limits are asked."""
 
-STATES_PER_UNIT = 300_000_000
+STATES_PER_UNIT = 100_000_000
 """Operations on single values that are done in about a unit of work."""
 
 
@@ -32,10 +32,12 @@ def enumerate_states(board: Board) -> None:
         return
     board.say("enumerate: reachable states")
     enumeration = enumeration_of(board.known.problem)
-    while not enumeration.done:
-        advance(enumeration, board.limits)
+    try:
+        while not enumeration.done:
+            advance(enumeration, board.limits)
+            board.limits.check()
+    finally:
         board.not_enumerated = enumeration.reason or ""
-        board.limits.check()
     if enumeration.graph is None or not enumeration.graph.states:
         board.say(f"enumerate: {board.not_enumerated}")
         return

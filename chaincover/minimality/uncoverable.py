@@ -49,7 +49,7 @@ def find_tests(board: Board) -> None:
         found = distances.least(SubPath((INIT, name), 0, len(known.enumerated.states)))
         _, run = distances.ask((INIT, name), found.at_least) if found.exact else (None, None)
         if run is not None:
-            board.see(run, board.judge.first_steps(run))
+            board.offer(run)
 
 
 def prove_unreachable(board: Board) -> None:

@@ -38,7 +38,7 @@ def random_runs(board: Board) -> None:
     for run in simulated.runs():
         board.offer(run)
     for run in simulated.tests.values():
-        board.see(run, board.judge.first_steps(run))
+        board.offer(run)
     board.tell(observed={**board.known.observed, **simulated.upper})
 
 

@@ -25,7 +25,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every axis at one tiny size."""
     tiny = {
         "MODELS": ("latch",), "GOALS": (4, 8), "FAMILIES": ("sat latch",), "DEPTHS": (1, 2, 4), "SIZES": (100,),
-        "SHARED": ("latch",), "JOBS": (0,), "ON_PAPER": (1, 2), "GRAPH": 2, "SMALL": 2,
+        "GRAPH": 2, "SMALL": 2,
     }  # fmt: skip
     for name, value in tiny.items():
         monkeypatch.setattr(run, name, value)

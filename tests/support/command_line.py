@@ -105,6 +105,23 @@ def in_process_of_its_own(*arguments: object, cwd: Path | None = None, **variabl
     return Outcome(done.returncode, done.stdout, done.stderr)
 
 
+@contextlib.contextmanager
+def started(*arguments: object, cwd: Path) -> Iterator[subprocess.Popen[str]]:
+    """``python -m chaincover``, going on; it does not outlive the block, whatever fails there."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "chaincover", *map(str, arguments)],
+        cwd=cwd,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
 def write_files(folder: Path, files: dict[str, str | bytes]) -> None:
     """Write ``files``, named by their path in ``folder``."""
     for name, content in files.items():

@@ -111,5 +111,5 @@ def test_a_masked_counter_does_not_keep_a_chain_from_init(tmp_path: Path) -> Non
 @pytest.mark.slow
 def test_an_overflow_that_can_happen_still_counts(tmp_path: Path) -> None:
     write_files(tmp_path, {"c.c": CODE.replace("(calls + 1) & 0xffff", "calls + 1"), "chaincover.toml": PROJECT})
-    found = chaincover("check", ".", "--compare", 0, "--json", cwd=tmp_path).json["liveness"]
+    found = chaincover("check", ".", "--compare", 0, "--effort", 0.01, "--json", cwd=tmp_path).json["liveness"]
     assert (found["live_only_for_validity"], found["compared_with_init"]) == (["calls"], ["calls", "mode"])

@@ -144,7 +144,7 @@ def test_state_that_matters_for_undefined_behaviour_only_is_named(tmp_path: Path
         '[sources]\nfiles = ["c.c"]\n[interface]\nstate = ["*"]\n[[property]]\nid = "a"\ntext = "cover(mode == 1)"\n'
     )
     place = write(tmp_path, OVERFLOW, project.replace('["*"]', '["total", "mode"]'), "c")
-    out = chaincover("check", place, "--compare", "0", "--final", "init").out
+    out = chaincover("check", place, "--compare", "0", "--final", "init", "--effort", "0.02").out
     assert "\nlive at the start of a step, 2 of 2: total, mode\n" in out
     assert "\nof these only for undefined behaviour, 1: total\n" in out
 

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from command_line import MODELS, PROGRESS, chaincover, in_process_of_its_own, write_files
+from command_line import MODELS, PROGRESS, chaincover, in_process_of_its_own, started, write_files
 from small_programs import GOOD, REACH, program
 
 CRUISE = MODELS / "cruise"
@@ -109,17 +109,11 @@ def test_a_chain_avoids_undefined_steps(tmp_path: Path) -> None:
 
 def test_reader_of_stdout_that_goes_away(tmp_path: Path) -> None:
     write_files(tmp_path, {"c.c": GOOD})
-    process = subprocess.Popen(
-        [sys.executable, "-m", "chaincover", "generate", "c.c", *REACH, "--json", "--no-replay"],
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout is not None
-    process.stdout.close()
-    assert process.stderr is not None
-    assert all(PROGRESS.fullmatch(row) for row in process.stderr)
-    process.stderr.close()
-    assert process.wait(60) == 141
+    with started("generate", "c.c", *REACH, "--json", "--no-replay", cwd=tmp_path) as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.stderr is not None
+        assert all(PROGRESS.fullmatch(row) for row in process.stderr)
+        process.stderr.close()
+        assert process.wait(60) == 141
     assert (tmp_path / "chain-out" / "chain.json").exists()

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from command_line import chaincover, write_files
+from command_line import chaincover, started, write_files
 from small_programs import COUNTER, GOOD, REACH, program
 
 
@@ -194,23 +194,18 @@ void compute(_Bool b, t_st *s) { s->n += 2u + b * 2u; }
 def test_interrupted(command: str, tmp_path: Path) -> None:
     """A search that would go on for long is interrupted as soon as it tells of its progress."""
     write_files(tmp_path, {"c.c": DEEP})
-    process = subprocess.Popen(
-        [sys.executable, "-m", "chaincover", command, "c.c", *goals("x: cover(n == 1)"), "-K", "100000", "-v"],
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stderr is not None
-    seen = ""
-    while "K = 3" not in seen:
-        row = process.stderr.readline()
-        assert row, f"it ended by itself: {seen}"
-        seen += row
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
-    assert process.returncode == 130, (out, err)
-    assert "Traceback" not in out + err
+    given = ("-K", "100000", "--engine", "sat", "-v")
+    with started(command, "c.c", *goals("x: cover(n == 1)"), *given, cwd=tmp_path) as process:
+        assert process.stderr is not None
+        seen = ""
+        while "K = 3" not in seen:
+            row = process.stderr.readline()
+            assert row, f"it ended by itself: {seen}"
+            seen += row
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        assert process.returncode == 130, (out, err)
+        assert "Traceback" not in out + err
     if command == "graph":
         assert json.loads(out)["k"] >= 3
         return

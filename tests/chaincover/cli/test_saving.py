@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import MODELS, chaincover, write_files
+from command_line import MODELS, chaincover, started, write_files
 from small_programs import GOOD, REACH
 
 from chaincover import pipeline
@@ -48,21 +48,15 @@ def document(folder: Path) -> dict[str, Any]:
 def test_a_signal_leaves_the_best_chain_so_far(number: int, code: int, tmp_path: Path) -> None:
     """The file is there before the signal, as the result of a run that is not finished, and after it."""
     write_files(tmp_path, {"c.c": DEEP})
-    process = subprocess.Popen(
-        [sys.executable, "-m", "chaincover", "generate", "c.c", *GOALS, "--engine", "sat", "--effort", "none"],
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stderr is not None
-    told = next((row for row in process.stderr if "1 of 2 goals" in row), None)
-    assert told is not None
-    second = next(iter(process.stderr))  # told after the first chain was written
-    early = document(tmp_path / "chain-out")
-    assert (early["finished"], early["stopped_by"], early["chain"]["order"]) == (False, "", ["y"]), second
-    process.send_signal(number)
-    out, err = process.communicate(timeout=60)
+    with started("generate", "c.c", *GOALS, "--engine", "sat", "--effort", "none", cwd=tmp_path) as process:
+        assert process.stderr is not None
+        told = next((row for row in process.stderr if "1 of 2 goals" in row), None)
+        assert told is not None
+        second = next(iter(process.stderr))  # told after the first chain was written
+        early = document(tmp_path / "chain-out")
+        assert (early["finished"], early["stopped_by"], early["chain"]["order"]) == (False, "", ["y"]), second
+        process.send_signal(number)
+        out, err = process.communicate(timeout=60)
     assert process.returncode == code, (out, err)
     assert "Traceback" not in out + err
     late = document(tmp_path / "chain-out")
