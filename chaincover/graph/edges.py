@@ -83,7 +83,7 @@ def _occurrences(names: Sequence[str], covered: Mapping[str, Sequence[int]]) -> 
     return here, counts[here], np.fromiter(chain.from_iterable(steps), np.int64)
 
 
-Told = Callable[[Run], None]
+Told = Callable[[Run], object]
 """Is told a run."""
 
 Ask = Callable[[float | None, int | None], Answer]

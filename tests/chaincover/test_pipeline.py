@@ -306,12 +306,9 @@ def test_the_search_over_whole_chains_finds_what_no_lengthening_of_one_order_can
         kept = ("grow graph", "get chain", "other orders")
         patch.setattr(pipeline, "STAGES", tuple(s for s in pipeline.STAGES if s.name in kept))
         one_order = generate(problem, Options(bound=4, engine="sat", repair="none"))
-    assert one_order.chain is None
-    assert set(statuses(one_order).values()) <= {"not-within-bound", "unreachable"}
-    assert any(
-        "but no inputs with K = 2 join g1 -> g2 -> final; reachable: " in verdict.detail
-        for verdict in one_order.verdicts
-    )
+    left_out = [verdict for verdict in one_order.verdicts if verdict.status != "covered"]
+    assert {verdict.status for verdict in left_out} == {"excluded"}
+    assert all("but no inputs with K = 2 join g1 -> g2 -> final; reachable: " in v.detail for v in left_out)
     result = generate(problem, Options(bound=4, engine="sat"))
     assert result.chain is not None
     assert result.bounds.minimal
