@@ -16,6 +16,8 @@ from chaincover.weights import ReachGraph
 TIME_LIMIT = "time limit"
 INTERRUPT = "interrupt"
 TERMINATED = "terminated"
+CALLED_OFF = {INTERRUPT: 130, TERMINATED: 143}
+"""What ended a run by a signal, with the exit code of the command."""
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,9 @@ from bmc.system.transition import StateVariable, TransitionSystem, Valuation
 
 SEED = 1
 
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+"""Signals that wait until the solver has returned."""
+
 
 @dataclass(frozen=True)
 class Template:
@@ -134,41 +137,42 @@ class BitwuzlaSession(UnrollingSession[Template, Any]):
 
 
 class _Stop:
-    """Tells bitwuzla when to stop: time is over, the work is done, or Ctrl-C was pressed.
+    """Tells bitwuzla when to stop: time is over, the work is done, or the process was interrupted or terminated.
 
-    It is asked from within the solver, which no exception may pass through; so an interrupt waits until it returned.
+    It is asked from within the solver, which no exception may pass through; so a signal waits until it returned.
     ``looks`` tells how often it was asked during the last query.
     """
 
     def __init__(self) -> None:
         self.asked = False
         self.looks = 0
-        self._interrupted = False
+        self._signals: list[int] = []
         self._end: float | None = None
         self._most: int | None = None
 
     def __call__(self) -> bool:
         self.looks += 1
         over = self._end is not None and time.monotonic() >= self._end
-        self.asked = self._interrupted or over or (self._most is not None and self.looks > self._most)
+        self.asked = bool(self._signals) or over or (self._most is not None and self.looks > self._most)
         return self.asked
 
     @contextmanager
     def within(self, seconds: float | None, looks: int | None) -> Iterator[None]:
-        """Around one query; KeyboardInterrupt after it where one came."""
+        """Around one query; a signal that came meanwhile is handled after it."""
         self._end = None if seconds is None else time.monotonic() + seconds
-        self._most, self.looks, self.asked, self._interrupted = looks, 0, False, False
+        self._most, self.looks, self.asked, self._signals = looks, 0, False, []
         main = threading.current_thread() is threading.main_thread()
-        before = signal.getsignal(signal.SIGINT) if main else None
-        if callable(before):
-            signal.signal(signal.SIGINT, lambda *_: setattr(self, "_interrupted", True))
+        handlers = {number: signal.getsignal(number) for number in SIGNALS} if main else {}
+        delayed = {number: handler for number, handler in handlers.items() if callable(handler)}
+        for number in delayed:
+            signal.signal(number, lambda number, frame: self._signals.append(number))
         try:
             yield
         finally:
-            if callable(before):
-                signal.signal(signal.SIGINT, before)
-        if self._interrupted:
-            raise KeyboardInterrupt
+            for number, handler in delayed.items():
+                signal.signal(number, handler)
+        for came in self._signals:
+            delayed[signal.Signals(came)](came, None)
 
 
 class _Terms:

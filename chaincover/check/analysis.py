@@ -34,11 +34,11 @@ from chaincover.project.load import Controller
 from chaincover.project.values import show_ranges
 from chaincover.questions import Questions
 from chaincover.reductions.slicing import sliced
+from chaincover.result import CALLED_OFF, INTERRUPT
 from properties.goal import Goal
 
 SIMULATED_STEPS = 2000
 """Random steps on which invariants are tried before they are believed."""
-INTERRUPTED = 130
 
 Progress = Callable[[str], None]
 
@@ -48,7 +48,8 @@ class Analysis:
     """The findings of ``check``; ``found`` are invariants that nobody stated.
 
     ``comparison`` with the original as ``compiler`` made it is None where ``not_compared`` says why, and if
-    interrupted. ``interrupted``: from the keyboard; what was not found out until then is undecided.
+    interrupted. ``interrupted``: ``interrupt`` (from the keyboard), ``terminated`` or ''; what was not found out until
+    then is undecided.
     """
 
     unsatisfiable: tuple[Goal, ...]
@@ -62,16 +63,16 @@ class Analysis:
     comparison: Comparison | None
     compiler: str
     not_compared: str = ""
-    interrupted: bool = False
+    interrupted: str = ""
 
     @property
     def exit_code(self) -> int:
         """1 if model and original differ, 5 if undecided, or if no step could be compared.
 
-        4 if a goal or the final condition is impossible, else 0; 130 if interrupted.
+        4 if a goal or the final condition is impossible, else 0; 130 if interrupted, 143 if terminated.
         """
         if self.interrupted:
-            return INTERRUPTED
+            return CALLED_OFF[self.interrupted]
         if self.comparison is not None and self.comparison.differences:
             return 1
         if self.undecided or (self.comparison is not None and not self.comparison.steps):
@@ -124,7 +125,7 @@ def as_data(controller: Controller, found: Analysis) -> dict[str, Any]:
             "stopped": compared.stopped,
         },
         "not_compared": found.not_compared or None,
-        "interrupted": found.interrupted,
+        "interrupted": found.interrupted or None,
         "exit_code": found.exit_code,
     }
 
@@ -170,7 +171,7 @@ def analyse(
     comparison: Comparison | None = None
     facts: GoalFacts | None = None
     invariants: tuple[FoundInvariant, ...] = ()
-    compiler, not_compared, final_open, interrupted = "", "", False, False
+    compiler, not_compared, final_open, interrupted = "", "", False, ""
     try:
         goals.run(limits.share(0.2), progress)
         final_open = controller.final is not None and _impossible(part, controller.final, engine, limits.share(0.2))
@@ -183,8 +184,8 @@ def analyse(
         facts = find_facts(Questions(problem, engine, limits.share(0.7)), graph, not_enumerated)
         progress("check: invariants")
         invariants = find_invariants(system, part, controller.goals, graph, engine, limits.share(1.0))
-    except KeyboardInterrupt:
-        interrupted = True
+    except KeyboardInterrupt as error:
+        interrupted = str(error) or INTERRUPT
     if facts is None:
         facts = find_facts(Questions(problem, engine, Limits(0.0)), None)
     return Analysis(

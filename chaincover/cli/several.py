@@ -22,7 +22,7 @@ from chaincover.project.load import Controller
 from chaincover.replay.original import Replay
 from chaincover.report import console
 from chaincover.report import documents as results
-from chaincover.result import ChainResult
+from chaincover.result import CALLED_OFF, ChainResult
 from chaincover.verdicts import infeasible
 
 Replays = Sequence[Replay | None]
@@ -173,8 +173,8 @@ def _proof(found: SeveralChains, held: str) -> str:
 
 def _exit_code(controller: Controller, found: SeveralChains, played: Replays) -> int:
     """The gravest: called off, a finding, a goal left open, goals not covered (but for generated unreachable ones)."""
-    if found.stopped_by in results.CALLED_OFF:
-        return results.CALLED_OFF[found.stopped_by]
+    if found.stopped_by in CALLED_OFF:
+        return CALLED_OFF[found.stopped_by]
     runs = zip(found.results, played, strict=True)
     codes = [results.exit_code(_part(controller, result), result, own) for result, own in runs]
     if 1 in codes:

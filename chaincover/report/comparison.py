@@ -23,8 +23,8 @@ from chaincover.problem import Problem
 from chaincover.questions import Questions
 from chaincover.reductions.slicing import sliced_problem
 from chaincover.replay.judge import Judge
-from chaincover.report.documents import CALLED_OFF, GOALS_NOT_COVERED, LIMIT
-from chaincover.result import INTERRUPT, TIME_LIMIT
+from chaincover.report.documents import GOALS_NOT_COVERED, LIMIT
+from chaincover.result import CALLED_OFF, INTERRUPT, TIME_LIMIT
 from chaincover.weights import INIT, Edge, ReachGraph, exists_path, transitive_closure
 
 NAMES = ("exact", "cpsat", "asp-usc", "asp-bb", "tsp", "local")

@@ -34,7 +34,7 @@ from chaincover.options import Options
 from chaincover.project.load import Controller
 from chaincover.project.values import show_ranges, show_value
 from chaincover.reductions.final_latches import ADVICE
-from chaincover.report.console import say
+from chaincover.report.console import ended_by, say
 from chaincover.verdicts import listed, next_step
 
 
@@ -72,7 +72,7 @@ def show_analysis(out: Console, controller: Controller, analysis: Analysis) -> N
         say(out, f"note: {note}")
     _show_comparison(out, controller, analysis)
     if analysis.interrupted:
-        say(out, "interrupted: what is not told was not looked at", "bold red")
+        say(out, f"{ended_by(analysis.interrupted).lower()}: what is not told was not looked at", "bold red")
 
 
 def joined(notes: Sequence[str]) -> list[str]:

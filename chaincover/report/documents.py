@@ -24,13 +24,13 @@ from chaincover.project.load import Controller
 from chaincover.project.values import show_ranges, shown
 from chaincover.reductions.goals import distinct
 from chaincover.replay.original import Replay
-from chaincover.result import INTERRUPT, TERMINATED, ChainResult
+from chaincover.result import CALLED_OFF, ChainResult
 from chaincover.verdicts import infeasible
 from chaincover.weights import ReachGraph, exists_path, transitive_closure
 
 RUN_SCHEMA = "chaincover/run/2"
 
-LIMIT, GOALS_NOT_COVERED, CALLED_OFF = 5, 4, {INTERRUPT: 130, TERMINATED: 143}
+LIMIT, GOALS_NOT_COVERED = 5, 4
 """Exit codes: a limit left something open, goals are not covered, and what ended the run from outside."""
 
 _LIBRARIES = (

@@ -64,6 +64,16 @@ def test_what_the_time_does_not_suffice_for_is_undecided_and_never_impossible(tm
     assert "none possible" not in shown
 
 
+def test_sigterm_leaves_what_is_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def terminated(*given: object) -> None:
+        raise KeyboardInterrupt("terminated")
+
+    monkeypatch.setattr(UndefinedBehaviourSearch, "run", terminated)
+    outcome = chaincover("check", folder(tmp_path, "s->m++;", GOAL), "--compare", "0", CHAINCOVER_NO_CC="1")
+    assert outcome.code == 143
+    assert "terminated: what is not told was not looked at" in outcome.out
+
+
 @pytest.mark.parametrize("stage", [UndefinedBehaviourSearch, VacuitySearch])
 def test_an_interrupt_leaves_what_is_known(tmp_path: Path, stage: type, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*given: object) -> None:
@@ -73,7 +83,7 @@ def test_an_interrupt_leaves_what_is_known(tmp_path: Path, stage: type, monkeypa
     place = folder(tmp_path, "if (i->b) s->n = 1 / s->m; s->m++;", GOAL)
     outcome = chaincover("check", place, "--compare", "0", "--json", CHAINCOVER_NO_CC="1")
     assert outcome.code == 130
-    assert outcome.json["interrupted"]
+    assert outcome.json["interrupted"] == "interrupt"
     assert [one["undecided"] for one in outcome.json["undefined_behaviour"]] == [True, True]
     assert outcome.json["undecided"] == (["up"] if stage is VacuitySearch else [])
     shown = chaincover("check", place, "--compare", "0", CHAINCOVER_NO_CC="1")
@@ -154,7 +164,7 @@ def test_the_limits_hold_for_the_invariants_too(tmp_path: Path, monkeypatch: pyt
 
     monkeypatch.setattr(options, "Limits", Noted)
     given = ("--query-limit", "3", "--effort", "0.5", "--bound", "0")
-    assert chaincover("generate", MODELS / "cruise", *given, "-q", "-o", tmp_path).code == 0
+    assert chaincover("generate", MODELS / "cruise", *given, "-q", "-o", tmp_path).code == 4
     assert made == [(None, 3.0, 0.5)]
 
 
