@@ -59,6 +59,10 @@ class Certificate:
     over the names of state variables, what they are, but for those that the program states and for the number of
     reachable states.
 
+    ``normal_form`` says in SMT-LIB, over the names of state variables, what some of them are in the normal form of a
+    state: all of the above speaks of states in their normal form, to which each step leads. In a state and in its
+    normal form the same inputs are allowed, lead to states of one normal form, and goals and end look alike.
+
     ``unreachable``: goals that no run covers. ``no_way_to_end``: goals that no run covers which ends in the end
     condition. ``conflicts``: sets of goals that no such run covers together. ``most``: how many one run covers at most.
     These speak of runs of any length. Without a chain ``goals`` are those that one was sought for, or none where
@@ -76,6 +80,7 @@ class Certificate:
     exhausted: int
     lower: int
     formulas: Mapping[str, str] = field(default_factory=dict)
+    normal_form: Mapping[str, str] = field(default_factory=dict)
     unreachable: tuple[str, ...] = ()
     no_way_to_end: tuple[str, ...] = ()
     conflicts: tuple[tuple[str, ...], ...] = ()
@@ -101,6 +106,7 @@ def as_data(certificate: Certificate) -> dict[str, Any]:
         "exhausted": certificate.exhausted,
         "lower": certificate.lower,
         "formulas": dict(certificate.formulas),
+        "normal_form": dict(certificate.normal_form),
         "unreachable": list(certificate.unreachable),
         "no_way_to_end": list(certificate.no_way_to_end),
         "conflicts": [list(names) for names in certificate.conflicts],
@@ -126,6 +132,7 @@ def from_data(data: Mapping[str, Any]) -> Certificate:
         exhausted=int(data["exhausted"]),
         lower=int(data["lower"]),
         formulas={str(name): str(text) for name, text in data.get("formulas", {}).items()},
+        normal_form={str(name): str(text) for name, text in data.get("normal_form", {}).items()},
         unreachable=tuple(str(name) for name in data.get("unreachable", ())),
         no_way_to_end=tuple(str(name) for name in data.get("no_way_to_end", ())),
         conflicts=tuple(tuple(str(name) for name in names) for names in data.get("conflicts", ())),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from pysmt.fnode import FNode
 from pysmt.shortcuts import Symbol, get_env
@@ -46,6 +46,11 @@ def shift(formula: FNode, steps: int) -> FNode:
 def unplaced(formulas: Sequence[FNode]) -> list[FNode]:
     """Formulas over framed symbols, each of one step, as they read over plain symbols."""
     return _renamed(formulas, plain)
+
+
+def with_terms(formulas: Sequence[FNode], terms: Mapping[FNode, FNode]) -> list[FNode]:
+    """``formulas`` with ``terms`` of the same types in place of symbols; what they share is replaced once."""
+    return _renamed(formulas, lambda symbol: terms.get(symbol, symbol))
 
 
 def _moved(symbol: FNode, steps: int) -> FNode:

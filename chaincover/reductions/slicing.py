@@ -1,18 +1,22 @@
-"""The part of a system that a search for chains needs, and the way back to the whole."""
+"""The part of a system that a search for chains needs, its states in a normal form, and the way back to the whole."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain as joined
 
 from pysmt.fnode import FNode
 
 from bmc.analysis.slice import slice_system, spare_inputs, without_impossible
-from bmc.formulas.unroll import plain
+from bmc.errors import LimitReached
+from bmc.formulas.unroll import at, plain
+from bmc.invariants.induction import Prover
+from bmc.invariants.normal_form import in_normal_form, normal_form
 from bmc.system.run import Run
 from bmc.system.simulation import Simulator
 from bmc.system.transition import TransitionSystem, symbols_of
+from chaincover.certificate import formula_text
 from chaincover.problem import Problem
 from chaincover.reductions.final_latches import explained, lost_values
 from chaincover.reductions.reduction import Reduction
@@ -64,16 +68,48 @@ def sliced_problem(problem: Problem) -> Reduction:
         chain = result.chain
         if chain is not None:
             chain = on_whole(replace(chain, run=whole_run(chain.run)), problem)
-        simulator = Simulator(problem.system)
-        tests = {}
-        for name, run in result.tests.items():
-            whole = whole_run(run)
-            opened = {
-                v.name: run.states[0][v.name]
-                for v in problem.system.state
-                if v.init is None and v.name in run.states[0]
-            }
-            tests[name] = simulator.run(simulator.initial(opened), whole.inputs)
+        tests = _simulated({name: whole_run(run) for name, run in result.tests.items()}, problem.system)
         return replace(result, verdicts=verdicts, chain=chain, tests=tests)
 
     return Reduction(replace(problem, system=small), restore)
+
+
+def _simulated(runs: Mapping[str, Run], system: TransitionSystem) -> dict[str, Run]:
+    """``runs`` with all variables of ``system``; only open start values are taken from their states."""
+    simulator, found = Simulator(system), {}
+    opened = [var.name for var in system.state if var.init is None]
+    for name, run in runs.items():
+        start = {known: run.states[0][known] for known in opened if known in run.states[0]}
+        found[name] = simulator.run(simulator.initial(start), run.inputs)
+    return found
+
+
+def normal_states(prover: Prover) -> Callable[[Problem], Reduction]:
+    """The reduction to states in a normal form, where ``prover`` proves one: what nothing can tell apart is one state.
+
+    A chain has the same inputs there. It is simulated and judged again on the states as they are.
+    """
+
+    def reduce(problem: Problem) -> Reduction:
+        judged = [goal.consequent for goal in problem.goals if goal.consequent is not None]
+        ends = [] if problem.final is None else [at(problem.final, 0)]
+        seen = [*(goal.antecedent for goal in problem.goals), *judged, *ends]
+        try:
+            terms = normal_form(problem.system, seen, prover)
+        except LimitReached:
+            terms = {}
+        if not terms:
+            return Reduction(problem, lambda result: result)
+        small = in_normal_form(problem.system, terms)
+        cut = sliced(small, problem.goals, problem.final)
+        told = {name: formula_text(term) for name, term in terms.items()}
+
+        def restore(result: ChainResult) -> ChainResult:
+            chain = None if result.chain is None else on_whole(result.chain, problem)
+            proof = None if result.certificate is None else replace(result.certificate, normal_form=told)
+            tests = _simulated(result.tests, problem.system)
+            return replace(result, chain=chain, tests=tests, certificate=proof)
+
+        return Reduction(replace(problem, system=cut if cut.inputs == small.inputs else small), restore)
+
+    return reduce

@@ -79,7 +79,7 @@ def assumed(setting: Setting, proof: Certificate | None, listed: Listed | None, 
             given = name in proof.formulas and not name.startswith(
                 CONSTANTS
             )  # what it is used for is less than it says
-            formula = _formula(proof.formulas[name], known) if given else _stated(name, known)
+            formula = formula_of(proof.formulas[name], known) if given else _stated(name, known)
             if formula is None:
                 verdicts[name] = WRONG, "the program states no such invariant"
             else:
@@ -103,7 +103,7 @@ def _line(verdicts: dict[str, tuple[str, str]]) -> Line:
 # what is claimed, as formulas
 
 
-def _formula(text: str, variables: Mapping[str, StateVariable]) -> FNode | None:
+def formula_of(text: str, variables: Mapping[str, StateVariable]) -> FNode | None:
     """The formula of an SMT-LIB text over ``variables``; None if it is none."""
     declared = "".join(f"(declare-fun {_quoted(v.name)} () {_sort(v)})" for v in variables.values())
     try:

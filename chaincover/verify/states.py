@@ -5,7 +5,7 @@ States are found in layers, whole arrays of steps at a time; where only few wait
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -16,6 +16,7 @@ import numpy as np
 from pysmt.fnode import FNode
 
 from bmc.errors import CheckDisagreed, InputRefused, LimitReached
+from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import plain
 from bmc.native.original import CompiledOriginal, NoCompiler, compiled
 from bmc.system.hold import PHASE, PREFIX, released
@@ -318,8 +319,12 @@ class Confirmation:
         return f"{self.why or f'all {steps} steps'} run on {self.on}"
 
 
-def confirm(table: Table, native: NativeInterface, clock: Clock) -> Confirmation:
+def confirm(
+    table: Table, native: NativeInterface, clock: Clock, forms: Mapping[FNode, FNode] | None = None
+) -> Confirmation:
     """Run the steps of ``table`` on the compiled original: all of them, or as many as the limit allows, evenly spread.
+
+    ``forms`` say how the original's states get into the normal form that the table's are in.
 
     If none of all differs the table is the original's own: it holds the state after init and is closed under all
     allowed steps.
@@ -333,7 +338,7 @@ def confirm(table: Table, native: NativeInterface, clock: Clock) -> Confirmation
         return Confirmation(MODEL, "no effort was left")
     try:
         with compiled(native) as original:
-            differences = tuple(_differences(table, chosen, original, clock))
+            differences = tuple(_differences(table, chosen, original, clock, _Normal(forms or {})))
             return Confirmation(original.compiler, why, differences)
     except NoCompiler:
         return Confirmation(MODEL, "no C compiler was found")
@@ -343,12 +348,30 @@ def confirm(table: Table, native: NativeInterface, clock: Clock) -> Confirmation
         return Confirmation("the compiled original", differences=(error.message,))
 
 
-def _differences(table: Table, moves: Column, original: CompiledOriginal, clock: Clock) -> Iterator[str]:
+class _Normal:
+    """Brings states that the compiled original tells into their normal form."""
+
+    def __init__(self, forms: Mapping[FNode, FNode]) -> None:
+        self._forms = {
+            symbol.symbol_name(): (compile_formulas([form]), {s.symbol_name() for s in symbols_of(form)})
+            for symbol, form in forms.items()
+        }
+
+    def __call__(self, state: Valuation) -> Valuation:
+        """The state without those variables of which the original does not tell enough."""
+        found = {name: value for name, value in state.items() if name not in self._forms}
+        fitting = {name: form for name, (form, read) in self._forms.items() if read <= state.keys()}
+        return {**found, **{name: form(state)[0] for name, form in fitting.items()}}
+
+
+def _differences(
+    table: Table, moves: Column, original: CompiledOriginal, clock: Clock, normal: _Normal
+) -> Iterator[str]:
     left = clock.left
     seconds = 600.0 if left is None else left
     begin = table.state(table.starts[0])
     fixed = [var for var in table.variables if var.init is not None]
-    for name, theirs, ours in _unequal(fixed, original.run([], None, seconds)[0], begin):
+    for name, theirs, ours in _unequal(fixed, normal(original.run([], None, seconds)[0]), begin):
         yield f"after init '{name}' is {theirs} in the compiled original, {ours} in the model"
     states = [dict(zip(table.columns, row, strict=True)) for row in _rows(table.columns, table.size)]
     choices = [
@@ -357,7 +380,7 @@ def _differences(table: Table, moves: Column, original: CompiledOriginal, clock:
     work = [(states[table.source[m]], choices[table.choice[m]]) for m in moves.tolist()]
     results = original.steps(work, seconds) if work else []
     for move, (state, inputs), after in zip(moves.tolist(), work, results, strict=True):
-        for name, theirs, ours in _unequal(table.variables, after, states[table.target[move]]):
+        for name, theirs, ours in _unequal(table.variables, normal(after), states[table.target[move]]):
             said = f"from {told(table.variables, state)} under {inputs}"
             yield f"{said} '{name}' becomes {theirs} in the compiled original, {ours} in the model"
 

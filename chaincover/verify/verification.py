@@ -19,6 +19,7 @@ from chaincover.verify.explicit import ExplicitFacts
 from chaincover.verify.facts import Prover, lengths
 from chaincover.verify.invariants import Assumed, Listed, assumed
 from chaincover.verify.limits import Clock, Limits
+from chaincover.verify.normal_form import Terms, normal_setting
 from chaincover.verify.orders import order_bound
 from chaincover.verify.report import HOLDS, NOTE, OPEN, UNCLAIMED, WRONG, Line, Verification, told_inputs
 from chaincover.verify.search import Outcome, search
@@ -61,11 +62,13 @@ def verify(
     proof, chain = document.certificate, document.chain
     done(claims.sources(controller, document))
     done(claims.properties(controller, document))
-    credited = replace(checks.setting, overlap=document.settings.overlap)
+    credited = replace(checks.whole, overlap=document.settings.overlap)
     if chain is not None:
         stimulus = claims.stimulus_of(controller, document)
         done(claims.chain(controller, document, stimulus, credited))
         done(claims.open_starts(credited, stimulus, chain.relies_on_starts, checks.clock))
+    if proof is not None and proof.normal_form:
+        done(checks.normal[2])
     listener.progress("states: all that can be reached")
     if proof is not None and set(proof.goals) <= set(checks.setting.names):
         for line in checks.proof_lines(proof):
@@ -88,9 +91,19 @@ class Checks:
     clock: Clock
     listener: Listener
 
-    @cached_property
+    @property
     def setting(self) -> Setting:
-        """What the certificate speaks about."""
+        """What the certificate speaks about: runs of states in its normal form."""
+        return self.normal[0]
+
+    @cached_property
+    def normal(self) -> tuple[Setting, Terms, Line]:
+        """The setting on states in the certificate's normal form, how they get there, and what was proved of it."""
+        return normal_setting(self.whole, self.document.certificate, self.clock)
+
+    @cached_property
+    def whole(self) -> Setting:
+        """The setting on states as they are."""
         proof = self.document.certificate
         overlap = self.document.settings.overlap if proof is None else proof.overlap
         controller = self.controller
@@ -99,7 +112,7 @@ class Checks:
     @cached_property
     def watch(self) -> Watch | None:
         """All goals along all steps between reachable states; None where there are too many."""
-        proof, system = self.document.certificate, self.controller.system
+        proof, system = self.document.certificate, self.setting.system
         names = () if proof is None else proof.invariants
         used = [at(c.formula, 0) for c in system.invariants if c.name in names]
         table = tabulate(system, [*self.setting.formulas, *used], self.clock)
@@ -111,7 +124,7 @@ class Checks:
         if self.watch is None:
             return Confirmation(MODEL)
         self.listener.progress(f"states: {self.watch.table.steps} steps on the compiled original")
-        return confirm(self.watch.table, self.controller.native, self.clock)
+        return confirm(self.watch.table, self.controller.native, self.clock, self.normal[1])
 
     @cached_property
     def known(self) -> tuple[Assumed, Line]:
