@@ -60,7 +60,7 @@ def normal_form(system: TransitionSystem, seen: Sequence[FNode], prover: Prover)
     """
     if system.hold > 1 or has_arithmetic([system.input_constraint, system.defined, *(v.next for v in system.state)]):
         return {}
-    system = replace(system, invariants=(), asserts=(), suspects=(), assumptions=())
+    system = replace(system, invariants=(), asserts=(), undefined_behaviour=(), assumptions=())
     shifts = dict(_shifts(system))
     if shifts and not _proved(system, shifts, seen, prover):
         shifts = {}
@@ -85,7 +85,7 @@ def in_normal_form(system: TransitionSystem, terms: Terms) -> TransitionSystem:
             begin = form.substitute(inits).simplify()
             var = replace(var, init=begin if begin.is_constant() else None, next=following)
         state.append(var)
-    return replace(system, state=tuple(state), invariants=(), asserts=(), suspects=(), assumptions=())
+    return replace(system, state=tuple(state), invariants=(), asserts=(), undefined_behaviour=(), assumptions=())
 
 
 def _told(system: TransitionSystem, terms: Terms) -> bool:
