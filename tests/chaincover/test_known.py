@@ -8,7 +8,7 @@ from machines import fork
 
 from bmc.errors import CheckDisagreed
 from chaincover.chain import NO_WAY_TO_FINAL, UNREACHABLE
-from chaincover.known import Board, Known, Proof, Reason, stuck
+from chaincover.known import Board, Known, Proof, Reason
 from chaincover.options import Options
 
 LEFT, RIGHT = 0, 1
@@ -140,7 +140,7 @@ def test_a_bound_on_all_goals_says_nothing_of_fewer() -> None:
     board = begun()
     board.prove(order_bound=5)
     assert offered(board, *NEAR)
-    board.rule_out(stuck(["far"], "so it is"))
+    board.rule_out({"far": Reason(NO_WAY_TO_FINAL, "so it is")})
     assert (board.known.targets, board.known.lower, board.known.length) == (("near",), 0, 2)
     board.prove(order_bound=2)
     assert board.known.settled
@@ -184,7 +184,7 @@ def test_a_represented_goal_comes_back_when_the_other_one_is_lost() -> None:
     assert board.known.targets == before.problem.names == ("far",)
     assert board.questions is before, "sessions stay as long as the goals do"
     board.prove(order_bound=3)
-    board.rule_out(stuck(["far"], "so it is"))
+    board.rule_out({"far": Reason(NO_WAY_TO_FINAL, "so it is")})
     assert board.known.targets == board.questions.problem.names == ("near",)
     assert board.known.lower == 0, "the bound was on chains through the other goal"
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 from cruise import INIT, INPUTS, OFF, ON, PROPERTIES, cruise, enable, prop, transitions
+from enumeration import reachable_states
 from listeners import Told
 from pysmt.fnode import FNode
 from pysmt.shortcuts import And, Not
 
-from bmc.explicit.enumeration import reachable_states
 from bmc.system.simulation import Simulator
 from chaincover import pipeline
 from chaincover.chain import Hit

@@ -9,7 +9,8 @@ from boards import board_of, run_by
 from machines import fork
 
 from bmc.errors import LimitReached, MemoryLimitReached
-from chaincover.known import Board, stuck
+from chaincover.chain import NO_WAY_TO_FINAL
+from chaincover.known import Board, Reason
 from chaincover.limits import Limits
 from chaincover.stages import FIRST_TURN, LONGEST_TURN, Stage, pause, take_turns, wait_for
 
@@ -105,7 +106,7 @@ def test_a_stage_for_the_targets_begins_anew_when_these_are_others(for_targets: 
         wait_for(board, lambda known: known.chain is not None)
 
     def ruling_out(board: Board) -> None:
-        board.rule_out(stuck(["far"], "so it is"))
+        board.rule_out({"far": Reason(NO_WAY_TO_FINAL, "so it is")})
 
     take_turns(
         [Stage("a", for_goals, for_targets=for_targets), Stage("b", ruling_out, for_targets=False)], small_board()
@@ -122,7 +123,7 @@ def test_a_stage_that_has_ended_begins_anew_for_other_targets() -> None:
     def ruling_out(board: Board) -> None:
         board.limits.spend(1)
         board.limits.check()
-        board.rule_out(stuck(["far"], "so it is"))
+        board.rule_out({"far": Reason(NO_WAY_TO_FINAL, "so it is")})
 
     take_turns([Stage("a", ended), Stage("b", ruling_out, for_targets=False)], small_board())
     assert log == ["far near", "near"]

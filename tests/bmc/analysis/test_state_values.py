@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from command_line import chaincover, write_files
+from enumeration import reachable_states
 from explicit import Explicit
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,7 +21,6 @@ from stated_facts import stated
 from bmc.analysis.state_values import every_step, state_values, values_of
 from bmc.engines import choose
 from bmc.errors import LimitReached
-from bmc.explicit.enumeration import reachable_states
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at
 from bmc.formulas.value_sets import BOTH, NEVER, Ranges, contains, whole

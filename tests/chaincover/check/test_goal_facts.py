@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from command_line import MODELS, chaincover, write_files
 from cruise import DIS, INIT, OFF, ON, PROPERTIES, at_speed, brake, button, cruise, enable, gas, prop, speed
+from enumeration import enumerated
 from pysmt.fnode import FNode
 from pysmt.shortcuts import And, Not
 from small_programs import program, project
@@ -17,7 +18,6 @@ from small_programs import program, project
 from bmc.engines.cost import Cost
 from bmc.engines.protocol import Alternative, Answer, Status
 from bmc.engines.z3 import Z3Engine
-from bmc.explicit.enumeration import enumerated
 from bmc.formulas.unroll import at, framed, shift
 from bmc.system.run import Run
 from bmc.system.transition import TransitionSystem, conjunction

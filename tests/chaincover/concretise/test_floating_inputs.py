@@ -6,6 +6,7 @@ import io
 import random
 
 import pytest
+from enumeration import enumerated, reachable_states
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pysmt.fnode import FNode
@@ -13,7 +14,6 @@ from pysmt.shortcuts import BV, BVUGE, BVULE, TRUE, And, Ite, Not, Or
 from rich.console import Console
 
 from bmc.c.controller.ranges import membership
-from bmc.explicit.enumeration import enumerated, reachable_states
 from bmc.floats.compare import equal, is_nan, less
 from bmc.floats.format import FLOAT32, FLOAT64, FORMATS, Format, pattern
 from bmc.floats.ranges import between, every, values_in

@@ -10,13 +10,13 @@ import pytest
 from chain_checks import check_run, disjoint
 from command_line import MODEL_NAMES, MODELS, fresh_names
 from enumerated import exhaust, least_run
+from enumeration import enumerated, reachable_states
 from explicit import Explicit, least_apart
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, FALSE, TRUE, And, Equals, Iff, Implies, Ite, Not, Or
 from random_systems import RandomCase, random_case
 
 from bmc.errors import LimitReached
-from bmc.explicit.enumeration import enumerated, reachable_states
 from bmc.formulas.unroll import framed
 from bmc.system.run import Run
 from bmc.system.simulation import Simulator

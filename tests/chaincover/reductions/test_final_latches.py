@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from command_line import chaincover, write_files
 from drawn_seeds import seeds
+from enumeration import enumerated
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, And, Ite, Not
 from random_systems import random_case
 
-from bmc.explicit.enumeration import enumerated
 from bmc.formulas.unroll import at
 from bmc.system.transition import BOOLEAN, InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover.chain import COVERED, NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNDECIDED, Verdict
