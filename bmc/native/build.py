@@ -110,11 +110,11 @@ class Builder:
 
     def __init__(self, compiler: list[str], interface: NativeInterface, folder: Path) -> None:
         self.compiler = compiler
-        self.interface = interface
+        self.interface, self.compilation = interface, interface.compilation
         self.folder = folder
         self.clang = "clang" in self.version()
         self.flags = [*FLAGS, "-femit-all-decls"] if self.clang else FLAGS  # gcc -O0 keeps unused functions anyway
-        self.zero_sums = {} if self.clang else {each.source: each for each in interface.zero_sums}
+        self.zero_sums = {} if self.clang else {each.source: each for each in interface.compilation.zero_sums}
 
     def version(self) -> str:
         """The first line of ``--version``, or the command where there is none."""
@@ -132,12 +132,12 @@ class Builder:
         headers.mkdir()
         missing.mkdir()
         (headers / "assert.h").write_text(ASSERT_HEADER, encoding="utf-8")
-        for name, path in self.interface.stand_ins:
+        for name, path in self.compilation.stand_ins:
             shutil.copyfile(path, missing / name)
         with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
-            objects = list(pool.map(self._compile, range(len(self.interface.sources))))
-        if self.interface.environment:
-            objects.append(self._own("environment", self.interface.environment))
+            objects = list(pool.map(self._compile, range(len(self.compilation.sources))))
+        if self.compilation.environment:
+            objects.append(self._own("environment", self.compilation.environment))
         stubs = self._own("stubs", STUBS)
         library = self._link([*objects, stubs])
         if native_symbols.is_elf(library):
@@ -148,17 +148,17 @@ class Builder:
 
     def _compile(self, number: int) -> Path:
         """One source file to one object file, in which ``main`` is weak: several files may define it."""
-        source = self.interface.sources[number]
-        options = [f"-I{os.path.abspath(folder)}" for folder in self.interface.include_dirs]
-        options += [f"-D{name}={value}" for name, value in self.interface.defines]
+        source = self.compilation.sources[number]
+        options = [f"-I{os.path.abspath(folder)}" for folder in self.compilation.include_dirs]
+        options += [f"-D{name}={value}" for name, value in self.compilation.defines]
         options += ["-isystem", str(self.folder / "include"), "-idirafter", str(self.folder / "stand_ins")]
-        options += [f"-fno-builtin-{name}" for name in self.interface.redefined]
+        options += [f"-fno-builtin-{name}" for name in self.compilation.redefined]
         special = ZERO_SUMS if source in self.zero_sums else []
         if sys.platform == "darwin":
             options.append(f"-Dmain=chaincover_main_{number}")
         target = self.folder / f"file{number}.o"
         text = os.path.abspath(source)
-        if self.interface.pass_errors:
+        if self.compilation.pass_errors:
             text, options = str(self._preprocessed(number, text, options)), ["-fpreprocessed"]
         done = self._run(*self.flags, *special, *options, text, "-o", str(target))
         if done.returncode or not target.exists():
@@ -172,7 +172,7 @@ class Builder:
         done = self._run(*LANGUAGE, *options, "-E", source)
         others = re.sub(r"^.*: error: #error .*$", "", done.stderr, flags=re.M)
         if not done.stdout or re.search(r"^.+?:\d+:(?:\d+:)? (?:fatal )?error: ", others, re.M):
-            raise self._refusal(others, self.interface.sources[number])
+            raise self._refusal(others, self.compilation.sources[number])
         target = self.folder / f"file{number}.i"
         target.write_text(done.stdout, encoding="utf-8")
         return target
@@ -193,7 +193,7 @@ class Builder:
         done = self._run("-shared", *how, "-o", str(target), *map(str, objects), "-lm")
         if done.returncode or not target.exists():
             text = done.stderr
-            for number, source in enumerate(self.interface.sources):
+            for number, source in enumerate(self.compilation.sources):
                 text = text.replace(str(self.folder / f"file{number}.o"), source)
             raise link_refusal(text)
         return target

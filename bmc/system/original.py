@@ -97,31 +97,38 @@ class ZeroSum:
 
 
 @dataclass(frozen=True, slots=True)
-class NativeInterface:
-    """All that is needed to build and run the compiled original.
+class Compilation:
+    """How the original is compiled: the files ``sources``, folders of headers, (name, value) pairs for -D.
 
-    ``sources`` and ``include_dirs`` are paths; ``defines`` are (name, value) pairs for -D. ``init`` runs once on zeroed
-    memory, ``step`` once per step. ``cells`` covers every state variable and input (an input by value has a cell in
-    its ``argument`` object). ``stand_ins`` are (name, path) pairs of headers to be used where none of that name is
-    found. ``environment`` is C text that defines what no source defines; ``links`` connect objects that the caller
-    allocates.
-    ``redefined`` names the functions of <math.h> that the sources define themselves. ``zero_sums`` are the sources that
-    not every compiler gets right with the usual options, once each. ``pass_errors``: ``#error``
-    directives are passed over (they check for word sizes, and others do as well). ``refusal`` tells why the program
-    must not be run here, '' if it may.
+    ``stand_ins`` are (name, path) pairs of headers to be used where none of that name is found. ``environment`` is C
+    text that defines what no source defines. ``redefined`` names the functions of <math.h> that the sources define
+    themselves. ``zero_sums`` are the sources that not every compiler gets right with the usual options, once each.
+    ``pass_errors``: ``#error`` directives are passed over (they check for word sizes, and others do as well).
     """
 
     sources: tuple[str, ...]
     include_dirs: tuple[str, ...]
     defines: tuple[tuple[str, str], ...]
+    stand_ins: tuple[tuple[str, str], ...] = ()
+    environment: str = ""
+    redefined: tuple[str, ...] = ()
+    zero_sums: tuple[ZeroSum, ...] = ()
+    pass_errors: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class NativeInterface:
+    """All that is needed to build and run the compiled original.
+
+    ``init`` runs once on zeroed memory, ``step`` once per step. ``cells`` covers every state variable and input (an
+    input by value has a cell in its ``argument`` object). ``links`` connect objects that the caller allocates.
+    ``refusal`` tells why the program must not be run here, '' if it may.
+    """
+
+    compilation: Compilation
     objects: tuple[MemoryObject, ...]
     cells: tuple[Cell, ...]
     init: tuple[Call, ...]
     step: Call
-    stand_ins: tuple[tuple[str, str], ...] = ()
-    environment: str = ""
     links: tuple[Link, ...] = ()
-    redefined: tuple[str, ...] = ()
-    zero_sums: tuple[ZeroSum, ...] = ()
-    pass_errors: bool = False
     refusal: str = ""

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bmc.native.original import compiled
-from bmc.system.original import Call, Cell, MemoryObject, NativeInterface
+from bmc.system.original import Call, Cell, Compilation, MemoryObject, NativeInterface
 
 needs_compiler = pytest.mark.needs_compiler
 
@@ -35,7 +35,7 @@ def interface(
     include: tuple[str, ...] = (),
     defines: tuple[tuple[str, str], ...] = (),
 ) -> NativeInterface:
-    return NativeInterface(sources, include, defines, tuple(objects), tuple(cells), init, step)
+    return NativeInterface(Compilation(sources, include, defines), tuple(objects), tuple(cells), init, step)
 
 
 def static(name: str, source: str, size: int = 4, function: str = "") -> MemoryObject:

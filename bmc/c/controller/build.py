@@ -125,7 +125,7 @@ def native_here(model: CModel, config: SourceConfig, read: Callable[[SourceConfi
     if why:
         text = f"the replay needs a compiler for the word sizes {config.target}; with this machine's ({here}): {why}"
         return replace(model.native, refusal=text)
-    return replace(other.native, pass_errors=True)
+    return replace(other.native, compilation=replace(other.native.compilation, pass_errors=True))
 
 
 def difference(first: TransitionSystem, second: TransitionSystem) -> str:

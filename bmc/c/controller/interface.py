@@ -37,7 +37,7 @@ from bmc.c.source.types import (
 )
 from bmc.errors import InputRefused, Location
 from bmc.formulas.terms import constant
-from bmc.system.original import Argument, Call, Cell, Link, MemoryObject, NativeInterface, ZeroSum
+from bmc.system.original import Argument, Call, Cell, Compilation, Link, MemoryObject, NativeInterface, ZeroSum
 from bmc.system.transition import BOOLEAN, Condition, InputVariable, StateVariable, TransitionSystem
 
 
@@ -243,23 +243,20 @@ def _native(runs: Runs, step: Function, variables: Sequence[CVariable]) -> Nativ
     )
     arguments = tuple(_step_argument(runs, name) for name, _ in step.ctype.parameters)
     call = Call(step.name, arguments, *_returns(runs.result))
-    return NativeInterface(
+    compilation = Compilation(
         config.files,
         config.include,
         config.defines,
-        objects,
-        cells,
-        tuple(runs.init_calls),
-        call,
         runs.program.stand_ins,
         runs.environment.text(runs.outside),
-        tuple(
-            Link(obj.name, offset_of(obj.ctype, path, data), target.name)
-            for (obj, path), target in runs.binding.members.items()
-        ),
         tuple(sorted({f.name for f in runs.program.defined_functions()} & (UNKNOWN | FUNCTIONS.keys()))),
         tuple(ZeroSum(u.source.file, u.zero_sum, u.narrowed) for u in runs.program.units if u.zero_sum is not None),
     )
+    links = tuple(
+        Link(obj.name, offset_of(obj.ctype, path, data), target.name)
+        for (obj, path), target in runs.binding.members.items()
+    )
+    return NativeInterface(compilation, objects, cells, tuple(runs.init_calls), call, links)
 
 
 def _size(obj: MemObject, runs: Runs) -> int:

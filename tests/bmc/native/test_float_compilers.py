@@ -80,14 +80,14 @@ void look(unsigned char n) {{
 def test_sums_of_zero_are_noted(tmp_path: Path, expression: str) -> None:
     """The file is noted with the line of the sum."""
     model = read(tmp_path, STEP.replace("BODY", f"\n  r[0] = {expression};\n"))
-    (found,) = model.native.zero_sums
+    (found,) = model.native.compilation.zero_sums
     assert found.source.endswith("program.c")
     assert (found.place.line, found.narrowed) == (7, None)
 
 
 @pytest.mark.parametrize("expression", OTHERS)
 def test_other_expressions_are_not_noted(tmp_path: Path, expression: str) -> None:
-    assert not read(tmp_path, STEP.replace("BODY", f"r[0] = {expression};")).native.zero_sums
+    assert not read(tmp_path, STEP.replace("BODY", f"r[0] = {expression};")).native.compilation.zero_sums
 
 
 @pytest.mark.needs_compiler
@@ -118,7 +118,7 @@ def test_sums_and_tables_in_different_files(tmp_path: Path) -> None:
     files[0].write_text(sums)
     files[1].write_text(TABLES)
     model = read_c(SourceConfig("program", tuple(map(str, files)), step="step", ranges={"n": "-3..100"}))
-    assert [each.source for each in model.native.zero_sums] == [str(files[0])]
+    assert [each.source for each in model.native.compilation.zero_sums] == [str(files[0])]
     found = agreement(model, pairs=200)
     assert found.steps == 200
     assert not found.differences
@@ -177,7 +177,7 @@ def test_what_no_option_gets_right_is_refused(
 @pytest.mark.parametrize("initialised", RIGHT)
 def test_other_initialisers_are_not_refused(tmp_path: Path, initialised: str) -> None:
     model = both(tmp_path, initialised)
-    (found,) = model.native.zero_sums
+    (found,) = model.native.compilation.zero_sums
     assert found.narrowed is None
     if initialised == RIGHT[0]:
         assert not agreement(model, pairs=50).differences

@@ -30,7 +30,7 @@ def test_addresses_are_refused(tmp_path: Path, text: str) -> None:
 def test_addresses_that_are_not_used_do_no_harm(tmp_path: Path, text: str) -> None:
     """Not even where a branch that is never taken names them."""
     model = read(tmp_path, f"int r;\n{text}\nvoid step(int n) {{ if (0) r = get(); r += n & 1; }}")
-    assert not model.native.environment
+    assert not model.native.compilation.environment
     assert {"n", "r"} <= set(model.names)
 
 
