@@ -369,8 +369,7 @@ class Splitter:
         for first in range(0, len(needed), self._together):
             rows = needed[first : first + self._together]
             yield self.work(len(rows))
-            spent, context, found = self._classes(given, part, place, rows)
-            yield spent
+            context, found = yield from self._classes(given, part, place, rows)
             contexts = np.concatenate([contexts, context + len(classes)])
             classes += found
         sizes = np.array([len(one) for one in classes], np.int64)
@@ -397,8 +396,8 @@ class Splitter:
             first = last
         return pieces
 
-    def _classes(self, given: _Given, part: _Part, place: int, rows: Column) -> tuple[int, Column, list[Column]]:
-        """The work done; for each of ``rows`` the number of its classes of values; and these, the first of each class.
+    def _classes(self, given: _Given, part: _Part, place: int, rows: Column) -> _Classing:
+        """For each of ``rows`` the number of its classes of values; and these, the first of each class.
 
         Rows in which the terms that see the variable see the same of everything else have the same classes.
         """
@@ -412,23 +411,33 @@ class Splitter:
         for sure in (done.known[leaf] for leaf in terms.others):
             unknown = unknown if sure is None else unknown | ~sure
         if unknown.any():
-            return 0, np.zeros(len(rows), np.int64), [np.arange(len(table))]
+            return np.zeros(len(rows), np.int64), [np.arange(len(table))]
         shape = (len(rows),)
         kept = [np.broadcast_to(column, shape) for column in (*matters, *others)]
         first, context = _groups(kept, len(rows))
-        columns = {name: kept[len(matters) + number][first][:, None] for number, name in enumerate(terms.names)}
+        classes: list[Column] = []
+        together = max(1, self._together // len(table))
+        for begin in range(0, len(first), together):
+            here = first[begin : begin + together]
+            classes += self._told_apart(terms, table, [column[here][:, None] for column in kept])
+            yield (terms.program.size + 1) * (len(here) * len(table) + FIXED)
+        return context, classes
+
+    def _told_apart(self, terms: _Seeing, table: Rows, kept: list[Column]) -> list[Column]:
+        """For each row of ``kept`` the rows of ``table`` that ``terms`` tell apart, the first of each class."""
+        masks, others = kept[: len(terms.places)], kept[len(terms.places) :]
+        columns = dict(zip(terms.names, others, strict=True))
         columns.update((name, column[None, :]) for name, column in table.columns.items())
-        size = (len(first), len(table))
+        size = (len(kept[0]), len(table))
         flat = []
-        for value, mask in zip(terms.program(columns), kept[: len(matters)], strict=True):
-            seen = np.where(mask[first][:, None], value, np.zeros(1, value.dtype))
+        for value, mask in zip(terms.program(columns), masks, strict=True):
+            seen = np.where(mask, value, np.zeros(1, value.dtype))
             flat.append(np.broadcast_to(seen, size).ravel())
         source = np.repeat(np.arange(size[0]), size[1])
         found = first_of_each([source, *flat], np.ones(len(source), bool))
         ends = np.searchsorted(found // size[1], np.arange(size[0] + 1))
         values = found % size[1]
-        classes = [values[ends[n] : ends[n + 1]] for n in range(size[0])]
-        return (terms.program.size + 1) * (size[0] * size[1] + FIXED), context, classes
+        return [values[ends[n] : ends[n + 1]] for n in range(size[0])]
 
     def _seeing(self, place: int) -> _Seeing:
         """The terms that see the variable at ``place`` and no later one."""
@@ -464,6 +473,7 @@ class _Seeing:
     program: Program
 
 
+_Classing = Generator[int, None, tuple[Column, list[Column]]]
 _Extending = Generator[int, None, list[tuple[Column, list[Column]]]]
 _Reducing = Generator[int, None, list[_Part]]
 
