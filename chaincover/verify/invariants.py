@@ -24,7 +24,7 @@ from chaincover.certificate import Certificate
 from chaincover.verify.limits import Clock
 from chaincover.verify.report import HOLDS, OPEN, UNCLAIMED, WRONG, Line
 from chaincover.verify.setting import Setting
-from chaincover.verify.states import Confirmation, Table, told
+from chaincover.verify.states import Confirmation, OpenValueRead, Table, told
 from chaincover.verify.unrolling import Unrolling
 from chaincover.verify.watch import Watch, counts
 
@@ -41,7 +41,8 @@ CONSTANTS = "never change: "
 class Assumed:
     """What may be taken for known of a run's first state (``start``) and of every one (``always``); plain symbols.
 
-    ``complete``: whether all invariants of the certificate are in it.
+    ``complete``: whether all invariants of the certificate are in it; not if it speaks of reachable states alone, and
+    these are not known.
     """
 
     start: FNode
@@ -67,7 +68,8 @@ def assumed(setting: Setting, proof: Certificate | None, listed: Listed | None, 
     """Prove the invariants that ``proof`` names again."""
     names = () if proof is None else proof.invariants
     if proof is None or not names:
-        return Assumed(TRUE(), TRUE(), True), Line(CHECK, UNCLAIMED, "the certificate rests on no invariant")
+        reachable = listed is not None or proof is None or not proof.exhausted
+        return Assumed(TRUE(), TRUE(), reachable), Line(CHECK, UNCLAIMED, "the certificate rests on no invariant")
     verdicts: dict[str, tuple[str, str]] = {}
     stated = {condition.name: condition for condition in setting.system.invariants}
     known = {var.name: var for var in setting.system.state}
@@ -214,10 +216,13 @@ def _count_again(claimed: int, listed: Listed | None) -> tuple[str, str]:
 
 
 def _on_states(conditions: Sequence[Condition], table: Table) -> dict[str, tuple[str, str]]:
-    """Look at each condition in every reachable state."""
+    """Look at each condition in every reachable state, but for those that depend on a start value left open."""
     verdicts = {}
     for condition in conditions:
-        failing = np.flatnonzero(~table.holds(condition.formula))
+        try:
+            failing = np.flatnonzero(~table.holds(condition.formula))
+        except OpenValueRead:
+            continue
         verdicts[condition.name] = HOLDS, f"true in all {table.size} reachable states"
         if len(failing):
             state = told(table.variables, table.state(int(failing[0])))

@@ -6,7 +6,7 @@ States are found in layers, whole arrays of steps at a time; where only few wait
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
 from math import prod
@@ -26,7 +26,7 @@ from bmc.system.transition import StateVariable, TransitionSystem, Valuation, co
 from chaincover.project.values import Variable, show_value, shown
 from chaincover.verify.inputs import InputClasses, Outcomes, allowed_ranges, input_classes
 from chaincover.verify.limits import Clock
-from chaincover.verify.vectors import WORD, Column, Vectors, column
+from chaincover.verify.vectors import WORD, Column, Knowing, Values, Vectors, column
 
 MODEL = "the model"
 BLOCK = 1 << 16
@@ -43,7 +43,8 @@ class Table:
     ``target[m]``; the moves of a state lie together, in the order of the states.
 
     ``columns`` hold for each of ``variables`` its value in each of ``size`` states. ``starts`` are numbers of states.
-    ``open_fixed``: some variables that init leaves open have one start value here, as no step reads it.
+    ``open_fixed``: some variables that init leaves open have one start value here, as no step reads it. ``open_at``
+    marks for a variable the states in which its value is one that init left open, or comes from such; it is 0 there.
     """
 
     variables: tuple[StateVariable, ...]
@@ -55,6 +56,7 @@ class Table:
     choice: Column
     target: Column
     open_fixed: bool
+    open_at: dict[str, Column] = field(default_factory=dict)
 
     @property
     def steps(self) -> int:
@@ -87,16 +89,35 @@ class Table:
         """Whether ``formula`` (plain) speaks of the table's variables only."""
         return {s.symbol_name() for s in symbols_of(formula)} <= self.columns.keys()
 
-    def holds(self, formula: FNode) -> Column:
-        """For each state whether ``formula`` (plain, over the table's variables) is true in it."""
-        return np.broadcast_to(Vectors([formula])(self.columns)[0], (self.size,))
+    def holds(self, formula: FNode, where: Column | None = None) -> Column:
+        """For each state whether ``formula`` (plain, over the table's variables) is true in it.
 
-    def on_moves(self, formulas: Sequence[FNode]) -> list[Column]:
-        """For each move the values of ``formulas`` (plain, over the table's variables and inputs)."""
+        OpenValueRead where that depends on an open value in one of the states marked in ``where`` (None: in any).
+        """
+        return self._computed([formula], self.columns, self.open_at, self.size, where)[0]
+
+    def on_moves(self, formulas: Sequence[FNode], where: Column | None = None) -> list[Column]:
+        """For each move the values of ``formulas`` (plain, over the table's variables and inputs); see ``holds``."""
         read = {s.symbol_name() for formula in formulas for s in symbols_of(formula)}
         values = {name: self.columns[name][self.source] for name in read & self.columns.keys()}
         values |= {name: self.inputs.columns[name][self.choice] for name in read - self.columns.keys()}
-        return [np.broadcast_to(found, (self.steps,)) for found in Vectors(formulas)(values)]
+        unknown = {name: self.open_at[name][self.source] for name in read & self.open_at.keys()}
+        return self._computed(formulas, values, unknown, self.steps, where)
+
+    def _computed(
+        self, formulas: Sequence[FNode], values: Values, unknown: Values, size: int, where: Column | None
+    ) -> list[Column]:
+        if not unknown:
+            return [np.broadcast_to(found, (size,)) for found in Vectors(formulas)(values)]
+        pairs = Knowing(formulas)(values, {name: ~mark for name, mark in unknown.items()})
+        asked = np.ones(size, bool) if where is None else where
+        if any((asked & ~sure).any() for _, sure in pairs):
+            raise OpenValueRead
+        return [np.broadcast_to(found, (size,)) for found, _ in pairs]
+
+
+class OpenValueRead(Exception):
+    """Something depends on a start value that init leaves open, and that stands for many."""
 
 
 def runs(first: Column, last: Column) -> Column:
@@ -119,7 +140,7 @@ def tabulate(system: TransitionSystem, formulas: Sequence[FNode], clock: Clock) 
     wanted = {s.symbol_name() for s in read}
     starts, open_fixed = _starts(small, wanted)
     if starts is None:
-        return None
+        return None if classes is None or system.hold > 1 else _WithOpenValues(small, classes, clock).run([], True)
     if classes is None:
         return _OneByOne(small, Outcomes(free, formulas, clock), clock).run(starts, open_fixed)
     return _Explorer(small, classes, clock).run(starts, open_fixed)
@@ -244,6 +265,58 @@ class _Explorer:
             target=target[order],
             open_fixed=open_fixed,
         )
+
+
+class _WithOpenValues(_Explorer):
+    """Explores without the start values that init leaves open: they are 0, and marked, as is what comes from them.
+
+    A state is followed by its marks. No table where it depends on an open value whether a step is allowed.
+    """
+
+    def __init__(self, system: TransitionSystem, inputs: InputClasses, clock: Clock) -> None:
+        super().__init__(system, inputs, clock)
+        allowed = conjunction([system.input_constraint, system.defined])
+        self._knowing = Knowing([allowed, *(var.next for var in system.state)])
+
+    def run(self, starts: Sequence[Valuation], open_fixed: bool) -> Table | None:
+        """The table, None above the limits, or where an open value is read."""
+        begin, variables = self._simulator.initial(), self._system.state
+        marks = [int(var.init is None) for var in variables]
+        values = [0 if mark else begin[var.name] for var, mark in zip(variables, marks, strict=True)]
+        first = self._number((*values, *marks))
+        done = 0
+        try:
+            while done < len(self._states):
+                waiting = min(len(self._states) - done, max(1, BLOCK // self._inputs.size))
+                if (done + waiting) * self._inputs.size > self._clock.limits.explored or self._clock.over:
+                    return None
+                self._together(done, done + waiting)
+                done += waiting
+        except OpenValueRead:
+            return None
+        rows = [np.array(row, bool) for row in zip(*(state[len(variables) :] for state in self._states), strict=True)]
+        self._states = [state[: len(variables)] for state in self._states]
+        open_at = {var.name: mark for var, mark in zip(variables, rows, strict=True) if mark.any()}
+        return replace(self._table([first], True), open_at=open_at)
+
+    def _together(self, first: int, last: int) -> None:
+        """The steps from some states as arrays."""
+        rows, variables, size = list(zip(*self._states[first:last], strict=True)), self._system.state, self._inputs.size
+        values = {v.name: column(row, v.type.bits)[:, None] for v, row in zip(variables, rows, strict=False)}
+        marks = {
+            v.name: ~np.array(row, bool)[:, None] for v, row in zip(variables, rows[len(variables) :], strict=True)
+        }
+        across = {name: part[None, :] for name, part in self._inputs.columns.items()}
+        (allowed, sure), *after = self._knowing({**values, **across}, marks)
+        if not sure.all():
+            raise OpenValueRead
+        shape = (last - first, size)
+        source, choice = np.nonzero(np.broadcast_to(allowed, shape))
+        known = [np.broadcast_to(part, shape)[source, choice] for _, part in after]
+        found = [np.broadcast_to(part, shape)[source, choice] for part, _ in after]
+        found = [np.where(told, part, np.zeros(1, part.dtype)) for part, told in zip(found, known, strict=True)]
+        target = self._numbered([*found, *(~told for told in known)], len(source))
+        self._moves.append(((source + first).astype(np.int32), choice.astype(np.int32), target))
 
 
 class _OneByOne(_Explorer):
@@ -378,9 +451,10 @@ def _differences(
         dict(zip(table.inputs.columns, row, strict=True)) for row in _rows(table.inputs.columns, table.inputs.size)
     ]
     work = [(states[table.source[m]], choices[table.choice[m]]) for m in moves.tolist()]
-    results = original.steps(work, seconds) if work else []
+    results, hidden = original.steps(work, seconds) if work else [], table.open_at
     for move, (state, inputs), after in zip(moves.tolist(), work, results, strict=True):
-        for name, theirs, ours in _unequal(table.variables, normal(after), states[table.target[move]]):
+        told_there = [v for v in table.variables if v.name not in hidden or not hidden[v.name][table.target[move]]]
+        for name, theirs, ours in _unequal(told_there, normal(after), states[table.target[move]]):
             said = f"from {told(table.variables, state)} under {inputs}"
             yield f"{said} '{name}' becomes {theirs} in the compiled original, {ours} in the model"
 

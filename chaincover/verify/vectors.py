@@ -79,6 +79,51 @@ class Vectors:
         return [np.asarray(found[place]) for place in self._results]
 
 
+class Knowing:
+    """Some formulas, computed where the values of some symbols are not known: for each its column, and where it is
+    known.
+
+    A condition decides an alternative, and one part a conjunction, whatever else is not known.
+    """
+
+    def __init__(self, formulas: Sequence[FNode]) -> None:
+        self._formulas = list(formulas)
+        self._order = [
+            (node, arguments, None if node.is_symbol() else _computing(node, floating))
+            for node, arguments, floating in _ordered(formulas)
+        ]
+
+    def __call__(self, values: Values, known: Values) -> list[tuple[Column, Column]]:
+        found: dict[FNode, tuple[Any, Any]] = {}
+        with np.errstate(all="ignore"):
+            for node, arguments, compute in self._order:
+                if compute is None:
+                    name = node.symbol_name()
+                    found[node] = values[name], known.get(name, _SURE)
+                else:
+                    parts = [found[argument] for argument in arguments]
+                    found[node] = compute(*(value for value, _ in parts)), _certain(node, parts)
+        return [(np.asarray(value), np.asarray(sure)) for value, sure in map(found.__getitem__, self._formulas)]
+
+
+_SURE = np.bool_(True)
+
+
+def _certain(node: FNode, parts: Sequence[tuple[Any, Any]]) -> Any:
+    """Where ``node`` is known, from the values of its arguments and where these are known."""
+    kind = node.node_type()
+    if kind == op.ITE:
+        (cond, told), (then, then_told), (other, other_told) = parts
+        return (told & np.where(cond, then_told, other_told)) | (then_told & other_told & (then == other))
+    every = _all_of(*(sure for _, sure in parts)) if parts else _SURE
+    if kind in (op.AND, op.OR):
+        return _any_of(every, *(sure & (value == (kind == op.OR)) for value, sure in parts))
+    if kind == op.IMPLIES:
+        (left, left_told), (right, right_told) = parts
+        return every | (left_told & ~left) | (right_told & right)
+    return every
+
+
 def _ordered(formulas: Sequence[FNode]) -> list[tuple[FNode, tuple[FNode, ...], Operation | None]]:
     """Every node that is computed, with its arguments and the floating operation that it is, arguments first."""
     done: dict[FNode, tuple[tuple[FNode, ...], Operation | None]] = {}

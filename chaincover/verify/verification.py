@@ -24,7 +24,7 @@ from chaincover.verify.orders import order_bound
 from chaincover.verify.report import HOLDS, NOTE, OPEN, UNCLAIMED, WRONG, Line, Verification, told_inputs
 from chaincover.verify.search import Outcome, search
 from chaincover.verify.setting import Setting
-from chaincover.verify.states import MODEL, Confirmation, confirm, tabulate
+from chaincover.verify.states import MODEL, Confirmation, OpenValueRead, confirm, tabulate
 from chaincover.verify.verdicts import UNCOVERED, Verdicts
 from chaincover.verify.watch import Watch, counts
 
@@ -116,7 +116,10 @@ class Checks:
         names = () if proof is None else proof.invariants
         used = [at(c.formula, 0) for c in system.invariants if c.name in names]
         table = tabulate(system, [*self.setting.formulas, *used], self.clock)
-        return None if table is None else Watch(table, self.setting, self.setting.names)
+        try:
+            return None if table is None else Watch(table, self.setting, self.setting.names)
+        except OpenValueRead:
+            return None
 
     @cached_property
     def confirmation(self) -> Confirmation:

@@ -51,11 +51,19 @@ class Watch:
         self.last: list[Column | None] = []
         """For each last place a mark for every state in which it comes to its end; None for others."""
         self._numbers: dict[Place, int] = {}
+        self._where: dict[int, Column] = {}
+        """For each place the states in which it can be under way; all, where no value is open."""
         self._possible: dict[Under, Column] = {}
+        self.ends = self._ends()
+        """For each state whether a chain may end there."""
         self.start = {name: self._place(name, setting.length(name), setting.by_name[name].antecedent) for name in goals}
+        self._where.update((number, np.ones(table.size, bool)) for number in self.start.values())
         done = 0
         while done < len(self.places):
-            self._follow(self.places[done])
+            self._follow(self.places[done], self._where[done])
+            for target, marked in self.moves[done]:
+                there = self._where.setdefault(target, np.full(table.size, not table.open_at))
+                there[table.target[marked]] = True
             done += 1
 
     def _place(self, goal: str, left: int, rest: FNode) -> int:
@@ -65,11 +73,11 @@ class Watch:
             self.places.append(place)
         return self._numbers[place]
 
-    def _follow(self, place: Place) -> None:
-        """Compute what the moves make of a place."""
+    def _follow(self, place: Place, where: Column) -> None:
+        """Compute what the moves make of a place that can be under way in the states marked in ``where``."""
         if not place.left:
             self.moves.append([])
-            self.last.append(self.table.holds(_now(place.rest)))
+            self.last.append(self.table.holds(_now(place.rest), where) & where)
             return
         self.last.append(None)
         own: list[FNode] = []
@@ -78,14 +86,15 @@ class Watch:
         for part in _conjuncts(place.rest):
             steps = {unframed(symbol)[1] for symbol in symbols_of(part)}
             (own if steps <= {0} else mixed if 0 in steps else later).append(part)
-        (fine,) = self.table.on_moves([_now(conjunction(own))])
+        here = where[self.table.source]
+        fine = self.table.on_moves([_now(conjunction(own))], here)[0] & here
         rest = shift(conjunction(later), -1)
         if not mixed:
             self.moves.append([(self._place(place.goal, place.left - 1, rest), fine)])
             return
         joint = conjunction(mixed)
         terms = largest_terms([joint], lambda s: 0 if unframed(s)[1] == 0 else None)
-        seen = self.table.on_moves([_now(term) for term in terms])
+        seen = self.table.on_moves([_now(term) for term in terms], fine)
         follow: dict[int, Column] = {}
         for values, marked in _alike(seen, fine):
             given = {term: _constant(term, value) for term, value in zip(terms, values, strict=True)}
@@ -161,9 +170,7 @@ class Watch:
 
     # distances
 
-    @cached_property
-    def ends(self) -> Column:
-        """For each state whether a chain may end there."""
+    def _ends(self) -> Column:
         final = self.setting.final
         return np.ones(self.table.size, bool) if final is None else self.table.holds(final)
 

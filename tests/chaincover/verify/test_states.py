@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
-from pysmt.shortcuts import BV, BVULE, BVULT, And, Ite, Not
+from pysmt.fnode import FNode
+from pysmt.shortcuts import BV, BVULE, BVULT, And, BVZExt, Ite, Not
 from random_systems import random_case
 
 from bmc.formulas.unroll import framed
@@ -14,7 +18,7 @@ from chaincover.verify.explicit import ExplicitFacts
 from chaincover.verify.limits import Clock, Limits
 from chaincover.verify.search import search
 from chaincover.verify.setting import Setting
-from chaincover.verify.states import Table, tabulate
+from chaincover.verify.states import OpenValueRead, Table, tabulate
 from chaincover.verify.watch import Watch
 from chaincover.weights import INIT
 from properties.goal import Goal
@@ -98,6 +102,63 @@ def test_start_values_that_no_first_step_reads_are_not_told_apart() -> None:
     read = tabulate(system, [goal.antecedent], Clock(Limits()))
     assert read is not None
     assert (len(read.starts), read.size) == (256, 256 + 4), "the goal reads the start value"
+
+
+def memory(kept_long: bool = False) -> tuple[TransitionSystem, FNode, FNode]:
+    """A memory of 16 bits that init leaves open: the first step sets it, or (``kept_long``) the first with an input."""
+    word = ValueType("uint16", 16)
+    first, kept, given = BYTE.symbol("tm_first"), word.symbol("tm_kept"), BYTE.symbol("tm_in")
+    sets = given.Equals(BV(1, 8)) if kept_long else first.Equals(BV(1, 8))
+    system = TransitionSystem(
+        "memory",
+        (
+            StateVariable("tm_first", BYTE, BV(1, 8), BV(0, 8)),
+            StateVariable("tm_kept", word, None, Ite(sets, BVZExt(given, 8), kept)),
+        ),
+        (InputVariable("tm_in", BYTE, ((0, 3),)),),
+    )
+    return system, first, kept
+
+
+def test_a_start_value_of_too_many_stays_open_until_it_is_set() -> None:
+    system, first, kept = memory()
+    goal = Goal("three", And(framed(first, 0).Equals(BV(0, 8)), framed(kept, 0).Equals(BV(3, 16))), None, 0)
+    setting = Setting(system, (goal,), None)
+    table = tabulate(system, setting.formulas, Clock(Limits()))
+    assert table is not None
+    assert (table.size, [*table.open_at]) == (1 + 4, ["tm_kept"])
+    facts = ExplicitFacts(Watch(table, setting, setting.names))
+    assert facts.holds(PathFact((INIT, "three"), 1))
+    assert not facts.holds(PathFact((INIT, "three"), 2))
+
+
+def test_a_later_step_of_a_goal_reads_what_is_set_by_then() -> None:
+    system, first, kept = memory()
+    goal = Goal("then", And(framed(first, 0).Equals(BV(1, 8)), framed(kept, 1).Equals(BV(3, 16))), None, 1)
+    setting = Setting(system, (goal,), None)
+    table = tabulate(system, setting.formulas, Clock(Limits()))
+    assert table is not None
+    watch = Watch(table, setting, setting.names)
+    assert np.flatnonzero(watch.possible(frozenset([watch.start["then"]]))).tolist() == [*table.starts]
+
+
+@pytest.mark.parametrize("kept_long", [False, True])
+def test_nothing_is_said_of_a_goal_that_reads_an_open_value(kept_long: bool) -> None:
+    system, first, kept = memory(kept_long)
+    antecedent = framed(kept, 0).Equals(BV(3, 16))
+    if kept_long:
+        antecedent = And(framed(first, 0).Equals(BV(0, 8)), antecedent)
+    setting = Setting(system, (Goal("three", antecedent, None, 0),), None)
+    table = tabulate(system, setting.formulas, Clock(Limits()))
+    assert table is not None
+    with pytest.raises(OpenValueRead):
+        Watch(table, setting, setting.names)
+
+
+def test_no_table_where_an_open_value_decides_whether_a_step_is_allowed() -> None:
+    system, first, kept = memory()
+    asked = replace(system, defined=Not(kept.Equals(BV(7, 16))))
+    assert tabulate(asked, [framed(first, 0).Equals(BV(0, 8))], Clock(Limits())) is None
 
 
 def test_a_timer_of_thousands_of_steps() -> None:

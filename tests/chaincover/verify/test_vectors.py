@@ -49,7 +49,7 @@ from bmc.floats.arithmetic import add, divide, multiply
 from bmc.floats.compare import less
 from bmc.floats.format import FLOAT32, FLOAT64, Format
 from bmc.formulas.evaluate import compile_formulas
-from chaincover.verify.vectors import Vectors, column
+from chaincover.verify.vectors import Knowing, Vectors, column
 
 WIDTHS = (3, 8, 32, 64, 70)
 SYMBOLS = {width: [Symbol(f"vec{width}_{n}", BVType(width)) for n in range(2)] for width in WIDTHS}
@@ -122,3 +122,37 @@ def test_floating_operations_are_those_of_the_circuits(seed: int, form: Format) 
         {name: form.nan if raw & ~form.sign > form.infinity else raw for name, raw in row.items()} for row in rows
     ]
     check(formulas, canonical, dict.fromkeys(names, form.bits))
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, 1 << 40))
+def test_what_is_told_to_be_known_does_not_depend_on_what_is_not(seed: int) -> None:
+    rng = random.Random(seed)
+    formulas = [flag(rng, 4), flag(rng, 3), Ite(flag(rng, 2), term(rng, 8, 1), term(rng, 8, 1))]
+    widths = {symbol.symbol_name(): width for width in WIDTHS for symbol in SYMBOLS[width]}
+    widths |= {symbol.symbol_name(): 0 for symbol in FLAGS}
+    hidden = rng.choice(FLAGS).symbol_name()
+    rows = [{**{name: patterns(rng, width) for name, width in widths.items()}, hidden: 0} for _ in range(4)]
+    columns = {name: column([row[name] for row in rows], width) for name, width in widths.items()}
+    found = Knowing(formulas)(columns, {hidden: np.zeros(4, bool)})
+    compute = compile_formulas(formulas)
+    for place, row in enumerate(rows):
+        one, other = compute(row), compute({**row, hidden: 1})
+        for number, (values, sure) in enumerate(found):
+            if np.broadcast_to(sure, (4,))[place]:
+                assert one[number] == other[number] == int(np.broadcast_to(values, (4,))[place])
+
+
+def test_a_condition_or_one_part_may_decide() -> None:
+    one, other = FLAGS
+    formulas = [And(one, other), Or(one, other), Implies(other, one), Ite(other, one, other), Ite(one, other, other)]
+    names = one.symbol_name(), other.symbol_name()
+    columns = {names[0]: column([0, 0], 0), names[1]: column([0, 1], 0)}
+    found = Knowing(formulas)(columns, {names[0]: np.zeros(2, bool)})
+    assert [np.broadcast_to(sure, (2,)).tolist() for _, sure in found] == [
+        [True, False],
+        [False, True],
+        [True, False],
+        [True, False],
+        [True, True],
+    ]
