@@ -45,6 +45,33 @@ class MostFact:
     number: int
 
 
+@dataclass(frozen=True, slots=True)
+class CutPrice:
+    """A run pays ``price`` once it enters one of the states ``inside``, or begins there, or covers ``goal`` outside of
+    them: a run that covers ``goal`` does one of these. ``inside`` are numbers of states in ``Prices.states``."""
+
+    goal: str
+    price: int
+    inside: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Prices:
+    """A solution of the dual of the covering flow: what each goal is worth, in parts of a step (``scale`` to a step).
+
+    Each step costs ``scale``, less the prices of the goals that it completes and of the cuts that it crosses. A run
+    that covers all goals collects each price at least once, so it takes at least the sum of all prices and the cheapest
+    way from init to an end, divided by ``scale``. ``states`` are the states that cuts speak of, each with the values of
+    ``variables``.
+    """
+
+    scale: int
+    goals: Mapping[str, int]
+    cuts: tuple[CutPrice, ...] = ()
+    variables: tuple[str, ...] = ()
+    states: tuple[tuple[int, ...], ...] = ()
+
+
 @dataclass(frozen=True)
 class Certificate:
     """Why no chain through ``goals`` is shorter than ``lower`` steps, and what no chain at all can do.
@@ -54,10 +81,10 @@ class Certificate:
     sub-path with a ``PathFact`` at least that; nor less than the edges from init to one goal and from it to the end.
     ``refuted``: the lengths from the first up to but without the second, for each of which no run of exactly this
     length from init covers all goals and ends in the end condition; the first is at most ``order_bound``.
-    ``exhausted``: the number of reachable states, if all runs through these shorter than ``lower`` were searched; 0 if
-    not. ``invariants`` are the names of those that hold in the first state of every run; ``formulas`` says in SMT-LIB,
-    over the names of state variables, what they are, but for those that the program states and for the number of
-    reachable states.
+    ``flow_bound``: by what ``prices`` say no chain takes fewer steps. ``exhausted``: the number of reachable states, if
+    all runs through these shorter than ``lower`` were searched; 0 if not. ``invariants`` are the names of those that
+    hold in the first state of every run; ``formulas`` says in SMT-LIB, over the names of state variables, what they
+    are, but for those that the program states and for the number of reachable states.
 
     ``normal_form`` says in SMT-LIB, over the names of state variables, what some of them are in the normal form of a
     state: all of the above speaks of states in their normal form, to which each step leads. In a state and in its
@@ -85,6 +112,8 @@ class Certificate:
     no_way_to_end: tuple[str, ...] = ()
     conflicts: tuple[tuple[str, ...], ...] = ()
     most: MostFact | None = None
+    flow_bound: int = 0
+    prices: Prices | None = None
 
 
 def formula_text(formula: FNode) -> str:
@@ -113,7 +142,29 @@ def as_data(certificate: Certificate) -> dict[str, Any]:
         "most": None
         if certificate.most is None
         else {"goals": list(certificate.most.goals), "number": certificate.most.number},
+        "flow_bound": certificate.flow_bound,
+        "prices": None if certificate.prices is None else _prices_data(certificate.prices),
     }
+
+
+def _prices_data(prices: Prices) -> dict[str, Any]:
+    return {
+        "scale": prices.scale,
+        "goals": dict(prices.goals),
+        "cuts": [{"goal": cut.goal, "price": cut.price, "inside": list(cut.inside)} for cut in prices.cuts],
+        "variables": list(prices.variables),
+        "states": [list(state) for state in prices.states],
+    }
+
+
+def _prices_from(data: Mapping[str, Any]) -> Prices:
+    return Prices(
+        scale=int(data["scale"]),
+        goals={str(goal): int(price) for goal, price in data["goals"].items()},
+        cuts=tuple(CutPrice(str(c["goal"]), int(c["price"]), tuple(map(int, c["inside"]))) for c in data["cuts"]),
+        variables=tuple(str(name) for name in data["variables"]),
+        states=tuple(tuple(int(value) for value in state) for state in data["states"]),
+    )
 
 
 def from_data(data: Mapping[str, Any]) -> Certificate:
@@ -137,4 +188,6 @@ def from_data(data: Mapping[str, Any]) -> Certificate:
         no_way_to_end=tuple(str(name) for name in data.get("no_way_to_end", ())),
         conflicts=tuple(tuple(str(name) for name in names) for names in data.get("conflicts", ())),
         most=None if most is None else MostFact(tuple(str(name) for name in most["goals"]), int(most["number"])),
+        flow_bound=int(data.get("flow_bound", 0)),
+        prices=None if data.get("prices") is None else _prices_from(data["prices"]),
     )

@@ -11,6 +11,7 @@ from bmc.engines.protocol import Engine
 from bmc.errors import CheckDisagreed
 from bmc.explicit.state_graph import StateGraph
 from bmc.system.run import Run
+from chaincover.certificate import Prices
 from chaincover.chain import UNREACHABLE, Chain
 from chaincover.limits import Limits
 from chaincover.options import Options
@@ -36,8 +37,8 @@ class Proof:
 
     ``order_bound``: no order of the goals takes fewer steps, each edge taking at least what ``edges`` says, each
     contiguous sub-path at least what ``paths`` says. ``refuted``: lengths from the first up to but without the second,
-    each of which no chain has. ``searched``: all runs of fewer steps through ``states`` enumerated states were
-    searched.
+    each of which no chain has. ``flow_bound``: by the ``prices`` of goals no run takes fewer steps. ``searched``: all
+    runs of fewer steps through ``states`` enumerated states were searched.
     """
 
     goals: tuple[str, ...]
@@ -48,12 +49,14 @@ class Proof:
     refuted: tuple[int, int] = (0, 0)
     states: int = 0
     searched: int = 0
+    flow_bound: int = 0
+    prices: Prices | None = None
 
     @property
     def lower(self) -> int:
         """The proved lower bound in steps."""
         first, following = self.refuted
-        return max(self.order_bound, following if first <= self.order_bound else 0, self.searched)
+        return max(self.order_bound, following if first <= self.order_bound else 0, self.searched, self.flow_bound)
 
 
 @dataclass(frozen=True)

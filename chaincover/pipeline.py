@@ -23,6 +23,7 @@ from chaincover.graph.states import ENUMERATING, enumerate_states, exact_graph
 from chaincover.known import Board, Known
 from chaincover.limits import Limits
 from chaincover.minimality.claims import certificate_of, proof_of
+from chaincover.minimality.covering_flow import cover_by_flow
 from chaincover.minimality.path_weights import learn_path_weights
 from chaincover.minimality.product import search_product
 from chaincover.minimality.uncoverable import find_invariants, find_tests, prove_unreachable
@@ -46,6 +47,7 @@ REDUCTION_EFFORT = 1.0
 STAGES = (
     Stage("enumerate", enumerate_states, first_turn=0.5, for_targets=False),
     Stage("exact graph", exact_graph),
+    Stage("covering flow", cover_by_flow),
     Stage("path weights", learn_path_weights),
     Stage("simulate", random_runs, first_turn=10.0, for_targets=False),
     Stage("trial runs", trial_runs, first_turn=5.0, for_targets=False),

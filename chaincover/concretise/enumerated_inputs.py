@@ -17,8 +17,8 @@ from bmc.explicit.state_graph import StateGraph
 from bmc.explicit.vectors import Column
 from bmc.system.run import Run
 from chaincover.chain import Plan
+from chaincover.graph.goal_product import GoalProduct, goal_product
 from chaincover.graph.goal_runs import run_of, states_in
-from chaincover.graph.product import GoalProduct, goal_product
 from chaincover.questions import Questions
 
 MOST_CELLS = 1 << 33

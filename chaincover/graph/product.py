@@ -7,21 +7,22 @@ the exact number of steps to complete that goal alone and to go on to an end.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import inf
 
 import numpy as np
 
-from bmc.explicit.product import Product, product
 from bmc.explicit.rows import Numbering
 from bmc.explicit.state_graph import StateGraph
 from bmc.explicit.vectors import Column
 from bmc.system.run import Run
-from chaincover.graph.goal_runs import Check, goal_classes, run_of, states_in
+from chaincover.certificate import Prices
+from chaincover.graph.goal_product import GoalProduct, goal_product
+from chaincover.graph.goal_runs import Check, run_of, states_in
+from chaincover.graph.prices import CircleOfGain, PricedProduct
 from chaincover.problem import Problem
-from properties.progression import Arrival, Progression, bits
 
 BLOCK = 1 << 18
 """Arrows that are followed together."""
@@ -29,73 +30,10 @@ BLOCK = 1 << 18
 LEAST_WORK = 1 << 10
 """Arrows that could be followed in the time that the smallest block takes."""
 
-MOST_NODES, MOST_ARROWS = 50_000_000, 100_000_000
-"""States with pending goals, and steps between them, that are kept: a gigabyte and a half."""
-
 MEMORY = 3 << 29
 """Bytes that the nodes of a search may take."""
 
 UNREACHED = np.iinfo(np.int32).max
-
-
-class Watch:
-    """Remembers the goals under way as what of them is pending; with ``forbid`` goals are credited one by one.
-
-    It tells each set of goals that is completed by its number in ``sets``, which are bit masks; number 0 is the empty
-    set.
-    """
-
-    def __init__(self, progression: Progression, forbid: bool) -> None:
-        self._progression, self._forbid = progression, forbid
-        self.sets = [0]
-        self._numbers = {0: 0}
-
-    def start(self, state_class: int) -> Sequence[tuple[Hashable, int]]:
-        return self._ways(self._progression.begin_all(state_class), self._progression.begin_all(state_class))
-
-    def advance(self, memory: Hashable, input_class: int, state_class: int) -> Sequence[tuple[Hashable, int]]:
-        assert isinstance(memory, int)
-        moved, begun = (
-            self._progression.advance(memory, input_class, state_class),
-            self._progression.begin_all(state_class),
-        )
-        return self._ways(Arrival(moved.pending | begun.pending, moved.completed | begun.completed), begun)
-
-    def _ways(self, arrival: Arrival, begun: Arrival) -> Sequence[tuple[Hashable, int]]:
-        """With ``forbid`` a completed goal may be credited, which gives up what began before; ``begun`` is the rest."""
-        if not self._forbid:
-            return [(arrival.pending, self._number(arrival.completed))]
-        goals = self._progression.goals
-        at_once = sum(1 << goal for goal in bits(arrival.completed) if goals[goal].length == 0)
-        ways = [1 << goal | at_once for goal in bits(arrival.completed & ~at_once)] or ([at_once] if at_once else [])
-        return [*((begun.pending, self._number(credited)) for credited in ways), (arrival.pending, 0)]
-
-    def _number(self, goals: int) -> int:
-        if goals not in self._numbers:
-            self._numbers[goals] = len(self.sets)
-            self.sets.append(goals)
-        return self._numbers[goals]
-
-
-@dataclass(frozen=True)
-class GoalProduct:
-    """The enumerated states with what is pending of goals. An arrow's mask is a number in ``sets``: the goals (as bits)
-    that are completed on its arrival."""
-
-    product: Product
-    sets: tuple[int, ...]
-
-    def complete(self, numbers: Column, wanted: int) -> Column:
-        """Whether each of the sets ``numbers`` has all goals of ``wanted``."""
-        return np.array([goals & wanted == wanted for goals in self.sets])[numbers.astype(np.int64)]
-
-
-def goal_product(problem: Problem, graph: StateGraph, check: Check = lambda: None) -> GoalProduct | None:
-    """The product for all goals of ``problem``; None for more than ``MOST_NODES`` or ``MOST_ARROWS``."""
-    progression = Progression(problem.goals, {var.name for var in problem.system.inputs})
-    watch = Watch(progression, problem.forbid)
-    found = product(graph, goal_classes(graph, progression), watch, graph.starts, MOST_NODES, MOST_ARROWS, check)
-    return None if found is None else GoalProduct(found, tuple(watch.sets))
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,12 +137,12 @@ class _Nodes:
         self._depths[fresh], self._before[fresh], self._open[fresh] = depths[rows], before[rows], True
         return rows, fresh
 
-    def expand(self, numbers: Column) -> Column:
-        """Those of ``numbers`` that are open, rising, which they are no longer."""
+    def opened(self, numbers: Column, expand: bool = True) -> Column:
+        """Those of ``numbers`` that are open, rising, which they are no longer if they are to ``expand``."""
         different = np.unique(numbers)
-        opened: Column = different[self._open[different]]
-        self._open[opened] = False
-        return opened
+        found: Column = different[self._open[different]]
+        self._open[found] = not expand
+        return found
 
     def way(self, number: int) -> list[int]:
         """The nodes on the way to a node, itself included."""
@@ -223,7 +161,7 @@ class _Surroundings:
     """
 
     def __init__(self, problem: Problem, graph: StateGraph, made: GoalProduct, check: Check) -> None:
-        self.product, self._sets = made.product, made.sets
+        self.made, self.product, self._sets = made, made.product, made.sets
         self._back = made.product.arrows.backward()
         self.layout = _Layout(self.size, len(problem.goals))
         split = zip(*(self.layout.split(goals) for goals in made.sets), strict=True)
@@ -290,8 +228,7 @@ class _Search:
     """What both searches share. They are generators of work: ``advance`` lets them go on.
 
     A unit of ``work`` is an arrow of the product that was made or followed, and a block of them is ``LEAST_WORK`` at
-    least. ``given_up`` is a sentence that says why
-    the search cannot go on, empty where it can. ``best`` is the found end with the most goals.
+    least. ``given_up`` says why the search cannot go on, or is ''. ``best`` is the found end with the most goals.
     """
 
     def __init__(self, problem: Problem, graph: StateGraph, check: Check = lambda: None, memory: int = MEMORY) -> None:
@@ -382,7 +319,10 @@ class _Search:
         worth = np.flatnonzero((self._around.to_end[places] < UNREACHED) & self._worth(places, covered))
         places, covered, depths = places[worth], [word[worth] for word in covered], depths[worth]
         rows, numbers = self._met.enter(self._around.layout.keys(places, covered), depths, before[worth])
-        totals = depths[rows] + self._estimate(places[rows], [word[rows] for word in covered])
+        self._wait(numbers, depths[rows] + self._estimate(places[rows], [word[rows] for word in covered]))
+
+    def _wait(self, numbers: Column, totals: Column) -> None:
+        """Let the nodes ``numbers`` wait with these ``totals`` of steps."""
         for total in np.unique(totals).tolist():
             self._waiting.setdefault(total, []).append(numbers[totals == total])
 
@@ -402,7 +342,7 @@ class _Search:
             size += len(taken[-1])
         if not waiting:
             del self._waiting[total]
-        return self._met.expand(np.concatenate(taken))
+        return self._met.opened(np.concatenate(taken))
 
     def _ends_among(self, numbers: Column) -> list[Found]:
         """The nodes at an end among ``numbers``, by rising length one for each set of goals covered."""
@@ -440,6 +380,26 @@ class ShortestRun(_Search):
     found: Found | None = None
     lower = 0
     shorter_than: int | None = None
+    _priced: PricedProduct | None = None
+
+    def use(self, prices: Prices) -> None:
+        """Estimate by ``prices`` too from now on, which raises the totals of the nodes that wait."""
+        if self._met is None:
+            return
+        made, ends = self._around.made, self._around.ends
+        try:
+            self._priced = PricedProduct(self._problem, self._graph, made, ends, prices)
+        except CircleOfGain:
+            return
+        self.work += self._priced.work
+        waiting, self._waiting = self._waiting, {}
+        for numbers in waiting.values():
+            opened = self._met.opened(np.concatenate(numbers), expand=False)
+            for first in range(0, len(opened), BLOCK):
+                part = opened[first : first + BLOCK]
+                words = self._met.words(part)
+                places, covered = self._around.layout.place(words), self._around.layout.covered(words)
+                self._wait(part, self._met.depths(part) + self._estimate(places, covered))
 
     def _running(self) -> Iterator[bool]:
         if not self._prepare():
@@ -476,6 +436,8 @@ class ShortestRun(_Search):
         alone: Column = (self._around.to_complete[places] * missing).max(axis=1)
         together = self._at_once(missing)
         estimate: Column = np.maximum(np.maximum(least, alone), together)
+        if self._priced is not None:
+            estimate = np.maximum(estimate, self._priced.still(places, missing))
         return estimate
 
     def _at_once(self, missing: Column) -> Column:

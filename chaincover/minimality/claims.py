@@ -28,7 +28,7 @@ def proof_of(known: Known) -> Proof:
 def certificate_of(known: Known, proof: Proof) -> Certificate:
     """The facts that ``proof`` and the verdicts rest on. Without chain and bound only verdicts rest on them."""
     invariants = [inv for inv in known.problem.system.invariants if inv.proved]
-    kept = proof if known.chain is not None or proof.lower else Proof(())
+    kept = _needed(proof) if known.chain is not None or proof.lower else Proof(())
     return Certificate(
         goals=kept.goals,
         end=known.problem.end,
@@ -44,12 +44,21 @@ def certificate_of(known: Known, proof: Proof) -> Certificate:
         unreachable=_uncoverable(known, UNREACHABLE),
         no_way_to_end=_uncoverable(known, NO_WAY_TO_FINAL),
         conflicts=(known.targets,) if known.no_chain and len(known.targets) > 1 else (),
+        flow_bound=kept.flow_bound,
+        prices=kept.prices,
     )
+
+
+def _needed(proof: Proof) -> Proof:
+    """What the bound of ``proof`` rests on: where the prices of goals give all of it they are enough."""
+    if not 0 < proof.flow_bound == proof.lower:
+        return proof
+    return Proof(proof.goals, proof.basis, flow_bound=proof.flow_bound, prices=proof.prices)
 
 
 def _edges(known: Known, proof: Proof) -> dict[Edge, int]:
     """A lower bound for every edge between the goals of ``proof``: what is proved, else what holds of any run."""
-    if known.chain is None and not proof.lower:
+    if (known.chain is None and not proof.lower) or proof.lower == proof.flow_bound > 0:
         return {}
     problem, goals = known.problem, proof.goals
     trivial = {(INIT, goal): 0 for goal in goals}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from chaincover.certificate import Prices
 from chaincover.graph.product import Found, ShortestRun
 from chaincover.known import Board
 from chaincover.orderings.bound import EXACT
@@ -26,10 +27,15 @@ def search_product(board: Board) -> None:
     assert states is not None
     board.say("product: enumerated states with the goals covered")
     search, best = ShortestRun(problem, states, board.limits.check), None
+    prices: Prices | None = None
     while search.advance(PORTION):
         board.limits.spend(PORTION / PER_UNIT)
         search.shorter_than = board.known.length
         board.prove(states=len(states.states), searched=search.lower, basis=EXACT)
+        proof = board.known.proof
+        if proof.prices is not prices and proof.prices is not None and proof.goals == problem.names:
+            prices = proof.prices
+            search.use(prices)
         best = _offered(board, search, best)
     if search.given_up:
         board.say(f"product: {search.given_up}")

@@ -16,6 +16,7 @@ SOME_ORDER = "bound on the shortest order over direct distances, proved until th
 LEARNED = "shortest order over direct distances and least lengths of sub-paths, proved exactly"
 WHOLE = "search over whole chains of every shorter length"
 EXACT = "search over all reachable states with the goals covered"
+FLOW = "least covering flow over all reachable states, its dual solution checked exactly"
 FARTHEST = "distance of the farthest single goal"
 
 

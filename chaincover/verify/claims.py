@@ -152,7 +152,7 @@ def bound(document: Document, proof: Certificate | None, setting: Setting, searc
     if counts and refuted[0] > proof.order_bound:
         faults.append(f"nothing rules the lengths from {proof.order_bound} to {refuted[0] - 1} out")
         counts = False
-    reached = max(proof.order_bound, refuted[1] if counts else 0)
+    reached = max(proof.order_bound, proof.flow_bound, refuted[1] if counts else 0)
     if faults or reached >= proof.lower:
         return Line(BOUND, WRONG if faults else HOLDS, f"{said}: the facts give {reached}", tuple(faults))
     if not proof.exhausted:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -26,6 +27,13 @@ MOVES_PER_NODE = 50
 """Moves looked at, times the limit of nodes, before the search is given up."""
 
 
+class Ahead(Protocol):
+    """A lower bound on the steps that are still to come."""
+
+    def __call__(self, states: Column, missing: Column) -> Column:
+        """The steps from each of ``states`` to an end over the ``missing`` goals, which have a mark in its row."""
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """``length`` is that of the shortest chain, with its ``inputs`` and the ``start`` state; None if there is none.
@@ -41,13 +49,20 @@ class Outcome:
 
 
 def search(
-    watch: Watch, goals: Sequence[str], clock: Clock, below: int | None = None, enough: int | None = None
+    watch: Watch,
+    goals: Sequence[str],
+    clock: Clock,
+    below: int | None = None,
+    *,
+    enough: int | None = None,
+    ahead: Ahead | None = None,
 ) -> Outcome:
     """The shortest run of fewer than ``below`` steps (None: of any length) that covers ``goals`` and ends as asked.
 
-    ``enough``: it need not cover more than so many of them.
+    ``enough``: it need not cover more than so many of them. ``ahead`` bounds what a run over all of them still takes.
     """
     sweep = _Sweep(watch, goals, clock, len(goals) if enough is None else enough)
+    sweep.ahead = ahead if enough is None else None
     for length, nodes in sweep.layers(below):
         fitting = np.flatnonzero(sweep.over(nodes))
         if len(fitting):
@@ -96,6 +111,7 @@ class _Sweep:
 
     def __init__(self, watch: Watch, goals: Sequence[str], clock: Clock, enough: int) -> None:
         self.stopped, self.count = False, 0
+        self.ahead: Ahead | None = None
         self._watch, self._table, self._goals = watch, watch.table, list(goals)
         self._clock, self._enough = clock, enough
         self._layers: list[_Nodes] = []
@@ -134,20 +150,9 @@ class _Sweep:
     def _stepped(self, layer: _Nodes, block: Column) -> tuple[_Nodes, Column, int]:
         """The nodes one move on, but for what the new state brings to its end; the goals that the move did."""
         tables = self._tables
-        state = layer.state[block]
-        first, last = tables.first[state], tables.first[state + 1]
-        parent = np.repeat(block, last - first)
-        place = runs(first, last)
-        before = layer.bits[parent]
-        bits = before & tables.covered | tables.opens[place]
-        hits = tables.hits[place]
-        for bit, marked, target, is_hit in tables.ways:
-            word, shift = divmod(bit, WORD)
-            here = (before[:, word] >> np.uint64(shift)) & marked[place]
-            goal_word, goal_shift = divmod(target, WORD)
-            (hits if is_hit else bits)[:, goal_word] |= here << np.uint64(goal_shift)
+        place, rows, bits, hits = tables.stepped(layer.state[block], layer.bits[block])
         moves = tables.moves[place]
-        return _Nodes(self._table.target[moves].astype(np.int64), bits, parent, moves), hits, len(place)
+        return _Nodes(self._table.target[moves].astype(np.int64), bits, block[rows], moves), hits, len(place)
 
     def _arrived(self, nodes: _Nodes, hits: Column) -> _Nodes:
         """The nodes with what is credited in their states. With overlap forbidden it is free which goals are."""
@@ -186,6 +191,11 @@ class _Sweep:
                 missing[left] += self._ahead(goal, nodes, left) >= limit
                 worth &= missing <= len(self._goals) - self._enough
         nodes = nodes.which(np.flatnonzero(worth))
+        if self.ahead is not None and len(nodes.state):
+            places = [divmod(number, WORD) for number in range(len(self._goals))]
+            marks = [~nodes.bits[:, word] >> np.uint64(bit) & np.uint64(1) for word, bit in places]
+            ahead = self.ahead(nodes.state, np.stack(marks, axis=1).astype(np.int64))
+            nodes = nodes.which(np.flatnonzero(ahead < limit))
         if not len(nodes.state):
             return nodes
         place, _ = distinct([nodes.state.astype(np.uint64), *nodes.bits.T], len(nodes.state))
@@ -269,6 +279,59 @@ def _maximal(bits: Column) -> Column:
     return np.flatnonzero(~(within & earlier).any(axis=1))
 
 
+@dataclass(frozen=True)
+class Steps:
+    """All steps between nodes, which are states with the places under way, those once that cover the same goals.
+
+    ``state`` is that of each node, the first ones those of the start states. ``hits`` are the goals covered by a step,
+    ``here`` those covered in a node by itself: words of 64 bits, one bit for each goal.
+    """
+
+    state: Column
+    source: Column
+    target: Column
+    hits: Column
+    here: Column
+
+
+def steps_of(watch: Watch, goals: Sequence[str], clock: Clock) -> Steps | None:
+    """All steps from the start states, with what they cover of ``goals``; None above the limits."""
+    tables, table = _Tables(watch, goals), watch.table
+    numbers: dict[bytes, int] = {}
+    rows: list[Column] = []
+    made: list[tuple[Column, Column, Column]] = []
+    _numbered(numbers, rows, np.array(table.starts, np.int64), np.zeros((len(table.starts), tables.words), np.uint64))
+    done = 0
+    while done < len(rows):
+        layer = np.arange(done, min(len(rows), done + 4096))
+        nodes = np.array(rows[done : done + 4096], np.uint64)
+        done += len(layer)
+        place, parent, bits, hits = tables.stepped(nodes[:, 0].astype(np.int64), nodes[:, 1:])
+        target = _numbered(numbers, rows, table.target[tables.moves[place]].astype(np.int64), bits)
+        made.append((layer[parent], target, hits))
+        if len(rows) > clock.limits.nodes or clock.over:
+            return None
+    source, targets, hits = (np.concatenate(columns) for columns in zip(*made, strict=True))
+    state = np.array(rows, np.uint64)[:, 0].astype(np.int64)
+    return Steps(state, source, targets, hits, tables.here[state])
+
+
+def _numbered(numbers: dict[bytes, int], rows: list[Column], states: Column, bits: Column) -> Column:
+    """The number of each node, given by its state and the places under way; new ones are appended to ``rows``."""
+    keys = np.concatenate([states[:, None].astype(np.uint64), bits], axis=1)
+    different, place = np.unique(keys, axis=0, return_inverse=True)
+    first = np.full(len(different), len(keys))
+    np.minimum.at(first, place.reshape(-1), np.arange(len(keys)))
+    found = np.zeros(len(different), np.int64)
+    for which in np.argsort(first).tolist():  # in the order in which they come
+        key = different[which].tobytes()
+        if key not in numbers:
+            numbers[key] = len(rows)
+            rows.append(different[which])
+        found[which] = numbers[key]
+    return found[place.reshape(-1)]
+
+
 class _Tables:
     """What each move does to the bits of a node: moves that do the same are one, with ``moves`` as an example.
 
@@ -315,6 +378,22 @@ class _Tables:
         self.first = np.searchsorted(table.source[self.moves], np.arange(table.size + 1))
         self.hits, self.opens, self.here = hits[self.moves], opens[self.moves], here
         self.ways = [(bit, marked[self.moves].astype(np.uint64), to, is_hit) for bit, marked, to, is_hit in ways]
+
+    def stepped(self, states: Column, bits: Column) -> tuple[Column, Column, Column, Column]:
+        """All moves from ``states`` with ``bits``: their places, the rows of ``states`` that they leave, the bits after
+        them but for what the new state brings to its end, and the goals that they do."""
+        first, last = self.first[states], self.first[states + 1]
+        rows = np.repeat(np.arange(len(states)), last - first)
+        place = runs(first, last)
+        before = bits[rows]
+        after = before & self.covered | self.opens[place]
+        hits = self.hits[place]
+        for bit, marked, target, is_hit in self.ways:
+            word, shift = divmod(bit, WORD)
+            here = (before[:, word] >> np.uint64(shift)) & marked[place]
+            goal_word, goal_shift = divmod(target, WORD)
+            (hits if is_hit else after)[:, goal_word] |= here << np.uint64(goal_shift)
+        return place, rows, after, hits
 
     def closed(self, bits: Column) -> Column:
         """``bits`` with all places of the goals that are covered."""

@@ -13,7 +13,7 @@ from functools import cached_property
 from bmc.formulas.unroll import at
 from chaincover.certificate import Certificate, PathFact
 from chaincover.project.load import Controller
-from chaincover.verify import claims
+from chaincover.verify import claims, prices
 from chaincover.verify.document import Document
 from chaincover.verify.explicit import ExplicitFacts
 from chaincover.verify.facts import Prover, lengths
@@ -21,6 +21,7 @@ from chaincover.verify.invariants import Assumed, Listed, assumed
 from chaincover.verify.limits import Clock, Limits
 from chaincover.verify.normal_form import Terms, normal_setting
 from chaincover.verify.orders import order_bound
+from chaincover.verify.prices import Priced
 from chaincover.verify.report import HOLDS, NOTE, OPEN, UNCLAIMED, WRONG, Line, Verification, told_inputs
 from chaincover.verify.search import Outcome, search
 from chaincover.verify.setting import Setting
@@ -29,9 +30,9 @@ from chaincover.verify.verdicts import UNCOVERED, Verdicts
 from chaincover.verify.watch import Watch, counts
 
 EDGES, PATHS, ALL_RUNS = "edges", "sub-paths", "all runs"
-PART = 50
+PART, SMALL_PART = 50, 1000
 """A search over all runs that nothing rests on gets this part of the effort only, and so does the first try of orders:
-what is cheap goes first.
+what is cheap goes first. Where prices of goals are checked exactly, the search gets the small part.
 """
 
 
@@ -148,14 +149,31 @@ class Checks:
         lower = self.document.bounds.lower
         below = max(lower, 0 if proof is None else proof.refuted[1])
         self.listener.progress(f"search over all runs of fewer than {below} steps")
-        rests = proof is None or proof.order_bound < lower
-        return search(self.watch, goals, self.clock if rests else self._small, below)
+        rests = proof is None or self._facts(proof) < lower
+        if not rests:
+            return search(self.watch, goals, self._part(SMALL_PART if proof and proof.prices else PART), below)
+        ahead = None if proof is None or proof.prices is None else self.priced[1]
+        return search(self.watch, goals, self.clock, below, ahead=ahead)
 
-    @property
-    def _small(self) -> Clock:
-        """A small part of the effort."""
+    @staticmethod
+    def _facts(proof: Certificate) -> int:
+        """The bound without the search over all runs."""
+        return max(proof.order_bound, proof.flow_bound)
+
+    @cached_property
+    def priced(self) -> tuple[Line, Priced | None]:
+        """Whether the prices of the certificate hold, and what they say then."""
+        proof = self.document.certificate
+        assert proof is not None
+        line, found = prices.line(self.watch, proof, self.clock)
+        if line.verdict == HOLDS and self.watch is not None:
+            line = replace(line, text=f"{line.text}, {self.confirmation.told(self.watch.table.steps)}")
+        return line, found
+
+    def _part(self, part: int) -> Clock:
+        """This part of the effort."""
         limits = self.clock.limits
-        nodes, orders, solver = limits.nodes // PART, limits.orders // PART, limits.solver / PART
+        nodes, orders, solver = limits.nodes // part, limits.orders // part, limits.solver / part
         return replace(self.clock, limits=replace(limits, nodes=nodes, orders=orders, solver=solver))
 
     def proof_lines(self, proof: Certificate) -> Iterator[Line]:
@@ -164,7 +182,7 @@ class Checks:
         yield line
         explicit = None if self.watch is None else ExplicitFacts(self.watch)
         prover = Prover.of(self.setting, known, self.clock, explicit)
-        order = order_bound(proof, self._small)
+        order = order_bound(proof, self._part(PART))
         edges = [PathFact((fact.source, fact.target), fact.at_least) for fact in proof.edges]
         yield prover.line(EDGES, "bounds between two nodes", edges, self.listener.progress)
         if proof.paths:
@@ -175,12 +193,14 @@ class Checks:
             self.listener.progress("order bound")
             order = order_bound(proof, self.clock)
         yield order
+        if proof.prices is not None or proof.flow_bound:
+            yield self.priced[0]
         yield lengths(self.setting, proof, self.searched, self.clock)
 
     def all_runs(self) -> Line:
         """The search over all runs shorter than the bound, where the states are few."""
         proof, lower = self.document.certificate, self.document.bounds.lower
-        left_out = OPEN if proof is not None and proof.exhausted > 0 and proof.order_bound < lower else NOTE
+        left_out = OPEN if proof is not None and proof.exhausted > 0 and self._facts(proof) < lower else NOTE
         if self.watch is None:
             return Line(ALL_RUNS, left_out, "not done: too many states or inputs")
         table = self.watch.table

@@ -120,6 +120,8 @@ LONG = {"boiler", "dishwasher", "gate"}
 """Models with thousands of combinations of state and goals."""
 ENDLESS = {"dispenser", "stairlight"}
 """Models whose states, as they are, have no end."""
+MANY_GOALS = {"burner", "turret"}
+"""Models with so many goals that only the prices of the covering flow let a search come to its end."""
 
 
 @pytest.mark.parametrize(
@@ -127,7 +129,7 @@ ENDLESS = {"dispenser", "stairlight"}
     [
         pytest.param(name, marks=pytest.mark.slow) if name in LONG else name
         for name in MODEL_NAMES
-        if name not in ENDLESS
+        if name not in ENDLESS | MANY_GOALS
     ],
 )
 def test_bundled_models(model: str) -> None:

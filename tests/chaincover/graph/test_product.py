@@ -14,7 +14,7 @@ from machines import Case, Machine
 
 from bmc.errors import LimitReached
 from bmc.formulas.unroll import at
-from chaincover.graph import product
+from chaincover.graph import goal_product
 from chaincover.graph.product import CoverableSets, ShortestRun
 from properties.goal import Goal
 
@@ -146,7 +146,7 @@ def test_memory_that_is_used_up_is_told() -> None:
 
 
 def test_a_product_that_is_too_large_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(product, "MOST_ARROWS", 3)
+    monkeypatch.setattr(goal_product, "MOST_ARROWS", 3)
     case = ring(30, 4)
     search = ShortestRun(problem_of(case), graph_of(*case))
     assert not search.advance(10**9)

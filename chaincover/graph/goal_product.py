@@ -1,0 +1,180 @@
+"""The enumerated states with what is pending of goals, as one graph whose arrows tell which goals they complete.
+
+Goals of at most one step leave nothing pending but what the state tells: then the states themselves are the nodes, and
+the goals are evaluated on whole arrays of steps. Longer goals are watched by their progress.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from bmc.explicit.product import Product, product
+from bmc.explicit.state_graph import Arrows, StateGraph
+from bmc.explicit.vectors import Column, compile_columns
+from bmc.formulas.unroll import unframed
+from bmc.system.transition import symbols_of
+from chaincover.graph.goal_runs import Check, goal_classes
+from chaincover.problem import Problem
+from properties.goal import Goal
+from properties.progression import Arrival, Progression, bits
+
+MOST_NODES, MOST_ARROWS = 50_000_000, 100_000_000
+"""States with pending goals, and steps between them, that are kept: a gigabyte and a half."""
+
+BLOCK = 1 << 17
+"""Steps on which goals are evaluated together."""
+
+
+class Watch:
+    """Remembers the goals under way as what of them is pending; with ``forbid`` goals are credited one by one.
+
+    It tells each set of goals that is completed by its number in ``sets``, which are bit masks; number 0 is the empty
+    set.
+    """
+
+    def __init__(self, progression: Progression, forbid: bool) -> None:
+        self._progression, self._forbid = progression, forbid
+        self.sets = [0]
+        self._numbers = {0: 0}
+
+    def start(self, state_class: int) -> Sequence[tuple[Hashable, int]]:
+        return self._ways(self._progression.begin_all(state_class), self._progression.begin_all(state_class))
+
+    def advance(self, memory: Hashable, input_class: int, state_class: int) -> Sequence[tuple[Hashable, int]]:
+        assert isinstance(memory, int)
+        moved, begun = (
+            self._progression.advance(memory, input_class, state_class),
+            self._progression.begin_all(state_class),
+        )
+        return self._ways(Arrival(moved.pending | begun.pending, moved.completed | begun.completed), begun)
+
+    def _ways(self, arrival: Arrival, begun: Arrival) -> Sequence[tuple[Hashable, int]]:
+        """With ``forbid`` a completed goal may be credited, which gives up what began before; ``begun`` is the rest."""
+        if not self._forbid:
+            return [(arrival.pending, self._number(arrival.completed))]
+        goals = self._progression.goals
+        at_once = sum(1 << goal for goal in bits(arrival.completed) if goals[goal].length == 0)
+        ways = [1 << goal | at_once for goal in bits(arrival.completed & ~at_once)] or ([at_once] if at_once else [])
+        return [*((begun.pending, self._number(credited)) for credited in ways), (arrival.pending, 0)]
+
+    def _number(self, goals: int) -> int:
+        if goals not in self._numbers:
+            self._numbers[goals] = len(self.sets)
+            self.sets.append(goals)
+        return self._numbers[goals]
+
+
+@dataclass(frozen=True)
+class GoalProduct:
+    """The enumerated states with what is pending of goals. An arrow's mask is a number in ``sets``: the goals (as bits)
+    that are completed on its arrival."""
+
+    product: Product
+    sets: tuple[int, ...]
+
+    def complete(self, numbers: Column, wanted: int) -> Column:
+        """Whether each of the sets ``numbers`` has all goals of ``wanted``."""
+        return np.array([goals & wanted == wanted for goals in self.sets])[numbers.astype(np.int64)]
+
+
+def goal_product(problem: Problem, graph: StateGraph, check: Check = lambda: None) -> GoalProduct | None:
+    """The product for all goals of ``problem``; None for more than ``MOST_NODES`` or ``MOST_ARROWS``."""
+    if not problem.forbid and all(goal.length <= 1 for goal in problem.goals):
+        return _on_steps(problem, graph, check)
+    progression = Progression(problem.goals, {var.name for var in problem.system.inputs})
+    watch = Watch(progression, problem.forbid)
+    found = product(graph, goal_classes(graph, progression), watch, graph.starts, MOST_NODES, MOST_ARROWS, check)
+    return None if found is None else GoalProduct(found, tuple(watch.sets))
+
+
+class _Sets:
+    """Numbers for sets of goals, given as rows of bits; number 0 is the empty set."""
+
+    def __init__(self, goals: int) -> None:
+        self.width = max(1, -(-goals // 8))
+        self.sets = [0]
+        self._numbers = {bytes(self.width): 0}
+
+    def number(self, packed: bytes) -> int:
+        if packed not in self._numbers:
+            self._numbers[packed] = len(self.sets)
+            self.sets.append(int.from_bytes(packed, "little"))
+        return self._numbers[packed]
+
+    def numbered(self, rows: Column) -> Column:
+        """The number of each row; a row has a column of packed bits for each eight goals."""
+        different, place = np.unique(rows, axis=0, return_inverse=True)
+        return np.array([self.number(row.tobytes()) for row in different], np.uint64)[place.reshape(-1)]
+
+
+def _on_steps(problem: Problem, graph: StateGraph, check: Check) -> GoalProduct | None:
+    """The product where no goal takes more than one step: its nodes are the states; None if there are too many."""
+    goals, sets, size = problem.goals, _Sets(len(problem.goals)), len(graph.states)
+    at_once = [goal if goal.length == 0 else None for goal in goals]
+    in_step = [goal if goal.length == 1 else None for goal in goals]
+    here = _packed(at_once, graph, np.arange(size), None, sets.width)
+    sources, counts, ends, masks, choices = graph.steps.sources, [], list[Column](), list[Column](), list[Column]()
+    for first, last in _blocks(graph.steps.offsets):
+        check()
+        steps = np.arange(graph.steps.offsets[first], graph.steps.offsets[last])
+        rows = np.zeros((len(steps), sets.width), np.uint8)
+        for begin in range(0, len(steps), BLOCK):
+            part = steps[begin : begin + BLOCK]
+            rows[begin : begin + BLOCK] = _packed(in_step, graph, sources[part], part, sets.width)
+        after = graph.steps.nexts[steps]
+        numbers = sets.numbered(rows | here[after])
+        key = (sources[steps].astype(np.int64) * size + after) * len(sets.sets) + numbers.astype(np.int64)
+        _, kept = np.unique(key, return_index=True)
+        kept.sort()
+        counts.append(np.bincount(sources[steps[kept]] - first, minlength=last - first))
+        ends.append(after[kept])
+        masks.append(numbers[kept])
+        choices.append(graph.steps.choices[steps[kept]])
+        if sum(len(part) for part in ends) > MOST_ARROWS:
+            return None
+    offsets = np.concatenate([[0], np.cumsum(np.concatenate(counts), dtype=np.int64)])
+    starts = np.array(graph.starts, np.int64)
+    found = Product(
+        states=np.arange(size, dtype=np.int32),
+        memories=np.zeros(size, np.int32),
+        starts=starts,
+        start_masks=sets.numbered(here[starts]),
+        arrows=Arrows(offsets, np.concatenate(ends).astype(np.int32)),
+        masks=np.concatenate(masks),
+        choices=np.concatenate(choices),
+    )
+    return GoalProduct(found, tuple(sets.sets))
+
+
+def _blocks(offsets: Column) -> list[tuple[int, int]]:
+    """Ranges of states with some ``BLOCK`` of steps each, but one state at least."""
+    cuts, first = [0], 0
+    while first < len(offsets) - 1:
+        first = max(first + 1, int(np.searchsorted(offsets, offsets[first] + BLOCK, "right")) - 1)
+        cuts.append(first)
+    return list(pairwise(cuts))
+
+
+def _packed(
+    goals: Sequence[Goal | None], graph: StateGraph, states: Column, steps: Column | None, width: int
+) -> Column:
+    """For each of ``states``, and the one of ``steps`` that leaves it, which of ``goals`` it completes, in bits."""
+    found: Column = np.zeros((len(states), 8 * width), bool)
+    asked = [(number, goal.antecedent) for number, goal in enumerate(goals) if goal is not None]
+    columns: dict[str, Column] = {}
+    for symbol in {symbol for _, formula in asked for symbol in symbols_of(formula)}:
+        name, frame = unframed(symbol)
+        if name in graph.states.columns:
+            own = graph.states.columns[name]
+            columns[symbol.symbol_name()] = own[states if frame == 0 or steps is None else graph.steps.nexts[steps]]
+        else:
+            assert steps is not None
+            columns[symbol.symbol_name()] = graph.inputs.columns[name][graph.steps.choices[steps]]
+    values = compile_columns([formula for _, formula in asked])(columns) if asked else []
+    for (number, _), value in zip(asked, values, strict=True):
+        found[:, number] = value
+    return np.packbits(found, axis=1, bitorder="little")

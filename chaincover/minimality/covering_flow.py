@@ -1,0 +1,243 @@
+"""The covering flow over enumerated states: a linear bound on all chains, and chains where it comes out whole.
+
+A chain is a walk through the goal product: a flow of one unit from a start to an end that hangs together and uses, for
+each goal, a step that covers it. Without what makes it whole this is a linear program, and its least value is a lower
+bound. What hangs together is asked for lazily, by cuts: whoever covers a goal enters the states around it (the
+generalised rural postman's cuts, found by least cuts in the flow). The dual solution gives prices of the goals and of
+the cuts; they are rounded to integers and checked in exact arithmetic, so that nothing rests on the solver.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+from bmc.explicit.state_graph import StateGraph
+from bmc.explicit.vectors import Column
+from chaincover.certificate import CutPrice, Prices
+from chaincover.graph.goal_product import GoalProduct, goal_product
+from chaincover.graph.goal_runs import run_of, states_in
+from chaincover.graph.prices import CircleOfGain, PricedProduct
+from chaincover.known import Board
+from chaincover.limits import Limits
+from chaincover.minimality.flow_network import Cut, Network
+from chaincover.orderings.bound import FLOW
+from chaincover.stages import wait_for
+
+MOST_ARCS = 400_000
+"""Arcs of the network above which the linear program takes too long."""
+
+MOST_CUTS = 4_000
+"""Cuts that are added at most."""
+
+ITERATIONS = 500
+"""Iterations of the simplex method between two looks at the limits."""
+
+PER_UNIT, ENTRIES_PER_UNIT = 220_000_000, 10_000_000
+"""Iterations times rows and columns in about a unit of work, and entries of the rows that a solution starts with."""
+
+CUT_PER_UNIT = 300_000
+"""Steps of the search for least cuts in about a unit of work: arcs in use times goals."""
+
+IDLE, FOREVER = 6, 1 << 40
+"""A cut that has had no price in so many solutions goes; one that comes again stays for so many."""
+
+SCALE = 1 << 20
+"""Parts of a step in which prices are given."""
+
+SHRINKS = (0, 16, 12, 9)
+"""How much smaller the prices are made, as powers of two, until no circle of steps costs less than nothing."""
+
+
+def cover_by_flow(board: Board) -> None:
+    """Solve the covering flow by cuts: every flow that comes out whole is offered as a chain, every bound is proved."""
+    wait_for(board, lambda known: known.enumerated is not None and known.graph.depth >= 0)
+    states, problem = board.known.enumerated, board.problem
+    if states is None or not problem.goals:
+        return
+    if problem.forbid and any(goal.length > 1 for goal in problem.goals):
+        return
+    board.limits.check()
+    made = goal_product(problem, states, board.limits.check)
+    if made is None or len(made.product.arrows.ends) > MOST_ARCS:
+        board.say("covering flow: too many steps between the enumerated states")
+        return
+    board.say("covering flow: a linear bound over the enumerated states")
+    _Stage(board, states, made).run()
+
+
+class _Stage:
+    """One covering flow: its network, the linear program, and the best bound so far."""
+
+    def __init__(self, board: Board, states: StateGraph, made: GoalProduct) -> None:
+        self._board, self._states, self._made = board, states, made
+        self._ends = states_in(states, board.problem.final)[made.product.states]
+        self._network = Network(made, self._ends, len(board.problem.goals))
+        self._cuts: list[Cut] = []
+        self._idle: list[int] = []
+        self._dropped: set[tuple[int, ...]] = set()
+
+    def run(self) -> None:
+        network, board = self._network, self._board
+        if not all(network.covering) or not network.starts:
+            return
+        relaxation = _Relaxation(network, board.limits)
+        while relaxation.solve():
+            flow = relaxation.flow
+            self._prove(relaxation)
+            if np.abs(flow - np.round(flow)).max() < 1e-6:
+                self._offer(np.round(flow))
+            if board.known.settled or len(self._cuts) > MOST_CUTS:
+                return
+            self._drop(relaxation)
+            cuts = network.violated(flow)
+            board.limits.spend((1 + int((flow > 0).sum())) * network.goals / CUT_PER_UNIT)
+            if not cuts:
+                return
+            self._cuts += cuts
+            self._idle += [-FOREVER if cut.columns in self._dropped else 0 for cut in cuts]
+            relaxation.add(cuts)
+
+    def _drop(self, relaxation: _Relaxation) -> None:
+        """Drop the cuts that have not mattered for some time, but each only once."""
+        prices = relaxation.duals[1].tolist()
+        self._idle = [0 if price else idle + 1 for price, idle in zip(prices, self._idle, strict=True)]
+        dropped = [place for place, idle in enumerate(self._idle) if idle > IDLE]
+        if dropped:
+            relaxation.drop(dropped)
+            self._dropped.update(self._cuts[place].columns for place in dropped)
+            self._cuts = [cut for cut, idle in zip(self._cuts, self._idle, strict=True) if idle <= IDLE]
+            self._idle = [idle for idle in self._idle if idle <= IDLE]
+
+    def _prove(self, relaxation: _Relaxation) -> None:
+        """Prove the bound that the dual solution gives, if it is above what is known."""
+        board = self._board
+        if ceil(relaxation.value - 1e-6) <= board.known.proof.flow_bound:
+            return
+        for shrink in SHRINKS:
+            prices = self._prices(relaxation, 1.0 - 2.0**-shrink if shrink else 1.0)
+            try:
+                found = PricedProduct(board.problem, self._states, self._made, self._ends, prices)
+            except CircleOfGain:
+                continue
+            board.limits.spend(found.work / PER_UNIT)
+            if found.bound > board.known.proof.flow_bound:
+                board.prove(flow_bound=found.bound, prices=prices, basis=FLOW)
+            return
+
+    def _prices(self, relaxation: _Relaxation, part: float) -> Prices:
+        """The dual solution in whole parts of a step, times ``part``."""
+        names, states = self._board.problem.names, self._network.states
+        goals, cuts = (
+            np.floor(np.maximum(0.0, values) * (SCALE * part)).astype(np.int64).tolist() for values in relaxation.duals
+        )
+        used = [(cut, price) for cut, price in zip(self._cuts, cuts, strict=True) if price]
+        inside = [sorted({states[node] for node in cut.inside}) for cut, _ in used]
+        numbers = {state: number for number, state in enumerate(sorted({state for each in inside for state in each}))}
+        variables = tuple(self._states.states.columns)
+        columns = [self._states.states.columns[name][list(numbers)].tolist() for name in variables]
+        return Prices(
+            scale=SCALE,
+            goals={name: price for name, price in zip(names, goals, strict=True) if price},
+            cuts=tuple(
+                CutPrice(names[cut.goal], price, tuple(numbers[state] for state in each))
+                for (cut, price), each in zip(used, inside, strict=True)
+            ),
+            variables=variables if numbers else (),
+            states=tuple(tuple(map(int, row)) for row in zip(*columns, strict=True)) if numbers else (),
+        )
+
+    def _offer(self, flow: Column) -> None:
+        """Offer the chain of a whole flow, whose parts are joined by detours where it does not hang together."""
+        network, board, product = self._network, self._board, self._made.product
+        walk = network.walk(flow)
+        if walk is None or (board.known.length is not None and len(walk) >= board.known.length):
+            return
+        arrows, choices = product.arrows, []
+        for place in walk:
+            tail, head, covered = network.arcs[place]
+            here, after = int(network.nodes[tail]), int(network.nodes[head])
+            choices.append(
+                next(
+                    int(product.choices[n])
+                    for n in range(int(arrows.offsets[here]), int(arrows.offsets[here + 1]))
+                    if arrows.ends[n] == after and self._made.sets[int(product.masks[n])] == covered
+                )
+            )
+        start = network.starts[int(np.flatnonzero(flow[len(network.arcs) :])[0])][0]
+        board.offer(run_of(board.problem.system, self._states, network.states[start], choices))
+
+
+class _Relaxation:
+    """The linear program, solved by HiGHS.
+
+    ``value``, ``flow`` and ``duals`` (of goals, and of cuts) are its solution.
+    """
+
+    def __init__(self, network: Network, limits: Limits) -> None:
+        import highspy  # here, for only this stage needs it
+
+        self._network, self._limits = network, limits
+        self._infinite = float(highspy.kHighsInf)
+        self._optimal, self._stopped = highspy.HighsModelStatus.kOptimal, highspy.HighsModelStatus.kIterationLimit
+        solver: Any = highspy.Highs
+        self._solver = solver()
+        options: dict[str, Any] = {
+            "output_flag": False,
+            "threads": 1,
+            "random_seed": 1,
+            "solver": "simplex",
+            "presolve": "off",
+            "simplex_iteration_limit": ITERATIONS,
+        }
+        for option, value in options.items():
+            self._solver.setOptionValue(option, value)
+        size, arcs = network.size, len(network.arcs)
+        self._solver.addVars(size, np.zeros(size), np.full(size, self._infinite))
+        self._solver.changeColsCost(arcs, np.arange(arcs, dtype=np.int32), np.ones(arcs))
+        nodes = range(len(network.nodes))
+        self._rows([network.balance(node) for node in nodes], 0.0, 0.0)
+        self._rows([dict.fromkeys(range(arcs, arcs + len(network.starts)), 1.0)], 1.0, 1.0)
+        self._first = len(network.nodes) + 1
+        self._rows([dict.fromkeys(covering, 1.0) for covering in network.covering], 1.0, self._infinite)
+
+    def add(self, cuts: Sequence[Cut]) -> None:
+        """Ask for ``cuts`` too."""
+        self._rows([dict.fromkeys(cut.columns, 1.0) for cut in cuts], 1.0, self._infinite)
+
+    def drop(self, places: Sequence[int]) -> None:
+        """Ask no more for the cuts at ``places``, in the order in which they came."""
+        first = self._first + self._network.goals
+        self._solver.deleteRows(len(places), np.array(places, np.int32) + first)
+
+    def _rows(self, rows: Sequence[dict[int, float]], low: float, high: float) -> None:
+        counts = np.array([0, *(len(row) for row in rows)])
+        starts = np.cumsum(counts)[:-1].astype(np.int32)
+        columns = np.array([column for row in rows for column in row], np.int32)
+        factors = np.array([factor for row in rows for factor in row.values()], np.float64)
+        number = len(rows)
+        self._solver.addRows(
+            number, np.full(number, low), np.full(number, high), len(columns), starts, columns, factors
+        )
+
+    def solve(self) -> bool:
+        """Solve it, in portions of work; whether there is a solution."""
+        status = self._stopped
+        while status == self._stopped:
+            self._limits.check()
+            self._solver.run()
+            status = self._solver.getModelStatus()
+            iterations = int(self._solver.getInfo().simplex_iteration_count)
+            sizes = self._solver.getNumRow() + self._solver.getNumCol()
+            self._limits.spend(iterations * sizes / PER_UNIT + self._solver.getNumNz() / ENTRIES_PER_UNIT)
+        if status != self._optimal:
+            return False
+        solution = self._solver.getSolution()
+        self.value = float(self._solver.getInfo().objective_function_value)
+        self.flow: Column = np.array(solution.col_value)
+        duals = np.array(solution.row_dual)[self._first :]
+        self.duals: tuple[Column, Column] = duals[: self._network.goals], duals[self._network.goals :]
+        return True

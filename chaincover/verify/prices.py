@@ -1,0 +1,169 @@
+"""Prices of goals checked in exact arithmetic: no run collects all of them in fewer steps than is claimed.
+
+A step costs ``scale``, less the prices of the goals that it covers and of the cuts that it crosses; a state counts for
+the step that leads there. If no circle of steps costs less than nothing, the cheapest way from a start to an end and
+the sum of all prices bound the runs that cover all goals. Nothing is taken from the search but the prices: states,
+steps, goals and costs are those of verify.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from chaincover.certificate import Certificate, Prices
+from chaincover.verify.limits import Clock
+from chaincover.verify.report import HOLDS, OPEN, WRONG, Line
+from chaincover.verify.search import Steps, steps_of
+from chaincover.verify.vectors import WORD, Column
+from chaincover.verify.watch import Watch
+
+PRICES = "prices of goals"
+
+FAR_COST = np.int64(1 << 60)
+"""The cost of a way that does not exist."""
+LARGE = 1 << 31
+"""Prices are below this, so that no sum of them overflows."""
+ROUNDS = 50_000
+"""Rounds in which costs are passed on at most."""
+
+
+@dataclass(frozen=True)
+class Priced:
+    """``bound``: no run that covers all goals takes fewer steps. ``to_end``: for each state the least cost to an end.
+
+    ``outside`` has for each cut its price in the states outside of it, 0 inside; ``goal_of`` the number of its goal.
+    """
+
+    scale: int
+    bound: int
+    to_end: Column
+    goals: Column
+    outside: Column
+    goal_of: Column
+
+    def __call__(self, states: Column, missing: Column) -> Column:
+        """A lower bound on the steps from ``states`` to an end over the ``missing`` goals (a mark for each goal)."""
+        total = self.to_end[states] + missing.astype(np.int64) @ self.goals
+        if len(self.goal_of):
+            total = total + (missing[:, self.goal_of] * self.outside[:, states].T).sum(axis=1)
+        found: Column = -(-total // self.scale)
+        return found
+
+
+def line(watch: Watch | None, proof: Certificate, clock: Clock) -> tuple[Line, Priced | None]:
+    """Whether the prices of ``proof`` give the bound that it claims by them."""
+    claimed = proof.flow_bound
+    said = f"no chain shorter than {claimed}"
+    if proof.prices is None:
+        return Line(PRICES, WRONG, f"{said} is claimed without prices"), None
+    if watch is None:
+        return Line(PRICES, OPEN, f"{said}: too many states or inputs"), None
+    wrong = _wrong(watch, proof, proof.prices)
+    if wrong:
+        return Line(PRICES, WRONG, f"{said}: {wrong}"), None
+    if watch.setting.forbid and any(watch.setting.length(goal) > 1 for goal in proof.goals):
+        return Line(PRICES, OPEN, f"{said}: goals of several steps that share none are not priced"), None
+    steps = steps_of(watch, proof.goals, clock)
+    if steps is None:
+        return Line(PRICES, OPEN, f"{said}: too many states with goals under way"), None
+    found = priced(watch, proof.goals, proof.prices, steps)
+    if found is None:
+        return Line(PRICES, WRONG, f"{said}: a circle of steps gains more than it costs"), None
+    if found.bound < claimed:
+        return Line(PRICES, WRONG, f"{said}: the prices give only {found.bound}"), found
+    text = f"{said}: the cost of each of {len(steps.source)} steps between {len(steps.state)} states, exactly"
+    return Line(PRICES, HOLDS, text), found
+
+
+def _wrong(watch: Watch, proof: Certificate, prices: Prices) -> str:
+    """What makes the prices unreadable, or ''."""
+    values = [*prices.goals.values(), *(cut.price for cut in prices.cuts)]
+    goals = [*prices.goals, *(cut.goal for cut in prices.cuts)]
+    if not 0 < prices.scale < LARGE or any(not 0 <= value < LARGE for value in values):
+        return "a price is negative or too large"
+    if not set(goals) <= set(proof.goals):
+        return "a price is that of another goal"
+    if not set(prices.variables) <= watch.table.columns.keys():
+        return "the states of a cut are told by a variable that nothing reads"
+    if any(not 0 <= state < len(prices.states) for cut in prices.cuts for state in cut.inside):
+        return "a cut has a state that is not told"
+    return ""
+
+
+def priced(watch: Watch, goals: Sequence[str], prices: Prices, steps: Steps) -> Priced | None:
+    """What ``prices`` say; None where a circle of steps costs less than nothing."""
+    table, forbid = watch.table, watch.setting.forbid
+    worth = np.array([prices.goals.get(goal, 0) for goal in goals], np.int64)
+    numbers = {goal: number for number, goal in enumerate(goals)}
+    goal_of = np.array([numbers[cut.goal] for cut in prices.cuts], np.int64)
+    inside = _inside(watch, prices)
+    starts = np.arange(len(table.starts))
+    by_step, by_state = _sums(steps.hits, worth, goals, watch), _sums(steps.here, worth, goals, watch)
+    if forbid:  # of the goals that take a step one is credited
+        by_step = np.zeros(len(steps.source), np.int64)
+        for number, price in enumerate(worth.tolist()):
+            by_step = np.maximum(by_step, price * _has(steps.hits, number))
+    costs = prices.scale - by_step - by_state[steps.target]
+    begun = by_state[starts]
+    for place, cut in enumerate(prices.cuts):
+        number = int(goal_of[place])
+        covers = _has(steps.hits, number) | _has(steps.here, number)[steps.target]
+        marked = inside[place][steps.state]
+        costs -= cut.price * (~marked[steps.source] & (marked[steps.target] | (covers != 0)))
+        begun = begun + cut.price * (marked[starts] | (_has(steps.here, number)[starts] != 0))
+    to_end = _least(steps, costs, watch.ends[steps.state])
+    if to_end is None:
+        return None
+    cut_prices = np.array([cut.price for cut in prices.cuts], np.int64)
+    total = int(worth.sum()) + int(cut_prices.sum())
+    least = min((total + int(cost) for cost in to_end[starts] - begun), default=0)
+    bound = max(0, -(-least // prices.scale)) if least < FAR_COST // 2 else 0
+    outside = cut_prices[:, None] * ~inside if len(cut_prices) else np.zeros((0, table.size), np.int64)
+    of_state = np.full(table.size, FAR_COST)
+    np.minimum.at(of_state, steps.state, to_end)
+    return Priced(prices.scale, bound, of_state, worth, outside, goal_of)
+
+
+def _sums(marks: Column, worth: Column, goals: Sequence[str], watch: Watch) -> Column:
+    found = np.zeros(len(marks), np.int64)
+    for number in range(len(goals)):
+        if worth[number]:
+            found += worth[number] * _has(marks, number)
+    return found
+
+
+def _has(marks: Column, number: int) -> Column:
+    """For each row 1 where it has the goal."""
+    word, bit = divmod(number, WORD)
+    found: Column = (marks[:, word] >> np.uint64(bit) & np.uint64(1)).astype(np.int64)
+    return found
+
+
+def _inside(watch: Watch, prices: Prices) -> Column:
+    """For each cut a mark for every state inside of it."""
+    table = watch.table
+    numbers = {state: number for number, state in enumerate(prices.states)}
+    columns = [table.columns[name].tolist() for name in prices.variables]
+    rows = zip(*columns, strict=True) if columns else [()] * table.size
+    of_state = np.array([numbers.get(tuple(map(int, row)), len(numbers)) for row in rows], np.int64)
+    marks = np.zeros((len(prices.cuts), len(numbers) + 1), bool)
+    for place, cut in enumerate(prices.cuts):
+        marks[place, list(cut.inside)] = True
+    found: Column = marks[:, of_state]
+    return found
+
+
+def _least(steps: Steps, costs: Column, ends: Column) -> Column | None:
+    """The least cost from each state to an end; None where it has no end: a circle costs less than nothing."""
+    found = np.where(ends, np.int64(0), FAR_COST)
+    for _ in range(min(ROUNDS, len(found) + 1)):
+        ahead = found[steps.target]
+        better = found.copy()
+        np.minimum.at(better, steps.source, np.where(ahead >= FAR_COST // 2, FAR_COST, ahead + costs))
+        if np.array_equal(better, found):
+            return found
+        found = better
+    return None

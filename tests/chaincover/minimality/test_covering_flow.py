@@ -1,0 +1,92 @@
+"""The covering flow against an exhaustive search: its bound, its chains, and what searches make of its prices."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from boards import board_of
+from enumerated import graph_of, made, problem_of
+from explicit import Explicit, least_apart
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from machines import Case
+
+from chaincover.certificate import Certificate
+from chaincover.graph.product import ShortestRun
+from chaincover.graph.states import exact_graph
+from chaincover.known import Proof
+from chaincover.minimality.claims import certificate_of
+from chaincover.minimality.covering_flow import cover_by_flow
+from chaincover.options import Options
+from chaincover.verify import prices as checked
+from chaincover.verify.limits import Clock, Limits
+from chaincover.verify.report import HOLDS
+from chaincover.verify.search import search
+from chaincover.verify.setting import Setting
+from chaincover.verify.states import tabulate
+from chaincover.verify.watch import Watch
+
+SEEDS = st.integers(0, 10_000)
+
+
+def flow_of(case: Case, overlap: str = "allow") -> tuple[Proof, int | None]:
+    """What the covering flow proves about ``case``, and the length of the best chain that it offers."""
+    board, _ = board_of(case, Options(engine="z3", overlap=overlap))
+    board.tell(enumerated=graph_of(*case))
+    exact_graph(board)
+    if len(board.known.targets) == len(case[1]):
+        cover_by_flow(board)
+    return board.known.proof, board.known.length
+
+
+def expected_length(case: Case, overlap: str) -> int | None:
+    system, goals, final = case
+    if overlap == "forbid":
+        return least_apart(Explicit(system), goals, final)
+    return Explicit(system).least_chain(goals, final, 40 * 2 ** len(goals))
+
+
+def watched(case: Case, overlap: str) -> Watch:
+    setting = Setting(*case, overlap)
+    table = tabulate(setting.system, setting.formulas, Clock(Limits()))
+    assert table is not None
+    return Watch(table, setting, setting.names)
+
+
+def certificate(case: Case, proof: Proof, overlap: str = "allow") -> Certificate:
+    known = replace(board_of(case)[0].known, proof=proof)
+    return replace(
+        certificate_of(known, proof),
+        goals=proof.goals,
+        flow_bound=proof.flow_bound,
+        prices=proof.prices,
+        overlap=overlap,
+    )
+
+
+@settings(max_examples=80, deadline=None)
+@given(SEEDS, st.sampled_from([(2, "allow"), (1, "allow"), (1, "forbid")]))
+def test_bound_and_chains_agree_with_brute_force(seed: int, kind: tuple[int, str]) -> None:
+    longest, overlap = kind
+    case = made(seed, longest=longest)
+    expected = expected_length(case, overlap)
+    proof, length = flow_of(case, overlap)
+    if expected is None:
+        assert length is None
+        return
+    assert proof.flow_bound <= expected
+    assert length is None or length >= expected
+    if proof.prices is None:
+        return
+    quick = ShortestRun(problem_of(case, overlap), graph_of(*case))
+    quick.advance(1)
+    quick.use(proof.prices)
+    while quick.advance(1_000):
+        assert quick.lower <= expected
+    assert quick.found is not None
+    assert quick.found.length == expected
+    watch, clock = watched(case, overlap), Clock(Limits())
+    line, priced = checked.line(watch, certificate(case, proof, overlap), clock)
+    assert line.verdict == HOLDS
+    assert search(watch, proof.goals, clock, ahead=priced).length == expected
+    assert search(watch, proof.goals, clock, expected, ahead=priced).length is None
