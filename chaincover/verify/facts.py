@@ -32,6 +32,8 @@ FIRST_STEPS = 64
 MOST_STEPS = 4096
 """A claim of more steps is not unrolled."""
 LENGTHS = "refuted lengths"
+AT_ONCE = 1 / 16
+"""The part of an effort that one question about all lengths may take, before there is one for each of them."""
 
 Verdict = tuple[str, str]
 """A verdict and why."""
@@ -236,6 +238,9 @@ def lengths(setting: Setting, proof: Certificate, searched: Outcome | None, cloc
     if last > MOST_STEPS or first < 0:
         return Line(LENGTHS, OPEN, f"{said}: not unrolled")
     unrolling = Unrolling(setting.system, setting.formulas, setting.system.init_formula, TRUE(), clock)
+    within = _within(setting, proof.goals, last - 1, unrolling)
+    if unrolling.ask(within, last - 1, share=AT_ONCE).status is Status.UNSAT:
+        return Line(LENGTHS, HOLDS, f"{said}: proved again that no run of so few steps covers all goals")
     undecided = list(range(first, last))
     for share in SHARES:
         left, undecided = undecided, []
@@ -253,6 +258,23 @@ def lengths(setting: Setting, proof: Certificate, searched: Outcome | None, cloc
         text = f"{said}: the solver did not finish on {', '.join(map(str, undecided))}"
         return Line(LENGTHS, OPEN, text)
     return Line(LENGTHS, HOLDS, f"{said}: proved again that no chain has one of these")
+
+
+def _within(setting: Setting, goals: Sequence[str], most: int, unrolling: Unrolling) -> FNode:
+    """The formula: a run covers each of ``goals`` by its first ``most`` steps, wherever it may end and whatever they
+    share. Every chain of at most so many steps is such a run.
+    """
+    return And(
+        [
+            Or(
+                [
+                    And(unrolling.valid(step + goal.length), shift(goal.antecedent, step))
+                    for step in range(most - goal.length + 1)
+                ]
+            )
+            for goal in (setting.by_name[name] for name in goals)
+        ]
+    )
 
 
 def _places_of(setting: Setting, goals: Sequence[str], length: int) -> dict[tuple[str, int], FNode]:

@@ -219,3 +219,13 @@ def test_goals_said_to_be_unreachable(tmp_path: Path) -> None:
     outcome = verify(document, tmp_path, folder)
     assert "goals not covered" in wrong(outcome)
     assert "a run does so: step 0: i->b=1; step 1: i->b=1" in texts(outcome, "goals not covered")
+
+
+@pytest.mark.slow
+def test_a_proof_on_states_in_a_normal_form_is_checked_on_all_runs(tmp_path: Path) -> None:
+    """Of a clock that counts on for ever; the states as they are have no end."""
+    assert chaincover("generate", MODELS / "stairlight", "-o", tmp_path, "--no-replay").code == 0
+    outcome = chaincover("verify", MODELS / "stairlight", tmp_path, "--json")
+    assert outcome.code == 0
+    kinds = {line["check"]: line["verdict"] for line in outcome.json["checks"]}
+    assert {kinds[check] for check in ("normal form", "edges", "order bound", "lower bound", "all runs")} == {"holds"}
