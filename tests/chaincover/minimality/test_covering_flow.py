@@ -9,7 +9,7 @@ from enumerated import graph_of, made, problem_of
 from explicit import Explicit, least_apart
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from machines import Case
+from machines import Case, fork
 
 from chaincover.certificate import Certificate
 from chaincover.graph.product import ShortestRun
@@ -20,7 +20,7 @@ from chaincover.minimality.covering_flow import cover_by_flow
 from chaincover.options import Options
 from chaincover.verify import prices as checked
 from chaincover.verify.limits import Clock, Limits
-from chaincover.verify.report import HOLDS
+from chaincover.verify.report import HOLDS, WRONG
 from chaincover.verify.search import search
 from chaincover.verify.setting import Setting
 from chaincover.verify.states import tabulate
@@ -90,3 +90,23 @@ def test_bound_and_chains_agree_with_brute_force(seed: int, kind: tuple[int, str
     assert line.verdict == HOLDS
     assert search(watch, proof.goals, clock, ahead=priced).length == expected
     assert search(watch, proof.goals, clock, expected, ahead=priced).length is None
+
+
+def test_what_is_tampered_with_is_disproved() -> None:
+    """A bound above what the prices give, a price above what a step costs, a price below 0, that of another goal."""
+    case = fork(stuck=False)
+    proof, length = flow_of(case)
+    assert proof.flow_bound == length == expected_length(case, "allow")
+    true, watch, clock = certificate(case, proof), watched(case, "allow"), Clock(Limits())
+    prices = true.prices
+    assert prices is not None
+    higher = {goal: 2 * prices.scale + price for goal, price in prices.goals.items()}
+    wrong = [
+        replace(true, flow_bound=true.flow_bound + 1),
+        replace(true, prices=replace(prices, goals=higher)),
+        replace(true, prices=replace(prices, goals={"far": -1})),
+        replace(true, prices=replace(prices, goals={**prices.goals, "another": 1})),
+        replace(true, prices=None),
+    ]
+    assert checked.line(watch, true, clock)[0].verdict == HOLDS
+    assert [checked.line(watch, each, clock)[0].verdict for each in wrong] == [WRONG] * len(wrong)
