@@ -43,6 +43,9 @@ SAMPLES = 512
 MOST_GUESSES = 512
 """Pairs of a variable and a mode that are looked at."""
 
+MOST_NODES = 2_000
+"""Nodes of a step's formulas above which one question takes longer than a first chain."""
+
 MOST_ROUNDS, MOST_WORK = 32, 2.0
 """Runs that the solver may bring against guesses, and its units of work, before all guesses are given up."""
 
@@ -176,6 +179,8 @@ class _Guesses:
         if not wide:
             return None
         batch = Batch(system, seen)
+        if batch.nodes > MOST_NODES:
+            return None
         lanes = batch.lanes(batch.initial(), LANES, STEPS)
         values = {name: np.unique(rows) for name, rows in lanes.states.items()}
         many = [var for var in wide if len(values[var.name]) > MANY]
