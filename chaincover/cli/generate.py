@@ -38,10 +38,10 @@ from chaincover.verdicts import infeasible
 
 DEAD_END_STEPS = (1, 2, 4, 8, 16, 32)
 """Numbers of steps of which it is asked whether any run has them, where no goal is covered."""
-DEAD_END_EFFORT, DEAD_END_QUESTION = 1 / 3, 5
+DEAD_END_EFFORT, DEAD_END_QUESTION = 1 / 12, 1
 """Effort for all these questions, and units of work for one of them."""
 DEAD_END_SECONDS = 20.0
-"""Seconds for them at most where the run has a time limit."""
+"""Seconds for them at most, for what is only encoded counts as little work."""
 
 Find = Callable[[Problem, Options, Listener], ChainResult]
 
@@ -137,7 +137,7 @@ def find_dead_end(run: Run, stopped_by: str) -> DeadEnd | None:
     if stopped_by in (INTERRUPT, TERMINATED):
         return None
     options, found = run.options, None
-    seconds = None if options.time_limit is None else min(DEAD_END_SECONDS, options.time_limit)
+    seconds = min(DEAD_END_SECONDS, options.time_limit or DEAD_END_SECONDS)
     limits = Limits(seconds, options.query_limit, DEAD_END_EFFORT)
     with run.progress.stage("dead end"), suppress(LimitReached, KeyboardInterrupt):
         engine = choose_engine(options.engine, options.memory_limit)
