@@ -343,12 +343,8 @@ def tidy(known: Known) -> Chain | None:
                 ):
                     run = other
                     break
-    hits = tuple(replace(hit, consequent_held=monitor.judge(run, hit.goal, hit.step)) for hit in chain.hits)
-    covered = monitor.covered(run)
-    steps = {hit.goal: hit.step for hit in hits}
-    repeats = (replace(hit, step=step) for hit in hits for step in covered[hit.goal] if step != steps[hit.goal])
-    judged = tuple(replace(hit, consequent_held=monitor.judge(run, hit.goal, hit.step)) for hit in repeats)
-    return replace(chain, run=run, hits=hits, repeats=judged)
+    judged = Judge(problem).chain(run)  # simpler inputs may cover a goal earlier, and so end earlier
+    return judged if judged is not None and judged.length <= chain.length and judged.goals >= chain.goals else chain
 
 
 def _simpler(var: InputVariable, run: Run, step: int) -> Iterator[int]:
