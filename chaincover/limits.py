@@ -90,8 +90,12 @@ class Limits:
         return None if self.effort is None else max(1, round(self.effort * QUESTION))
 
     def pause_after(self, units: float, pause: Callable[[], None] | None) -> None:
-        """Let ``pause`` be called at the first ``check`` after ``units`` more of work; None: no more."""
-        self._turn, self._pause = self.spent + units, pause
+        """Let ``pause`` be called at the first ``check`` after ``units`` more of work, or once the effort is used up.
+
+        None: no more.
+        """
+        most = inf if self.effort is None else self.effort * UNITS
+        self._turn, self._pause = min(self.spent + units, most), pause
 
     def for_query(self) -> float | None:
         """Seconds that the next query may take, None for no limit. LimitReached if no time is left."""

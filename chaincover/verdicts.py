@@ -118,9 +118,9 @@ class _Verdicts:
             return Verdict(goal, EXCLUDED, detail=f"no run covers it together with {which}: {known.no_chain}; {test}")
         if self._too_long():
             return Verdict(goal, NOT_WITHIN_BOUND, detail=f"{self._too_long()}; {test}")
-        if self._stopped_by:
-            return Verdict(goal, UNDECIDED, detail=f"{test}; no chain with it was found before {self._limit()}")
         by_graph = self._by_graph(goal)
+        if self._stopped_by and not (by_graph and self._whole):
+            return Verdict(goal, UNDECIDED, detail=f"{test}; no chain with it was found before {self._limit()}")
         if by_graph is not None:
             return replace(by_graph, detail=f"{by_graph.detail}; {test}")
         if self._graph.unknown:
@@ -132,19 +132,24 @@ class _Verdicts:
         """The verdict of a goal that no run has covered."""
         if self._too_long():
             return Verdict(goal, NOT_WITHIN_BOUND, detail=self._too_long())
-        if self._stopped_by:
+        found = self._by_graph(goal)
+        if self._stopped_by and not (found and self._whole):
             return Verdict(goal, UNDECIDED, detail=f"stopped by {self._limit()}{self._so_far(goal)}")
         if self._known.no_chain:
             others = [name for name in self._known.targets if name != goal]
             apart = [name for name in others if self._apart(goal, name)]
             which = f"{'' if len(apart) == 1 else 'any of '}{listed(apart)}" if apart else "all of " + listed(others)
             return Verdict(goal, EXCLUDED, detail=f"no run covers it together with {which}: {self._known.no_chain}")
-        found = self._by_graph(goal)
         if found is not None:
             return found
         if self._known.failed:
             return Verdict(goal, NOT_WITHIN_BOUND, detail=self._failed())
         return Verdict(goal, UNDECIDED, detail=f"the solver gave up before a chain was found{self._within()}")
+
+    @property
+    def _whole(self) -> bool:
+        """Whether the graph has all edges up to the K of the user: more work adds none."""
+        return self._options.bound is not None and self._graph.depth >= self._options.bound
 
     def _failed(self) -> str:
         """The part of a covering path that could not be made concrete, or ''."""

@@ -25,7 +25,7 @@ LOOK = 250_000
 """``bitwuzla``: how often it looks whether to stop, in hard multiplications; elsewhere up to ten times as often."""
 NODE, BYTE = 500, 10
 """``explicit``: a state, or a state with what is left of a question; a byte of what is kept of the runs asked about."""
-INSTRUCTION, SETS = 300, 5_000
+INSTRUCTION, SETS = 300, 11_000
 """Trial runs: an operation on one value; bounds: an operation on sets of values."""
 
 

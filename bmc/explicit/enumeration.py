@@ -20,7 +20,7 @@ from bmc.explicit.input_classes import (
     TooManyValues,
     allowed_ranges,
 )
-from bmc.explicit.rows import Layout, Numbering, Rows, Steps
+from bmc.explicit.rows import NUMBERED, Layout, Numbering, Rows, Steps
 from bmc.explicit.scope import OPEN, FoundSteps, Inputs, OpenValues, ReadOpenValue, Scope
 from bmc.explicit.splitting import FIXED
 from bmc.explicit.state_graph import StateGraph
@@ -41,9 +41,6 @@ FEWER_STATES = (
 )
 """What makes the reachable states fewer."""
 
-
-NUMBERED = 40
-"""Units of work that it takes to find the number of a state."""
 
 LOOKED_AT = 100_000
 """States that are looked at for the variables that take most values."""

@@ -169,6 +169,10 @@ class Steps(Sequence[tuple[tuple[int, int], ...]]):
     __hash__ = None  # type: ignore[assignment]
 
 
+LOOKED_UP, NUMBERED = 20, 100
+"""Units of work that it takes to look up the number of a known key, and of a state with what is kept of it."""
+
+
 class Numbering:
     """Keys of ``width`` words of 64 bits each. Their numbers count up from 0 in the order of the first coming."""
 

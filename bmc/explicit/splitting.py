@@ -15,7 +15,7 @@ import numpy as np
 import pysmt.operators as op
 from pysmt.fnode import FNode
 
-from bmc.explicit.rows import Layout, Numbering, Rows
+from bmc.explicit.rows import LOOKED_UP, NUMBERED, Layout, Numbering, Rows
 from bmc.explicit.vectors import Column, Operator, Program, arguments_of, bits_of, operator, walk, word
 
 Known = Column | None
@@ -419,8 +419,10 @@ class Splitter:
         together = max(1, self._together // len(table))
         for begin in range(0, len(first), together):
             here = first[begin : begin + together]
-            classes += self._told_apart(terms, table, [column[here][:, None] for column in kept])
-            yield (terms.program.size + 1) * (len(here) * len(table) + FIXED)
+            found = self._told_apart(terms, table, [column[here][:, None] for column in kept])
+            cells, different = len(here) * len(table), sum(len(values) for values in found)
+            yield (terms.program.size + 1) * (cells + FIXED) + LOOKED_UP * cells + NUMBERED * different
+            classes += found
         return context, classes
 
     def _told_apart(self, terms: _Seeing, table: Rows, kept: list[Column]) -> list[Column]:

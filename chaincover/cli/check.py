@@ -24,7 +24,7 @@ from chaincover.project.load import Request
 from chaincover.report import console
 from chaincover.report.console_check import show_analysis
 
-EFFORT = 0.1
+EFFORT = 0.2
 """The effort without ``--effort``: a check is to tell what it finds within seconds."""
 
 

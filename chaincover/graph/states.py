@@ -22,7 +22,7 @@ ENUMERATING = "auto"
 STATES_PORTION = 10_000_000
 """Operations on single values that are done before the limits are asked."""
 
-STATES_PER_UNIT = 100_000_000
+STATES_PER_UNIT = 400_000_000
 """Operations on single values that are done in about a unit of work."""
 
 

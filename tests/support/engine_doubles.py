@@ -54,7 +54,7 @@ class Trying:
 
     def session(self, system: TransitionSystem, source: FNode, goals: Sequence[FNode] = ()) -> Session:
         if id(system) not in self._samplings:
-            self._samplings[id(system)] = system, Sampling(system, Simulator(system))
+            self._samplings[id(system)] = system, Sampling(system, Simulator(system), lambda: self.cost)
 
         def make() -> Session:
             return Solved(self, None if self._z3 is None else self._z3.session(system, source, goals))

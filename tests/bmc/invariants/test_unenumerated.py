@@ -71,7 +71,7 @@ def test_an_invariant_that_does_not_hold_is_refused(tmp_path: Path) -> None:
         place.write_text(json.dumps(document))
         again = chaincover("verify", ".", "out/chain.json", "--json", cwd=tmp_path)
         line = next(line for line in again.json["checks"] if line["check"] == "invariants")
-        assert (line["verdict"], again.code) == ("WRONG", 1)
+        assert (line["verdict"], again.code) == ("WRONG", 7)
         assert f"{false}: {why}" in line["text"]
 
 

@@ -79,7 +79,7 @@ def test_a_wrong_claim_of_constants_is_found_out(tmp_path: Path) -> None:
     for wrong in ("plant_P.Gain_Gain, plant_DW.ticks", "plant_P.Gain_Gain, plant_U.start"):
         file.write_text(text.replace("plant_P.Gain_Gain, plant_P.Limit", wrong))
         checked = chaincover("verify", place, file, "--json")
-        assert checked.code == 1
+        assert checked.code == 7
         assert {line["check"]: line["verdict"] for line in checked.json["checks"]}["invariants"] == "WRONG"
 
 

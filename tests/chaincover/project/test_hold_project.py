@@ -230,7 +230,7 @@ def test_verify_finds_a_bound_that_is_claimed_for_other_runs(hold: int | None, t
         found["settings"]["hold"] = hold
     (tmp_path / "out" / "chain.json").write_text(json.dumps(found))
     outcome = verify(tmp_path)
-    assert outcome.code == 1
+    assert outcome.code == 7
     assert verdicts(outcome)["all runs"] == "WRONG"
     assert verdicts(outcome)["chain"] == ("WRONG" if hold == 3 else "holds")
 

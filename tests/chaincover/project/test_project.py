@@ -12,7 +12,7 @@ from small_programs import COUNTER, GOOD, REACH, program, project
 from bmc.errors import InputRefused
 from bmc.system.simulation import Simulator
 from bmc.system.transition import TransitionSystem
-from chaincover.project.load import Controller, load
+from chaincover.project.load import Controller, Request, load, load_request
 from chaincover.project.project_file import read_project
 
 
@@ -24,7 +24,7 @@ def _names() -> Iterator[None]:
 
 def read(folder: Path, toml: str, code: str = GOOD, **given: object) -> Controller:
     write_files(folder, {"c.c": code, "chaincover.toml": toml})
-    return load(read_project(str(folder)), **given)  # type: ignore[arg-type]
+    return load_request(Request(str(folder), **given))  # type: ignore[arg-type]
 
 
 def roles(system: TransitionSystem) -> dict[str, str]:
