@@ -131,11 +131,11 @@ def test_a_graph_with_open_questions_is_no_graph_without_a_path() -> None:
 def test_turns_decide_what_sat_alone_leaves_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """That a product of a sum is a sum of products takes sat for ever, and z3 no time.
 
-    The questions have no limit: auto's own patience does.
+    No limit is given: the patience of the portfolio does.
     """
     monkeypatch.setattr(solver, "WORK", 2000 * CONFLICT)
-    given = ("--goal", "distributed", "-K", "1", "--effort", "0.1", "--json", "-o", tmp_path)
-    outcome = chaincover("generate", of("lockstep"), *given)
+    given = ("--goal", "distributed", "-K", "1", "--json", "-o", tmp_path)
+    outcome = chaincover("generate", of("lockstep"), *given, "--engine", "portfolio")
     assert verdicts(outcome.json) == {"distributed": "not-within-bound"}
     assert outcome.code == 4
     monkeypatch.setattr(solver, "WORK", 1)
