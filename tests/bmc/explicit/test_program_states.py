@@ -149,7 +149,7 @@ def test_a_timer_of_sixteen_bits_that_counts_on(tmp_path: Path) -> None:
     """136,607 states, at the work of few steps each: none of them is looked at by itself."""
     system, formulas = modes(tmp_path, TIMER)
     found = Enumeration(system, placed(formulas))
-    found.advance(100_000_000)
+    found.advance(PLENTY)
     assert found.graph is not None
     assert len(found.graph.states) == 136_607
     assert found.states == 136_607

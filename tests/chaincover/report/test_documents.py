@@ -125,10 +125,10 @@ def test_exit_codes() -> None:
 
 def test_the_end_says_what_more_effort_might_settle(tmp_path: Path) -> None:
     """Two goals of which one is hard: with next to no effort something is left open, and told."""
-    outcome = chaincover("generate", MODELS / "window", "--effort", "0.001", "--no-replay", "-o", tmp_path)
+    outcome = chaincover("generate", MODELS / "window", "--effort", "0.0001", "--no-replay", "-o", tmp_path)
     document = json.loads((tmp_path / "chain.json").read_text())
     assert document["effort_used_up"] is True
-    assert "The effort 0.001 was used up; more of it (--effort) might settle: " in outcome.out
+    assert "The effort 0.0001 was used up; more of it (--effort) might settle: " in outcome.out
     undecided = any(goal["verdict"] == UNDECIDED for goal in document["goals"])
     assert ("undecided goal" in outcome.out) == undecided
     assert outcome.code == (5 if undecided else 0)
