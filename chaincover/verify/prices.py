@@ -101,19 +101,22 @@ def priced(watch: Watch, goals: Sequence[str], prices: Prices, steps: Steps) -> 
     goal_of = np.array([numbers[cut.goal] for cut in prices.cuts], np.int64)
     inside = _inside(watch, prices)
     starts = np.arange(len(table.starts))
-    by_step, by_state = _sums(steps.hits, worth, goals, watch), _sums(steps.here, worth, goals, watch)
-    if forbid:  # of the goals that take a step one is credited
-        by_step = np.zeros(len(steps.source), np.int64)
-        for number, price in enumerate(worth.tolist()):
-            by_step = np.maximum(by_step, price * _has(steps.hits, number))
-    costs = prices.scale - by_step - by_state[steps.target]
-    begun = by_state[starts]
+    here = _sums(steps.here, worth)
+    costs, begun = prices.scale - here[steps.target], here[starts]
+    earned = [price * _has(steps.hits, number) for number, price in enumerate(worth.tolist())]
     for place, cut in enumerate(prices.cuts):
         number = int(goal_of[place])
-        covers = _has(steps.hits, number) | _has(steps.here, number)[steps.target]
-        marked = inside[place][steps.state]
-        costs -= cut.price * (~marked[steps.source] & (marked[steps.target] | (covers != 0)))
-        begun = begun + cut.price * (marked[starts] | (_has(steps.here, number)[starts] != 0))
+        in_state = _has(steps.here, number) != 0
+        entered = inside[place][steps.state] | in_state
+        outside_before = ~inside[place][steps.state][steps.source]
+        costs -= cut.price * (outside_before & entered[steps.target])
+        begun = begun + cut.price * entered[starts]
+        by_goal = outside_before & ~entered[steps.target] & (_has(steps.hits, number) != 0)
+        earned[number] = earned[number] + cut.price * by_goal
+    by_step = np.zeros(len(steps.source), np.int64)
+    for gain in earned:  # under forbid one of the goals that take a step is credited
+        by_step = np.maximum(by_step, gain) if forbid else by_step + gain
+    costs -= by_step
     to_end = _least(steps, costs, watch.ends[steps.state])
     if to_end is None:
         return None
@@ -127,11 +130,11 @@ def priced(watch: Watch, goals: Sequence[str], prices: Prices, steps: Steps) -> 
     return Priced(prices.scale, bound, of_state, worth, outside, goal_of)
 
 
-def _sums(marks: Column, worth: Column, goals: Sequence[str], watch: Watch) -> Column:
+def _sums(marks: Column, worth: Column) -> Column:
     found = np.zeros(len(marks), np.int64)
-    for number in range(len(goals)):
-        if worth[number]:
-            found += worth[number] * _has(marks, number)
+    for number, price in enumerate(worth.tolist()):
+        if price:
+            found += price * _has(marks, number)
     return found
 
 

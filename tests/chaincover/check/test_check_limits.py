@@ -144,6 +144,7 @@ def test_a_cone_is_closed_and_least(seed: int) -> None:
     assert symbols_of(system.defined) == sorted(system.defined.get_free_variables(), key=lambda s: s.symbol_name())
 
 
+@pytest.mark.needs_compiler
 def test_a_comparison_that_found_no_defined_step_is_not_told_as_equality(tmp_path: Path) -> None:
     body = "int z; if (i->a % 1000003 == 77 && i->a > 1000000000) s->n = 1; else s->n = z;"
     outcome = chaincover("check", folder(tmp_path, body, GOAL), "--compare", "40")

@@ -47,7 +47,7 @@ def test_all_orderings_by_default_as_json(tmp_path: Path) -> None:
     assert list(rows) == ["exact", "cpsat", "asp-usc", "asp-bb", "tsp", "local"]
     for row in rows.values():
         assert row["note"].startswith("skipped: ") or (row["path_cost"], row["chain_length"]) == (9, 9)
-    assert document["graph_seconds"] > 0
+    assert document["graph_seconds"] >= 0
 
 
 def test_orderings_without_their_library_are_skipped_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:

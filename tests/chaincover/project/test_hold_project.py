@@ -219,6 +219,7 @@ def test_verify_without_a_list_of_states(tmp_path: Path) -> None:
     assert verify(tmp_path).code == 0
 
 
+@pytest.mark.needs_compiler
 @pytest.mark.parametrize("hold", [None, 1, 3])
 def test_verify_finds_a_bound_that_is_claimed_for_other_runs(hold: int | None, tmp_path: Path) -> None:
     write(tmp_path)

@@ -127,6 +127,7 @@ def test_a_goal_said_to_be_infeasible_must_not_be_covered(tmp_path: Path) -> Non
 ASKED = ("--cover", "branches()", "--cover", "states(n, 0..1)", "--property", "both: cover(n == 1 && b)")
 
 
+@pytest.mark.needs_compiler
 def test_replay_and_verify_look_at_all_goals_of_the_file(tmp_path: Path) -> None:
     """Without the options that named them."""
     controller(tmp_path)
@@ -236,6 +237,7 @@ def test_files_that_record_nothing(text: str, tmp_path: Path) -> None:
     assert not read_recorded(str(place)).goals
 
 
+@pytest.mark.needs_compiler
 def test_a_chain_without_the_new_keys_can_be_replayed(tmp_path: Path) -> None:
     """As written by releases before generated goals."""
     controller(tmp_path)
