@@ -15,8 +15,7 @@ from chaincover.certificate import Prices
 from chaincover.chain import UNREACHABLE, Chain
 from chaincover.limits import Limits
 from chaincover.options import Options
-from chaincover.problem import Problem
-from chaincover.questions import Questions
+from chaincover.problem import Problem, Questions
 from chaincover.weights import Edge, ReachGraph
 
 NOTHING = ReachGraph((), "", {}, {}, (), (), -1, 0, 0.0)

@@ -30,7 +30,6 @@ from chaincover.minimality.uncoverable import find_invariants, find_tests, prove
 from chaincover.minimality.windows import refute_lengths, shorten_windows
 from chaincover.options import Options
 from chaincover.problem import Problem
-from chaincover.profile import Profiler
 from chaincover.reductions.goals import distinct_goals, represent_implied
 from chaincover.reductions.reduction import in_turn
 from chaincover.reductions.slicing import normal_states, sliced_problem
@@ -38,7 +37,7 @@ from chaincover.replay.judge import Judge
 from chaincover.result import INTERRUPT, Answered, ChainResult, Listener, Silent
 from chaincover.runs.nearest import nearest_goal_first, trial_runs
 from chaincover.runs.random import random_runs
-from chaincover.stages import Stage, take_turns
+from chaincover.stages import Profiler, Stage, take_turns
 from chaincover.verdicts import judge_goals
 
 REDUCTION_EFFORT = 1.0

@@ -1,4 +1,7 @@
-"""What a chain is sought for: a transition system, the goals, the final condition, and whether goals may overlap."""
+"""What a chain is sought for: a transition system, the goals, the final condition, and whether goals may overlap.
+
+Questions of bounded model checking about a problem are asked in sessions that start in init or elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,11 @@ from functools import cached_property
 
 from pysmt.fnode import FNode
 
+from bmc.engines.protocol import Engine, Session
 from bmc.errors import InputRefused
 from bmc.formulas.unroll import at
 from bmc.system.transition import TransitionSystem
+from chaincover.limits import Limits
 from chaincover.weights import END, FINAL, INIT, RESERVED
 from properties.goal import Goal
 
@@ -79,3 +84,22 @@ class Problem:
             if goal.name in seen:
                 raise InputRefused(f"two goals are called {goal.name!r}", goal.where, "give one another name")
             seen.add(goal.name)
+
+
+@dataclass(frozen=True)
+class Questions:
+    """Who answers questions about ``problem``, and what may be spent on them."""
+
+    problem: Problem
+    engine: Engine
+    limits: Limits
+
+    @cached_property
+    def from_init(self) -> Session:
+        """The session whose runs start in init; there is one, so that nothing is encoded twice."""
+        return self.session(at(self.problem.system.init_formula, 0))
+
+    def session(self, source: FNode) -> Session:
+        """A new session whose runs start in a state that satisfies ``source`` (framed at 0)."""
+        formulas = [goal.antecedent for goal in self.problem.goals]
+        return self.engine.session(self.problem.system, source, [*formulas, *self.problem.end_formulas(0)])

@@ -10,7 +10,7 @@ from bmc.system.run import Run
 from chaincover.certificate import Certificate
 from chaincover.chain import COVERED, Bounds, Chain, Verdict
 from chaincover.options import Options
-from chaincover.profile import StageCost
+from chaincover.stages import StageCost
 from chaincover.weights import ReachGraph
 
 TIME_LIMIT = "time limit"

@@ -27,9 +27,8 @@ from bmc.engines.z3 import Z3Engine
 from bmc.errors import InputRefused, LimitReached
 from chaincover.graph.reachability import GraphBuilder
 from chaincover.limits import Limits
-from chaincover.problem import Problem
+from chaincover.problem import Problem, Questions
 from chaincover.project.load import Request, load_request
-from chaincover.questions import Questions
 from chaincover.reductions.slicing import sliced
 
 FOLDER = Path(__file__).parents[1]

@@ -26,9 +26,8 @@ from chaincover.graph.reachability import GraphBuilder
 from chaincover.limits import Limits
 from chaincover.options import Options
 from chaincover.pipeline import generate
-from chaincover.problem import Problem
+from chaincover.problem import Problem, Questions
 from chaincover.project.load import Controller, Request, load_request
-from chaincover.questions import Questions
 from chaincover.reductions.goals import distinct
 from chaincover.reductions.slicing import sliced
 from properties.goal import Goal

@@ -34,10 +34,9 @@ from bmc.formulas.unroll import at, shift
 from bmc.system.transition import TransitionSystem
 from chaincover.graph.reachability import GraphBuilder
 from chaincover.limits import Limits
-from chaincover.problem import Problem
+from chaincover.problem import Problem, Questions
 from chaincover.project.load import Controller, load
 from chaincover.project.project_file import read_project
-from chaincover.questions import Questions
 from chaincover.reductions.slicing import sliced
 
 CONTROLLERS = Path(__file__).parent / "controllers"

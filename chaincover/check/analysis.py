@@ -10,13 +10,12 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE
 
 from bmc.engines import choose as choose_engine
-from bmc.engines.anywhere import Anywhere
 from bmc.engines.dead_ends import QuestionLimits, dead_end
 from bmc.engines.protocol import Engine, Status
 from bmc.errors import InputRefused, LimitReached
 from bmc.explicit.state_graph import StateGraph
 from bmc.formulas.evaluate import compile_formulas
-from bmc.invariants.induction import Prover, prove
+from bmc.invariants.induction import Anywhere, Prover, prove
 from bmc.native.differential import Comparison, Sampler, compare
 from bmc.native.original import NoCompiler, compiled
 from bmc.system.hold import own_part, released
@@ -29,10 +28,9 @@ from chaincover.check.undefined_behaviour import UndefinedBehaviour, UndefinedBe
 from chaincover.graph.states import ENUMERATING, enumerate_within, enumeration_of
 from chaincover.limits import Limits
 from chaincover.options import Options
-from chaincover.problem import Problem
+from chaincover.problem import Problem, Questions
 from chaincover.project.load import Controller
 from chaincover.project.values import show_ranges
-from chaincover.questions import Questions
 from chaincover.reductions.slicing import sliced
 from chaincover.result import CALLED_OFF, INTERRUPT
 from properties.goal import Goal

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from bmc.analysis.idle import names_in
+from bmc.analysis.slice import names_in
 from bmc.analysis.state_values import Span, patterns_of
 from bmc.c.controller.model import CModel
 from bmc.engines.protocol import Engine
@@ -19,8 +19,7 @@ from bmc.errors import LimitReached
 from bmc.explicit.rows import Rows
 from bmc.explicit.state_graph import StateGraph
 from bmc.formulas.value_sets import Ranges, common, united
-from bmc.invariants.candidates import candidates, facts_of, tightest, value_facts
-from bmc.invariants.facts import IMPLIES, values_told
+from bmc.invariants.candidates import IMPLIES, candidates, facts_of, tightest, value_facts, values_told
 from bmc.invariants.induction import Prover, inductive
 from bmc.system.transition import Condition, StateVariable, TransitionSystem
 from chaincover.limits import Limits

@@ -14,12 +14,12 @@ import numpy as np
 from pysmt.fnode import FNode
 from pysmt.shortcuts import Not
 
-from bmc.engines.anywhere import Anywhere
 from bmc.engines.protocol import Engine, Session, Status
 from bmc.errors import LimitReached
 from bmc.explicit.state_graph import EXACT_STATES, Arrows, StateGraph, invariant_of
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at, plain, shift, unframed
+from bmc.invariants.induction import Anywhere
 from bmc.native.differential import Sampler
 from bmc.system.run import Run
 from bmc.system.simulation import Simulator
@@ -42,8 +42,7 @@ from chaincover.check.goal_facts import (
 from chaincover.graph.goal_runs import Check, EnumeratedGoals, TooManyRuns, states_in
 from chaincover.graph.reachability import GraphBuilder
 from chaincover.limits import Limits
-from chaincover.problem import Problem
-from chaincover.questions import Questions
+from chaincover.problem import Problem, Questions
 from chaincover.weights import Edge, ReachGraph
 from properties.goal import Goal
 

@@ -10,9 +10,8 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE
 
 from bmc.analysis.constants import constant_state
-from bmc.analysis.idle import inputs_read, names_in
 from bmc.analysis.live import live_state
-from bmc.analysis.slice import without_impossible
+from bmc.analysis.slice import inputs_read, names_in, without_impossible
 from bmc.c.execute.variables import DEFINED
 from bmc.system.transition import TransitionSystem
 from chaincover.project.load import Observers, compared_with_init, formulas_of, observations

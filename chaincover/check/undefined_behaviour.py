@@ -11,7 +11,6 @@ from pysmt.shortcuts import FALSE, TRUE, Or
 from bmc.analysis.constants import constant_state, fixed_inputs, put_in
 from bmc.analysis.slice import slice_system
 from bmc.analysis.state_values import every_step, state_values, values_of
-from bmc.engines.anywhere import Anywhere
 from bmc.engines.protocol import Engine, Session, Status
 from bmc.errors import LimitReached, Location
 from bmc.explicit.enumeration import Enumeration
@@ -19,7 +18,8 @@ from bmc.explicit.state_graph import invariant_of
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at
 from bmc.formulas.value_sets import NEVER
-from bmc.invariants.facts import within
+from bmc.invariants.candidates import within
+from bmc.invariants.induction import Anywhere
 from bmc.native.differential import RUN_LENGTH, Sampler
 from bmc.system.transition import Condition, TransitionSystem, Valuation, conjunction
 from chaincover.graph.states import enumerate_within

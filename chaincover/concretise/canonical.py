@@ -3,21 +3,28 @@
 Canonical inputs do not depend on which model a solver happens to find. Open start values first, then step by step and
 input by input, each gets the least value that still lets the rest of the plan be run: from 0 up, then the negative
 ones; of floating ones the plainest (``bmc.floats.values``).
+
+Where the states are enumerated, no solver is asked. Backward from the end, each step gets the states from which the
+rest of the plan can be run; then, forward, the first input that leads into them is chosen. That is the least one:
+inputs are enumerated from 0 up, and of those that nothing tells apart the first represents all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
+import numpy as np
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, FALSE, TRUE, And, Not, Or
 
 from bmc.engines.protocol import Status
 from bmc.errors import CheckDisagreed
 from bmc.explicit.input_classes import allowed_ranges
+from bmc.explicit.state_graph import StateGraph
+from bmc.explicit.vectors import Column
 from bmc.floats.format import FORMATS
 from bmc.floats.ranges import every
 from bmc.floats.values import plainest_first
@@ -37,9 +44,10 @@ from bmc.system.transition import (
 )
 from chaincover.chain import Chain, Plan
 from chaincover.concretise.check_path import build_path
-from chaincover.concretise.enumerated_inputs import enumerated_values
+from chaincover.graph.goal_product import GoalProduct, goal_product
+from chaincover.graph.goal_runs import run_of, states_in
 from chaincover.known import Board, Known
-from chaincover.questions import Questions
+from chaincover.problem import Questions
 from chaincover.replay.judge import Judge, open_variables
 from properties.monitor import Monitor
 
@@ -377,3 +385,73 @@ def _still_covered(monitor: Monitor, chain: Chain, run: Run, step: int) -> bool:
         for hit in chain.hits
         if hit.step <= step < hit.step + max(1, monitor.goals[hit.goal].length)
     )
+
+
+MOST_CELLS = 1 << 33
+"""States with what is pending of goals, times steps, one bit of memory each."""
+
+
+def enumerated_values(questions: Questions, graph: StateGraph, plan: Plan) -> Run | None:
+    """The canonical run of ``plan``, which must have one; None where that takes too much memory, or is not defined so.
+
+    ``graph`` enumerates the states for the goals and the final condition of ``questions``. Inputs and open start values
+    must not be floating: of these others than the least are preferred.
+    """
+    problem, check = questions.problem, questions.limits.check
+    system, goals, final = problem.system, problem.by_name, problem.final
+    types = [var.type for var in system.inputs] + [var.type for var in system.state if var.init is None]
+    wanted = [goals[name] for name in dict.fromkeys(plan.goals)]
+    if any(kind.floating for kind in types):
+        return None
+    made = goal_product(replace(problem, goals=tuple(wanted), overlap="allow"), graph, check)
+    ends = [start + goals[name].length for name, start in zip(plan.goals, plan.starts, strict=True)]
+    length = max([sum(plan.gaps), *ends])
+    if made is None or made.product.arrows.size * length > MOST_CELLS:
+        return None
+    completed = [0] * (length + 1)
+    for name, end in zip(plan.goals, ends, strict=True):
+        completed[end] |= 1 << wanted.index(goals[name])
+    layers = _feasible(made, completed, states_in(graph, final)[made.product.states], check)
+    return run_of(system, graph, *_least(graph, made, completed, layers))
+
+
+def _feasible(made: GoalProduct, completed: list[int], ends: Column, check: Callable[[], None]) -> list[Column]:
+    """For each step the nodes, packed bit by bit, from which the rest can be run."""
+    found = made.product
+    backward = found.arrows.backward()
+    layer = np.flatnonzero(ends)
+    layers = [np.packbits(ends)]
+    for step in range(len(completed) - 1, 0, -1):
+        if step % 256 == 0:
+            check()
+        places, _ = backward.of(layer)
+        assert backward.numbers is not None
+        fits = made.complete(found.masks[backward.numbers[places]], completed[step])
+        here = np.zeros(found.arrows.size, bool)
+        here[backward.ends[places[fits]]] = True
+        layer = np.flatnonzero(here)
+        layers.append(np.packbits(here))
+    return layers[::-1]
+
+
+def _least(graph: StateGraph, made: GoalProduct, completed: list[int], layers: list[Column]) -> tuple[int, list[int]]:
+    """The first start, and the first input at each step, by which all ``layers`` are met."""
+    found = made.product
+    fits = made.complete(found.start_masks, completed[0]) & _in(layers[0], found.starts)
+    start = min(found.starts[fits].tolist(), key=lambda node: graph.starts.index(int(found.states[node])))
+    node, chosen = start, list[int]()
+    for wanted, (_, layer) in zip(completed[1:], pairwise(layers), strict=True):
+        places = np.arange(found.arrows.offsets[node], found.arrows.offsets[node + 1])
+        after = found.arrows.ends[places]
+        good = places[made.complete(found.masks[places], wanted) & _in(layer, after)]
+        place = good[np.argmin(found.choices[good])]
+        chosen.append(int(found.choices[place]))
+        node = int(found.arrows.ends[place])
+    return int(found.states[start]), chosen
+
+
+def _in(packed: Column, nodes: Column) -> Column:
+    """Whether each of ``nodes`` is in a packed set."""
+    bits = packed[nodes >> 3] >> (7 - (nodes & 7)).astype(np.uint8)
+    found: Column = (bits & np.uint8(1)) != 0
+    return found

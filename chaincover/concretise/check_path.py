@@ -10,8 +10,7 @@ from bmc.engines.protocol import Status
 from bmc.formulas.unroll import shift
 from bmc.system.run import Run
 from chaincover.chain import Plan
-from chaincover.problem import Problem
-from chaincover.questions import Questions
+from chaincover.problem import Problem, Questions
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,9 @@ from itertools import pairwise
 from bmc.engines.protocol import Status
 from chaincover.chain import Plan
 from chaincover.concretise.check_path import plan_length
-from chaincover.concretise.path_constraints import constrained_chain
-from chaincover.concretise.path_trial import Task
-from chaincover.concretise.refine import refined_chain
+from chaincover.concretise.refine import constrained_chain, refined_chain
 from chaincover.concretise.repair import concretise
+from chaincover.concretise.subpaths import Task
 from chaincover.known import Board, Known
 from chaincover.orderings import choose
 from chaincover.orderings.bound import order_bound

@@ -15,7 +15,7 @@ from bmc.system.run import Run
 from bmc.system.transition import Valuation, conjunction, equal, symbols_of
 from chaincover.chain import Plan
 from chaincover.concretise.check_path import Attempt, check_path
-from chaincover.questions import Questions
+from chaincover.problem import Questions
 
 
 @dataclass(frozen=True, slots=True)

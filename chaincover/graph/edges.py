@@ -21,7 +21,7 @@ from bmc.errors import CheckDisagreed
 from bmc.formulas.unroll import shift
 from bmc.system.run import Run
 from bmc.system.simulation import Simulator
-from chaincover.questions import Questions
+from chaincover.problem import Questions
 from chaincover.weights import FINAL, INIT, Edge
 from properties.monitor import Monitor
 

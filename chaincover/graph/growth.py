@@ -10,7 +10,7 @@ from chaincover.graph.edges import Told
 from chaincover.graph.reachability import GraphBuilder
 from chaincover.known import Board, Reason
 from chaincover.options import Options
-from chaincover.questions import Questions
+from chaincover.problem import Questions
 from chaincover.stages import pause, wait_for
 from chaincover.weights import Edge, ReachGraph, exists_path, transitive_closure
 

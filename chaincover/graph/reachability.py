@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 
 from chaincover.graph.edges import EdgeSearch, Row, Told, enter
-from chaincover.questions import Questions
+from chaincover.problem import Questions
 from chaincover.weights import END, FINAL, INIT, Edge, ReachGraph
 from properties.goal import Goal
 

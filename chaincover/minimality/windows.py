@@ -23,7 +23,7 @@ from bmc.system.transition import conjunction, equal
 from chaincover.chain import Chain
 from chaincover.known import Board
 from chaincover.orderings.bound import WHOLE
-from chaincover.questions import Questions
+from chaincover.problem import Questions
 from chaincover.stages import wait_for
 from properties.goal import Goal
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pysmt.fnode import FNode
 
 from bmc.analysis.constants import raw_value
-from bmc.analysis.idle import conjuncts
+from bmc.analysis.slice import conjuncts
 from bmc.analysis.state_values import Sets, every_step, state_values, values_of
 from bmc.formulas.evaluate import post_order
 from bmc.formulas.value_sets import Ranges, common, without

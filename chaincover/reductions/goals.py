@@ -18,8 +18,7 @@ from pysmt.shortcuts import Not, Or
 from bmc.engines.protocol import Session, Status
 from chaincover.chain import Chain, Hit, Verdict
 from chaincover.known import Board
-from chaincover.problem import Problem
-from chaincover.questions import Questions
+from chaincover.problem import Problem, Questions
 from chaincover.reductions.reduction import Reduction
 from chaincover.result import ChainResult
 from properties.goal import Goal

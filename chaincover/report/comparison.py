@@ -19,8 +19,7 @@ from chaincover.orderings import choose as choose_ordering
 from chaincover.orderings import missing_library
 from chaincover.orderings.bound import order_bound
 from chaincover.orderings.protocol import Limit, OrderingProblem, OrderingResult
-from chaincover.problem import Problem
-from chaincover.questions import Questions
+from chaincover.problem import Problem, Questions
 from chaincover.reductions.slicing import sliced_problem
 from chaincover.replay.judge import Judge
 from chaincover.report.documents import GOALS_NOT_COVERED, LIMIT

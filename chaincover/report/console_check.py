@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bmc.c.controller.model import CModel
-from bmc.invariants.facts import IMPLIES
+from bmc.invariants.candidates import IMPLIES
 from chaincover.chain import UNREACHABLE, Verdict
 from chaincover.check.analysis import Analysis
 from chaincover.check.found_invariants import EQUALITY, IMPLICATION, ORDER, VALUES, FoundInvariant, files_of

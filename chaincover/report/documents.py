@@ -19,12 +19,12 @@ from chaincover.formats.chain_file import SCHEMA, chain_rows, reported, start_re
 from chaincover.graph.covering import CoveringGraph
 from chaincover.limits import UNITS
 from chaincover.options import HERE, Options
-from chaincover.profile import StageCost
 from chaincover.project.load import Controller
 from chaincover.project.values import show_ranges, shown
 from chaincover.reductions.goals import distinct
 from chaincover.replay.original import Replay
 from chaincover.result import CALLED_OFF, ChainResult
+from chaincover.stages import StageCost
 from chaincover.verdicts import infeasible
 from chaincover.weights import ReachGraph, exists_path, transitive_closure
 

@@ -14,7 +14,7 @@ from bmc.system.run import Run
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Valuation, conjunction, equal
 from chaincover.known import Board
-from chaincover.questions import Questions
+from chaincover.problem import Questions
 from chaincover.stages import wait_for
 from properties.monitor import Monitor
 

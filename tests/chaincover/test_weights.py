@@ -17,8 +17,7 @@ from bmc.engines.protocol import Answer, Status, check_in_turn
 from bmc.errors import InputRefused, LimitReached
 from chaincover.graph.reachability import GraphBuilder
 from chaincover.limits import Limits
-from chaincover.problem import Problem
-from chaincover.questions import Questions
+from chaincover.problem import Problem, Questions
 from chaincover.weights import INIT, ReachGraph, exists_path, obstacles, transitive_closure
 
 

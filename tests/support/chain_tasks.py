@@ -17,12 +17,12 @@ from bmc.engines import choose as choose_engine
 from bmc.engines.protocol import Alternative, Answer, Engine, Session, Status, check_in_turn
 from bmc.formulas.unroll import at
 from bmc.system.transition import TransitionSystem
-from chaincover.concretise.path_trial import Outcome, Task
+from chaincover.concretise.subpaths import Outcome, Task
 from chaincover.graph.reachability import GraphBuilder
 from chaincover.limits import Limits
 from chaincover.orderings import choose as choose_ordering
 from chaincover.orderings import missing_library
-from chaincover.questions import Questions
+from chaincover.problem import Questions
 from chaincover.replay.judge import Judge
 
 TSP = "local" if missing_library("tsp") else "tsp"

@@ -21,8 +21,7 @@ from bmc.system.simulation import Simulator
 from bmc.system.transition import TransitionSystem
 from chaincover import pipeline
 from chaincover.limits import Limits
-from chaincover.problem import Problem
-from chaincover.questions import Questions
+from chaincover.problem import Problem, Questions
 from chaincover.replay.judge import Judge
 from chaincover.runs import random as random_runs
 from chaincover.runs.nearest import NearestFirst

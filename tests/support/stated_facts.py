@@ -1,10 +1,10 @@
-"""Facts by their names: what ``bmc.invariants.facts`` writes is read back."""
+"""Facts by their names: what ``bmc.invariants.candidates`` writes is read back."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bmc.invariants.facts import _OR, IMPLIES, _read_span, among, implied, no_more, same
+from bmc.invariants.candidates import _OR, IMPLIES, _read_span, among, implied, no_more, same
 from bmc.system.transition import Condition, StateVariable
 
 

@@ -14,8 +14,7 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import get_env
 
 from bmc.engines.sat_encoding.aig import Graph
-from bmc.engines.sat_encoding.blast import Blaster
-from bmc.engines.sat_encoding.circuits import Word
+from bmc.engines.sat_encoding.blast import Blaster, Word
 from bmc.engines.sat_encoding.clauses import EQUIVALENT, IMPLIES, ClauseTemplate, Numbers
 from bmc.engines.sat_encoding.solver import Aside, SatSolver
 from bmc.formulas.unroll import plain, unframed

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from chaincover.project.scaffold.reading import Reading, try_proposal
+from chaincover.project.scaffold.reading import Reading, find_sources, try_proposal
 from chaincover.project.scaffold.recognisers import proposals
-from chaincover.project.scaffold.sources import find_sources
 from chaincover.project.scaffold.text import project_text, summary
 
 __all__ = ["propose", "read_proposal"]

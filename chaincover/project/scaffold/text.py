@@ -18,9 +18,8 @@ from bmc.c.execute.variables import CVariable, matching
 from bmc.c.source.types import IntType, show_type
 from bmc.errors import InputRefused
 from bmc.system.transition import InputVariable, TransitionSystem
-from chaincover.project.scaffold.reading import ROLES, OpenFunction, Reading
-from chaincover.project.scaffold.sources import Sources
-from chaincover.project.scaffold.styles import Proposal
+from chaincover.project.scaffold.reading import ROLES, OpenFunction, Reading, Sources
+from chaincover.project.scaffold.recognisers import Proposal
 from chaincover.project.values import show_ranges
 
 MOST_VALUES = 12

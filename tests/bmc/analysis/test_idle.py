@@ -15,8 +15,7 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, FALSE, TRUE, And, Implies, Not, Or
 from random_systems import random_case
 
-from bmc.analysis.idle import idle_inputs, inputs_read, without_inputs
-from bmc.analysis.slice import CONSTANTS
+from bmc.analysis.slice import CONSTANTS, idle_inputs, inputs_read, without_inputs
 from bmc.floats.format import FLOAT32
 from bmc.floats.ranges import every
 from bmc.system.hold import PHASE, PREFIX, boundary, hold

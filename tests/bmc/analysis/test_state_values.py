@@ -24,8 +24,7 @@ from bmc.errors import LimitReached
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at
 from bmc.formulas.value_sets import BOTH, NEVER, Ranges, contains, whole
-from bmc.invariants.candidates import self_found, value_facts
-from bmc.invariants.facts import within
+from bmc.invariants.candidates import self_found, value_facts, within
 from bmc.invariants.induction import Prover, inductive
 from bmc.system.simulation import Simulator
 from bmc.system.transition import BOOLEAN, Condition, InputVariable, StateVariable, TransitionSystem, ValueType

@@ -13,7 +13,7 @@ from stated_facts import stated
 from bmc.analysis.state_values import patterns_of, spans_of
 from bmc.floats.format import FLOAT32, canonical, number, pattern
 from bmc.formulas.evaluate import compile_formulas
-from bmc.invariants.facts import among, implied, is_value, no_more, same, values_told
+from bmc.invariants.candidates import among, implied, is_value, no_more, same, values_told
 from bmc.system.transition import BOOLEAN, StateVariable, ValueType
 
 SIGNED, UNSIGNED = ValueType("i4", 4, signed=True), ValueType("u4", 4)

@@ -35,8 +35,7 @@ from chaincover.check.undefined_behaviour import UndefinedBehaviourSearch
 from chaincover.cli import options
 from chaincover.graph.states import enumerate_within, enumerated_within, enumeration_of
 from chaincover.limits import Limits
-from chaincover.problem import Problem
-from chaincover.questions import Questions
+from chaincover.problem import Problem, Questions
 
 INT = ValueType("int", 32, signed=True)
 FUNCTIONS = '[functions]\ninit = "init"\nstep = "compute"\n'

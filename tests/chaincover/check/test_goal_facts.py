@@ -26,8 +26,7 @@ from chaincover.check.goal_search import find_facts, trigger_states
 from chaincover.graph import goal_runs
 from chaincover.graph.states import enumerated_within
 from chaincover.limits import Limits
-from chaincover.problem import Problem
-from chaincover.questions import Questions
+from chaincover.problem import Problem, Questions
 from properties.goal import Goal
 
 

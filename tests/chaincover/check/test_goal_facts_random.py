@@ -18,8 +18,7 @@ from chaincover.check.goal_facts import GoalFacts, Sharing
 from chaincover.check.goal_search import find_facts
 from chaincover.graph.states import enumerated_within
 from chaincover.limits import Limits
-from chaincover.problem import Problem
-from chaincover.questions import Questions
+from chaincover.problem import Problem, Questions
 from properties.goal import Goal
 
 SEEDS = range(40)

@@ -12,10 +12,9 @@ from problems import problem_of
 
 from bmc.engines import choose as choose_engine
 from bmc.system.run import Run
-from chaincover.concretise.canonical import canonicalise
-from chaincover.concretise.enumerated_inputs import enumerated_values
+from chaincover.concretise.canonical import canonicalise, enumerated_values
 from chaincover.limits import Limits
-from chaincover.questions import Questions
+from chaincover.problem import Questions
 from chaincover.replay.judge import Judge
 
 

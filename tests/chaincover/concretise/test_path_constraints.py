@@ -16,7 +16,7 @@ from bmc.engines.protocol import Status
 from bmc.errors import LimitReached, UsageError
 from bmc.formulas.unroll import at
 from chaincover.chain import Plan
-from chaincover.concretise.path_constraints import constrained_chain, distances, undecided_edges
+from chaincover.concretise.refine import constrained_chain, distances, undecided_edges
 from chaincover.concretise.repair import concretise
 from chaincover.concretise.subpaths import Reach, SubPaths
 from chaincover.limits import Limits

@@ -18,8 +18,7 @@ from bmc.system.run import Run
 from bmc.system.transition import TransitionSystem
 from chaincover.graph.reachability import GraphBuilder
 from chaincover.limits import Limits
-from chaincover.problem import Problem
-from chaincover.questions import Questions
+from chaincover.problem import Problem, Questions
 from chaincover.weights import END, ReachGraph
 
 DEPTH = 7

@@ -19,7 +19,7 @@ from chaincover.check.goal_search import trigger_states
 from chaincover.graph.enumerated import enumerated_graph
 from chaincover.graph.reachability import GraphBuilder
 from chaincover.limits import Limits
-from chaincover.questions import Questions
+from chaincover.problem import Questions
 from chaincover.weights import ReachGraph
 from properties.goal import Goal
 

@@ -12,7 +12,7 @@ from bmc.engines import choose
 from bmc.formulas.unroll import at
 from chaincover.graph.reachability import GraphBuilder
 from chaincover.limits import Limits
-from chaincover.questions import Questions
+from chaincover.problem import Questions
 from chaincover.runs.random import RandomRuns
 from chaincover.weights import FINAL, INIT
 from properties.goal import Goal

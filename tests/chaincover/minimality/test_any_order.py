@@ -22,7 +22,7 @@ from chaincover.known import NOTHING
 from chaincover.limits import Limits
 from chaincover.minimality.windows import AnyOrder, refute_lengths
 from chaincover.options import Options
-from chaincover.questions import Questions
+from chaincover.problem import Questions
 from properties.goal import Goal
 from properties.monitor import Monitor
 

@@ -33,7 +33,7 @@ from chaincover.minimality.path_weights import Learner
 from chaincover.minimality.sub_path_lengths import KnownLength, SubPath, SubPathSearch
 from chaincover.options import Options
 from chaincover.orderings.protocol import OrderingProblem, start_times
-from chaincover.questions import Questions
+from chaincover.problem import Questions
 from chaincover.runs.nearest import NearestFirst
 from chaincover.weights import END, FINAL, INIT
 from properties.goal import Goal

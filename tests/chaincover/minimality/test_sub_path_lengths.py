@@ -22,7 +22,7 @@ from bmc.formulas.unroll import at
 from bmc.system.simulation import Simulator
 from chaincover.limits import Limits
 from chaincover.minimality.sub_path_lengths import KnownLength, SubPath, SubPathSearch, windows
-from chaincover.questions import Questions
+from chaincover.problem import Questions
 from chaincover.weights import END, FINAL, INIT
 from properties.monitor import Monitor
 

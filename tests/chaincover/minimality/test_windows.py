@@ -24,7 +24,7 @@ from bmc.system.transition import StateVariable, Valuation, ValueType
 from chaincover.chain import Chain, Hit
 from chaincover.limits import Limits
 from chaincover.minimality.windows import WindowSearch
-from chaincover.questions import Questions
+from chaincover.problem import Questions
 from chaincover.replay.judge import Judge
 from properties.goal import Goal
 from properties.monitor import Monitor

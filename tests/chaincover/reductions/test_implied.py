@@ -30,8 +30,7 @@ from chaincover.limits import Limits
 from chaincover.options import Options
 from chaincover.partition.several import SeveralChains, generate_several
 from chaincover.pipeline import generate
-from chaincover.problem import Problem
-from chaincover.questions import Questions
+from chaincover.problem import Problem, Questions
 from chaincover.reductions.goals import implied_goals, represent_implied
 from chaincover.result import ChainResult
 from properties.goal import Goal

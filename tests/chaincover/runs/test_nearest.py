@@ -21,7 +21,7 @@ from bmc.formulas.unroll import at
 from bmc.system.run import Run
 from bmc.system.simulation import Simulator
 from chaincover.limits import Limits
-from chaincover.questions import Questions
+from chaincover.problem import Questions
 from chaincover.replay.judge import Judge
 from chaincover.runs import nearest as nearest_room
 from chaincover.runs.nearest import NearestFirst
