@@ -36,7 +36,12 @@ def invariant_of(system: TransitionSystem, states: Sequence[Valuation]) -> Condi
     """The proved invariant "one of ``states``", which are all that can be reached; None if it says nothing."""
     variables = [var for var in system.state if var.name in states[0]]
     formula = _one_of(variables, states) if len(states) <= EXACT_STATES else _each_among(variables, states)
-    return None if formula.is_true() else Condition(f"one of {len(states)} reachable states", formula, proved=True)
+    return None if formula.is_true() else Condition(reachable_states(len(states)), formula, proved=True)
+
+
+def reachable_states(number: int) -> str:
+    """The name of the invariant that a state is one of those that can be reached, of which there are ``number``."""
+    return f"one of {number} reachable states"
 
 
 _ANY = -1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bmc.explicit.state_graph import reachable_states
 from chaincover.certificate import Certificate, EdgeFact, PathFact, formula_text
 from chaincover.chain import NO_WAY_TO_FINAL, UNREACHABLE
 from chaincover.known import Known, Proof
@@ -29,13 +30,14 @@ def certificate_of(known: Known, proof: Proof) -> Certificate:
     """The facts that ``proof`` and the verdicts rest on. Without chain and bound only verdicts rest on them."""
     invariants = [inv for inv in known.problem.system.invariants if inv.proved]
     kept = _needed(proof) if known.chain is not None or proof.lower else Proof(())
+    edges = _edges(known, kept)
     return Certificate(
         goals=kept.goals,
         end=known.problem.end,
         overlap=known.problem.overlap,
-        invariants=tuple(inv.name for inv in invariants),
+        invariants=(*(inv.name for inv in invariants), *_states(known, bool(edges or kept.paths))),
         formulas={inv.name: formula_text(inv.formula) for inv in invariants if inv.where is None},
-        edges=tuple(EdgeFact(a, b, steps) for (a, b), steps in sorted(_edges(known, kept).items())),
+        edges=tuple(EdgeFact(a, b, steps) for (a, b), steps in sorted(edges.items())),
         paths=tuple(PathFact(path, steps) for path, steps in sorted(kept.paths.items())),
         order_bound=kept.order_bound,
         refuted=kept.refuted,
@@ -47,6 +49,12 @@ def certificate_of(known: Known, proof: Proof) -> Certificate:
         flow_bound=kept.flow_bound,
         prices=kept.prices,
     )
+
+
+def _states(known: Known, distances: bool) -> tuple[str, ...]:
+    """That a run's first state is one of the enumerated ones, where bounds on ``distances`` rest on these."""
+    states = known.enumerated
+    return (reachable_states(len(states.states)),) if distances and states is not None else ()
 
 
 def _needed(proof: Proof) -> Proof:

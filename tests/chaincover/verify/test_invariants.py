@@ -1,0 +1,51 @@
+"""Invariants that a certificate names: what they say, and what holds of states that cannot be enumerated again."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from command_line import chaincover, write_files
+from small_programs import program, project
+from verify_documents import Document, verdicts, verify
+
+from chaincover.project.load import Request
+from chaincover.verify import verification
+from chaincover.verify.document import read_document
+from chaincover.verify.limits import Limits
+from chaincover.verify.loading import load_for
+from chaincover.verify.report import OPEN
+
+TWINS = """if (s->m == 9) return;
+  if (s->n == 0 && i->b) { s->m = 9; return; }
+  if (s->n < 7) { s->n = s->n + 1; s->m = s->n * s->n % 11 % 8; }"""
+"""m is told by n, so that from n == 2 it takes three steps to m == 3; where m == 9 nothing changes any more."""
+GOALS = ("--property", "two: cover(n == 2)", "--property", "three: cover(m == 3)", "--property", "off: cover(m == 9)")
+
+
+@pytest.fixture
+def twins(tmp_path: Path) -> tuple[Path, Document]:
+    folder = tmp_path / "twins"
+    folder.mkdir()
+    ranges = "[interface]\ninput = ['i->b']"
+    write_files(folder, {"c.c": program(TWINS), "chaincover.toml": project(ranges)})
+    assert chaincover("generate", folder, "-o", folder / "out", "--no-replay", "-q", *GOALS).code == 4
+    return folder, json.loads((folder / "out" / "chain.json").read_text())
+
+
+def test_distances_between_enumerated_states_name_these(twins: tuple[Path, Document], tmp_path: Path) -> None:
+    folder, document = twins
+    assert document["certificate"]["edges"]
+    assert document["certificate"]["invariants"] == ["one of 9 reachable states"]
+    outcome = verify(document, tmp_path, folder)
+    assert verdicts(outcome)["invariants"] == verdicts(outcome)["edges"] == "holds"
+
+
+def test_distances_are_not_disproved_where_states_are_not_enumerated_again(twins: tuple[Path, Document]) -> None:
+    folder, _ = twins
+    document = read_document(folder / "out" / "chain.json")
+    controller = load_for(document, Request(str(folder)))
+    found = verification.verify(controller, document, replace(Limits(), explored=1))
+    assert {line.verdict for line in found.lines if line.check in ("invariants", "edges")} == {OPEN}
