@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import StringIO
 
 import numpy as np
@@ -19,7 +19,7 @@ from bmc.floats.format import FORMATS, read
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.terms import implies
 from bmc.formulas.unroll import at
-from bmc.system.transition import Condition, StateVariable, conjunction, equal
+from bmc.system.transition import Condition, StateVariable, TransitionSystem, conjunction, equal
 from chaincover.certificate import Certificate
 from chaincover.verify.limits import Clock
 from chaincover.verify.report import HOLDS, OPEN, UNCLAIMED, WRONG, Line
@@ -30,6 +30,9 @@ from chaincover.verify.watch import Watch, counts
 
 LOOKED_AT = 5
 """Steps from init within which an invariant that is not kept by every step is sought to fail."""
+
+LONGEST = 200
+"""Characters of a formula that are shown."""
 
 CHECK = "invariants"
 REACHABLE = re.compile(r"one of (\d+) reachable states")
@@ -73,17 +76,15 @@ def assumed(setting: Setting, proof: Certificate | None, listed: Listed | None, 
     verdicts: dict[str, tuple[str, str]] = {}
     stated = {condition.name: condition for condition in setting.system.invariants}
     known = {var.name: var for var in setting.system.state}
+    shown: dict[str, str] = {}
     for name in names:
         counted = REACHABLE.fullmatch(name)
         if counted:
             verdicts[name] = _count_again(int(counted[1]), listed)
         elif name not in stated:
-            given = name in proof.formulas and not name.startswith(
-                CONSTANTS
-            )  # what it is used for is less than it says
-            formula = formula_of(proof.formulas[name], known) if given else _stated(name, known)
+            formula, verdict, shown[name] = _meant(name, proof, known, clock)
             if formula is None:
-                verdicts[name] = WRONG, "the program states no such invariant"
+                verdicts[name] = verdict
             else:
                 stated[name] = Condition(name, formula)
     own = [stated[name] for name in names if name in stated]
@@ -92,8 +93,8 @@ def assumed(setting: Setting, proof: Certificate | None, listed: Listed | None, 
     verdicts.update(found)
     proved = conjunction(c.formula for c in own if found[c.name][0] == HOLDS)
     complete = listed is not None or not any(REACHABLE.fullmatch(name) for name in names)
-    complete = complete and all(verdict == HOLDS for verdict, _ in found.values())
-    return Assumed(TRUE(), proved, complete), _line(verdicts)
+    complete = complete and all(verdict == HOLDS for verdict, _ in verdicts.values())
+    return Assumed(TRUE(), proved, complete), _line({shown.get(name, name): said for name, said in verdicts.items()})
 
 
 def _line(verdicts: dict[str, tuple[str, str]]) -> Line:
@@ -103,6 +104,36 @@ def _line(verdicts: dict[str, tuple[str, str]]) -> Line:
 
 
 # what is claimed, as formulas
+
+
+def _meant(
+    name: str, proof: Certificate, known: Mapping[str, StateVariable], clock: Clock
+) -> tuple[FNode | None, tuple[str, str], str]:
+    """The formula that the certificate uses by ``name``, None with a verdict where there is none; and what to call it.
+
+    A name in the words of C says no more than its formula. Any other name is told together with its formula.
+    """
+    says = _stated(name, known)
+    if name not in proof.formulas or name.startswith(CONSTANTS):  # what that one is used for is less than it says
+        return says, (WRONG, "the program states no such invariant"), name
+    text = proof.formulas[name]
+    formula = formula_of(text, known)
+    if formula is None:
+        return None, (WRONG, "its formula cannot be read"), name
+    if says is None:
+        return formula, (HOLDS, ""), f"'{name}', by which {_shortened(text)} is meant"
+    alone = TransitionSystem("", tuple(replace(var, init=None, next=var.symbol) for var in known.values()), ())
+    against = at(And(formula, Not(says)), 0)
+    status = Unrolling(alone, [against], TRUE(), TRUE(), clock).ask(against, 0).status
+    if status is Status.UNSAT:
+        return formula, (HOLDS, ""), name
+    if status is Status.SAT:
+        return None, (WRONG, f"its formula says something else: {_shortened(text)}"), name
+    return None, (OPEN, "the solver did not finish on whether its formula says so"), name
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
 
 
 def formula_of(text: str, variables: Mapping[str, StateVariable]) -> FNode | None:

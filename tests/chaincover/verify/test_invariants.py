@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from command_line import chaincover, write_files
 from small_programs import program, project
-from verify_documents import Document, verdicts, verify
+from verify_documents import CRUISE, Document, cruise_document, texts, verdicts, verify
 
 from chaincover.project.load import Request
 from chaincover.verify import verification
@@ -49,3 +49,22 @@ def test_distances_are_not_disproved_where_states_are_not_enumerated_again(twins
     controller = load_for(document, Request(str(folder)))
     found = verification.verify(controller, document, replace(Limits(), explored=1))
     assert {line.verdict for line in found.lines if line.check in ("invariants", "edges")} == {OPEN}
+
+
+@pytest.mark.parametrize(
+    ("name", "formula", "verdict", "told"),
+    [
+        ("s->mode <= 1", "(bvule |s->mode| (_ bv3 32))", "WRONG", "its formula says something else: (bvule |s->mode|"),
+        ("s->mode <= 5", "(bvule |s->mode| (_ bv3 32))", "holds", "s->mode <= 5: true in all 8 reachable states"),
+        ("safe", "(bvule |s->mode| (_ bv3 32))", "holds", "'safe', by which (bvule |s->mode| (_ bv3 32)) is meant"),
+        ("s->mode <= 5", "(bvule |s->mode|", "WRONG", "cannot be read"),
+    ],
+)
+def test_an_invariant_is_called_what_its_formula_says(
+    name: str, formula: str, verdict: str, told: str, tmp_path: Path
+) -> None:
+    document = cruise_document()
+    document["certificate"] |= {"invariants": [name], "formulas": {name: formula}}
+    outcome = verify(document, tmp_path, CRUISE)
+    assert verdicts(outcome)["invariants"] == verdict
+    assert told in texts(outcome, "invariants")
