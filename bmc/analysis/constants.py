@@ -6,6 +6,8 @@ Both passes are linear in the formulas' DAG: values are spread through it once, 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from types import MappingProxyType
 
 import pysmt.operators as op
 from pysmt.fnode import FNode
@@ -13,7 +15,10 @@ from pysmt.shortcuts import BV, Bool, get_env
 
 from bmc.formulas.evaluate import operation, post_order
 from bmc.formulas.terms import both, choose, either, equals, implies, negate
-from bmc.system.transition import InputVariable, TransitionSystem, Valuation
+from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, Valuation
+
+KEPT = 16
+"""Systems of which the constants are kept: many questions about one system need them."""
 
 
 def constant_state(system: TransitionSystem) -> Valuation:
@@ -23,10 +28,15 @@ def constant_state(system: TransitionSystem) -> Valuation:
     its start value again after every step, the others of the set having theirs. Variables that init leaves open never
     belong to it.
     """
-    start = {var.name: raw_value(var.init) for var in system.state if var.init is not None}
-    spread = _Spread([var.next for var in system.state], {**start, **fixed_inputs(system)})
+    return MappingProxyType(_constants(system.state, system.inputs))
+
+
+@lru_cache(maxsize=KEPT)
+def _constants(state: tuple[StateVariable, ...], inputs: tuple[InputVariable, ...]) -> dict[str, int]:
+    start = {var.name: raw_value(var.init) for var in state if var.init is not None}
+    spread = _Spread([var.next for var in state], {**start, **_fixed(inputs)})
     by_next: dict[FNode, list[tuple[str, FNode]]] = {}
-    for var in system.state:
+    for var in state:
         if var.init is not None:
             by_next.setdefault(var.next, []).append((var.name, var.symbol))
     todo = list(by_next)
@@ -40,9 +50,23 @@ def constant_state(system: TransitionSystem) -> Valuation:
     return start
 
 
+@lru_cache(maxsize=KEPT)
+def _stepped(state: tuple[StateVariable, ...], inputs: tuple[InputVariable, ...]) -> tuple[FNode, ...]:
+    return tuple(put_in([var.next for var in state], {**_constants(state, inputs), **_fixed(inputs)}))
+
+
+def next_states(system: TransitionSystem) -> dict[str, FNode]:
+    """The next state of each state variable, by name, with the values put in of what never changes."""
+    return dict(zip((var.name for var in system.state), _stepped(system.state, system.inputs), strict=True))
+
+
 def fixed_inputs(system: TransitionSystem) -> Valuation:
     """The inputs of which one value only is allowed, by name, raw."""
-    return {var.name: value for var in system.inputs if (value := _only_value(var)) is not None}
+    return _fixed(system.inputs)
+
+
+def _fixed(inputs: Sequence[InputVariable]) -> dict[str, int]:
+    return {var.name: value for var in inputs if (value := _only_value(var)) is not None}
 
 
 def _only_value(var: InputVariable) -> int | None:

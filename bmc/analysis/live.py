@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import pysmt.operators as op
 from pysmt.fnode import FNode
 
-from bmc.analysis.constants import constant_state, fixed_inputs, put_in, raw_value
+from bmc.analysis.constants import constant_state, fixed_inputs, next_states, put_in, raw_value
 from bmc.formulas.evaluate import post_order, unseen
 from bmc.system.transition import TransitionSystem
 
@@ -33,9 +33,7 @@ def live_state(system: TransitionSystem, observed: Iterable[FNode]) -> frozenset
     ``observed`` are plain formulas. Constant variables and inputs of one value count as their values, and are not live.
     """
     known = {**constant_state(system), **fixed_inputs(system)}
-    names = [var.name for var in system.state]
-    formulas = put_in([*(var.next for var in system.state), system.input_constraint, system.defined, *observed], known)
-    return live_among(dict(zip(names, formulas, strict=False)), formulas[len(names) :])
+    return live_among(next_states(system), put_in([system.input_constraint, system.defined, *observed], known))
 
 
 def live_among(following: Mapping[str, FNode], observed: Sequence[FNode]) -> frozenset[str]:

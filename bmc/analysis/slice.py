@@ -13,7 +13,7 @@ from itertools import chain, islice, product
 from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE
 
-from bmc.analysis.constants import constant_state, fixed_inputs, put_in, raw_value
+from bmc.analysis.constants import constant_state, fixed_inputs, next_states, put_in, raw_value
 from bmc.analysis.live import live_among, live_state
 from bmc.analysis.state_values import every_step, state_values, values_of
 from bmc.floats.format import FORMATS
@@ -153,10 +153,8 @@ class _Slicer:
     def __init__(self, system: TransitionSystem) -> None:
         self._system = system
         self._constants = constant_state(system)
-        names = [var.name for var in system.state]
-        known = {**self._constants, **fixed_inputs(system)}
-        *terms, defined = put_in([*(var.next for var in system.state), system.defined], known)
-        self._following = dict(zip(names, terms, strict=True))
+        self._following = next_states(system)
+        (defined,) = put_in([system.defined], {**self._constants, **fixed_inputs(system)})
         proved = [inv for inv in system.invariants if inv.proved]
         rest = put_in([system.input_constraint, *(inv.formula for inv in proved)], self._constants)
         self._constraint, self._defined = rest[0], defined

@@ -87,7 +87,7 @@ def find_invariants(
         columns = {name: column for name, column in graph.states.columns.items() if name not in graph.states.open}
         listed = set(columns)
         note(facts_of([var for var in shown if var.name in columns], columns), ENUMERATED, states=len(graph.states))
-    known = value_facts(system, lambda: budget.over)
+    known = () if budget.over else value_facts(system, lambda: budget.over)
     note([fact for fact in known if not names_in([fact.formula]) <= listed], INTERVALS)
     if graph is None:
         with suppress(LimitReached):
@@ -100,6 +100,7 @@ def _by_induction(
     part: TransitionSystem, goals: Sequence[Goal], engine: Engine, budget: Limits
 ) -> Mapping[int, Sequence[Condition]]:
     """What random runs suggest and induction proves, by the k that it takes. LimitReached when time is over."""
+    budget.check()
     known = value_facts(part, lambda: budget.over)
     guesses = candidates(part, [goal.antecedent for goal in goals], WORK, budget.check)
     given, names = replace(part, invariants=(*part.invariants, *known)), {var.name for var in part.state}

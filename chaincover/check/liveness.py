@@ -17,7 +17,7 @@ from bmc.system.transition import TransitionSystem
 from chaincover.project.load import Observers, compared_with_init, formulas_of, observations
 from chaincover.project.values import show_value
 from chaincover.reductions.final_latches import lost_values
-from chaincover.reductions.slicing import plain_symbols, sliced
+from chaincover.reductions.slicing import plain_symbols
 from properties.goal import Goal
 
 
@@ -65,14 +65,13 @@ class Liveness:
 
 
 def find_liveness(
-    system: TransitionSystem, observers: Observers, goals: Sequence[Goal], final: FNode | None
+    system: TransitionSystem, observers: Observers, goals: Sequence[Goal], final: FNode | None, part: TransitionSystem
 ) -> Liveness:
-    """What is live for asserts and ``observers``, and what ``goals`` and ``final`` depend on."""
+    """What is live for asserts and ``observers``, and what goals and end depend on; ``part`` is the slice for these."""
     observed = observations(system, observers)
     live = live_state(without_impossible(system, observed), observed)
     seen_later = live if system.defined.is_true() else live_state(replace(system, defined=TRUE()), observed)
     constant = constant_state(system)
-    part = sliced(system, goals, final)
     seen = [v for v in system.state if v.role != "internal"]
     kept = {v.name for v in part.state}
     asked = plain_symbols(formulas_of(goals))

@@ -14,28 +14,35 @@ from pysmt.shortcuts import Not
 from random_systems import random_case
 from small_programs import program, project
 
+from bmc.analysis import constants
 from bmc.engines import choose
 from bmc.engines.protocol import Engine, Session
 from bmc.engines.z3 import Z3Engine
 from bmc.formulas.unroll import at, at_each, framed, shift
 from bmc.native.differential import Sampler
+from bmc.system.hold import released
 from bmc.system.transition import (
     Condition,
     InputVariable,
     StateVariable,
     TransitionSystem,
+    Valuation,
     ValueType,
     equal,
     symbols_of,
 )
-from chaincover.check import analysis
+from chaincover.check import analysis, found_invariants
+from chaincover.check.analysis import analyse
 from chaincover.check.goal_facts import UNKNOWN
 from chaincover.check.goal_search import VacuitySearch, find_facts
 from chaincover.check.undefined_behaviour import UndefinedBehaviourSearch
 from chaincover.cli import options
 from chaincover.graph.states import enumerate_within, enumerated_within, enumeration_of
 from chaincover.limits import Limits
+from chaincover.options import Options
 from chaincover.problem import Problem, Questions
+from chaincover.project.load import load
+from chaincover.project.project_file import read_project
 
 INT = ValueType("int", 32, signed=True)
 FUNCTIONS = '[functions]\ninit = "init"\nstep = "compute"\n'
@@ -259,3 +266,29 @@ def test_a_program_for_other_word_sizes_is_read_and_not_compared(tmp_path: Path)
     told = chaincover("check", tmp_path, "--json").json
     assert told["compared"] is None
     assert "word sizes ip16" in told["not_compared"]
+
+
+def test_the_constants_of_a_system_are_sought_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They cost as much as anything that has no limit of its own."""
+    controller = load(read_project(str(MODELS / "seat")))
+    following, sought = {var.next for var in released(controller.system).state}, 0
+
+    class Counted(constants._Spread):
+        def __init__(self, formulas: Sequence[FNode], values: Valuation) -> None:
+            nonlocal sought
+            sought += following == {*formulas}
+            super().__init__(formulas, values)
+
+    monkeypatch.setattr(constants, "_Spread", Counted)
+    analyse(controller, Options(effort=1e-6), compare_steps=0)
+    assert sought <= 1
+
+
+def test_nothing_is_begun_once_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*arguments: object) -> None:
+        raise AssertionError("value analysis has no limit within a round")
+
+    monkeypatch.setattr(found_invariants, "value_facts", never)
+    found = analyse(load(read_project(str(MODELS / "seat"))), Options(time_limit=1e-9), compare_steps=0)
+    assert not found.found
+    assert found.undecided
