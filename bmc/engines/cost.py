@@ -23,8 +23,6 @@ RESOURCE = 230
 """``z3``: what its resource count counts."""
 LOOK = 250_000
 """``bitwuzla``: how often it looks whether to stop, in hard multiplications; elsewhere up to ten times as often."""
-NODE, BYTE = 500, 10
-"""``explicit``: a state, or a state with what is left of a question; a byte of what is kept of the runs asked about."""
 INSTRUCTION, SETS = 300, 11_000
 """Trial runs: an operation on one value; bounds: an operation on sets of values."""
 
@@ -61,16 +59,6 @@ class Cost:
         self.solving += other.solving
         self.sessions += other.sessions
         self.preparing += other.preparing
-
-    def since(self, before: Cost) -> Cost:
-        """What came after ``before``."""
-        return Cost(
-            self.queries - before.queries,
-            self.work - before.work,
-            self.solving - before.solving,
-            self.sessions - before.sessions,
-            self.preparing - before.preparing,
-        )
 
     def now(self) -> float:
         """The clock that times are taken from, in seconds."""

@@ -1,4 +1,4 @@
-"""Many runs of a system side by side: random inputs, arrays over all runs ("lanes") at once.
+"""Many runs of a system side by side: random inputs, arrays over all of them at once.
 
 For upper bounds and first chains: what a run shows is certain, what no run shows says nothing.
 """
@@ -22,20 +22,20 @@ from bmc.system.simulation import Simulator
 from bmc.system.transition import InputVariable, TransitionSystem, Valuation, conjunction
 
 ATTEMPTS = 6
-"""Draws of a step's inputs before a lane counts as ended."""
+"""Draws of a step's inputs before a run counts as ended."""
 
 RATES = (1.0, 0.5, 0.15, 0.03)
-"""How often an input changes, by lane: code that waits needs inputs that stay."""
+"""How often an input changes, by the number of the run: code that waits needs inputs that stay."""
 
 FEW = 256
 """An input of up to so many values takes each as often; of others mostly values that the code compares with."""
 
 
 @dataclass(frozen=True)
-class Lanes:
-    """``states`` and ``inputs`` by variable name: arrays of (step, lane) over ``steps`` steps, states one more.
+class Runs:
+    """``states`` and ``inputs`` by variable name: arrays of (step, run) over ``steps`` steps, states one more.
 
-    ``valid[lane]`` is the number of steps until the first one that is not allowed.
+    ``valid[number]`` is the number of steps until the first one that is not allowed.
     """
 
     states: Mapping[str, Column]
@@ -43,13 +43,13 @@ class Lanes:
     steps: int
     valid: Column
 
-    def run_inputs(self, lane: int, steps: int) -> list[dict[str, int]]:
-        """The inputs of the first ``steps`` steps of a lane."""
-        return [{name: int(values[step, lane]) for name, values in self.inputs.items()} for step in range(steps)]
+    def run_inputs(self, number: int, steps: int) -> list[dict[str, int]]:
+        """The inputs of the first ``steps`` steps of the run ``number``."""
+        return [{name: int(values[step, number]) for name, values in self.inputs.items()} for step in range(steps)]
 
 
 class Batch:
-    """Makes lanes of ``system``. Repeatable: ``seed`` decides all draws, in the order of the calls."""
+    """Draws runs of ``system``. Repeatable: ``seed`` decides all draws, in the order of the calls."""
 
     def __init__(self, system: TransitionSystem, formulas: Iterable[FNode] = (), seed: int = 1) -> None:
         """``formulas`` (framed or not) are what will be looked for: their constants are values worth trying."""
@@ -68,7 +68,7 @@ class Batch:
         """The start state; variables that init leaves open are 0."""
         return self._simulator.initial()
 
-    def lanes(self, start: Valuation, count: int, steps: int, check: Callable[[], None] = lambda: None) -> Lanes:
+    def draw(self, start: Valuation, count: int, steps: int, check: Callable[[], None] = lambda: None) -> Runs:
         """``count`` runs of ``steps`` steps from one state.
 
         ``check`` is called before each evaluation of the step over all runs; what it raises ends them.
@@ -79,7 +79,7 @@ class Batch:
         for name, bits in names:
             states[name][0] = column([start[name]], bits)[0]
         valid = np.full(count, steps, np.int64)
-        rates = np.array([RATES[lane % len(RATES)] for lane in range(count)])
+        rates = np.array([RATES[number % len(RATES)] for number in range(count)])
         last: dict[str, Column] = {}
         for step in range(steps):
             now = {name: values[step] for name, values in states.items()}
@@ -89,7 +89,7 @@ class Batch:
             for name, values in last.items():
                 inputs[name][step] = values
             np.minimum(valid, np.where(allowed, steps, step), out=valid)
-        return Lanes(states, inputs, steps, valid)
+        return Runs(states, inputs, steps, valid)
 
     def run(self, start: Valuation, inputs: Sequence[Valuation]) -> Run:
         """The run from ``start`` under ``inputs``, with all variables, simulated one step after the other."""
@@ -103,7 +103,7 @@ class Batch:
         count: int,
         check: Callable[[], None],
     ) -> tuple[dict[str, Column], Sequence[Column], Column]:
-        """The inputs drawn, the state after, and in which lanes that is an allowed step."""
+        """The inputs drawn, the state after, and in which runs that is an allowed step."""
         check()
         chosen = self._inputs(now, last, rates, count)
         *after, allowed = self._step({**now, **chosen})
@@ -174,7 +174,7 @@ def _telling(var: InputVariable, spans: Sequence[tuple[int, int]], formulas: Seq
 
 
 class Watch:
-    """Finds where formulas hold in lanes. ``formulas``: (framed formula, its length in steps) by name."""
+    """Finds where formulas hold in runs. ``formulas``: (framed formula, its length in steps) by name."""
 
     def __init__(self, formulas: Mapping[str, tuple[FNode, int]]) -> None:
         self._lengths = {name: length for name, (_, length) in formulas.items()}
@@ -186,20 +186,20 @@ class Watch:
             places = [(symbol, *_parted(symbol)) for symbol in symbols]
             self._tests.append((length, names, compile_columns(parts), places))
 
-    def hits(self, lanes: Lanes) -> dict[str, Column]:
-        """For each name where (step, lane) the formula holds from that step on, within the allowed steps."""
+    def hits(self, runs: Runs) -> dict[str, Column]:
+        """For each name where (step, run) the formula holds from that step on, within the allowed steps."""
         found: dict[str, Column] = {}
-        count = len(lanes.valid)
+        count = len(runs.valid)
         for length, names, test, places in self._tests:
-            starts = lanes.steps - length + 1
+            starts = runs.steps - length + 1
             if starts <= 0:
                 found.update((name, np.zeros((0, count), bool)) for name in names)
                 continue
             columns = {
-                symbol: (lanes.states if name in lanes.states else lanes.inputs)[name][step : step + starts]
+                symbol: (runs.states if name in runs.states else runs.inputs)[name][step : step + starts]
                 for symbol, name, step in places
             }
-            ends = np.arange(length, length + starts)[:, None] <= lanes.valid[None, :]
+            ends = np.arange(length, length + starts)[:, None] <= runs.valid[None, :]
             for name, holds in zip(names, test(columns), strict=True):
                 found[name] = np.broadcast_to(holds, (starts, count)) & ends
         return found
@@ -226,10 +226,10 @@ def gaps(hits: Mapping[str, Column], least: Mapping[str, int], targets: Iterable
             to_next[place, step] = np.where(rows[step], 0, to_next[place, step + 1] + 1)
     found: dict[tuple[str, str], int] = {}
     for a, apart in least.items():
-        at, lane = np.nonzero(hits[a])
+        at, number = np.nonzero(hits[a])
         if not len(at):
             continue
-        nearest = to_next[:, np.minimum(at + apart, steps), lane].min(axis=1)
+        nearest = to_next[:, np.minimum(at + apart, steps), number].min(axis=1)
         for b, distance in zip(wanted, nearest.tolist(), strict=True):
             if a != b and distance < steps:
                 found[a, b] = distance + apart

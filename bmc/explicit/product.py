@@ -1,4 +1,4 @@
-"""The listed states with what a watcher remembers of the way there: a graph in arrays for exact searches.
+"""The enumerated states with what a watcher remembers of the way there: a graph in arrays for exact searches.
 
 A watcher is a small automaton over classes of states and inputs; it is asked once for each combination that comes up,
 and the answers are looked up for whole arrays of steps.
@@ -84,19 +84,13 @@ class Product:
 
 
 def product(
-    graph: StateGraph,
-    classes: Classes,
-    watcher: Watcher,
-    starts: Sequence[int] | Column,
-    most_nodes: int,
-    most_arrows: int,
-    check: Check = lambda: None,
+    graph: StateGraph, classes: Classes, watcher: Watcher, most: tuple[int, int], check: Check = lambda: None
 ) -> Product | None:
-    """All (state, memory) reachable from ``starts``, and perhaps some that are not, with the arrows between them.
+    """All (state, memory) reachable from the start states, and perhaps some that are not, with the arrows between them.
 
-    None for more than ``most_nodes`` or ``most_arrows``.
+    None for more nodes or more arrows than ``most``.
     """
-    return _Builder(graph, classes, watcher, check).build(np.asarray(starts, np.int64), most_nodes, most_arrows)
+    return _Builder(graph, classes, watcher, check).build(*most)
 
 
 class _Builder:
@@ -108,8 +102,8 @@ class _Builder:
         self._numbers: dict[Hashable, int] = {}
         self._answers = _Answers()
 
-    def build(self, starts: Column, most_nodes: int, most_arrows: int) -> Product | None:
-        start_nodes, start_masks = self._start(starts)
+    def build(self, most_nodes: int, most_arrows: int) -> Product | None:
+        start_nodes, start_masks = self._start(np.asarray(self._graph.starts, np.int64))
         self._start(np.arange(len(self._graph.states)))  # most nodes come up so: then steps are made in large blocks
         parts: tuple[list[Column], ...] = ([], [], [], [])
         done = total = 0

@@ -169,7 +169,7 @@ def _value(text: str, var: StateVariable) -> int:
     return dict(var.type.labels)[text] if text in dict(var.type.labels) else int(text)
 
 
-LANES, STEPS, ROUNDS = 64, 48, 4
+RUNS, STEPS, ROUNDS = 64, 48, 4
 """Runs at once, their steps, and how often they go on from states reached."""
 
 FEW = 6
@@ -258,16 +258,16 @@ def _seen(
 ) -> dict[str, Column] | None:
     """The states met, a column per variable; None if not even one round of runs is affordable."""
     batch = Batch(system, formulas)
-    rounds = min(ROUNDS, work // (LANES * STEPS * max(batch.nodes, 1)))
+    rounds = min(ROUNDS, work // (RUNS * STEPS * max(batch.nodes, 1)))
     if rounds < 1 or not system.state:
         return None
     state, parts = batch.initial(), []
     for _ in range(rounds):
-        lanes = batch.lanes(state, LANES, STEPS, check)
-        valid = np.arange(STEPS + 1)[:, None] <= lanes.valid[None, :]
-        parts.append({name: rows[valid] for name, rows in lanes.states.items()})
-        lane = int(np.argmax(lanes.valid))
-        state = {name: int(rows[lanes.valid[lane], lane]) for name, rows in lanes.states.items()}
+        runs = batch.draw(state, RUNS, STEPS, check)
+        valid = np.arange(STEPS + 1)[:, None] <= runs.valid[None, :]
+        parts.append({name: rows[valid] for name, rows in runs.states.items()})
+        number = int(np.argmax(runs.valid))
+        state = {name: int(rows[runs.valid[number], number]) for name, rows in runs.states.items()}
     columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     _, places = np.unique(
         np.stack([column.astype(np.uint64) for column in columns.values()]), axis=1, return_index=True

@@ -28,7 +28,7 @@ from bmc.formulas.unroll import at, unframed, unplaced, with_terms
 from bmc.invariants.induction import Prover
 from bmc.system.transition import StateVariable, TransitionSystem, Valuation, conjunction, equal, symbols_of
 
-LANES, STEPS = 64, 96
+RUNS, STEPS = 64, 96
 """Random runs, and their steps, that show which values variables take."""
 
 FEW, MANY = 8, 32
@@ -181,8 +181,8 @@ class _Guesses:
         batch = Batch(system, seen)
         if batch.nodes > MOST_NODES:
             return None
-        lanes = batch.lanes(batch.initial(), LANES, STEPS)
-        values = {name: np.unique(rows) for name, rows in lanes.states.items()}
+        runs = batch.draw(batch.initial(), RUNS, STEPS)
+        values = {name: np.unique(rows) for name, rows in runs.states.items()}
         many = [var for var in wide if len(values[var.name]) > MANY]
         modes = [v for v in system.state if v.init is not None and 2 <= len(values[v.name]) <= FEW]
         pairs = {(mode.name, int(value)) for mode in modes for value in values[mode.name]}
@@ -191,10 +191,10 @@ class _Guesses:
         random = Random(1)
         samples = []
         for _ in range(SAMPLES):
-            step, lane = random.randrange(STEPS - 1), random.randrange(LANES)
-            state = {name: int(rows[step, lane]) for name, rows in lanes.states.items()}
+            step, number = random.randrange(STEPS - 1), random.randrange(RUNS)
+            state = {name: int(rows[step, number]) for name, rows in runs.states.items()}
             state |= {v.name: random.getrandbits(max(1, v.type.bits)) for v in many if random.random() < 0.5}
-            drawn = [{name: int(rows[k, lane]) for name, rows in lanes.inputs.items()} for k in (step, step + 1)]
+            drawn = [{name: int(rows[k, number]) for name, rows in runs.inputs.items()} for k in (step, step + 1)]
             samples.append((state, drawn[0], drawn[1]))
         start = batch.initial()
         values_there = {var.name: start[var.name] for var in many}

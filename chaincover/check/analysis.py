@@ -181,7 +181,7 @@ def analyse(
         progress("check: facts about the goals")
         facts = find_facts(Questions(problem, engine, limits.share(0.7)), graph, not_enumerated)
         progress("check: invariants")
-        invariants = find_invariants(system, part, controller.goals, graph, engine, limits.share(1.0))
+        invariants = find_invariants(system, Questions(problem, engine, limits.share(1.0)), graph)
     except KeyboardInterrupt as error:
         interrupted = str(error) or INTERRUPT
     if facts is None:

@@ -14,7 +14,6 @@ from typing import Any
 from bmc.analysis.slice import names_in
 from bmc.analysis.state_values import Span, patterns_of
 from bmc.c.controller.model import CModel
-from bmc.engines.protocol import Engine
 from bmc.errors import LimitReached
 from bmc.explicit.rows import Rows
 from bmc.explicit.state_graph import StateGraph
@@ -22,8 +21,7 @@ from bmc.formulas.value_sets import Ranges, common, united
 from bmc.invariants.candidates import IMPLIES, candidates, facts_of, tightest, value_facts, values_told
 from bmc.invariants.induction import Prover, inductive
 from bmc.system.transition import Condition, StateVariable, TransitionSystem
-from chaincover.limits import Limits
-from properties.goal import Goal
+from chaincover.problem import Questions
 
 WORK = 20_000_000
 """Operations on single values in the random runs that suggest invariants."""
@@ -59,17 +57,12 @@ class FoundInvariant:
 
 
 def find_invariants(
-    system: TransitionSystem,
-    part: TransitionSystem,
-    goals: Sequence[Goal],
-    graph: StateGraph | None,
-    engine: Engine,
-    budget: Limits,
+    system: TransitionSystem, questions: Questions, graph: StateGraph | None
 ) -> tuple[FoundInvariant, ...]:
     """What holds in every reachable state of ``system``, the plainest first; no constants.
 
-    ``graph`` has the reachable states of ``part``, what the goals depend on, where they could be listed. What
-    ``budget`` does not suffice for is left out.
+    ``questions`` are about the part of the system on which the goals depend; ``graph`` has the reachable states of that
+    part, where they could be enumerated. What the limits do not suffice for is left out.
     """
     found: dict[str, FoundInvariant] = {}
     variables = {var.name: var for var in system.state}
@@ -82,34 +75,34 @@ def find_invariants(
                 kind = _kind(fact.name, variables)
                 found.setdefault(fact.name, FoundInvariant(fact.name, kind, names, method, states, k))
 
-    listed: set[str] = set()
+    enumerated: set[str] = set()
     if graph is not None and isinstance(graph.states, Rows):
         columns = {name: column for name, column in graph.states.columns.items() if name not in graph.states.open}
-        listed = set(columns)
+        enumerated = set(columns)
         note(facts_of([var for var in shown if var.name in columns], columns), ENUMERATED, states=len(graph.states))
-    known = () if budget.over else value_facts(system, lambda: budget.over)
-    note([fact for fact in known if not names_in([fact.formula]) <= listed], INTERVALS)
+    limits = questions.limits
+    known = () if limits.over else value_facts(system, lambda: limits.over)
+    note([fact for fact in known if not names_in([fact.formula]) <= enumerated], INTERVALS)
     if graph is None:
         with suppress(LimitReached):
-            for k, facts in _by_induction(part, goals, engine, budget).items():
+            for k, facts in _by_induction(questions).items():
                 note(facts, INDUCTIVE, k=k)
     return _telling(list(found.values()), variables)
 
 
-def _by_induction(
-    part: TransitionSystem, goals: Sequence[Goal], engine: Engine, budget: Limits
-) -> Mapping[int, Sequence[Condition]]:
+def _by_induction(questions: Questions) -> Mapping[int, Sequence[Condition]]:
     """What random runs suggest and induction proves, by the k that it takes. LimitReached when time is over."""
-    budget.check()
-    known = value_facts(part, lambda: budget.over)
-    guesses = candidates(part, [goal.antecedent for goal in goals], WORK, budget.check)
+    part, limits = questions.problem.system, questions.limits
+    limits.check()
+    known = value_facts(part, lambda: limits.over)
+    guesses = candidates(part, [goal.antecedent for goal in questions.problem.goals], WORK, limits.check)
     given, names = replace(part, invariants=(*part.invariants, *known)), {var.name for var in part.state}
     found: dict[int, Sequence[Condition]] = {}
     proved: set[str] = set()
     for k in range(1, INDUCTION + 1):
         if len(proved) == len(guesses):
             break
-        kept = inductive(given, guesses, Prover(engine, budget.for_query, EFFORT), k)
+        kept = inductive(given, guesses, Prover(questions.engine, limits.for_query, EFFORT), k)
         found[k] = tightest([fact for fact in kept if fact.name not in proved], names)
         proved |= {fact.name for fact in kept}
     return found

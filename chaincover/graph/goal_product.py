@@ -87,7 +87,7 @@ def goal_product(problem: Problem, graph: StateGraph, check: Check = lambda: Non
         return _on_steps(problem, graph, check)
     progression = Progression(problem.goals, {var.name for var in problem.system.inputs})
     watch = Watch(progression, problem.forbid)
-    found = product(graph, goal_classes(graph, progression), watch, graph.starts, MOST_NODES, MOST_ARROWS, check)
+    found = product(graph, goal_classes(graph, progression), watch, (MOST_NODES, MOST_ARROWS), check)
     return None if found is None else GoalProduct(found, tuple(watch.sets))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -290,22 +291,25 @@ class EnumeratedGoals:
         rows, memories = np.arange(len(runs.layers[0])), watch.begin(Unfolding.state_of(runs.layers[0]))
         for step, steps in enumerate(runs.steps, 1):
             self.check()
-            rows, memories = self._along(steps, rows, memories, watch, step, step < length)
+            rows, memories = self._along(steps, rows, memories, partial(watch.advance, step=step, begin=step < length))
         watch.finish(Unfolding.state_of(runs.layers[-1])[rows], memories, length)
         near.pop(goal, None)
         return near
 
     def _along(
-        self, steps: Steps, rows: Column, memories: Column, watch: _Others, step: int, begin: bool
+        self, steps: Steps, rows: Column, memories: Column, advance: Callable[[Column, Column], Column]
     ) -> tuple[Column, Column]:
-        """The rows of the next layer and the memories of ``watch`` there, for those at ``rows`` of this layer."""
+        """The rows of the next layer and the memories there, for those at ``rows`` of this layer.
+
+        ``advance`` takes memories over places of steps.
+        """
         layer = Arrows(np.searchsorted(steps.rows, np.arange(int(rows.max(initial=-1)) + 2)), steps.ends)
         found = []
         for first in range(0, len(rows), BLOCK):
             places, row = layer.of(rows[first : first + BLOCK])
             self.followed += len(places)
             taken = steps.places[places]
-            after = watch.advance(memories[first + row], taken, step, begin)
+            after = advance(memories[first + row], taken)
             found.append(np.unique(steps.ends[places].astype(np.int64) << 32 | after))
         nodes = np.unique(np.concatenate(found)) if found else np.zeros(0, np.int64)
         return nodes >> 32, nodes & (_SPACE - 1)

@@ -7,15 +7,14 @@ Strategy ``usc`` raises the lower bound by unsatisfiable cores, on weights reduc
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import Any
 
 from bmc.errors import UsageError
 from chaincover.orderings import assignment
-from chaincover.orderings.constraints import Edge, PathModel, outcome, path_model
-from chaincover.orderings.protocol import UNLIMITED, Limit, OrderingProblem, OrderingResult
+from chaincover.orderings.constraints import Answer, Edge, PathModel, outcome, path_model
+from chaincover.orderings.protocol import UNLIMITED, Clock, Limit, OrderingProblem, OrderingResult
 
 ENCODING = """
 { cycle(X, Y) : edge(X, Y) } = 1 :- node(X).
@@ -65,7 +64,7 @@ class AspOrdering:
         """
         if not available():
             raise UsageError(f"the ordering {self.name} needs the package clingo", hint="pip install 'clingo>=5.7,<6'")
-        begun = time.monotonic()
+        clock = Clock(limit)
         paths = path_model(problem)
         largest = max([*paths.edges.values(), *paths.most_delay.values()], default=0)
         if largest > LARGEST_WEIGHT:
@@ -74,13 +73,13 @@ class AspOrdering:
         if self._reduced:
             reduced = assignment.reduce(weights, len(paths.names))
             if reduced is None:
-                return outcome(problem, (), 0, True, begun, self.name)
+                return outcome(problem, Answer(self.name), clock)
             weights, paid = reduced
-        answer = _Answer()
-        proved = answer.search(_facts(paths, weights), self._strategy, limit, begun)
-        path = paths.path(answer.after) if answer.after else ()
-        lower = answer.cost if proved else answer.lower
-        return outcome(problem, path, paid + lower, proved, begun, self.name, limit)
+        search = _Search()
+        proved = search.run(_facts(paths, weights), self._strategy, limit.work, clock)
+        path = paths.path(search.after) if search.after else ()
+        lower = search.cost if proved else search.lower
+        return outcome(problem, Answer(self.name, path, paid + lower, proved), clock)
 
 
 def _facts(paths: PathModel, weights: Mapping[Edge, int]) -> str:
@@ -98,7 +97,7 @@ def _facts(paths: PathModel, weights: Mapping[Edge, int]) -> str:
     return "".join(f"{fact}.\n" for fact in facts)
 
 
-class _Answer:
+class _Search:
     """The best cycle so far: each node's next one in ``after``, its ``cost``, and the ``lower`` bound proved."""
 
     def __init__(self) -> None:
@@ -106,19 +105,19 @@ class _Answer:
         self.cost = 0
         self.lower = 0
 
-    def search(self, facts: str, strategy: str, limit: Limit, begun: float) -> bool:
+    def run(self, facts: str, strategy: str, work: float | None, clock: Clock) -> bool:
         """Run clingo; whether the answer is proved. KeyboardInterrupt ends the search and is passed on."""
         import clingo
 
         control = clingo.Control([f"--opt-strategy={strategy}", f"--seed={SEED}", "-t1", "--warn=none"])
-        if limit.work is not None:
-            conflicts = max(1, round(limit.work * CONFLICTS))
+        if work is not None:
+            conflicts = max(1, round(work * CONFLICTS))
             control.configuration.solve.solve_limit = str(conflicts)  # type: ignore[union-attr]
         control.add("base", [], ENCODING + facts)
         control.ground([("base", [])])
         with control.solve(on_model=self._keep, async_=True) as handle:
-            while not handle.wait(_patience(limit, begun)):
-                if limit.seconds is not None and time.monotonic() - begun >= limit.seconds:
+            while not handle.wait(_patience(clock)):
+                if clock.over:
                     handle.cancel()
             proved = bool(handle.get().exhausted)
         self._read_bound(control.statistics)
@@ -134,7 +133,7 @@ class _Answer:
         self.lower = int(sum(bounds))
 
 
-def _patience(limit: Limit, begun: float) -> float:
+def _patience(clock: Clock) -> float:
     """Seconds to wait before looking at the clock and at interrupts again."""
-    left = 0.1 if limit.seconds is None else limit.seconds - (time.monotonic() - begun)
-    return max(0.001, min(0.1, left))
+    left = clock.left
+    return 0.1 if left is None else max(0.001, min(0.1, left))

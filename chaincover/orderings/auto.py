@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 
 from chaincover.orderings import asp, cpsat, tsp
@@ -29,7 +28,7 @@ class AutoOrdering:
         """A short path with a lower bound, proved where that was possible within ``WORK`` and ``limit``."""
         if len(problem.nodes) <= LARGEST and not problem.constrained:
             return ExactOrdering().solve(problem, limit)
-        begun, clock = time.monotonic(), Clock(limit)
+        clock = Clock(limit)
         work = WORK if limit.work is None else min(WORK, limit.work)
         if cpsat.available() or asp.available():
             found = prover().solve(problem, replace(limit, work=work))
@@ -40,7 +39,7 @@ class AutoOrdering:
         other = _quick(problem).solve(problem, Limit(clock.left))
         best = other if other.path and (not found.path or other.cost < found.cost) else found
         proved = bool(best.path) and best.cost == found.lower_bound
-        return replace(best, lower_bound=found.lower_bound, proved=proved, seconds=time.monotonic() - begun)
+        return replace(best, lower_bound=found.lower_bound, proved=proved, seconds=clock.spent)
 
 
 def _quick(problem: OrderingProblem) -> Ordering:

@@ -9,7 +9,6 @@ the last node of a sub-path is ever delayed, and by no more than the greatest ex
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
@@ -17,7 +16,7 @@ from itertools import pairwise
 from bmc.errors import CheckDisagreed
 from chaincover.orderings import assignment
 from chaincover.orderings.local import LocalOrdering
-from chaincover.orderings.protocol import UNLIMITED, Limit, OrderingProblem, OrderingResult, Path, path_cost
+from chaincover.orderings.protocol import UNLIMITED, Clock, Limit, OrderingProblem, OrderingResult, Path, path_cost
 
 Edge = tuple[int, int]
 
@@ -98,34 +97,38 @@ def _edges_of(sub: Path, number: Mapping[str, int], edges: Mapping[Edge, int]) -
 
 def relaxed(problem: OrderingProblem) -> OrderingResult:
     """No path, but the bound of the assignment relaxation, which needs no library; proved if that has no solution."""
-    begun = time.monotonic()
+    clock = Clock(UNLIMITED)
     paths = path_model(problem)
     reduced = assignment.reduce({**paths.edges, (paths.end, 0): 0}, len(paths.names))
     bound = 0 if reduced is None else reduced[1]
-    return OrderingResult((), 0, bound, reduced is None, time.monotonic() - begun, "assignment")
+    return OrderingResult((), 0, bound, reduced is None, clock.spent, "assignment")
 
 
-def outcome(
-    problem: OrderingProblem,
-    path: Path,
-    lower_bound: int,
-    proved: bool,
-    begun: float,
-    by: str,
-    limit: Limit = UNLIMITED,
-) -> OrderingResult:
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the backend ``by`` found: a ``path`` or none, and a bound.
+
+    ``proved``: no path is shorter, or there is none at all.
+    """
+
+    by: str
+    path: Path = ()
+    lower_bound: int = 0
+    proved: bool = True
+
+
+def outcome(problem: OrderingProblem, answer: Answer, clock: Clock) -> OrderingResult:
     """The result of a proving backend; where it found no path in time, the local ordering's path with its bound.
 
-    ``begun`` is a reading of ``time.monotonic``; the seconds of ``limit`` are counted from there. CheckDisagreed
-    if the cost of a path is not what was proved.
+    CheckDisagreed if the cost of a path is not what was proved.
     """
+    path, lower_bound, proved, by = answer.path, answer.lower_bound, answer.proved, answer.by
     if not path and proved:
-        return OrderingResult((), 0, 0, True, time.monotonic() - begun, by)
+        return OrderingResult((), 0, 0, True, clock.spent, by)
     if not path:
-        left = None if limit.seconds is None else max(0.0, limit.seconds - (time.monotonic() - begun))
-        other = LocalOrdering().solve(problem, Limit(left))
+        other = LocalOrdering().solve(problem, Limit(clock.left))
         path, by = other.path, other.by
     cost = path_cost(problem, path) if path else 0
     if cost is None or (path and cost < lower_bound) or (proved and cost != lower_bound):
         raise CheckDisagreed(f"the ordering {by} claims a least path of {lower_bound} steps, but its path takes {cost}")
-    return OrderingResult(path, cost, lower_bound, bool(path) and cost == lower_bound, time.monotonic() - begun, by)
+    return OrderingResult(path, cost, lower_bound, bool(path) and cost == lower_bound, clock.spent, by)

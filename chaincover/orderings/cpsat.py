@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 import threading
-import time
 from importlib.util import find_spec
 from typing import Any
 
 from bmc.errors import UsageError
-from chaincover.orderings.constraints import PathModel, outcome, path_model
-from chaincover.orderings.protocol import UNLIMITED, Limit, OrderingProblem, OrderingResult
+from chaincover.orderings.constraints import Answer, PathModel, outcome, path_model
+from chaincover.orderings.protocol import UNLIMITED, Clock, Limit, OrderingProblem, OrderingResult
 
 SEED = 1
 
@@ -36,10 +35,10 @@ class CpsatOrdering:
             )
         from ortools.sat.python import cp_model
 
-        begun = time.monotonic()
+        clock = Clock(limit)
         paths = path_model(problem)
         if not _can_close(paths):
-            return outcome(problem, (), 0, True, begun, self.name)
+            return outcome(problem, Answer(self.name), clock)
         model = cp_model.CpModel()
         chosen = _state(model, paths)
         solver = cp_model.CpSolver()
@@ -52,13 +51,13 @@ class CpsatOrdering:
             solver.parameters.max_deterministic_time = limit.work
         status = _interruptible(solver, model)
         if status == cp_model.INFEASIBLE:
-            return outcome(problem, (), 0, True, begun, self.name)
+            return outcome(problem, Answer(self.name), clock)
         found = status in (cp_model.OPTIMAL, cp_model.FEASIBLE)
         after = {a: b for (a, b), literal in chosen.items() if solver.boolean_value(literal)} if found else {}
         lower = solver.best_objective_bound
         bound = max(0, math.ceil(lower - 1e-6)) if math.isfinite(lower) else 0
         path = paths.path(after) if found else ()
-        return outcome(problem, path, bound, status == cp_model.OPTIMAL, begun, self.name, limit)
+        return outcome(problem, Answer(self.name, path, bound, status == cp_model.OPTIMAL), clock)
 
 
 def _can_close(paths: PathModel) -> bool:

@@ -3,14 +3,12 @@ without path constraints; else a backend that proves."""
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 from numpy.typing import NDArray
 
 from chaincover.orderings import cpsat
 from chaincover.orderings.asp import AspOrdering
-from chaincover.orderings.constraints import outcome, relaxed
+from chaincover.orderings.constraints import Answer, outcome, relaxed
 from chaincover.orderings.protocol import UNLIMITED, Clock, Limit, Ordering, OrderingProblem, OrderingResult
 
 LARGEST = 20
@@ -39,14 +37,14 @@ class ExactOrdering:
         """
         if len(problem.nodes) > LARGEST or problem.constrained:
             return prover().solve(problem, limit)
-        begun, clock = time.monotonic(), Clock(limit)
+        clock = Clock(limit)
         between, first, last = _matrices(problem)
         table = _table(between, last, clock)
         if table is None:
             bound = relaxed(problem)
-            return outcome(problem, (), bound.lower_bound, bound.proved, begun, bound.by, limit=Limit(0.0))
+            return outcome(problem, Answer(bound.by, (), bound.lower_bound, bound.proved), clock)
         path, cost = _least_path(table, between, first, problem)
-        return OrderingResult(path, cost, cost, True, time.monotonic() - begun, self.name)
+        return OrderingResult(path, cost, cost, True, clock.spent, self.name)
 
 
 def _matrices(problem: OrderingProblem) -> tuple[Table, Table, Table]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from itertools import pairwise
 
@@ -23,7 +22,7 @@ class LocalOrdering:
 
         When the seconds of ``limit`` are over, the path so far; its work is not counted.
         """
-        begun, clock = time.monotonic(), Clock(limit)
+        clock = Clock(limit)
         costs = _penalised(problem)
         filled = replace(problem, weights=costs, forbidden=())
         path = [problem.start, problem.end]
@@ -33,8 +32,8 @@ class LocalOrdering:
             path = better
         cost = path_cost(problem, path)
         if cost is None:
-            return OrderingResult((), 0, 0, False, time.monotonic() - begun, self.name)
-        return OrderingResult(tuple(path), cost, 0, False, time.monotonic() - begun, self.name)
+            return OrderingResult((), 0, 0, False, clock.spent, self.name)
+        return OrderingResult(tuple(path), cost, 0, False, clock.spent, self.name)
 
 
 def _penalised(problem: OrderingProblem) -> Costs:

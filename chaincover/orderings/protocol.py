@@ -60,7 +60,13 @@ class Clock:
     """Tells when the seconds of ``limit`` are over, counted from its making."""
 
     def __init__(self, limit: Limit) -> None:
-        self._end = None if limit.seconds is None else time.monotonic() + limit.seconds
+        self._begun = time.monotonic()
+        self._end = None if limit.seconds is None else self._begun + limit.seconds
+
+    @property
+    def spent(self) -> float:
+        """Seconds since its making."""
+        return time.monotonic() - self._begun
 
     @property
     def over(self) -> bool:

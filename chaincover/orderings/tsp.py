@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from importlib.util import find_spec
 
 from bmc.errors import UsageError
@@ -49,14 +48,14 @@ class TspOrdering:
             )
         import elkai
 
-        begun, clock = time.monotonic(), Clock(limit)
+        clock = Clock(limit)
         tour = elkai.DistanceMatrix(_matrix(problem)).solve_tsp(runs=RUNS)
         names = (problem.start, *problem.nodes, problem.end)
         path = tuple(names[i] for i in tour[:-1])
         cost = path_cost(problem, path) if path[-1] == problem.end else None
         if cost is None:
             return LocalOrdering().solve(problem, Limit(clock.left))
-        return OrderingResult(path, cost, 0, False, time.monotonic() - begun, self.name)
+        return OrderingResult(path, cost, 0, False, clock.spent, self.name)
 
 
 def _matrix(problem: OrderingProblem) -> list[list[int]]:

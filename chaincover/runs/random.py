@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from bmc.explicit.batch import Batch, Lanes, Watch, gaps
+from bmc.explicit.batch import Batch, Runs, Watch, gaps
 from bmc.explicit.vectors import Column
 from bmc.system.run import Run
 from bmc.system.transition import Valuation
@@ -98,52 +98,52 @@ class RandomRuns:
     ) -> tuple[str, list[dict[str, int]], list[str]] | None:
         """The goal of ``names`` that is ended first, the inputs up to its end, and all that they cover."""
         for count, steps in ROUNDS:
-            lanes = self._lanes(state, count, steps)
-            if lanes is None:
+            runs = self._drawn(state, count, steps)
+            if runs is None:
                 return None
-            hits = self._watch.hits(lanes)
+            hits = self._watch.hits(runs)
             self._learn(hits, first)
             if first:
-                self._keep_tests(lanes, hits)
+                self._keep_tests(runs, hits)
             found = min(
                 ((place[0] + self._goals[n].length, order, place[1]) for order, n in enumerate(names)
                  if (place := _earliest(hits[n][self._within])) is not None),
                 default=None,
             )  # fmt: skip
             if found is not None:
-                end, order, lane = found
-                covered = [n for n in names if hits[n][: max(0, end - self._goals[n].length + 1), lane].any()]
-                return names[order], lanes.run_inputs(lane, end), covered
+                end, order, number = found
+                covered = [n for n in names if hits[n][: max(0, end - self._goals[n].length + 1), number].any()]
+                return names[order], runs.run_inputs(number, end), covered
         return None
 
-    def _keep_tests(self, lanes: Lanes, hits: Mapping[str, Column]) -> None:
+    def _keep_tests(self, runs: Runs, hits: Mapping[str, Column]) -> None:
         """The first run from init to the end of each goal that is met."""
         start = self._batch.initial()
         for name, goal in self._goals.items():
             place = _earliest(hits[name])
             if place is not None and name not in self.tests:
-                step, lane = place
-                self.tests[name] = self._batch.run(start, lanes.run_inputs(lane, step + goal.length))
+                step, number = place
+                self.tests[name] = self._batch.run(start, runs.run_inputs(number, step + goal.length))
 
     def _to_end(self, state: Valuation) -> list[dict[str, int]] | None:
         """The inputs from ``state`` to the final condition."""
         if self._final is None:
             return []
         for count, steps in ROUNDS:
-            lanes = self._lanes(state, count, steps)
-            place = None if lanes is None else _earliest(self._watch.hits(lanes)[FINAL][self._within])
-            if lanes is not None and place is not None:
-                return lanes.run_inputs(place[1], place[0])
+            runs = self._drawn(state, count, steps)
+            place = None if runs is None else _earliest(self._watch.hits(runs)[FINAL][self._within])
+            if runs is not None and place is not None:
+                return runs.run_inputs(place[1], place[0])
         return None
 
-    def _lanes(self, state: Valuation, count: int, steps: int) -> Lanes | None:
+    def _drawn(self, state: Valuation, count: int, steps: int) -> Runs | None:
         """Runs from ``state``; None when the work is used up. LimitReached when time is over."""
         count = min(count, self._left // (self._batch.nodes * steps + 1))
         if count < 1:
             return None
         self._left -= count * steps * self._batch.nodes
         self._limits.spend(count * steps * self._batch.nodes / PER_UNIT)
-        return self._batch.lanes(state, count, steps, self._limits.check)
+        return self._batch.draw(state, count, steps, self._limits.check)
 
     def _learn(self, hits: Mapping[str, Column], first: bool) -> None:
         """Note the distances that runs show; ``first``: they start in init."""
@@ -159,10 +159,10 @@ class RandomRuns:
     def _look_around(self, after: Mapping[str, Valuation]) -> None:
         """Distances from goals to whatever comes next: ``after`` are states at the end of goals."""
         for name, state in after.items():
-            lanes = self._lanes(state, *AROUND)
-            if lanes is None:
+            runs = self._drawn(state, *AROUND)
+            if runs is None:
                 return
-            hits = self._watch.hits(lanes)
+            hits = self._watch.hits(runs)
             self._learn(hits, False)
             for other, rows in hits.items():
                 place = _earliest(rows)
@@ -172,6 +172,6 @@ class RandomRuns:
 
 
 def _earliest(rows: Column) -> tuple[int, int] | None:
-    """The first step at which something holds, and the first lane where it does."""
+    """The first step at which something holds, and the first number where it does."""
     steps = np.flatnonzero(rows.any(axis=1))
     return (int(steps[0]), int(np.argmax(rows[steps[0]]))) if len(steps) else None

@@ -53,16 +53,23 @@ def search(
     goals: Sequence[str],
     clock: Clock,
     below: int | None = None,
-    *,
-    enough: int | None = None,
     ahead: Ahead | None = None,
 ) -> Outcome:
     """The shortest run of fewer than ``below`` steps (None: of any length) that covers ``goals`` and ends as asked.
 
-    ``enough``: it need not cover more than so many of them. ``ahead`` bounds what a run over all of them still takes.
+    ``ahead`` bounds what a run over all of them still takes.
     """
-    sweep = _Sweep(watch, goals, clock, len(goals) if enough is None else enough)
-    sweep.ahead = ahead if enough is None else None
+    sweep = _Sweep(watch, goals, clock, len(goals))
+    sweep.ahead = ahead
+    return _shortest(sweep, watch, below)
+
+
+def search_some(watch: Watch, goals: Sequence[str], clock: Clock, enough: int) -> Outcome:
+    """The shortest run that covers at least ``enough`` of ``goals`` and ends as asked."""
+    return _shortest(_Sweep(watch, goals, clock, enough), watch, None)
+
+
+def _shortest(sweep: _Sweep, watch: Watch, below: int | None) -> Outcome:
     for length, nodes in sweep.layers(below):
         fitting = np.flatnonzero(sweep.over(nodes))
         if len(fitting):

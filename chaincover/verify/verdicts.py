@@ -19,7 +19,7 @@ from chaincover.verify.document import Document, GoalClaim
 from chaincover.verify.invariants import Assumed
 from chaincover.verify.limits import Clock
 from chaincover.verify.report import HOLDS, OPEN, UNCLAIMED, WRONG, Line, told_inputs
-from chaincover.verify.search import Outcome, search
+from chaincover.verify.search import Outcome, search, search_some
 from chaincover.verify.setting import Setting
 from chaincover.verify.states import Confirmation
 from chaincover.verify.unrolling import Unrolling
@@ -134,7 +134,7 @@ class Verdicts:
             return WRONG, f"{', '.join(strange)} is no goal"
         if self.watch is None:
             return OPEN, TOO_MANY
-        found: Outcome = search(self.watch, names, self.clock, enough=number)
+        found: Outcome = search_some(self.watch, names, self.clock, number)
         if found.length is not None:
             return WRONG, f"a run of {found.length} steps does so: {told_inputs(self.setting.system, found.inputs)}"
         if not found.complete:

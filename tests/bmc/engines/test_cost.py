@@ -91,4 +91,3 @@ def test_costs_add_up() -> None:
     cost = Cost(queries=2, work=3 * WORK)
     cost.add(Cost(queries=1, work=WORK))
     assert (cost.queries, cost.work, cost.effort) == (3, 4 * WORK, 4.0)
-    assert cost.since(Cost(work=WORK)).work == 3 * WORK

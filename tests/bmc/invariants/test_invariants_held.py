@@ -29,7 +29,7 @@ from chaincover.check.found_invariants import INDUCTION, find_invariants
 from chaincover.limits import Limits
 from chaincover.options import Options
 from chaincover.pipeline import generate
-from chaincover.problem import Problem
+from chaincover.problem import Problem, Questions
 from properties.goal import Goal
 
 Case = tuple[TransitionSystem, tuple[Goal, ...], FNode | None]
@@ -97,7 +97,7 @@ def test_what_is_found_holds_in_every_reachable_state(seed: int, ticks: int) -> 
     assert sets is not None
     assert all(any(low <= s[name] <= high for low, high in sets[name]) for s in states for name in sets)
     assert broken(self_found(system, formulas, Prover(engine)), states) == []
-    told = find_invariants(system, system, goals, None, engine, Limits())
+    told = find_invariants(system, Questions(Problem(system, tuple(goals), None), engine, Limits()), None)
     known = {var.name: var for var in system.state}
     assert broken([fact for one in told if (fact := stated(one.text, known)) is not None], states) == []
     assert all(stated(one.text, known) is not None for one in told)

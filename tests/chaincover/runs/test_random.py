@@ -41,20 +41,20 @@ def nodes(case) -> dict[str, Goal]:
 
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(SEEDS, st.sampled_from([1, 3]))
-def test_lanes_are_runs_of_the_simulator(seed: int, ticks: int) -> None:
+def test_drawn_runs_are_runs_of_the_simulator(seed: int, ticks: int) -> None:
     case = random_case(seed)
     system = hold(case.system, ticks)
     batch, simulator = Batch(system, seed=seed), Simulator(system)
-    lanes = batch.lanes(batch.initial(), 5, 7)
-    assert lanes.steps == 7
-    hits = Watch({goal.name: (goal.antecedent, goal.length) for goal in case.goals}).hits(lanes)
-    for lane in range(5):
-        run = simulator.run(simulator.initial(), lanes.run_inputs(lane, 7))
-        for name, rows in lanes.states.items():
-            assert [state[name] for state in run.states] == rows[:, lane].tolist()
+    runs = batch.draw(batch.initial(), 5, 7)
+    assert runs.steps == 7
+    hits = Watch({goal.name: (goal.antecedent, goal.length) for goal in case.goals}).hits(runs)
+    for number in range(5):
+        run = simulator.run(simulator.initial(), runs.run_inputs(number, 7))
+        for name, rows in runs.states.items():
+            assert [state[name] for state in run.states] == rows[:, number].tolist()
         valid = simulator.valid_part(run)
-        assert valid.length == lanes.valid[lane]
-        shown = {name: np.flatnonzero(rows[:, lane]).tolist() for name, rows in hits.items()}
+        assert valid.length == runs.valid[number]
+        shown = {name: np.flatnonzero(rows[:, number]).tolist() for name, rows in hits.items()}
         assert shown == Monitor(case.goals).covered(valid)
 
 
@@ -117,7 +117,7 @@ def test_a_limit_or_an_interrupt_in_the_random_runs_leaves_a_result(monkeypatch:
         def stopped(*given: object, error: BaseException = error) -> None:
             raise error
 
-        monkeypatch.setattr(Batch, "lanes", stopped)
+        monkeypatch.setattr(Batch, "draw", stopped)
         result = generate(Problem(cruise(), tuple(PROPERTIES), RESTED), Options(engine="sat"))
         assert (result.stopped_by, result.chain, result.depth) == (stopped_by, None, -1)
         assert {verdict.status for verdict in result.verdicts} == {"undecided"}
@@ -153,5 +153,5 @@ def test_random_runs_ask_at_every_step_whether_to_go_on(calls: int) -> None:
             raise LimitReached("over")
 
     with pytest.raises(LimitReached):
-        batch.lanes(batch.initial(), 3, 40, check)
+        batch.draw(batch.initial(), 3, 40, check)
     assert asked == calls
