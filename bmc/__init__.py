@@ -1,0 +1,1 @@
+"""Programs and their runs: C code becomes a transition system, and engines answer which runs it has."""

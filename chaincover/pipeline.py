@@ -1,5 +1,8 @@
 """Algorithm 1: from a transition system and goals to the best chain, and a bound on how short any chain can be.
 
+Algorithms are numbered as in P. Schrammel, T. Melham, D. Kroening: Generating test case chains for reactive systems,
+2014; docs/architecture.md says where each one is.
+
 The stages below work in turns on what is known (``chaincover.stages``). They are listed in the order of their first
 turn: a first chain by simulation; the reachable states, where they can be enumerated; the K-reachability graph
 (Algorithms 2, 3 and 10), from the states or by queries; a covering path made concrete (Algorithms 4, 8, 9, 11 and 12),

@@ -1,0 +1,1 @@
+"""Goals: what a chain must exercise. They are read from text, C functions and code, and judged on runs."""

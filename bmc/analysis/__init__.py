@@ -1,1 +1,1 @@
-"""What is found out about a system without a solver: constants, slices, liveness, value ranges."""
+"""What is found out about a system without a solver: constants, slices, liveness, and values that it never leaves."""

@@ -1,1 +1,1 @@
-"""Explicit search: formulas over whole arrays of values, all reachable states, paths through them."""
+"""Explicit search: formulas are evaluated on whole arrays of values, and all reachable states are enumerated."""

@@ -1,1 +1,1 @@
-"""Terms, words, evaluation, unrolling and packing of formulas."""
+"""Formulas: building terms and words, evaluating them, placing them at steps, and the sets of values that they take."""

@@ -1,1 +1,1 @@
-"""Invariants: candidates from runs, proofs by induction."""
+"""Invariants that nobody stated: random runs suggest candidates, and induction proves some of them."""

@@ -1,1 +1,1 @@
-"""The compiled original, and its comparison with the model."""
+"""The compiled original of a program: it is built, run in a process of its own, and compared with the model."""

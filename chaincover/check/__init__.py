@@ -1,1 +1,1 @@
-"""What is told about a controller before any chain is searched."""
+"""What ``check`` tells about a controller and its goals before any chain is sought."""

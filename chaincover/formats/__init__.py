@@ -1,1 +1,1 @@
-"""Files that are written and read: chains, graphs."""
+"""The files that are written and read: chains, graphs."""

@@ -1,1 +1,1 @@
-"""The K-reachability graph (Algorithms 2, 3 and 10)."""
+"""The K-reachability graph (Algorithms 2 and 10 of the paper), by questions to a solver or from enumerated states."""

@@ -1,1 +1,1 @@
-"""From a first chain to a minimal one: path weights, refuted lengths, windows."""
+"""From a first chain to a minimal one: shorter chains from above and higher bounds from below, until they meet."""

@@ -1,1 +1,1 @@
-"""Several chains (Algorithms 6 and 7), conflicts, most goals."""
+"""Where one chain cannot cover all goals: several chains (Algorithms 6 and 7 of the paper), or the best single one."""

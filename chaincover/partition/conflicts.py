@@ -1,4 +1,7 @@
-"""Goals that do not fit into one chain, each with a reason that a person can read; and classes without any conflict."""
+"""Conflicts: goals that do not fit into one chain, each with a reason that a person can read.
+
+Algorithm 7 (Partition) colours the goals: it finds the minimal number of classes without any conflict inside.
+"""
 
 from __future__ import annotations
 

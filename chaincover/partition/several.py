@@ -1,9 +1,9 @@
-"""Algorithms 6 and 7: several chains where one cannot cover all goals, as few as possible, then as short as possible.
+"""Algorithm 6: several chains where one cannot cover all goals, as few as possible, then as short as possible.
 
 There are chains at once: each takes as many of the goals that are left as one chain is found to cover. From below,
-goals that no run covers together are conflicts; the minimal number of classes without a conflict inside bounds the
-number of chains (a colouring). Where the states are enumerated, a minimal set cover by the sets of goals that one run
-covers gives the number exactly.
+goals that no run covers together are conflicts; the minimal number of classes without a conflict inside (Algorithm 7,
+``chaincover.partition.conflicts``) bounds the number of chains. Where the states are enumerated, a minimal set cover by
+the sets of goals that one run covers gives the number exactly.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""The project file and how it is loaded."""
+"""The project file ``chaincover.toml``, and the controller with its goals that it describes."""

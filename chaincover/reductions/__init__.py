@@ -1,1 +1,1 @@
-"""Smaller problems with the same answers, and the way back."""
+"""Smaller problems with the same answers, and the way back to the whole problem."""

@@ -1,1 +1,1 @@
-"""A chain on the compiled original or on the model, judged."""
+"""A chain is run again, on the model or on the compiled original, and judged."""

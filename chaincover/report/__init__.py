@@ -1,1 +1,1 @@
-"""What people see."""
+"""What people see of results, on the terminal and as documents."""

@@ -1,1 +1,1 @@
-"""Finding runs without proof: simulation, nearest goal first."""
+"""Finding runs without proof: random runs, and the nearest missing goal again and again."""

@@ -1,1 +1,1 @@
-"""Work on other processes and machines."""
+"""Work that is done by other processes, on this machine or on others."""

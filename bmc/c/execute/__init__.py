@@ -1,1 +1,1 @@
-"""Symbolic execution of C."""
+"""Symbolic execution of C: statements, expressions and calls over a memory of formulas."""

@@ -1,1 +1,1 @@
-"""Preprocessed text, types and declarations of C programs."""
+"""The text of a C program: it is preprocessed and parsed, and its types and declarations are read."""

@@ -1,1 +1,1 @@
-"""From formulas to gates to clauses: translation into and-inverter graphs, and their clauses placed at many steps."""
+"""From formulas to clauses: bit-blasting into and-inverter graphs, and their clauses placed at many steps."""

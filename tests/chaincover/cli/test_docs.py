@@ -13,6 +13,7 @@ from command_line import FENCE, ROOT, chaincover
 
 from bmc.c.source.config import SourceConfig
 from chaincover.cli.main import COMMANDS
+from chaincover.pipeline import STAGES
 from chaincover.project.project_file import _KEYS, read_project
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -46,6 +47,26 @@ def test_commands_of_a_page_in_order(page: Path, tmp_path: Path) -> None:
         fine = {"replay": (0, 4), "verify": (0, 6)}.get(arguments[0], (0,))
         assert outcome.code in fine, (arguments, outcome)
         assert outcome.err == "", arguments
+
+
+def rows_of(page: str, heading: str) -> list[list[str]]:
+    """The rows of the first table under a heading of a page of ``docs``."""
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8").partition(f"## {heading}\n")[2].partition("\n## ")[0]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line[:1] == "|"][2:]
+
+
+def test_architecture_has_every_stage() -> None:
+    named = {name for row in rows_of("architecture.md", "Stages and turns") for name in row[0].split(", ")}
+    assert named == {stage.name for stage in STAGES}
+
+
+def test_architecture_says_where_each_algorithm_of_the_paper_is() -> None:
+    rows = rows_of("architecture.md", "The paper's algorithms")
+    assert {int(n) for row in rows for n in re.findall(r"Algorithm (\d+)", row[0])} == {*range(1, 13)}
+    for _, functions, files in rows:
+        for function, file in zip(re.findall("`(.*?)`", functions), re.findall("`(.*?)`", files), strict=True):
+            source = (ROOT / "chaincover" / file).read_text(encoding="utf-8")
+            assert re.search(rf"^(def|class) {function}\b", source, re.MULTILINE), (function, file)
 
 
 def test_readme_generates_for_the_cruise_controller() -> None:
