@@ -82,6 +82,8 @@ class _Turns:
             self.stage.work(self._board)
         except MemoryLimitReached as error:
             self._board.say(f"{self.stage.name}: ended, because {error.message}")
+        except MemoryError:
+            self._board.say(f"{self.stage.name}: ended, because no memory was left")
 
 
 def pause() -> None:

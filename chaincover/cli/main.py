@@ -10,7 +10,7 @@ from importlib import import_module, metadata
 
 import click
 
-from bmc.errors import ChainCoverError
+from bmc.errors import ChainCoverError, LimitReached
 
 INTERRUPTED = 130
 TERMINATED = 143
@@ -86,11 +86,14 @@ def main() -> None:
 
 
 def _fault(error: Exception) -> int:
-    """What nobody foresaw: a full disk under stdout, or a fault of ours, which is told without a traceback."""
+    """What nobody foresaw: a full disk under stdout, no memory, or a fault of ours, told without a traceback."""
     if isinstance(error, OSError) and error.errno == errno.ENOSPC:
         _forget_stdout()
         click.echo(f"error: cannot write: {error.strerror}\n  next: make room, or choose another place", err=True)
         return NOT_WRITTEN
+    if isinstance(error, MemoryError):
+        click.echo("error: no memory is left\n  next: allow more memory, or fewer goals", err=True)
+        return LimitReached.exit_code
     if os.environ.get("CHAINCOVER_DEBUG"):
         raise error
     text = f"{type(error).__name__}: {error}".splitlines()[0]

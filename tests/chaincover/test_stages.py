@@ -152,16 +152,19 @@ def test_a_settled_run_ends_at_once() -> None:
     assert log == ["settled"]
 
 
-def test_a_stage_without_memory_ends_alone() -> None:
+@pytest.mark.parametrize(
+    ("want", "why"), [(MemoryLimitReached("too much of it"), "too much of it"), (MemoryError(), "no memory was left")]
+)
+def test_a_stage_without_memory_ends_alone(want: Exception, why: str) -> None:
     log: list[str] = []
 
     def hungry(board: Board) -> None:
-        raise MemoryLimitReached("too much of it")
+        raise want
 
     board, kept = board_of(fork(stuck=False))
     take_turns([Stage("hungry", hungry), Stage("b", steps(log, "b", 3))], board)
     assert log == ["b0", "b1", "b2"]
-    assert kept.texts == ["hungry: ended, because too much of it"]
+    assert kept.texts == [f"hungry: ended, because {why}"]
 
 
 @pytest.mark.parametrize("ending", [LimitReached("over"), KeyboardInterrupt()])

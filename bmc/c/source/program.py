@@ -21,7 +21,7 @@ from pycparser import c_parser
 from bmc.c.source.extensions import keyword_hint
 from bmc.c.source.preprocess import PreprocessedUnit, preprocess
 from bmc.c.source.types import CType, DataModel, FunctionType
-from bmc.errors import InputRefused, Location, UnsupportedConstruct
+from bmc.errors import InputRefused, Location, MemoryLimitReached, UnsupportedConstruct
 
 T = TypeVar("T")
 
@@ -227,6 +227,10 @@ def _deep_recursion() -> Iterator[None]:
         sys.setrecursionlimit(old)
 
 
+STACK = 512
+"""Megabytes of stack for what recurses along the code."""
+
+
 def with_deep_stack(work: Callable[[], T]) -> T:
     """Run ``work`` with a large stack: the parser and the executor recurse along the nesting of the code."""
     result: list[T] = []
@@ -239,10 +243,12 @@ def with_deep_stack(work: Callable[[], T]) -> T:
         except BaseException as error:  # handed on to the caller's thread
             failure.append(error)
 
-    old = threading.stack_size(512 * 1024 * 1024)
+    old = threading.stack_size(STACK << 20)
     try:
         thread = threading.Thread(target=body, daemon=True)
         thread.start()
+    except RuntimeError:
+        raise MemoryLimitReached(f"there is no memory for a stack of {STACK} MB", hint="allow more memory") from None
     finally:
         threading.stack_size(old)
     thread.join()

@@ -6,6 +6,7 @@ import json
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -178,6 +179,23 @@ def test_a_fault_of_the_tool_is_told_without_a_traceback(tmp_path: Path, monkeyp
     assert outcome.code == 70
     assert outcome.err.startswith("internal error: RuntimeError: lost\n  next: report it")
     assert not any((tmp_path / "chain-out").iterdir())
+
+
+def test_no_memory_is_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*given: object, **named: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("chaincover.pipeline.generate", fails)
+    write_files(tmp_path, {"c.c": GOOD})
+    outcome = chaincover("generate", "c.c", *REACH, cwd=tmp_path)
+    assert (outcome.code, outcome.err) == (5, "error: no memory is left\n  next: allow more memory, or fewer goals\n")
+
+    def no_thread(self: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", no_thread)
+    outcome = chaincover("generate", "c.c", *REACH, cwd=tmp_path)
+    assert (outcome.code, outcome.err.splitlines()[0]) == (5, "error: there is no memory for a stack of 512 MB")
 
 
 # the low two bits tell that n == 1 is unreachable, but no search step by step ends
