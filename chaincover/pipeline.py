@@ -34,7 +34,7 @@ from chaincover.minimality.windows import refute_lengths, shorten_windows
 from chaincover.options import Options
 from chaincover.problem import Problem
 from chaincover.reductions.goals import distinct_goals, represent_implied
-from chaincover.reductions.reduction import in_turn
+from chaincover.reductions.reduction import Reduction, in_turn
 from chaincover.reductions.slicing import normal_states, sliced_problem
 from chaincover.replay.judge import Judge
 from chaincover.result import INTERRUPT, Answered, ChainResult, Listener, Silent
@@ -80,7 +80,11 @@ def generate(problem: Problem, options: Options | None = None, listener: Listene
     listener = listener or Silent()
     limits = Limits(options.time_limit, options.query_limit, options.effort)
     prover = _prover(options, limits)
-    reduction = in_turn(problem, (distinct_goals, sliced_problem, normal_states(prover)))
+    stopped_by = ""
+    try:
+        reduction = in_turn(problem, (distinct_goals, sliced_problem, normal_states(prover)))
+    except KeyboardInterrupt as error:
+        reduction, stopped_by = Reduction(problem, lambda result: result), str(error) or INTERRUPT
 
     def improved(known: Known) -> None:
         listener.improved(lambda: reduction.restore(_result(board, known, "")))
@@ -90,7 +94,7 @@ def generate(problem: Problem, options: Options | None = None, listener: Listene
     listen(engine, profiler)
     limits.watch(engine)
     board = Board(Known(reduction.problem), options, engine, limits, profiler, Judge(reduction.problem))
-    stopped_by = _search(board)
+    stopped_by = stopped_by or _search(board)
     result = _result(board, board.known, stopped_by)
     result = reduction.restore(result)
     return replace(result, answered=replace(result.answered, profile=profiler.stages()))

@@ -82,6 +82,7 @@ def main() -> None:
         code = CUT_OFF
     except Exception as error:
         code = _fault(error)
+    exec("")  # an interrupt within an earlier exec() would make the interpreter end by SIGINT, whatever the code
     sys.exit(code or 0)
 
 

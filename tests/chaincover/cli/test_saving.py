@@ -85,6 +85,31 @@ def test_a_termination_while_the_libraries_are_loaded_gives_no_traceback() -> No
     assert (ended.returncode, ended.stdout, ended.stderr) == (143, "", "\nterminated\n")
 
 
+INTERRUPTED_IN_EXEC = """\
+from chaincover import pipeline
+from chaincover.cli import entry
+
+def ends(prover):
+    def reduce(problem):
+        exec("raise KeyboardInterrupt('terminated')")
+    return reduce
+
+pipeline.normal_states = ends
+entry.main()
+"""
+
+
+def test_a_termination_before_the_search_leaves_a_result(tmp_path: Path) -> None:
+    """The interpreter would end by SIGINT where the interrupt has come within an exec()."""
+    call = [sys.executable, "-c", INTERRUPTED_IN_EXEC, "generate", str(CRUISE), "-o", str(tmp_path), "--no-replay"]
+    ended = subprocess.run(call, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr.count("Traceback")) == (143, 0)
+    assert "Terminated; " in ended.stdout
+    found = document(tmp_path)
+    assert (found["finished"], found["stopped_by"], found["chain"]) == (True, "terminated", None)
+    assert {goal["verdict"] for goal in found["goals"]} == {"undecided"}
+
+
 def test_a_fault_after_the_first_chain_leaves_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     search = pipeline.generate
 
