@@ -1,8 +1,8 @@
 """Engines on the whole K-reachability graph of every bundled model: ``python -m benchmarks.engines``.
 
 Every measurement is a process of its own: all edges between the goals are decided up to K, no run tried before. The
-graphs must be the same for all engines; ``explicit``, which starts goals in reachable states only, may have longer
-edges, and fewer. A run that meets the limit shows how far it came instead. Seconds are the processor's.
+graphs must be the same for all engines. A run that meets the limit shows how far it came instead. Seconds are the
+processor's.
 """
 
 from __future__ import annotations
