@@ -19,9 +19,8 @@ from chaincover.replay.original import replay as replay_stimulus
 from chaincover.report.documents import chain_document
 from chaincover.result import ChainResult
 from chaincover.verdicts import infeasible
-from chaincover.verify.document import CHAINS_FILE, chain_place, read_document
+from chaincover.verify.document import CHAINS_FILE, chain_place, load_for, read_document
 from chaincover.verify.limits import Limits
-from chaincover.verify.loading import load_for
 from chaincover.verify.report import Verification
 from chaincover.verify.several import verify_chains
 from chaincover.verify.verification import verify as verify_document

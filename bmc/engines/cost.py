@@ -1,8 +1,8 @@
 """What an engine's work has cost so far: in seconds, and as a count that is the same on every machine.
 
 Work is counted in nominal nanoseconds: what the counted thing takes on a usual machine, measured over the graphs of all
-bundled models. ``python -m benchmarks.effort`` shows how well that fits a machine (docs/effort.md). The count of a question depends on nothing but the questions before
-it and the versions of the solvers.
+bundled models. ``python -m benchmarks.effort`` shows how well that fits a machine (docs/effort.md). The count of a
+question depends on nothing but the questions before it and the versions of the solvers.
 """
 
 from __future__ import annotations

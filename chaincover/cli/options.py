@@ -14,9 +14,9 @@ from bmc.engines import NAMES as ENGINES
 from bmc.engines import choose as choose_engine
 from bmc.errors import InputRefused
 from bmc.system.hold import MOST_TICKS
+from chaincover.cli.progress import Progress
 from chaincover.limits import Limits
 from chaincover.options import ORDERINGS, Options
-from chaincover.progress import Progress
 from chaincover.project.load import Controller, Request, load_request
 from chaincover.project.project_file import Project
 

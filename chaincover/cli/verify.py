@@ -13,9 +13,8 @@ from chaincover.formats.output import to_json
 from chaincover.project.load import Request
 from chaincover.report import console
 from chaincover.report.documents import tool_version, versions
-from chaincover.verify.document import CHAINS_FILE, chain_place, read_document
+from chaincover.verify.document import CHAINS_FILE, chain_place, load_for, read_document
 from chaincover.verify.limits import Limits
-from chaincover.verify.loading import load_for
 from chaincover.verify.report import HOLDS, WRONG, Line, as_data
 from chaincover.verify.several import verify_chains
 from chaincover.verify.verification import Listener, verify

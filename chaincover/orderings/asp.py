@@ -1,8 +1,8 @@
 """Orderings ``asp-usc`` (also called ``asp``) and ``asp-bb``: the paper's answer set program (Example 5), by clingo.
 
 Strategy ``usc`` raises the lower bound by unsatisfiable cores, on weights reduced by what every path pays in any case
-(``assignment``). Strategy ``bb`` is clingo's default, branch and bound on the weights as they are: the paper's mode of
-2014. docs/orderings.md has measurements of both.
+(``assignment_relaxation``). Strategy ``bb`` is clingo's default, branch and bound on the weights as they are: the
+paper's mode of 2014. docs/orderings.md has measurements of both.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from bmc.errors import UsageError
-from chaincover.orderings import assignment
-from chaincover.orderings.constraints import Answer, Edge, PathModel, outcome, path_model
+from chaincover.orderings.constraints import Answer, Edge, PathModel, assignment_relaxation, outcome, path_model
 from chaincover.orderings.protocol import UNLIMITED, Clock, Limit, OrderingProblem, OrderingResult
 
 ENCODING = """
@@ -71,7 +70,7 @@ class AspOrdering:
             raise UsageError(f"the ordering {self.name} takes weights up to {LARGEST_WEIGHT}, not {largest}")
         weights, paid = {**paths.edges, (paths.end, 0): 0}, 0
         if self._reduced:
-            reduced = assignment.reduce(weights, len(paths.names))
+            reduced = assignment_relaxation(weights, len(paths.names))
             if reduced is None:
                 return outcome(problem, Answer(self.name), clock)
             weights, paid = reduced

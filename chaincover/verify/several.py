@@ -8,9 +8,8 @@ from pathlib import Path
 
 from chaincover.chain import COVERED
 from chaincover.project.load import Request
-from chaincover.verify.document import Document, Summary, read_document, read_summary
+from chaincover.verify.document import Document, Summary, load_for, read_document, read_summary
 from chaincover.verify.limits import Clock, Limits
-from chaincover.verify.loading import load_for
 from chaincover.verify.report import HOLDS, OPEN, UNCLAIMED, WRONG, Line, Verification
 from chaincover.verify.search import covers, search
 from chaincover.verify.verification import Checks, Listener, verify

@@ -8,9 +8,9 @@ import re
 import pytest
 
 from chaincover.chain import COVERED, UNDECIDED, Bounds, Chain, Verdict
+from chaincover.cli.progress import Progress, described
 from chaincover.known import NOTHING
 from chaincover.options import Options
-from chaincover.progress import Progress, described
 from chaincover.result import ChainResult
 
 

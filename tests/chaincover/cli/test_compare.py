@@ -11,10 +11,10 @@ import pytest
 from command_line import MODELS, chaincover
 
 from chaincover.chain import Bounds
+from chaincover.cli.compare import Comparison, Row
 from chaincover.graph.covering import CoveringGraph
 from chaincover.orderings import asp, tsp
 from chaincover.orderings.protocol import OrderingResult
-from chaincover.report.comparison import Comparison, Row
 from chaincover.weights import ReachGraph
 
 CRUISE = MODELS / "cruise"

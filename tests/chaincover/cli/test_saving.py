@@ -18,12 +18,11 @@ from command_line import MODELS, chaincover, started, write_files
 from small_programs import GOOD, REACH
 
 from chaincover import pipeline
-from chaincover.cli.saving import Answers, Saving
+from chaincover.cli.progress import Answers, Progress, Saving
 from chaincover.formats import output
 from chaincover.formats.output import CannotWrite
 from chaincover.options import Options
 from chaincover.problem import Problem
-from chaincover.progress import Progress
 from chaincover.result import ChainResult, Listener
 
 CRUISE = MODELS / "cruise"

@@ -16,9 +16,9 @@ from ordering_problems import brute_force, longest_path, problem, with_constrain
 
 from bmc.errors import UsageError
 from chaincover.options import ORDERINGS
-from chaincover.orderings import asp, assignment, choose, cpsat, missing_library, tsp
+from chaincover.orderings import asp, choose, cpsat, missing_library, tsp
 from chaincover.orderings.asp import AspOrdering
-from chaincover.orderings.constraints import path_model, relaxed
+from chaincover.orderings.constraints import assignment_relaxation, path_model, relaxed
 from chaincover.orderings.exact import LARGEST, ExactOrdering, prover
 from chaincover.orderings.local import LocalOrdering
 from chaincover.orderings.protocol import Limit, OrderingProblem, path_cost
@@ -279,7 +279,7 @@ def test_the_assignment_relaxation_never_exceeds_the_optimum_and_keeps_the_order
             met += bound.lower_bound == best[0]
         model = path_model(p)
         edges = {**model.edges, (model.end, 0): 0}
-        reduced = assignment.reduce(edges, len(model.names))
+        reduced = assignment_relaxation(edges, len(model.names))
         if reduced is not None and best is not None:
             weights, paid = reduced
             numbers = [model.names.index(name) for name in best[1]]

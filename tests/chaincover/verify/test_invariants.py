@@ -13,9 +13,8 @@ from verify_documents import CRUISE, Document, cruise_document, texts, verdicts,
 
 from chaincover.project.load import Request
 from chaincover.verify import verification
-from chaincover.verify.document import read_document
+from chaincover.verify.document import load_for, read_document
 from chaincover.verify.limits import Limits
-from chaincover.verify.loading import load_for
 from chaincover.verify.report import OPEN
 
 TWINS = """if (s->m == 9) return;

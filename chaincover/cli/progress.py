@@ -1,0 +1,187 @@
+"""How a run goes on: its progress on stderr, and the best answer so far on disk.
+
+Progress tells what is done now, how good the best answer is, and in the end the seconds of each part. A chain is
+written as soon as there is one, and replaced by every better one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Generic, TypeVar
+
+import click
+
+from bmc.errors import ChainCoverError
+from chaincover.chain import COVERED, Verdict
+from chaincover.result import ChainResult
+
+WIDTH = 118
+"""Characters of the line that replaces itself on a terminal."""
+
+
+def described(result: ChainResult) -> str:
+    """The best answer so far in a line: goals covered, length in hand, lower bound and gap."""
+    bounds, goals = result.bounds, goals_covered(result.verdicts)
+    if result.chain is None:
+        return f"{goals}; no chain yet" + (f", none is shorter than {bounds.lower} steps" if bounds.lower else "")
+    steps = f"{bounds.length} step{'' if bounds.length == 1 else 's'}"
+    if bounds.minimal:
+        return f"{goals} in {steps}, minimal"
+    gap = "" if bounds.gap is None else f" (gap {bounds.gap:.0%})"
+    return f"{goals} in {steps}, none below {bounds.lower}{gap}"
+
+
+def goals_covered(verdicts: Sequence[Verdict]) -> str:
+    """How many goals are covered, and of how many."""
+    return f"{sum(1 for verdict in verdicts if verdict.status == COVERED)} of {len(verdicts)} goals"
+
+
+@dataclass
+class Progress:
+    """Tells on stderr how a run goes on.
+
+    On a terminal one line replaces itself: elapsed time, stage, best answer. Elsewhere each better answer is a line,
+    and with ``verbosity`` 1 so is what each stage does; -1 tells nothing. ``seconds`` are those of a command's parts.
+    """
+
+    verbosity: int = 0
+    seconds: dict[str, float] = field(default_factory=dict)
+    begun: float = field(default_factory=time.monotonic)
+    _best: str = ""
+    _stage: str = ""
+
+    def __call__(self, text: str) -> None:
+        """A stage begins, or goes on."""
+        self._stage = text
+        if self.verbosity > 0:
+            click.echo(text, err=True)
+        elif self._replaces:
+            self._replace_line()
+
+    def better(self, best: str) -> None:
+        """``best`` describes the best answer so far."""
+        if best == self._best:
+            return
+        self._best = best
+        if self._replaces:
+            self._replace_line()
+        elif self.verbosity >= 0:
+            click.echo(f"{self._elapsed}  {self._stage.partition(':')[0]}: {best}", err=True)
+
+    def note(self, text: str) -> None:
+        """Something that the user has to know while the run goes on."""
+        self.done()
+        click.echo(text, err=True)
+
+    def done(self) -> None:
+        """Clear the line."""
+        if self._replaces:
+            click.echo("\r\x1b[K", err=True, nl=False)
+
+    @contextlib.contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Time a part of a command."""
+        self(name)
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
+
+    @property
+    def _replaces(self) -> bool:
+        """Whether one line replaces itself."""
+        return self.verbosity == 0 and sys.stderr.isatty()
+
+    @property
+    def _elapsed(self) -> str:
+        return f"{time.monotonic() - self.begun:6.1f} s"
+
+    def _replace_line(self) -> None:
+        text = f"{self._elapsed}  {f'{self._best} | ' if self._best else ''}{self._stage}"
+        click.echo(f"\r\x1b[K{text[:WIDTH]}", err=True, nl=False)
+
+
+PART = 10
+"""Between two writes at least so many times as long passes as the last one took."""
+
+BOUND_SECONDS = 1.0
+"""Seconds before a chain is written again that only has a higher bound."""
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Answers(Generic[T]):
+    """How answers of one kind are written to disk, described in a line, and what of them is more than a bound."""
+
+    write: Callable[[T], None]
+    described: Callable[[T], str]
+    chains: Callable[[T], object]
+
+
+class Saving(Generic[T]):
+    """The listener of a run that writes every better answer, and describes it to ``progress``.
+
+    An answer that comes soon after another one waits until something else happens: long chains take long to write.
+    Where a file cannot be written, the run goes on, and says so once.
+    """
+
+    def __init__(self, progress: Progress, answers: Answers[T], clock: Callable[[], float] = time.monotonic) -> None:
+        self._progress, self._answers, self._clock = progress, answers, clock
+        self._waiting: Callable[[], T] | None = None
+        self._written: T | None = None
+        self._next = self._last = clock()
+        self._failed = False
+
+    def __call__(self, text: str) -> None:
+        """See the protocol."""
+        self._progress(text)
+        self._save()
+
+    def improved(self, result: Callable[[], T]) -> None:
+        """See the protocol."""
+        self._waiting = result
+        self._save()
+
+    @contextmanager
+    def kept(self, folder: Path) -> Iterator[None]:
+        """Where a fault ends what is done inside, the best answer so far is in ``folder``, and that is said."""
+        try:
+            yield
+        except Exception:
+            self._next = self._last = float("-inf")
+            self._save()
+            if self._written is not None:
+                self._progress.note(f"the best result so far is in {folder}/")
+            raise
+
+    def _save(self) -> None:
+        begun = self._clock()
+        if self._waiting is None or begun < self._next:
+            return
+        result, self._waiting = self._waiting(), None
+        before = self._written
+        if before is not None and self._same_chains(before, result) and begun < self._last + BOUND_SECONDS:
+            self._waiting, self._next = (lambda: result), self._last + BOUND_SECONDS
+            return
+        self._progress.better(self._answers.described(result))
+        try:
+            self._answers.write(result)
+            self._written = result
+        except ChainCoverError as error:
+            if not self._failed:
+                self._progress.note(f"the result so far is not on disk: {error}")
+            self._failed = True
+        self._last = self._clock()
+        self._next = self._last + PART * (self._last - begun)
+
+    def _same_chains(self, before: T, result: T) -> bool:
+        return self._answers.chains(before) == self._answers.chains(result)
