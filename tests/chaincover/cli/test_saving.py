@@ -84,23 +84,36 @@ def test_a_termination_while_the_libraries_are_loaded_gives_no_traceback() -> No
     assert (ended.returncode, ended.stdout, ended.stderr) == (143, "", "\nterminated\n")
 
 
-INTERRUPTED_IN_EXEC = """\
+INTERRUPTED_BEFORE = """\
 from chaincover import pipeline
 from chaincover.cli import entry
 
 def ends(prover):
     def reduce(problem):
-        exec("raise KeyboardInterrupt('terminated')")
+        raise KeyboardInterrupt("terminated")
     return reduce
 
 pipeline.normal_states = ends
 entry.main()
 """
+INTERRUPTED_IN_EXEC = """\
+from chaincover.cli import main
+
+main.cli.main = lambda **given: exec("raise KeyboardInterrupt('terminated')")
+main.main()
+"""
+
+
+def test_the_exit_code_is_that_of_the_tool_wherever_an_interrupt_came(tmp_path: Path) -> None:
+    """The interpreter remembers an interrupt within an exec(), and would end a module by SIGINT."""
+    (tmp_path / "ends.py").write_text(INTERRUPTED_IN_EXEC)
+    call = [sys.executable, "-m", "ends"]
+    ended = subprocess.run(call, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (143, "", "\nterminated\n")
 
 
 def test_a_termination_before_the_search_leaves_a_result(tmp_path: Path) -> None:
-    """The interpreter would end by SIGINT where the interrupt has come within an exec()."""
-    call = [sys.executable, "-c", INTERRUPTED_IN_EXEC, "generate", str(CRUISE), "-o", str(tmp_path), "--no-replay"]
+    call = [sys.executable, "-c", INTERRUPTED_BEFORE, "generate", str(CRUISE), "-o", str(tmp_path), "--no-replay"]
     ended = subprocess.run(call, capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stderr.count("Traceback")) == (143, 0)
     assert "Terminated; " in ended.stdout
