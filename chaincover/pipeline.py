@@ -17,12 +17,11 @@ from bmc.engines import choose as choose_engine
 from bmc.engines import listen
 from bmc.engines import reason as engine_reason
 from bmc.errors import LimitReached
-from bmc.invariants.induction import Prover
 from chaincover.chain import Bounds
 from chaincover.concretise.canonical import canonical_inputs, tidy
 from chaincover.concretise.get_chain import get_chain, other_orders
 from chaincover.graph.growth import grow
-from chaincover.graph.states import ENUMERATING, enumerate_states, exact_graph
+from chaincover.graph.states import enumerate_states, exact_graph
 from chaincover.known import Board, Known
 from chaincover.limits import Limits
 from chaincover.minimality.claims import certificate_of, proof_of
@@ -35,16 +34,13 @@ from chaincover.options import Options
 from chaincover.problem import Problem
 from chaincover.reductions.goals import distinct_goals, represent_implied
 from chaincover.reductions.reduction import Reduction, in_turn
-from chaincover.reductions.slicing import normal_states, sliced_problem
+from chaincover.reductions.slicing import smaller_problem
 from chaincover.replay.judge import Judge
 from chaincover.result import INTERRUPT, Answered, ChainResult, Listener, Silent
 from chaincover.runs.nearest import nearest_goal_first, trial_runs
 from chaincover.runs.random import random_runs
 from chaincover.stages import Profiler, Stage, take_turns
 from chaincover.verdicts import judge_goals
-
-REDUCTION_EFFORT = 1.0
-"""Units of work for one question whether a smaller problem has the same chains."""
 
 STAGES = (
     Stage("enumerate", enumerate_states, first_turn=0.5, for_targets=False),
@@ -79,10 +75,9 @@ def generate(problem: Problem, options: Options | None = None, listener: Listene
     problem.check_names()
     listener = listener or Silent()
     limits = Limits(options.time_limit, options.query_limit, options.effort)
-    prover = _prover(options, limits)
     stopped_by = ""
     try:
-        reduction = in_turn(problem, (distinct_goals, sliced_problem, normal_states(prover)))
+        reduction = in_turn(problem, (distinct_goals, lambda distinct: smaller_problem(distinct, options, limits)))
     except KeyboardInterrupt as error:
         reduction, stopped_by = Reduction(problem, lambda result: result), str(error) or INTERRUPT
 
@@ -98,13 +93,6 @@ def generate(problem: Problem, options: Options | None = None, listener: Listene
     result = _result(board, board.known, stopped_by)
     result = reduction.restore(result)
     return replace(result, answered=replace(result.answered, profile=profiler.stages()))
-
-
-def _prover(options: Options, limits: Limits) -> Prover:
-    """Who proves that a reduction is one."""
-    engine = choose_engine("sat" if options.engine == ENUMERATING else options.engine, options.memory_limit)
-    limits.watch(engine)
-    return Prover(engine, limits.for_query, REDUCTION_EFFORT)
 
 
 def _search(board: Board) -> str:

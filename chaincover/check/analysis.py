@@ -31,7 +31,8 @@ from chaincover.options import Options
 from chaincover.problem import Problem, Questions
 from chaincover.project.load import Controller
 from chaincover.project.values import show_ranges
-from chaincover.reductions.slicing import sliced
+from chaincover.reductions.reduction import Reduction
+from chaincover.reductions.slicing import sliced, smaller_problem
 from chaincover.result import CALLED_OFF, INTERRUPT
 from properties.goal import Goal
 
@@ -177,9 +178,15 @@ def analyse(
         comparison, compiler, not_compared = _compared(controller, released(system), compare_steps, limits.share(0.3))
         undefined_behaviour.run(limits.share(0.6 if controller.goals else 1.0), progress)
         progress("check: reachable states")
-        graph, not_enumerated = _enumerated(problem, options.engine, limits.share(0.4))
+        graph, not_enumerated = _enumerated(problem, options.engine, limits.share(0.2))
+        normal, normal_graph = Reduction(problem, lambda result: result), graph
+        if graph is None and not_enumerated and options.engine in ENUMERATING:
+            progress("check: a normal form of states")
+            normal, normal_graph = _in_normal_form(problem, options, limits.share(0.3))
         progress("check: facts about the goals")
-        facts = find_facts(Questions(problem, engine, limits.share(0.7)), graph, not_enumerated)
+        questions = Questions(normal.problem, engine, limits.share(0.7))
+        facts = find_facts(questions, normal_graph, not_enumerated if normal_graph is None else "")
+        facts = replace(facts, normal_form=normal.normal_form)
         progress("check: invariants")
         invariants = find_invariants(system, Questions(problem, engine, limits.share(1.0)), graph)
     except KeyboardInterrupt as error:
@@ -216,6 +223,16 @@ def _enumerated(problem: Problem, engine: str, limits: Limits) -> tuple[StateGra
         return None, "No state is reachable."
     more = "" if enumeration.obstacle else "give more --effort or --time-limit, or "
     return None, f"{enumeration.reason} To change that, {more}{enumeration.remedy}."
+
+
+def _in_normal_form(problem: Problem, options: Options, limits: Limits) -> tuple[Reduction, StateGraph | None]:
+    """The reduction to states in a normal form, and all of these; to the problem itself where that does not help."""
+    reduction = smaller_problem(problem, options, limits)
+    if reduction.normal_form:
+        graph = enumerate_within(enumeration_of(reduction.problem), limits)
+        if graph is not None:
+            return reduction, graph
+    return Reduction(problem, lambda result: result), None
 
 
 def _compared(

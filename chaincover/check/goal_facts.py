@@ -53,7 +53,8 @@ class Claim:
 class GoalFacts:
     """``reachable`` is the number of reachable states, None where they are not enumerated.
 
-    ``not_enumerated`` says why not, and what would change that, or is ''.
+    ``not_enumerated`` says why not, and what would change that, or is ''. ``normal_form`` names variables whose values
+    are not all told apart: states count as one where nothing can tell which of these they hold.
     ``exact``: each pair in ``sharing`` shares a step in a reachable state; otherwise in one that the proved
     invariants allow. ``implied`` holds (a, b) where every run that covers a covers b within the steps of a, its last
     state included. Pairs in ``sharing_undecided`` and ``implied_undecided`` were not answered in time.
@@ -69,12 +70,14 @@ class GoalFacts:
     lemma_3: Claim
     theorem_2: Claim
     not_enumerated: str = ""
+    normal_form: tuple[str, ...] = ()
 
     def as_data(self) -> dict[str, Any]:
         """The facts as plain data."""
         return {
             "reachable_states": self.reachable,
             "states_not_enumerated": self.not_enumerated or None,
+            "states_in_normal_form": list(self.normal_form),
             "triggers": [
                 {
                     "goal": t.goal,

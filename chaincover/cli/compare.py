@@ -27,6 +27,7 @@ from chaincover.cli.options import (
     comparison_options,
     held_request_options,
     prepare,
+    reduced,
     shown_options,
 )
 from chaincover.concretise.repair import concretise
@@ -40,7 +41,6 @@ from chaincover.orderings.bound import order_bound
 from chaincover.orderings.protocol import Limit, OrderingProblem, OrderingResult
 from chaincover.problem import Problem, Questions
 from chaincover.project.load import Controller, Request
-from chaincover.reductions.slicing import sliced_problem
 from chaincover.replay.judge import Judge
 from chaincover.report import console
 from chaincover.report.documents import GOALS_NOT_COVERED, LIMIT, tool_version, versions
@@ -117,8 +117,8 @@ def compare(problem: Problem, options: Options, names: Sequence[str], progress: 
     """
     for name in names:
         choose_ordering(name)
-    problem = sliced_problem(replace(problem, overlap=options.overlap)).problem
-    found = covering_graph(problem, options, choose_engine(options.engine, options.memory_limit), progress)
+    problem, left = reduced(replace(problem, overlap=options.overlap), options)
+    found = covering_graph(problem, left, choose_engine(options.engine, options.memory_limit), progress)
     graph, stopped_by = found.graph.possible, found.stopped_by
     rows: list[Row] = []
     closed = transitive_closure(graph)

@@ -7,12 +7,11 @@ from pathlib import Path
 import click
 
 from bmc.engines import choose as choose_engine
-from chaincover.cli.options import Search, Shown, graph_options, held_request_options, prepare, shown_options
+from chaincover.cli.options import Search, Shown, graph_options, held_request_options, prepare, reduced, shown_options
 from chaincover.formats.dot import to_dot
 from chaincover.formats.output import prepare_folder, to_json, write_text
 from chaincover.graph.covering import covering_graph
 from chaincover.project.load import Request
-from chaincover.reductions.slicing import sliced_problem
 from chaincover.report.documents import graph_data, graph_exit_code
 
 
@@ -29,9 +28,9 @@ def command(request: Request, search: Search, shown: Shown, form: str, output: s
     if output:
         prepare_folder(str(Path(output).parent))
     with progress.stage("graph"):
-        problem = sliced_problem(controller.problem).problem
+        problem, left = reduced(controller.problem, options)
         engine = choose_engine(options.engine, options.memory_limit)
-        found = covering_graph(problem, options, engine, progress)
+        found = covering_graph(problem, left, engine, progress)
     progress.done()
     data = graph_data(found.graph)
     text = to_json(data) if form == "json" or shown.as_json else to_dot(controller.system.name, data)

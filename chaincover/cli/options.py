@@ -15,10 +15,12 @@ from bmc.engines import choose as choose_engine
 from bmc.errors import InputRefused
 from bmc.system.hold import MOST_TICKS
 from chaincover.cli.progress import Progress
-from chaincover.limits import Limits
+from chaincover.limits import UNITS, Limits
 from chaincover.options import ORDERINGS, Options
+from chaincover.problem import Problem
 from chaincover.project.load import Controller, Request, load_request
 from chaincover.project.project_file import Project
+from chaincover.reductions.slicing import smaller_problem
 
 F = TypeVar("F", bound=Callable[..., Any])
 Decorator = Callable[[F], F]
@@ -233,3 +235,12 @@ def prepare(request: Request, search: Search, progress: Progress) -> tuple[Contr
         limits.watch(engine)
         system = proved(controller, engine, limits.share(PREPARING))
     return replace(controller, system=system), options
+
+
+def reduced(problem: Problem, options: Options) -> tuple[Problem, Options]:
+    """The problem that a search works on, and ``options`` with the time and the effort that are left for it."""
+    limits = Limits(options.time_limit, options.query_limit, options.effort)
+    small = smaller_problem(problem, options, limits).problem
+    seconds = None if options.time_limit is None else limits.left()
+    effort = None if options.effort is None else max(0.0, options.effort - limits.spent / UNITS)
+    return small, replace(options, time_limit=seconds, effort=effort)

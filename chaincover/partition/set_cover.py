@@ -23,7 +23,7 @@ from chaincover.options import Options
 from chaincover.orderings.auto import AutoOrdering
 from chaincover.orderings.protocol import Limit, OrderingProblem, OrderingResult, Path
 from chaincover.problem import Problem
-from chaincover.reductions.slicing import sliced
+from chaincover.reductions.slicing import smaller_problem
 from chaincover.weights import INIT, Edge, ReachGraph
 
 MOST_UNIONS = 400_000
@@ -49,9 +49,9 @@ def sets_of_goals(problem: Problem, options: Options, limits: Limits) -> Exhaust
     """
     if options.engine not in ENUMERATING:
         return None
-    small = replace(problem, system=sliced(problem.system, problem.goals, problem.final))
     part = part_of(limits, SHARE)
     try:
+        small = smaller_problem(problem, options, part).problem
         states = enumerated_within(small, part)
         if states is None:
             return None

@@ -14,10 +14,14 @@ Restore = Callable[[ChainResult], ChainResult]
 
 @dataclass(frozen=True)
 class Reduction:
-    """``problem`` has the chains that another one has; ``restore`` makes of its result one of that other problem."""
+    """``problem`` has the chains that another one has; ``restore`` makes of its result one of that other problem.
+
+    ``normal_form`` names the state variables that do not have all their values there, for nothing could tell these.
+    """
 
     problem: Problem
     restore: Restore
+    normal_form: tuple[str, ...] = ()
 
 
 def in_turn(problem: Problem, reductions: Sequence[Callable[[Problem], Reduction]]) -> Reduction:
@@ -31,4 +35,5 @@ def in_turn(problem: Problem, reductions: Sequence[Callable[[Problem], Reduction
             result = reduction.restore(result)
         return result
 
-    return Reduction(done[-1].problem if done else problem, restore)
+    named = tuple(name for reduction in done for name in reduction.normal_form)
+    return Reduction(done[-1].problem if done else problem, restore, named)

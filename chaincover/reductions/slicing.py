@@ -9,6 +9,7 @@ from itertools import chain as joined
 from pysmt.fnode import FNode
 
 from bmc.analysis.slice import slice_system, spare_inputs, without_impossible
+from bmc.engines import choose as choose_engine
 from bmc.errors import LimitReached
 from bmc.formulas.unroll import at, plain
 from bmc.invariants.induction import Prover
@@ -17,12 +18,18 @@ from bmc.system.run import Run
 from bmc.system.simulation import Simulator
 from bmc.system.transition import TransitionSystem, symbols_of
 from chaincover.certificate import formula_text
+from chaincover.graph.states import ENUMERATING
+from chaincover.limits import Limits
+from chaincover.options import Options
 from chaincover.problem import Problem
 from chaincover.reductions.final_latches import explained, lost_values
-from chaincover.reductions.reduction import Reduction
+from chaincover.reductions.reduction import Reduction, in_turn
 from chaincover.replay.judge import on_whole
 from chaincover.result import ChainResult
 from properties.goal import Goal
+
+PROOF_EFFORT = 1.0
+"""Units of work for one question whether a smaller problem has the same chains."""
 
 
 def sliced(system: TransitionSystem, goals: Sequence[Goal], final: FNode | None) -> TransitionSystem:
@@ -84,6 +91,16 @@ def _simulated(runs: Mapping[str, Run], system: TransitionSystem) -> dict[str, R
     return found
 
 
+def smaller_problem(problem: Problem, options: Options, limits: Limits) -> Reduction:
+    """The reduction that every search begins with: to the part of the system that it needs, in a normal form.
+
+    What is spent on its proof counts in ``limits``.
+    """
+    engine = choose_engine("sat" if options.engine == ENUMERATING else options.engine, options.memory_limit)
+    limits.watch(engine)
+    return in_turn(problem, (sliced_problem, normal_states(Prover(engine, limits.for_query, PROOF_EFFORT))))
+
+
 def normal_states(prover: Prover) -> Callable[[Problem], Reduction]:
     """The reduction to states in a normal form, where ``prover`` proves one: what nothing can tell apart is one state.
 
@@ -110,6 +127,6 @@ def normal_states(prover: Prover) -> Callable[[Problem], Reduction]:
             tests = _simulated(result.tests, problem.system)
             return replace(result, chain=chain, tests=tests, certificate=proof)
 
-        return Reduction(replace(problem, system=cut if cut.inputs == small.inputs else small), restore)
+        return Reduction(replace(problem, system=cut if cut.inputs == small.inputs else small), restore, tuple(terms))
 
     return reduce

@@ -170,6 +170,8 @@ def _show_facts(out: Console, facts: GoalFacts) -> None:
     for text, names in lines.items():
         if names:
             say(out, f"goals {text}: {listed(names)}")
+    if facts.normal_form:
+        say(out, f"states count as one where nothing can tell them apart, whatever {listed(facts.normal_form)} hold")
     say(out, f"Lemma 3 (the shortest order gives a minimal chain, if it meets no goal twice): {_claim(facts.lemma_3)}")
     say(out, f"Theorem 2 (repair finds a chain if there is one, with K large enough): {_claim(facts.theorem_2)}")
 

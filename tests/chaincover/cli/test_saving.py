@@ -85,15 +85,15 @@ def test_a_termination_while_the_libraries_are_loaded_gives_no_traceback() -> No
 
 
 INTERRUPTED_BEFORE = """\
-from chaincover import pipeline
 from chaincover.cli import entry
+from chaincover.reductions import slicing
 
 def ends(prover):
     def reduce(problem):
         raise KeyboardInterrupt("terminated")
     return reduce
 
-pipeline.normal_states = ends
+slicing.normal_states = ends
 entry.main()
 """
 INTERRUPTED_IN_EXEC = """\

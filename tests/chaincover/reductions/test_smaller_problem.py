@@ -1,0 +1,47 @@
+"""Every search begins with the same smaller problem: a light whose clock counts on for ever has 253 states there."""
+
+from __future__ import annotations
+
+import json
+
+from command_line import MODELS, chaincover
+
+from chaincover.limits import Limits
+from chaincover.options import Options
+from chaincover.partition.set_cover import sets_of_goals
+from chaincover.problem import Problem
+from chaincover.project.load import load
+from chaincover.project.project_file import read_project
+
+LIGHT = MODELS / "stairlight"
+
+
+def test_the_graph_is_that_of_all_states() -> None:
+    graph = json.loads(chaincover("graph", LIGHT).out)
+    weights = {(edge["from"], edge["to"]): edge["weight"] for edge in graph["edges"]}
+    assert weights["cleaned", "dims"] == 91
+    assert graph["open"] == []
+
+
+def test_compared_orders_give_chains() -> None:
+    outcome = chaincover("compare", LIGHT, "--ordering", "exact", "--json")
+    assert outcome.code == 0
+    (row,) = outcome.json["orderings"]
+    assert row["chain_length"] == outcome.json["lower_bound"] == 356
+
+
+def test_sets_of_goals_are_all_found() -> None:
+    controller = load(read_project(str(LIGHT)))
+    limits = Limits(effort=1.0)
+    found = sets_of_goals(Problem(controller.system, controller.goals, controller.final), Options(), limits)
+    assert found is not None
+    assert found.complete
+    assert (found.states, max(len(cover.goals) for cover in found.covers)) == (253, 4)
+
+
+def test_facts_about_goals_speak_of_states_in_the_normal_form() -> None:
+    found = chaincover("check", LIGHT, "--compare", "0", "--json").json
+    facts = found["goal_facts"]
+    assert (facts["reachable_states"], facts["states_in_normal_form"]) == (253, ["l->now", "l->since"])
+    assert facts["lemma_3"]["applies"] == "yes"
+    assert not any("l->since" in fact["variables"] for fact in found["found_invariants"])
