@@ -196,6 +196,8 @@ class _Remainders:
         self._keys: list[Key] = [("false",), ("true",)]
         self._numbers: dict[Key, int] = {("false",): FALSE, ("true",): TRUE}
         self._atoms: list[_Atom] = []
+        self._depends: dict[int, dict[int, list[int]]] = {}
+        self._left: dict[tuple[int, int, Values], int] = {}
 
     def of(self, formula: FNode) -> int:
         """A whole antecedent, of which nothing was read yet."""
@@ -207,31 +209,62 @@ class _Remainders:
 
     def read(self, remainder: int, slot: int, values: Values) -> int:
         """``remainder`` once the terms of ``slot`` are known to have ``values``."""
-        needed = {remainder}
+        done: dict[int, int] = {}
         todo = [remainder]
         while todo:
-            for child in self._children(todo.pop()):
-                if child not in needed:
-                    needed.add(child)
-                    todo.append(child)
-        done: dict[int, int] = {}
-        for number in sorted(needed):  # children have lower numbers
-            done[number] = self._read_one(number, slot, values, done)
+            number = todo[-1]
+            if number in done:
+                todo.pop()
+                continue
+            terms = self._terms_read(number, slot)
+            key = number, slot, tuple([values[term] for term in terms])
+            found = self._left.get(key) if terms else number
+            if found is None:
+                missing = [child for child in self._children(number) if child not in done]
+                if missing:
+                    todo += missing
+                    continue
+                found = self._left[key] = self._read_one(number, slot, values, done)
+            done[number] = found
+            todo.pop()
         return done[remainder]
+
+    def _terms_read(self, remainder: int, slot: int) -> Sequence[int]:
+        """The terms of ``slot`` on which ``remainder`` depends, by number."""
+        if remainder not in self._depends:
+            self._depends[remainder] = self._depends_on(remainder)
+        return self._depends[remainder].get(slot, ())
+
+    def _depends_on(self, remainder: int) -> dict[int, list[int]]:
+        found: dict[int, set[int]] = {}
+        for number in self._below(remainder):
+            for slot, term in self._places(number):
+                found.setdefault(slot, set()).add(term)
+        return {slot: sorted(terms) for slot, terms in found.items()}
+
+    def _below(self, remainder: int) -> set[int]:
+        """``remainder`` and all that it is made of."""
+        met, todo = {remainder}, [remainder]
+        while todo:
+            fresh = [child for child in self._children(todo.pop()) if child not in met]
+            todo += fresh
+            met.update(fresh)
+        return met
+
+    def _places(self, number: int) -> Sequence[tuple[int, int]]:
+        """The slots and terms that the remainder of this number reads itself, and are not known yet."""
+        kind, *rest = self._keys[number]
+        if kind == "term":
+            return [(rest[0], rest[1])]
+        if kind != "atom":
+            return ()
+        return [place for place, known in zip(self._atoms[rest[0]].places, rest[1], strict=True) if known is None]
 
     def reads(self, remainder: int) -> tuple[list[int], list[int]]:
         """The terms of states, and those of inputs, on which ``remainder`` depends, by number."""
         found: tuple[set[int], set[int]] = (set(), set())
-        todo, met = [remainder], {remainder}
-        while todo:
-            number = todo.pop()
-            kind, *rest = self._keys[number]
-            places = [tuple(rest)] if kind == "term" else self._atoms[rest[0]].places if kind == "atom" else ()
-            for slot, term in places:
-                found[slot % 2].add(term)
-            fresh = [child for child in self._children(number) if child not in met]
-            todo += fresh
-            met.update(fresh)
+        for slot, terms in self._depends_on(remainder).items():
+            found[slot % 2].update(terms)
         return sorted(found[0]), sorted(found[1])
 
     def _read_one(self, number: int, slot: int, values: Values, done: dict[int, int]) -> int:

@@ -34,6 +34,9 @@ BLOCK = 1 << 20
 MOST_STEPS = 100_000_000
 """Steps within the runs of one goal that are kept: one or two gigabytes."""
 
+ASKED = 500
+"""Steps that could be followed in the time in which the progression is asked once."""
+
 _SPACE = 1 << 32
 
 
@@ -84,7 +87,7 @@ class Steps:
 class Unfolding:
     """Nodes are pairs of a state and a memory of the watcher, each a single number. ``memories`` holds the memories.
 
-    ``followed`` counts the steps of the graph that were followed.
+    ``followed`` counts the steps of the graph that were followed; an answer of the watcher counts for ``ASKED``.
     """
 
     def __init__(self, graph: StateGraph, classes: Classes, watcher: Watcher) -> None:
@@ -150,6 +153,7 @@ class Unfolding:
                 memory, input_class = divmod(rest, self._kinds[0])
                 found = self._watcher.advance(self.memories[memory], input_class, state_class)
                 self._answers[kind] = self._numbered(found)
+                self.followed += ASKED
 
     def _numbered(self, memories: Sequence[Hashable]) -> list[int]:
         for memory in memories:
@@ -203,8 +207,8 @@ class _OneGoal:
 class EnumeratedGoals:
     """The goals of ``problem`` on the states of ``graph``, which enumerates them for these goals or more.
 
-    ``check`` is called now and then; what it raises ends a search. What was found is kept, but for the steps within the
-    runs of goals.
+    ``check`` is called now and then; what it raises ends a search. What was found is kept, the steps within the runs of
+    goals as long as there are no more than ``MOST_STEPS`` of them. ``followed`` counts as that of ``Unfolding``.
     """
 
     def __init__(self, problem: Problem, graph: StateGraph, check: Check = lambda: None) -> None:
@@ -215,7 +219,8 @@ class EnumeratedGoals:
         self._alive: dict[int, dict[int, Column]] = {}
         self._ends: dict[int, tuple[Column, Column]] = {}
         self._near: dict[int, dict[int, int]] = {}
-        self.followed = 0
+        self._runs: dict[int, GoalRuns] = {}
+        self._kept = self.followed = 0
 
     def classes_for(self, goals: Sequence[int]) -> Classes:
         """The classes that the goals of these numbers tell apart; each is the first of those that look alike."""
@@ -239,6 +244,16 @@ class EnumeratedGoals:
 
     def runs_of(self, goal: int) -> GoalRuns:
         """The runs of goal number ``goal``. TooManyRuns if they take too much memory."""
+        if goal in self._runs:
+            return self._runs[goal]
+        runs = self._unfolded(goal)
+        size = sum(len(steps.ends) for steps in runs.steps)
+        if self._kept + size <= MOST_STEPS:
+            self._runs[goal] = runs
+            self._kept += size
+        return runs
+
+    def _unfolded(self, goal: int) -> GoalRuns:
         unfolding = Unfolding(self.graph, self.classes_for([goal]), _OneGoal(self.progression, goal))
         layers = [unfolding.starts(np.arange(len(self.graph.states)))]
         steps: list[Steps] = []
@@ -374,6 +389,7 @@ class _Others:
                 begun = self._progression.begin_all(state_class)
                 pending, completed = pending | begun.pending, completed | begun.completed
             self._answers[kind, begin] = self._number(pending), completed
+            self._goals.followed += ASKED
         return self._answers[kind, begin]
 
     def _number(self, pending: int) -> int:

@@ -78,8 +78,10 @@ def enumerated_within(problem: Problem, limits: Limits) -> StateGraph | None:
 def exact_graph(board: Board) -> None:
     """Exact distances from the enumerated states, and the goals that no chain covers."""
     wait_for(board, lambda known: known.enumerated is not None)
-    states, problem = board.known.enumerated, board.problem
+    states, problem, known = board.known.enumerated, board.problem, board.known.graph
     assert states is not None
+    if known.exact and known.end == problem.end and {*problem.names} <= {*known.goals}:
+        return
     board.say("graph: distances between enumerated states")
     graph = enumerated_graph(problem, states, board.limits)
     how = f"all {len(states.states)} reachable states were searched"
