@@ -178,6 +178,9 @@ def _write(run: Run, result: ChainResult, document: dict[str, Any], played: Repl
     else:
         table.unlink(missing_ok=True)
     write_text(folder / "run.json", to_json(results.run_document(controller, result, played, run.progress.seconds)))
+    if (folder / "chains.json").exists():  # of an earlier run for several chains
+        (folder / "chains.json").unlink(missing_ok=True)
+        _remove_chains(folder, 1)
 
 
 Replays = Sequence[Replay | None]
@@ -287,7 +290,14 @@ def _write_chains(
         run_data = results.run_document(part, result, own, run.progress.seconds)
         write_text(folder / f"run-{number}.json", to_json(run_data))
     write_text(folder / "chains.json", to_json(summary(run, found, finished, no_step)))
-    for number in count(len(found.results) + 1):
+    _remove_chains(folder, len(found.results) + 1)
+    for name in ("chain.json", "chain.csv", "run.json"):  # of an earlier run for one chain
+        (folder / name).unlink(missing_ok=True)
+
+
+def _remove_chains(folder: Path, first: int) -> None:
+    """Remove the files of chains from number ``first`` on, which an earlier run has left."""
+    for number in count(first):
         old = [folder / f"chain-{number}.json", folder / f"chain-{number}.csv", folder / f"run-{number}.json"]
         if not any(place.exists() for place in old):
             return

@@ -252,3 +252,13 @@ def test_a_run_that_is_over_says_so(tmp_path: Path) -> None:
     assert chaincover("generate", "c.c", *REACH, "-o", "o", cwd=tmp_path).code == 0
     found = document(tmp_path / "o")
     assert (found["finished"], found["stopped_by"], found["effort_used_up"]) == (True, "", False)
+
+
+def test_a_folder_holds_the_files_of_one_run(tmp_path: Path) -> None:
+    """Else verify and replay would take an earlier result for the current one."""
+    write_files(tmp_path, {"c.c": GOOD})
+    goals = ("--property", "one: cover(n == 1)", "--property", "two: cover(n == 2)", "--no-replay")
+    one, several = {"chain.json", "chain.csv", "run.json"}, {"chains.json", "chain-1.json", "chain-1.csv", "run-1.json"}
+    for options, expected in (((), one), (("--several",), several), ((), one)):
+        assert chaincover("generate", "c.c", *goals, *options, "-o", "out", cwd=tmp_path).code == 0
+        assert {place.name for place in (tmp_path / "out").iterdir()} == expected
