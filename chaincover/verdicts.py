@@ -100,15 +100,25 @@ class _Verdicts:
             return Verdict(goal, reason.status, detail=reason.how, proved=True)
         if goal in known.represented:
             by = self._of(known.represented[goal])
-            return Verdict(goal, by.status, detail=f"as {by.goal}, which implies it: {by.detail}")
+            detail = f"as {by.goal}, which implies it: {by.detail}"
+            if by.goal in known.seen:
+                detail = detail.replace(self._test(by.goal), self._test(goal))
+            elif goal in known.seen:
+                detail = f"{detail}; {self._test(goal)}"
+            return Verdict(goal, by.status, detail=detail)
         if goal in known.seen:
             return self._reachable(goal)
         return self._unseen(goal)
 
+    def _test(self, goal: str) -> str:
+        """The shortest run that covers ``goal``, which one has; whoever covers its representative covers it too."""
+        known = self._known
+        run = known.seen.get(goal) or known.seen[known.represented[goal]]
+        return f"reachable: a test of its own has {run.length} steps"
+
     def _reachable(self, goal: str) -> Verdict:
         """The verdict of a goal that a run covers, but not the chain."""
-        test = f"reachable: a test of its own has {self._known.seen[goal].length} steps"
-        known = self._known
+        known, test = self._known, self._test(goal)
         if known.no_chain:
             others = [name for name in known.targets if name != goal]
             apart = [name for name in others if self._apart(goal, name)]

@@ -125,3 +125,14 @@ def test_covered_goals_have_their_steps() -> None:
     verdicts = judge_goals(known, Options(), "", False)
     assert [(v.status, v.step) for v in verdicts[:2]] == [(COVERED, 4), (COVERED, 1)]
     assert verdicts[2].status in (UNDECIDED, NOT_WITHIN_BOUND)
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_represented_goal_is_told_its_own_test(first: bool) -> None:
+    system, _, _ = fork(stuck=False)
+    near, far = run_by(system, 0), run_by(system, 0, 0)
+    seen = {"b": near, **({"a": far} if first else {})}
+    (_, of_a), (_, of_b) = told(graph(*WAYS), stopped_by="time limit", represented={"b": "a"}, seen=seen)
+    assert ("a test of its own has 2 steps" in of_a) is first
+    assert of_b.startswith("as a, which implies it: ")
+    assert of_b.count("a test of its own has 1 steps") == of_b.count("a test of its own") == 1
