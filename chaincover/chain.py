@@ -33,7 +33,7 @@ class Plan:
         """The step at which each goal starts."""
         return tuple(accumulate(self.gaps[:-1]))
 
-    def stretched(self, edge: int, gap: int) -> Plan:
+    def lengthened(self, edge: int, gap: int) -> Plan:
         """The plan with another distance at the edge number ``edge``."""
         return replace(self, gaps=(*self.gaps[:edge], gap, *self.gaps[edge + 1 :]))
 

@@ -92,11 +92,15 @@ class Listener(Protocol):
         """There is a better chain, a higher bound or a new verdict; ``result`` makes the answer so far."""
 
 
+@dataclass(frozen=True)
 class Silent:
-    """A listener that tells nobody."""
+    """A listener that tells nobody of better answers, and messages only to ``tell``."""
+
+    tell: Callable[[str], None] = lambda text: None
 
     def __call__(self, text: str) -> None:
         """See the protocol."""
+        self.tell(text)
 
-    def improved(self, result: Callable[[], ChainResult]) -> None:
+    def improved(self, result: object) -> None:
         """See the protocol."""

@@ -16,7 +16,7 @@ from bmc.c.execute.variables import DEFINED
 from bmc.system.transition import TransitionSystem
 from chaincover.project.load import Observers, compared_with_init, formulas_of, observations
 from chaincover.project.values import show_value
-from chaincover.reductions.final_latches import lost_values
+from chaincover.reductions.final_latches import latched_values
 from chaincover.reductions.slicing import plain_symbols
 from properties.goal import Goal
 
@@ -28,7 +28,7 @@ class Liveness:
     ``live``: their value at the start of a step can make a difference to outputs, goals, asserts or to whether a step
     is valid, now or later (``for_validity``: only to whether it is defined); ``dead``: it cannot (``self_read``: though
     it is read, for its own next value or those of other dead ones); outputs that each step writes are in neither.
-    ``lost``: those of which the final condition asks for the value after init, which they never have again once they
+    ``latched``: those of which the final condition asks for the value after init, which they never have again once they
     have left it. ``observed``: whether there are outputs, goals or asserts. ``constant``: with their
     value as text. ``compared``: those that a state like the one after init has as then. ``needed`` and
     ``needed_inputs``: what the goals and the final condition depend on; ``unread_inputs``: nothing at all does.
@@ -42,7 +42,7 @@ class Liveness:
     self_read: tuple[str, ...]
     constant: tuple[tuple[str, str], ...]
     compared: tuple[str, ...]
-    lost: tuple[str, ...]
+    latched: tuple[str, ...]
     needed: tuple[str, ...]
     needed_inputs: tuple[str, ...]
     unread_inputs: tuple[str, ...]
@@ -58,7 +58,7 @@ class Liveness:
             "dead_read_by_dead": list(self.self_read),
             "constant": dict(self.constant),
             "compared_with_init": list(self.compared),
-            "never_as_after_init_again": list(self.lost),
+            "never_as_after_init_again": list(self.latched),
             "goals_depend_on": {"state": list(self.needed), "inputs": list(self.needed_inputs)},
             "unread_inputs": list(self.unread_inputs),
         }
@@ -88,7 +88,7 @@ def find_liveness(
         self_read=tuple(v.name for v in dead if v.name in read_by_dead),
         constant=tuple((v.name, str(show_value(v.type, constant[v.name]))) for v in seen if v.name in constant),
         compared=tuple(v.name for v in compared_with_init(system, live) if v.role != "internal"),
-        lost=tuple(lost_values(part, final)),
+        latched=tuple(latched_values(part, final)),
         needed=tuple(v.name for v in seen if v.name in kept and v.name not in constant),
         needed_inputs=tuple(v.name for v in part.inputs),
         unread_inputs=tuple(v.name for v in system.inputs if v.name not in read),

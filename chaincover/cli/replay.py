@@ -36,13 +36,13 @@ def command(request: Request, shown: Shown, chain: str) -> int:
     stimulus = chain_file.read_stimulus(chain, controller.system)
     if request.final is not None:
         stimulus = replace(stimulus, to_final=True)
-    lost = frozenset(restored.lost)
-    claimed = {goal: step for goal, step in stimulus.claimed.items() if goal not in lost}
-    asked = None if stimulus.asked is None else stimulus.asked - lost
+    not_known = frozenset(restored.not_known)
+    claimed = {goal: step for goal, step in stimulus.claimed.items() if goal not in not_known}
+    asked = None if stimulus.asked is None else stimulus.asked - not_known
     with progress.stage("replay"):
-        never = [goal for goal in recorded.infeasible if goal not in lost]
+        never = [goal for goal in recorded.infeasible if goal not in not_known]
         played = replay(controller, replace(stimulus, claimed=claimed, asked=asked), never)
-    played = replace(played, lost=restored.lost, remarks=(*played.remarks, *restored.notes))
+    played = replace(played, not_known=restored.not_known, remarks=(*played.remarks, *restored.notes))
     progress.done()
     if shown.as_json:
         click.echo(to_json(replay_data(played)), nl=False)
@@ -55,10 +55,10 @@ def command(request: Request, shown: Shown, chain: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """``controller`` with the goals brought back; ``lost`` are those that were not, ``notes`` say what was done."""
+    """``controller`` with the goals brought back, except ``not_known``; ``notes`` say what was done."""
 
     controller: Controller
-    lost: tuple[str, ...]
+    not_known: tuple[str, ...]
     notes: tuple[str, ...]
 
 
@@ -75,24 +75,24 @@ def restore(recorded: Recorded, request: Request) -> Restored:
     if held > 1 and not recorded.goals and recorded.hold == 1:
         notes.append(f"these inputs need not be held for {held} steps, as those of generated chains")
     texts: list[str] = []
-    for goal in [goal for goal in _lost(recorded, controller) if goal.readable]:
+    for goal in [goal for goal in _goals_not_known(recorded, controller) if goal.readable]:
         try:
             one_more = [*texts, f"{goal.name}: {goal.text}"]
             controller = _all_goals(program, request, more, one_more)
             texts = one_more
         except InputRefused as error:
             notes.append(f"the chain's property {goal.name} cannot be read: {error.message}")
-    lost = _lost(recorded, controller)
+    not_known = _goals_not_known(recorded, controller)
     if request.select or request.exclude:
         chosen = request.select, request.exclude
         properties, cover = (*request.properties, *texts), (*request.cover, *more)
-        controller, lost = program.controller(properties, request.final, *chosen, cover), []
-    if lost:
-        generated = any(goal.generated for goal in lost)
+        controller, not_known = program.controller(properties, request.final, *chosen, cover), []
+    if not_known:
+        generated = any(goal.generated for goal in not_known)
         why = "; names of generated goals hold line and column of the source that the chain was made for"
-        names = ", ".join(goal.name for goal in lost)
+        names = ", ".join(goal.name for goal in not_known)
         notes.append(f"the program has no goal {names}: not looked at{why if generated else ''}")
-    return Restored(controller, tuple(goal.name for goal in lost), tuple(notes))
+    return Restored(controller, tuple(goal.name for goal in not_known), tuple(notes))
 
 
 def _with_criteria(program: Program, request: Request, more: list[str]) -> tuple[Controller, list[str], list[str]]:
@@ -114,5 +114,5 @@ def _all_goals(program: Program, request: Request, more: Sequence[str], texts: S
     return program.controller((*request.properties, *texts), request.final, criteria=(*request.cover, *more))
 
 
-def _lost(recorded: Recorded, controller: Controller) -> list[RecordedGoal]:
+def _goals_not_known(recorded: Recorded, controller: Controller) -> list[RecordedGoal]:
     return [goal for goal in recorded.goals if not known(goal, controller)]

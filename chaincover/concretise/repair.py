@@ -70,7 +70,7 @@ def repair_by_chaining(questions: Questions, plan: Plan, nodes: int, limit: int)
         if found.status is not Status.SAT:
             return Repair(found.status, plan, plan.path[max(edge - 1, 0) : edge + 2])
         assert found.run is not None
-        plan = plan.stretched(edge, found.gap)
+        plan = plan.lengthened(edge, found.gap)
         place = place.after(questions, target, found.run, found.gap)
     return Repair(Status.SAT, plan)
 
@@ -80,7 +80,7 @@ def repair_by_prefixes(questions: Questions, plan: Plan, nodes: int, limit: int)
     for edge in range(nodes - 1):
         attempt = Attempt(Status.UNSAT)
         for gap in range(plan.gaps[edge], max(limit, plan.gaps[edge]) + 1):
-            plan = plan.stretched(edge, gap)
+            plan = plan.lengthened(edge, gap)
             attempt = check_path(questions, plan, edge + 2)
             if attempt.status is not Status.UNSAT:
                 break

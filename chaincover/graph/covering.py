@@ -15,7 +15,7 @@ from chaincover.limits import Limits
 from chaincover.options import Options
 from chaincover.problem import Problem
 from chaincover.replay.judge import Judge
-from chaincover.result import INTERRUPT
+from chaincover.result import INTERRUPT, Silent
 from chaincover.weights import ReachGraph, exists_path, transitive_closure
 
 ENUMERATING = 0.5
@@ -38,7 +38,7 @@ def covering_graph(problem: Problem, options: Options, engine: Engine, tell: Cal
     """Algorithm 2 for growing K, or exactly from the enumerated states where these can be enumerated."""
     limits = Limits(options.time_limit, options.query_limit, options.effort)
     limits.watch(engine)
-    board = Board(Known(problem), options, engine, limits, _Told(tell), Judge(problem))
+    board = Board(Known(problem), options, engine, limits, Silent(tell), Judge(problem))
     builder: GraphBuilder | None = None
     stopped_by = ""
     try:
@@ -76,16 +76,3 @@ def _enumerated(board: Board) -> bool:
         board.known = trial.known
     limits.check()
     return board.known.enumerated is not None
-
-
-class _Told:
-    """Hands messages on; improvements are not of interest here."""
-
-    def __init__(self, tell: Callable[[str], None]) -> None:
-        self._tell = tell
-
-    def __call__(self, text: str) -> None:
-        self._tell(text)
-
-    def improved(self, known: Known) -> None:
-        """See the protocol."""

@@ -1,4 +1,4 @@
-"""Ordering ``local``: cheapest insertion, then moving short segments (or-opt) while it helps; proves nothing."""
+"""Ordering ``local``: cheapest insertion, then moving short sub-paths (or-opt) while it helps; proves nothing."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from chaincover.orderings.protocol import UNLIMITED, Clock, Limit, OrderingProblem, OrderingResult, path_cost
 
-LONGEST_SEGMENT = 3
+LONGEST = 3
 
 Costs = dict[tuple[str, str], int]
 
@@ -44,28 +44,28 @@ def _penalised(problem: OrderingProblem) -> Costs:
     return {(a, b): problem.weights.get((a, b), missing) for a in everything for b in everything}
 
 
-def _insert(path: list[str], segment: list[str], costs: Costs) -> list[str]:
-    """``path`` with ``segment`` at its cheapest place, the first among equals."""
+def _insert(path: list[str], sub: list[str], costs: Costs) -> list[str]:
+    """``path`` with ``sub`` at its cheapest place, the first among equals."""
 
     def added(place: int) -> int:
         before, after = path[place - 1], path[place]
-        return costs[before, segment[0]] + costs[segment[-1], after] - costs[before, after]
+        return costs[before, sub[0]] + costs[sub[-1], after] - costs[before, after]
 
     place = min(range(1, len(path)), key=added)
-    return [*path[:place], *segment, *path[place:]]
+    return [*path[:place], *sub, *path[place:]]
 
 
 def _moved(
     path: list[str], costs: Costs, problem: OrderingProblem, filled: OrderingProblem, clock: Clock
 ) -> list[str] | None:
-    """``path`` after the first move of a short segment that makes it cheaper, None if there is none or time is over."""
+    """``path`` after the first move of a short sub-path that makes it cheaper; None without one, or if time is over."""
     total = _total(path, costs, problem, filled)
-    for length in range(1, LONGEST_SEGMENT + 1):
+    for length in range(1, LONGEST + 1):
         for begin in range(1, len(path) - length):
             if clock.over:
                 return None
-            segment = path[begin : begin + length]
-            other = _insert(path[:begin] + path[begin + length :], segment, costs)
+            sub = path[begin : begin + length]
+            other = _insert(path[:begin] + path[begin + length :], sub, costs)
             if _total(other, costs, problem, filled) < total:
                 return other
     return None

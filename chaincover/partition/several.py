@@ -81,16 +81,6 @@ class Listener(Protocol):
         """There are better chains; ``result`` makes the answer so far."""
 
 
-class _Quiet:
-    """A listener that tells nobody."""
-
-    def __call__(self, text: str) -> None:
-        """See the protocol."""
-
-    def improved(self, result: Callable[[], SeveralChains]) -> None:
-        """See the protocol."""
-
-
 def total(results: Sequence[ChainResult]) -> int:
     """Steps of all chains together."""
     return sum(r.chain.length for r in results if r.chain is not None)
@@ -105,7 +95,7 @@ def generate_several(
     """
     options = options or Options()
     options.check()
-    return _Several(replace(problem, overlap=options.overlap), options, listener or _Quiet()).run()
+    return _Several(replace(problem, overlap=options.overlap), options, listener or Silent()).run()
 
 
 @dataclass(frozen=True)
@@ -281,7 +271,7 @@ class _Several:
         own = share_of(self._options, self._limits, 1 / (len(classes) + 1))
         problems = [self._expanded(names) for names in classes]
         if workers is None or len(classes) < 2:
-            return [self._counted(generate(part, own, _Told(self._listener))) for part in problems]
+            return [self._counted(generate(part, own, Silent(self._listener))) for part in problems]
         tasks = [pack((part, own)) for part in problems]
         done = workers.map(generate_packed, tasks, lambda count: self._limits.check())
         return [self._counted(result) for result in done]
@@ -289,7 +279,7 @@ class _Several:
     def _one(self, names: Sequence[str], share: float) -> ChainResult:
         """The best chain for the goals ``names``, with a share of what is left of time and effort."""
         own = share_of(self._options, self._limits, share)
-        return self._counted(generate(self._expanded(names), own, _Told(self._listener)))
+        return self._counted(generate(self._expanded(names), own, Silent(self._listener)))
 
     def _expanded(self, names: Collection[str]) -> Problem:
         """The problem with the goals of the kinds ``names``."""
@@ -391,20 +381,6 @@ def _narrowed(result: ChainResult) -> ChainResult:
         certificate = replace(certificate, unreachable=(), no_way_to_end=(), conflicts=())
     verdicts = tuple(verdict for verdict in result.verdicts if verdict.goal in own)
     return replace(result, verdicts=verdicts, certificate=certificate, no_chain="", tests={})
-
-
-class _Told:
-    """A listener to a single chain of several."""
-
-    def __init__(self, listener: Callable[[str], None]) -> None:
-        self._listener = listener
-
-    def __call__(self, text: str) -> None:
-        """See the protocol."""
-        self._listener(text)
-
-    def improved(self, result: Callable[[], ChainResult]) -> None:
-        """A single chain is told when it is whole."""
 
 
 def generate_packed(task: bytes) -> ChainResult:

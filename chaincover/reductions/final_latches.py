@@ -60,7 +60,7 @@ CONCERNED = (NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNDECIDED)
 ADVICE = "ask for another end (--final), or, where the end is a state like init, list them in interface.ignore"
 
 
-def lost_values(part: TransitionSystem, final: FNode | None) -> Mapping[str, bool]:
+def latched_values(part: TransitionSystem, final: FNode | None) -> Mapping[str, bool]:
     """The variables whose value after init ``final`` asks for, and that never have it again once they have another.
 
     True: they have another from the first step on. ``part`` is a slice for ``final`` (over plain symbols, None: a run
@@ -71,11 +71,11 @@ def lost_values(part: TransitionSystem, final: FNode | None) -> Mapping[str, boo
     return latches(released(part), names) if names else {}
 
 
-def explained(verdicts: Sequence[Verdict], lost: Callable[[], Mapping[str, bool]]) -> tuple[Verdict, ...]:
-    """``verdicts`` with the fields named that keep runs from the final condition; ``lost`` tells its lost values."""
+def explained(verdicts: Sequence[Verdict], latched: Callable[[], Mapping[str, bool]]) -> tuple[Verdict, ...]:
+    """``verdicts`` with the fields named that keep runs from the final condition; ``latched`` tells which."""
     if not any(verdict.status in CONCERNED for verdict in verdicts):
         return tuple(verdicts)
-    names = lost()
+    names = latched()
     ever, at_once = _why([*names]), _why([name for name in names if names[name]])
     return tuple(
         replace(v, detail=v.detail + (ever if v.status == NO_WAY_TO_FINAL else at_once)) if v.status in CONCERNED else v

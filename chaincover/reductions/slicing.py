@@ -22,7 +22,7 @@ from chaincover.graph.states import ENUMERATING
 from chaincover.limits import Limits
 from chaincover.options import Options
 from chaincover.problem import Problem
-from chaincover.reductions.final_latches import explained, lost_values
+from chaincover.reductions.final_latches import explained, latched_values
 from chaincover.reductions.reduction import Reduction, in_turn
 from chaincover.replay.judge import on_whole
 from chaincover.result import ChainResult
@@ -71,7 +71,7 @@ def sliced_problem(problem: Problem) -> Reduction:
         return Run(run.states, tuple({name: {**spare, **values}[name] for name in names} for values in run.inputs))
 
     def restore(result: ChainResult) -> ChainResult:
-        verdicts = explained(result.verdicts, lambda: lost_values(small, problem.final))
+        verdicts = explained(result.verdicts, lambda: latched_values(small, problem.final))
         chain = result.chain
         if chain is not None:
             chain = on_whole(replace(chain, run=whole_run(chain.run)), problem)

@@ -44,8 +44,8 @@ class Replay:
     """One replay. ``on`` is the compiler's name, or ``model``; ``remarks`` say what could not be checked.
 
     ``disagreements`` tell where model, original and file differ; ``refused`` which steps break the input constraint
-    or rely on undefined behaviour; ``violations`` are the program's own assertions that failed; ``lost`` are the goals
-    that the chain was made for and the program does not have.
+    or rely on undefined behaviour; ``violations`` are the program's own assertions that failed; ``not_known`` are the
+    goals that the chain was made for and the program does not have.
     """
 
     on: str
@@ -56,7 +56,7 @@ class Replay:
     refused: tuple[str, ...]
     violations: tuple[str, ...]
     remarks: tuple[str, ...]
-    lost: tuple[str, ...] = ()
+    not_known: tuple[str, ...] = ()
 
     @property
     def exit_code(self) -> int:
@@ -65,7 +65,7 @@ class Replay:
         if failed or self.disagreements or self.refused or self.violations:
             return 1
         missed = any(g.step is None for g in self.goals if g.asked)
-        return 4 if missed or self.lost or self.final is False else 0
+        return 4 if missed or self.not_known or self.final is False else 0
 
 
 def replay(controller: Controller, stimulus: Stimulus, infeasible: Collection[str] = ()) -> Replay:

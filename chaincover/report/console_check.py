@@ -214,11 +214,10 @@ def liveness_lines(controller: Controller, found: Liveness) -> list[str]:
     if controller.final_text == "init":
         same = listed(grouped(found.compared, names))
         lines.append(f"a state like the one after init has as then: {same or 'nothing, any state is'}")
-    if found.lost:
-        text = f"never as after init again, once they have changed, {len(found.lost)}"
-        lines.append(
-            f"{text}: {listed(grouped(found.lost, names))} (a chain that changes them has no way to the end: {ADVICE})"
-        )
+    if found.latched:
+        text = f"never as after init again, once they have changed, {len(found.latched)}"
+        fields = listed(grouped(found.latched, names))
+        lines.append(f"{text}: {fields} (a chain that changes them has no way to the end: {ADVICE})")
     if controller.goals or controller.final_text:
         lines.append(_needed(controller, found))
     if found.unread_inputs:

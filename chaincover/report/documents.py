@@ -295,7 +295,7 @@ def replay_data(replay: Replay) -> dict[str, Any]:
             }
             for g in replay.goals
         ],
-        "goals_not_known": list(replay.lost),
+        "goals_not_known": list(replay.not_known),
         "final": replay.final,
         "disagreements": list(replay.disagreements),
         "refused_steps": list(replay.refused),

@@ -54,8 +54,8 @@ class Assumed:
 
 
 @dataclass(frozen=True)
-class Listed:
-    """All reachable states, how they were confirmed, and the goals of the search that may have listed them."""
+class Enumerated:
+    """All reachable states, how they were confirmed, and the goals of the search that may have enumerated them."""
 
     watch: Watch
     confirmation: Confirmation
@@ -67,11 +67,13 @@ class Listed:
         return self.watch.table
 
 
-def assumed(setting: Setting, proof: Certificate | None, listed: Listed | None, clock: Clock) -> tuple[Assumed, Line]:
+def assumed(
+    setting: Setting, proof: Certificate | None, states: Enumerated | None, clock: Clock
+) -> tuple[Assumed, Line]:
     """Prove the invariants that ``proof`` names again."""
     names = () if proof is None else proof.invariants
     if proof is None or not names:
-        reachable = listed is not None or proof is None or not proof.exhausted
+        reachable = states is not None or proof is None or not proof.exhausted
         return Assumed(TRUE(), TRUE(), reachable), Line(CHECK, UNCLAIMED, "the certificate rests on no invariant")
     verdicts: dict[str, tuple[str, str]] = {}
     stated = {condition.name: condition for condition in setting.system.invariants}
@@ -80,7 +82,7 @@ def assumed(setting: Setting, proof: Certificate | None, listed: Listed | None, 
     for name in names:
         counted = REACHABLE.fullmatch(name)
         if counted:
-            verdicts[name] = _count_again(int(counted[1]), listed)
+            verdicts[name] = _count_again(int(counted[1]), states)
         elif name not in stated:
             formula, verdict, shown[name] = _meant(name, proof, known, clock)
             if formula is None:
@@ -88,11 +90,11 @@ def assumed(setting: Setting, proof: Certificate | None, listed: Listed | None, 
             else:
                 stated[name] = Condition(name, formula)
     own = [stated[name] for name in names if name in stated]
-    found = {} if listed is None else _on_states([c for c in own if listed.table.knows(c.formula)], listed.table)
+    found = {} if states is None else _on_states([c for c in own if states.table.knows(c.formula)], states.table)
     found |= _by_induction(setting, [c for c in own if c.name not in found], clock)
     verdicts.update(found)
     proved = conjunction(c.formula for c in own if found[c.name][0] == HOLDS)
-    complete = listed is not None or not any(REACHABLE.fullmatch(name) for name in names)
+    complete = states is not None or not any(REACHABLE.fullmatch(name) for name in names)
     complete = complete and all(verdict == HOLDS for verdict, _ in verdicts.values())
     return Assumed(TRUE(), proved, complete), _line({shown.get(name, name): said for name, said in verdicts.items()})
 
@@ -170,7 +172,7 @@ def stated_by(name: str, variables: Mapping[str, StateVariable]) -> FNode | None
     """
     try:
         if name.startswith(CONSTANTS):
-            return conjunction(_constant(variables[listed]) for listed in name.removeprefix(CONSTANTS).split(", "))
+            return conjunction(_constant(variables[constant]) for constant in name.removeprefix(CONSTANTS).split(", "))
         parts = [
             Or(
                 [
@@ -234,16 +236,16 @@ def _operand(text: str, var: StateVariable, variables: Mapping[str, StateVariabl
 # what is proved
 
 
-def _count_again(claimed: int, listed: Listed | None) -> tuple[str, str]:
+def _count_again(claimed: int, states: Enumerated | None) -> tuple[str, str]:
     """The claim of so many reachable states, against the list of them."""
-    if listed is None:
+    if states is None:
         return OPEN, "too many states to list them again"
-    table, confirmation = listed.table, listed.confirmation
-    if not counts(listed.watch, listed.goals, claimed):
+    table, confirmation = states.table, states.confirmation
+    if not counts(states.watch, states.goals, claimed):
         return WRONG, f"there are {table.size}"
     if confirmation.differences:
         return WRONG, "the compiled original takes other steps than the model"
-    return HOLDS, f"listed again, {confirmation.told(table.steps)}"
+    return HOLDS, f"enumerated again, {confirmation.told(table.steps)}"
 
 
 def _on_states(conditions: Sequence[Condition], table: Table) -> dict[str, tuple[str, str]]:

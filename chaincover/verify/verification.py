@@ -17,7 +17,7 @@ from chaincover.verify import claims, prices
 from chaincover.verify.document import Document
 from chaincover.verify.explicit import ExplicitFacts
 from chaincover.verify.facts import Prover, lengths
-from chaincover.verify.invariants import Assumed, Listed, assumed
+from chaincover.verify.invariants import Assumed, Enumerated, assumed
 from chaincover.verify.limits import Clock, Limits
 from chaincover.verify.normal_form import Terms, normal_setting
 from chaincover.verify.orders import order_bound
@@ -133,11 +133,11 @@ class Checks:
     @cached_property
     def known(self) -> tuple[Assumed, Line]:
         """The invariants of the certificate, as far as they are proved again; none without one."""
-        proof, listed = self.document.certificate, None
+        proof, states = self.document.certificate, None
         if self.watch is not None:
             goals = self.setting.names if proof is None else proof.goals
-            listed = Listed(self.watch, self.confirmation, goals)
-        return assumed(self.setting, proof, listed, self.clock)
+            states = Enumerated(self.watch, self.confirmation, goals)
+        return assumed(self.setting, proof, states, self.clock)
 
     @cached_property
     def searched(self) -> Outcome | None:

@@ -83,7 +83,7 @@ class SatSolver:
         return None
 
     def _counted(self) -> int:
-        """The work of the stretch that ended just now; it is added to the cost."""
+        """The work of the portion that ended just now; it is added to the cost."""
         done = self._solver.accum_stats()
         searched: int = done["propagations"] * PROPAGATION + done["conflicts"] * CONFLICT
         spent, self._searched = searched - self._searched + QUESTION, searched

@@ -15,7 +15,7 @@ from random_systems import random_case
 from bmc.formulas.unroll import at
 from bmc.system.transition import BOOLEAN, InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover.chain import COVERED, NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNDECIDED, Verdict
-from chaincover.reductions.final_latches import explained, latches, lost_values
+from chaincover.reductions.final_latches import explained, latched_values, latches
 
 BYTE = ValueType("byte", 8)
 push = BOOLEAN.symbol("lt_push")
@@ -92,8 +92,8 @@ def test_only_what_the_first_step_loses_explains_what_was_not_found() -> None:
 def test_only_what_the_final_condition_asks_for_is_named() -> None:
     system = one(0, Ite(push, BV(7, 8), a))
     start = a.Equals(BV(0, 8))
-    assert lost_values(system, And(start, b.Equals(BV(0, 8)))) == {"lt_a": False}
-    assert lost_values(system, a.Equals(BV(7, 8))) == lost_values(system, None) == {}
+    assert latched_values(system, And(start, b.Equals(BV(0, 8)))) == {"lt_a": False}
+    assert latched_values(system, a.Equals(BV(7, 8))) == latched_values(system, None) == {}
 
 
 CHART = """\
