@@ -70,7 +70,7 @@ class Abstraction:
         return found if found < INFINITE else None
 
     def walk(self, order: Sequence[Vertex]) -> tuple[Vertex, ...]:
-        """The least walk through the vertices of ``order``, each of which reaches the next."""
+        """The shortest walk through the vertices of ``order``, each of which reaches the next."""
         walked = [order[0]]
         for target in order[1:]:
             while walked[-1] != target:
@@ -253,7 +253,7 @@ class _Refinement:
 def collapsed(graph: ReachGraph, abstraction: Abstraction, cover: tuple[Vertex, ...]) -> OrderingProblem:
     """Each property refinement group collapsed to the one vertex by which ``cover`` covers it (Fig. 7).
 
-    Weights are those of least walks over the whole abstraction, so no order of them contains an infeasible sub-path.
+    Weights are those of shortest walks over the whole abstraction, so no order of them contains an infeasible sub-path.
     """
     weights = {
         (a[-1], b[-1]): distance
@@ -281,11 +281,11 @@ def without_revisits(found: Outcome) -> Outcome:
 
 
 def constrained_chain(task: Task) -> Outcome:
-    """Try orders of all goals, each time the least one without the sub-paths found infeasible, until one can be run.
+    """Try orders of all goals, each time the shortest one without the sub-paths found infeasible, until one can be run.
 
     The graph is extended to K first (Remark 1). The ordering must take path constraints. UNSAT means: no run visits all
     these goals in any order so that each starts at most K steps after the one before where the graph has that edge,
-    and at most K steps for each edge of the least walk where it has none; the final condition may also come as many
+    and at most K steps for each edge of the shortest walk where it has none; the final condition may also come as many
     steps after the last goal as the longest goal has. Without a limit it ends all the same, because every round rules
     out another order. UsageError if the ordering refuses, LimitReached when time is over.
     """

@@ -46,7 +46,7 @@ def available() -> bool:
 
 
 class AspOrdering:
-    """Least path for any path constraints; one thread and a fixed seed, so repeatable.
+    """Shortest path for any path constraints; one thread and a fixed seed, so repeatable.
 
     ``strategy`` is ``usc`` or ``bb``; ``reduced`` says whether weights are reduced (None: with ``usc``).
     """
@@ -57,7 +57,7 @@ class AspOrdering:
         self._reduced = strategy == "usc" if reduced is None else reduced
 
     def solve(self, problem: OrderingProblem, limit: Limit = UNLIMITED) -> OrderingResult:
-        """The least path with its proof, or the best one found within ``limit`` with the bound proved until then.
+        """The shortest path with its proof, or the best one found within ``limit`` with the bound proved until then.
 
         UsageError if clingo is not installed or a weight is above ``LARGEST_WEIGHT``.
         """

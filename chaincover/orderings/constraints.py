@@ -185,5 +185,7 @@ def outcome(problem: OrderingProblem, answer: Answer, clock: Clock) -> OrderingR
         path, by = other.path, other.by
     cost = path_cost(problem, path) if path else 0
     if cost is None or (path and cost < lower_bound) or (proved and cost != lower_bound):
-        raise CheckDisagreed(f"the ordering {by} claims a least path of {lower_bound} steps, but its path takes {cost}")
+        raise CheckDisagreed(
+            f"the ordering {by} claims a shortest path of {lower_bound} steps, but its path takes {cost}"
+        )
     return OrderingResult(path, cost, lower_bound, bool(path) and cost == lower_bound, clock.spent, by)

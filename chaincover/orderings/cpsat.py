@@ -20,12 +20,12 @@ def available() -> bool:
 
 
 class CpsatOrdering:
-    """Least path for any number of nodes and any path constraints; one thread and a fixed seed, so repeatable."""
+    """Shortest path for any number of nodes and any path constraints; one thread and a fixed seed, so repeatable."""
 
     name = "cpsat"
 
     def solve(self, problem: OrderingProblem, limit: Limit = UNLIMITED) -> OrderingResult:
-        """The least path with its proof, or the best one found within ``limit`` with the bound proved until then.
+        """The shortest path with its proof, or the best one found within ``limit`` with the bound proved until then.
 
         UsageError if OR-tools is not installed.
         """

@@ -25,12 +25,12 @@ def prover() -> Ordering:
 
 
 class ExactOrdering:
-    """Least path; the first in the order of the nodes among equals, where Held-Karp answers."""
+    """Shortest path; the first in the order of the nodes among equals, where Held-Karp answers."""
 
     name = "exact"
 
     def solve(self, problem: OrderingProblem, limit: Limit = UNLIMITED) -> OrderingResult:
-        """The least path with its proof. Above ``LARGEST`` nodes or with path constraints ``prover`` has ``limit``.
+        """The shortest path with its proof. Above ``LARGEST`` nodes or with path constraints ``prover`` has ``limit``.
 
         When its seconds are over, what the local ordering finds, with the bound of the assignment relaxation.
         UsageError if neither OR-tools nor clingo is there for it.

@@ -1,4 +1,4 @@
-"""What every ordering backend offers: a least covering path from start to end."""
+"""What every ordering backend offers: a shortest covering path from start to end."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Clock:
 class OrderingResult:
     """``path`` from start to end, empty if none was found, with its ``cost`` in steps (0 for no path).
 
-    ``lower_bound`` is proven for every path; ``proved`` says that ``path`` is least, or that there is none. ``seconds``
+    ``lower_bound`` is proven for every path; ``proved`` says that ``path`` is shortest, or that there is none. ``seconds``
     is the time taken; ``by`` names the backend that found the path.
     """
 

@@ -1,4 +1,4 @@
-"""Ordering problems for tests, and their least paths by trying all permutations."""
+"""Ordering problems for tests, and their shortest paths by trying all permutations."""
 
 from __future__ import annotations
 
