@@ -51,7 +51,7 @@ STAGES = (
     Stage("trial runs", trial_runs, first_turn=5.0, for_targets=False),
     Stage("invariants", find_invariants, first_turn=4.0, for_targets=False),
     Stage("implied goals", represent_implied, first_turn=4.0, for_targets=False),
-    Stage("grow graph", grow, for_targets=False),
+    Stage("graph", grow, for_targets=False),
     Stage("get chain", get_chain),
     Stage("nearest goal first", nearest_goal_first),
     Stage("windows", shorten_windows),

@@ -54,7 +54,7 @@ def get_chain(board: Board) -> None:
             limit = max(graph.depth, max(found.plan.gaps, default=0))
             if _worth_trying(known, length) and not _in_vain(found.plan, limit, failed):
                 board.ordered_by = found.by
-                board.say(f"inputs: {' -> '.join(found.plan.path)}, {length} steps")
+                board.say(f"get chain: {' -> '.join(found.plan.path)}, {length} steps")
                 _, attempt = concretise(questions, found.plan, limit, board.say)
                 if attempt.run is not None:
                     board.offer(attempt.run)
@@ -86,7 +86,7 @@ def other_orders(board: Board) -> None:
     wait_for(board, lambda known: bool(known.failed) and known.length is None)
     ordered_by = board.ordered_by
     refine = ordered_by in ("tsp", "local") if options.repair == "auto" else options.repair == "refine"
-    board.say(f"repair: {'refine' if refine else 'path constraints'}")
+    board.say(f"other orders: {'refine' if refine else 'path constraints'}")
     limit = max(1, board.known.failed_within)
 
     def extended() -> bool:

@@ -316,7 +316,7 @@ class Trials:
 
     def _run(self, plan: Plan) -> _Trial:
         questions, progress = self._task.questions, self._task.progress
-        progress(f"inputs: {' -> '.join(plan.path)}, {plan_length(questions.problem, plan)} steps")
+        progress(f"other orders: {' -> '.join(plan.path)}, {plan_length(questions.problem, plan)} steps")
         longer, attempt = concretise(questions, plan, self._task.limit, progress)
         if attempt.run is not None:
             return _Trial(Status.SAT, longer, attempt.run)

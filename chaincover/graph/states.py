@@ -82,7 +82,7 @@ def exact_graph(board: Board) -> None:
     assert states is not None
     if known.exact and known.end == problem.end and {*problem.names} <= {*known.goals}:
         return
-    board.say("graph: distances between enumerated states")
+    board.say("exact graph: distances between enumerated states")
     graph = enumerated_graph(problem, states, board.limits)
     how = f"all {len(states.states)} reachable states were searched"
     gone = {name: Reason(UNREACHABLE, f"no run covers it: {how}") for name in graph.unsatisfiable}

@@ -83,7 +83,7 @@ class Learner:
                 board.tell(no_chain=NO_RUN)
                 return
             board.prove(order_bound=order.lower_bound, edges=dict(self._edges), paths=dict(self._paths), basis=LEARNED)
-            board.say(f"bound: at least {order.lower_bound} steps after {self.rounds} orders")
+            board.say(f"path weights: at least {order.lower_bound} steps after {self.rounds} orders")
             length = board.known.length
             if not order.path or (length is not None and order.cost >= length):
                 return

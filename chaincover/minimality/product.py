@@ -25,7 +25,7 @@ def search_product(board: Board) -> None:
     wait_for(board, lambda now: now.enumerated is not None and now.graph.depth >= 0 and (now.complete or not bounded))
     states, problem = board.known.enumerated, board.problem
     assert states is not None
-    board.say("product: enumerated states with the goals covered")
+    board.say("product search: enumerated states with the goals covered")
     search, best = ShortestRun(problem, states, board.limits.check), None
     prices: Prices | None = None
     while search.advance(PORTION):
@@ -38,7 +38,7 @@ def search_product(board: Board) -> None:
             search.use(prices)
         best = _offered(board, search, best)
     if search.given_up:
-        board.say(f"product: {search.given_up}")
+        board.say(f"product search: {search.given_up}")
         return
     if search.found is not None:
         board.offer(search.run_to(search.found))

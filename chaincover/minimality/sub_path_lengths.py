@@ -226,7 +226,7 @@ def _either(a: FNode, b: FNode) -> FNode:
 
 def told(done: int, asked: int) -> str:
     """The message about the progress of ``least_all``."""
-    return f"bound: {done} of {asked} sub-paths"
+    return f"path weights: {done} of {asked} sub-paths"
 
 
 def windows(path: Path, size: int) -> list[Path]:

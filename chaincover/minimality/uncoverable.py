@@ -63,7 +63,7 @@ def prove_unreachable(board: Board) -> None:
             edge = (INIT, name)
             if name in board.known.seen or edge in {**known.observed, **known.graph.weights}:
                 continue
-            board.say(f"unreachable: is there a proof that no run covers {name}?")
+            board.say(f"unreachable goals: is there a proof that no run covers {name}?")
             goal, refuted = problem.by_name[name], known.graph.lower.get(edge, 0)
             prover = Prover(board.engine, board.limits.for_query, board.limits.question())
             k = never(problem.system, goal.antecedent, goal.length, min(INDUCTION, refuted), prover)

@@ -124,7 +124,7 @@ def shorten_windows(board: Board) -> None:
     while True:
         chain = board.known.chain
         assert chain is not None
-        board.say("shorten: windows of the chain")
+        board.say("windows: shorter sub-paths of the chain")
         while (better := windows.shorter(chain)) is not None and board.offer(better):
             chain = board.known.chain or chain
         wait_for(board, lambda known, chain=chain: known.chain is not chain)  # type: ignore[misc]
@@ -238,7 +238,7 @@ def refute_lengths(board: Board) -> None:
     whole = _WholeChains(board)
     first = following = board.known.proof.order_bound if board.known.still_holds(board.known.proof) else 0
     while (length := board.known.length) is None or following < length:
-        board.say(f"lengths: is there a chain of {following} steps?")
+        board.say(f"whole lengths: is there a chain of {following} steps?")
         if whole.ask(following) is not Status.UNSAT:
             break
         following += 1

@@ -37,8 +37,8 @@ def order_bound(graph: ReachGraph, limit: Limit = UNLIMITED) -> OrderBound:
 
     In any chain, goals that follow each other lie at least their direct distance apart, so the shortest path through
     all goals, each edge at the least distance not proved impossible, bounds every chain; so does the distance of the
-    farthest single goal, which is more where distances over other goals are shorter. For many goals the shortest path is
-    sought with up to ``WORK`` and ``limit``, and what is proved until then counts.
+    farthest single goal, which is more where distances over other goals are shorter. For many goals the shortest path
+    is sought with up to ``WORK`` and ``limit``, and what is proved until then counts.
     """
     far = max((graph.lower.get((INIT, g), 0) + graph.lower.get((g, graph.end), 0) for g in graph.goals), default=0)
     problem = OrderingProblem(graph.goals, graph.lower, INIT, graph.end)

@@ -83,8 +83,8 @@ class Clock:
 class OrderingResult:
     """``path`` from start to end, empty if none was found, with its ``cost`` in steps (0 for no path).
 
-    ``lower_bound`` is proven for every path; ``proved`` says that ``path`` is shortest, or that there is none. ``seconds``
-    is the time taken; ``by`` names the backend that found the path.
+    ``lower_bound`` is proven for every path; ``proved`` says that ``path`` is shortest, or that there is none.
+    ``seconds`` is the time taken; ``by`` names the backend that found the path.
     """
 
     path: Path

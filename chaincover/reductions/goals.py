@@ -110,7 +110,7 @@ def represent_implied(board: Board) -> None:
     known = board.known
     if known.problem.forbid or len(known.targets) < 2:
         return
-    board.say("implied: goals that other goals imply")
+    board.say("implied goals: those that other goals imply")
     represented = implied_goals(board.questions)
     kept = {goal: by for goal, by in represented.items() if by not in board.known.uncoverable}
     if kept:

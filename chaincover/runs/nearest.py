@@ -34,7 +34,7 @@ def nearest_goal_first(board: Board) -> None:
     while not (board.known.complete or board.known.no_chain or board.on_states):
         best = board.known.chain
         way = NearestFirst(board.questions, board.problem.names, board.options.bound, best.run if best else None)
-        board.say("nearest: from goal to goal by queries")
+        board.say("nearest goal first: from goal to goal by queries")
         found = way.run()
         if found is None or not board.offer(found):
             wait_for(board, lambda known, best=best: known.chain is not best)  # type: ignore[misc]
@@ -48,7 +48,7 @@ def trial_runs(board: Board) -> None:
     questions = board.questions
     if board.known.complete or not questions.engine.tries(questions.problem.system):
         return
-    board.say("simulate: trial runs, nearest goal first")
+    board.say("trial runs: nearest goal first")
     names = _possible(questions)
     way = NearestFirst(questions, names, board.options.bound, effort=0)
     try:

@@ -197,7 +197,7 @@ def test_an_interrupt_while_the_graph_grows_leaves_what_random_runs_found() -> N
 
 
 def test_an_interrupt_while_the_graph_grows_leaves_other_goals_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
-    kept = tuple(s for s in pipeline.STAGES if s.name in ("grow graph", "get chain"))
+    kept = tuple(s for s in pipeline.STAGES if s.name in ("graph", "get chain"))
     monkeypatch.setattr(pipeline, "STAGES", kept)
     told = Told("graph: K = 1")
     result = generate(Problem(cruise(), tuple(PROPERTIES), None), Options(engine="sat"), told)
@@ -289,7 +289,7 @@ def test_timers_are_followed_step_by_step(monkeypatch: pytest.MonkeyPatch) -> No
         result = generate(problem, Options(engine=engine))
         assert (result.chain.length, result.bounds.minimal) == (22, True)
     monkeypatch.setattr(random_runs, "RandomRuns", NoRandomRuns)
-    kept = tuple(s for s in pipeline.STAGES if s.name in ("grow graph", "get chain"))
+    kept = tuple(s for s in pipeline.STAGES if s.name in ("graph", "get chain"))
     monkeypatch.setattr(pipeline, "STAGES", kept)
     result = generate(problem, Options(engine="sat"))
     assert result.depth >= 20
@@ -303,7 +303,7 @@ def test_the_search_over_whole_chains_finds_what_no_lengthening_of_one_order_can
     case = random_case(345, goals=3, longest=2)
     problem = Problem(case.system, tuple(case.goals), case.final)
     with monkeypatch.context() as patch:
-        kept = ("grow graph", "get chain", "other orders")
+        kept = ("graph", "get chain", "other orders")
         patch.setattr(pipeline, "STAGES", tuple(s for s in pipeline.STAGES if s.name in kept))
         one_order = generate(problem, Options(bound=4, engine="sat", repair="none"))
     left_out = [verdict for verdict in one_order.verdicts if verdict.status != "covered"]

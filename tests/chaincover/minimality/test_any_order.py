@@ -94,7 +94,7 @@ def test_whole_chains_of_every_length(seed: int, overlap: str) -> None:
         """Ends the search above the lengths that are listed."""
 
         def __call__(self, text: str) -> None:
-            if text == f"lengths: is there a chain of {MOST + 1} steps?":
+            if text == f"whole lengths: is there a chain of {MOST + 1} steps?":
                 raise KeyboardInterrupt
 
     system, goals, final = random_machine(seed)

@@ -225,7 +225,7 @@ def test_a_bound_that_is_cut_short_is_valid(ending: type[BaseException]) -> None
 
 
 @pytest.mark.parametrize(
-    "stage", ["graph: K = 1", "shorten: windows", "bound: at least", "lengths", "inputs: canonical"]
+    "stage", ["graph: K = 1", "windows: shorter", "path weights: at least", "whole lengths", "inputs: canonical"]
 )
 def test_an_interrupt_leaves_chain_and_bound(stage: str) -> None:
     told = Told(stage)

@@ -172,7 +172,7 @@ def test_no_chain_at_all() -> None:
 
 
 def test_a_stop_in_the_first_search_gives_what_there_is() -> None:
-    result = generate_most(problem_of(*three_branches()), LARGE, Told("graph:"))
+    result = generate_most(problem_of(*three_branches()), LARGE, Told("exact graph:", "graph:"))
     assert result.stopped_by == "interrupt"
     assert EXCLUDED not in statuses(result).values()
 

@@ -125,7 +125,7 @@ def test_a_limit_or_an_interrupt_in_the_random_runs_leaves_a_result(monkeypatch:
 
 def test_the_chain_of_random_runs_stays_whatever_ends_the_search() -> None:
     """Interrupted before anything is asked for, with the first edges, and with the last inputs."""
-    for words in ("implied: ", "graph: edges", "inputs: canonical"):
+    for words in ("implied goals: ", "graph: edges", "inputs: canonical"):
         result = generate(problem_of(cruise(), PROPERTIES, RESTED), Options(engine="sat"), Told(words))
         assert result.stopped_by == "interrupt"
         assert {verdict.status for verdict in result.verdicts} == {"covered"}
