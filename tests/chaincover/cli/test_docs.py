@@ -69,6 +69,12 @@ def test_architecture_says_where_each_algorithm_of_the_paper_is() -> None:
             assert re.search(rf"^(def|class) {function}\b", source, re.MULTILINE), (function, file)
 
 
+@pytest.mark.parametrize("page", [*PAGES, *sorted((ROOT / "docs" / "adr").glob("*.md"))], ids=str)
+def test_files_that_a_page_names_exist(page: Path) -> None:
+    for name in re.findall(r"`([\w/]+/\w+\.py)`", page.read_text(encoding="utf-8")):
+        assert any((folder / name).exists() for folder in (ROOT, ROOT / "chaincover")), name
+
+
 def test_readme_generates_for_the_cruise_controller() -> None:
     assert ["chaincover", "generate", "benchmarks/models/cruise/cruise.c"] in commands(ROOT / "README.md")
 
