@@ -64,7 +64,8 @@ def conflict_of_class(goals: Sequence[str], result: ChainResult) -> Conflict:
     """The conflict of ``goals``, all of which ``result`` was to cover in one chain, and does not."""
     if result.no_chain:
         return Conflict(tuple(goals), set_reason(f"at all: {result.no_chain}"), True)
-    return Conflict(tuple(goals), f"no chain was found that covers them together, with K = {result.depth}", False, True)
+    within = f", with K = {result.depth}" if result.depth >= 0 else ""
+    return Conflict(tuple(goals), f"no chain was found that covers them together{within}", False, True)
 
 
 def conflicts_of(
@@ -101,10 +102,12 @@ def minimal_conflict(goals: Sequence[str], covers: Sequence[Cover]) -> tuple[str
 def classes_without(goals: Sequence[str], conflicts: Sequence[Sequence[str]]) -> list[list[str]] | None:
     """Algorithm 7, for conflict sets of any size: the fewest classes such that no class contains a whole conflict.
 
-    Exact; the first in the order of the goals among equals. Conflicts of one goal are not allowed. None if that
+    Exact; the first in the order of the goals among equals. ValueError for a conflict of one goal. None if that
     is too hard to find out.
     """
     sets = [frozenset(c) for c in conflicts]
+    if any(len(names) < 2 for names in sets):
+        raise ValueError("a goal that no class can hold")
     order = sorted(goals, key=lambda g: (-sum(g in c for c in sets), goals.index(g)))
     for number in count(0):
         colouring = _Colouring(order, sets, number)

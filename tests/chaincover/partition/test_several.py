@@ -22,13 +22,16 @@ from benchmarks.generated.reference import COVERABLE, Reference
 from benchmarks.generated.systems import generated_case
 from bmc.formulas.unroll import at
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
+from chaincover import pipeline
 from chaincover.chain import COVERED, EXCLUDED, UNDECIDED, UNREACHABLE, Bounds
 from chaincover.options import Options
+from chaincover.partition import several
 from chaincover.partition.conflicts import classes_without
 from chaincover.partition.several import SHARED, generate_several
 from chaincover.problem import Problem
 from chaincover.project.load import load
 from chaincover.project.project_file import read_project
+from chaincover.result import ChainResult
 from properties.goal import Goal
 
 NIBBLE = ValueType("nibble", 4)
@@ -69,6 +72,29 @@ def test_three_goals_that_fit_pairwise_but_not_together() -> None:
     assert [v.status for v in result.verdicts] == [COVERED] * 3
     assert [set(c.goals) for c in result.conflicts] == [{"a", "b", "c"}]
     assert set.union(*covered_by(result)) == {"a", "b", "c"}
+
+
+def test_a_goal_whose_share_of_the_limits_is_too_small_is_no_conflict(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The search for classes without conflicts would have no end."""
+    system = tree({0: (1, 2, 3), 1: (1,), 2: (2,), 3: (3,)})
+    goals = tuple(at_places(name, value) for name, value in (("a", 1), ("b", 2), ("c", 3)))
+    asked: list[tuple[str, ...]] = []
+
+    def limited(problem: Problem, options: Options, listener: Told) -> ChainResult:
+        asked.append(problem.names)
+        result = pipeline.generate(problem, options, listener)
+        again = asked.count(problem.names) > 1
+        return replace(result, chain=None, stopped_by="time limit") if again else result
+
+    monkeypatch.setattr(several, "generate", limited)
+    monkeypatch.setattr(several, "sets_of_goals", lambda *given: None)
+    monkeypatch.setattr(several, "pairs_apart", lambda *given: [])
+    result = generate_several(Problem(system, goals, None), Options(bound=6))
+    assert ("c",) in asked[asked.index(("a", "b")) :]
+    assert len(result.results) == 3
+    assert not result.fewest
+    with pytest.raises(ValueError, match="no class can hold"):
+        classes_without(["a", "b"], [["a"]])
 
 
 def test_the_total_length_is_bounded_although_a_goal_implies_another_one() -> None:
