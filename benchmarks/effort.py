@@ -27,7 +27,7 @@ CRITERIA = ("mcdc()",)
 @click.option("--engine", default="auto", show_default=True, help="Engine of each search.")
 def main(models: tuple[str, ...], effort: float, engine: str) -> None:
     """Compare units of work with seconds of the processor."""
-    print(f"{'model':14}{'seconds':>9}{'units':>9}{'s / unit':>10}  stages")
+    click.echo(f"{'model':14}{'seconds':>9}{'units':>9}{'s / unit':>10}  stages")
     for folder in sorted(path.parent for path in MODELS.glob("*/chaincover.toml")):
         if models and folder.name not in models:
             continue
@@ -38,7 +38,7 @@ def main(models: tuple[str, ...], effort: float, engine: str) -> None:
         costly = sorted(answered.profile, key=lambda stage: -stage.seconds)[:2]
         stages = ", ".join(f"{stage.stage} {stage.seconds:.1f}" for stage in costly)
         ratio = f"{seconds / units:10.2f}" if units >= 1 else f"{'-':>10}"
-        print(f"{folder.name:14}{seconds:9.1f}{units:9.1f}{ratio}  {stages} (of {effort * UNITS:g} units)", flush=True)
+        click.echo(f"{folder.name:14}{seconds:9.1f}{units:9.1f}{ratio}  {stages} (of {effort * UNITS:g} units)")
 
 
 if __name__ == "__main__":
