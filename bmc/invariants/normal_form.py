@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 from random import Random
 
 import numpy as np
@@ -43,11 +44,12 @@ SAMPLES = 512
 MOST_GUESSES = 512
 """Pairs of a variable and a mode that are looked at."""
 
-MOST_NODES = 2_000
-"""Nodes of a step's formulas above which one question takes longer than a first chain."""
+NODES = 2_000
+"""Nodes of a step's formulas for each unit of work of a question: so many are about as soon encoded as answered."""
 
 MOST_ROUNDS, MOST_WORK = 32, 2.0
-"""Runs that the solver may bring against guesses, and its units of work, before all guesses are given up."""
+"""Runs that the solver may bring against guesses, and its work, in that of one question, before all guesses are given
+up."""
 
 OTHER = "other "
 """Before the name of an input, for its value in the step after."""
@@ -68,7 +70,7 @@ def normal_form(system: TransitionSystem, seen: Sequence[FNode], prover: Prover)
     if shifts and not _proved(system, shifts, seen, prover):
         shifts = {}
     moved = in_normal_form(system, shifts) if shifts else system
-    guesses = _Guesses.of(moved, seen)
+    guesses = _Guesses.of(moved, seen, inf if prover.effort is None else NODES * prover.effort)
     if guesses is not None and guesses.prove(prover):
         unread = guesses.terms()
         if _told(in_normal_form(moved, unread), unread):
@@ -173,13 +175,16 @@ class _Guesses:
     samples: Sequence[tuple[Valuation, Valuation, Valuation]]
 
     @classmethod
-    def of(cls, system: TransitionSystem, seen: Sequence[FNode]) -> _Guesses | None:
-        """All guesses that random runs suggest; None where no variable takes many values, or none tells modes."""
+    def of(cls, system: TransitionSystem, seen: Sequence[FNode], most: float) -> _Guesses | None:
+        """All guesses that random runs suggest; None where no variable takes many values, or none tells modes.
+
+        None too where a step's formulas have more than ``most`` nodes: the proof would take longer than it may.
+        """
         wide = [v for v in system.state if v.init is not None and v.type.bits >= WIDE]
         if not wide:
             return None
         batch = Batch(system, seen)
-        if batch.nodes > MOST_NODES:
+        if batch.nodes > most:
             return None
         runs = batch.draw(batch.initial(), RUNS, STEPS)
         values = {name: np.unique(rows) for name, rows in runs.states.items()}
@@ -218,11 +223,11 @@ class _Guesses:
         for state, inputs, later in self.samples:
             while self._drop(look, state, inputs, later):
                 pass
-        begun = prover.engine.cost.effort
+        begun, most = prover.engine.cost.effort, inf if prover.effort is None else MOST_WORK * prover.effort
         for _ in range(MOST_ROUNDS):
             terms = self.terms()
             told = any(not self.unread[name] for name in self.endless)
-            if not terms or told or prover.engine.cost.effort > begun + MOST_WORK:
+            if not terms or told or prover.engine.cost.effort > begun + most:
                 return False
             answer = _against(self.system, terms, self.seen, prover)
             if not isinstance(answer, tuple):

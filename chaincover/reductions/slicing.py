@@ -29,7 +29,8 @@ from chaincover.result import ChainResult
 from properties.goal import Goal
 
 PROOF_EFFORT = 1.0
-"""Units of work for one question whether a smaller problem has the same chains."""
+"""Units of work for one question whether a smaller problem has the same chains; as many times more as the effort is
+above 1."""
 
 
 def sliced(system: TransitionSystem, goals: Sequence[Goal], final: FNode | None) -> TransitionSystem:
@@ -98,7 +99,8 @@ def smaller_problem(problem: Problem, options: Options, limits: Limits) -> Reduc
     """
     engine = choose_engine("sat" if options.engine == ENUMERATING else options.engine, options.memory_limit)
     limits.watch(engine)
-    return in_turn(problem, (sliced_problem, normal_states(Prover(engine, limits.for_query, PROOF_EFFORT))))
+    effort = None if options.effort is None else PROOF_EFFORT * max(1.0, options.effort)
+    return in_turn(problem, (sliced_problem, normal_states(Prover(engine, limits.for_query, effort))))
 
 
 def normal_states(prover: Prover) -> Callable[[Problem], Reduction]:

@@ -12,6 +12,7 @@ from pysmt.shortcuts import BV, And, Equals, Ite, Not, Or
 from bmc.engines import choose
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at, framed
+from bmc.invariants import normal_form as module
 from bmc.invariants.induction import Prover
 from bmc.invariants.normal_form import in_normal_form, normal_form
 from bmc.system.simulation import Simulator
@@ -117,6 +118,19 @@ def test_a_time_is_kept_in_every_mode_in_which_it_is_read() -> None:
 
 def test_nothing_is_said_where_the_solver_gives_up() -> None:
     assert normal_form(light(), [OLD], Prover(choose("sat"), effort=0.0)) == {}
+
+
+def test_how_large_a_step_may_be_depends_on_the_effort(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No size is too large by itself: times are told from their clock, but only a larger effort tells where they are
+    read."""
+    monkeypatch.setattr(module, "NODES", 8)
+    system = light()
+    little, more, all_of_it = (
+        normal_form(system, [OLD, LATER], Prover(choose("sat"), effort=effort)) for effort in (1.0, 100.0, None)
+    )
+    assert reached(in_normal_form(system, little)) > 9_000
+    assert more == all_of_it
+    assert reached(in_normal_form(system, more)) <= 2 * AGE
 
 
 def test_a_counter_that_some_step_leaves_is_no_clock() -> None:
