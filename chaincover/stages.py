@@ -20,7 +20,8 @@ from bmc.errors import MemoryLimitReached
 from chaincover.known import Board, Known
 
 FIRST_TURN = 0.25
-"""Units of work in the first turn of each stage; after a round that brought nothing new the turns are twice as long."""
+"""Units of work in the first turn of each stage; the turns of every round are twice as long as those of the one
+before."""
 
 LONGEST_TURN = 16.0
 """Units of work in the longest turn."""
@@ -132,8 +133,7 @@ def _take_turns(turns: Sequence[_Turns], board: Board) -> None:
                     break
         if board.too_long or (board.known is before and board.limits.spent == spent):
             return
-        if not better(board.known, before):
-            units = min(2 * units, LONGEST_TURN)
+        units = min(2 * units, LONGEST_TURN)
 
 
 def better(known: Known, before: Known) -> bool:

@@ -30,8 +30,11 @@ NO_RUN = "every order of the goals has a part that no run follows"
 NO_LIMIT = 1 << 22
 """More steps than any chain has: so long are sub-paths that no run follows."""
 
-ORDER_WORK = 10.0
-"""Work for one order, in the units of ``Limit``."""
+LEAST_WORK, ORDER_WORK = 0.5, 8.0
+"""Work for one order, in the units of ``Limit``: at first, and at most. It is doubled when it was not enough."""
+
+UNITS_OF_ORDER = 3.0
+"""Units of work in one unit of work for orders."""
 
 
 def learn_path_weights(board: Board) -> None:
@@ -57,6 +60,7 @@ class Learner:
         self._graph = board.known.target_graph
         self._edges: dict[Edge, int] = {}
         self._paths: dict[Path, int] = {}
+        self._work = LEAST_WORK
         self.rounds = 0
 
     @property
@@ -85,11 +89,16 @@ class Learner:
             board.prove(order_bound=order.lower_bound, edges=dict(self._edges), paths=dict(self._paths), basis=LEARNED)
             board.say(f"path weights: at least {order.lower_bound} steps after {self.rounds} orders")
             length = board.known.length
+            more = not order.proved and self._work < ORDER_WORK
+            if more:
+                self._work *= 2
             if not order.path or (length is not None and order.cost >= length):
+                if more:
+                    continue
                 return
             if length is None or not order.proved:
                 self._along(order.path)
-            if not self._try(order) and not self._learn(order):
+            if not self._try(order) and not self._learn(order) and not more:
                 return
 
     def _take_distances(self, known: Known) -> None:
@@ -119,8 +128,11 @@ class Learner:
     def _order(self) -> OrderingResult:
         problem = OrderingProblem(self._graph.goals, self._edges, INIT, self._graph.end, least=self._paths)
         limits = self._board.limits
-        limits.spend(ordering_effort(problem))
-        return AutoOrdering().solve(problem, Limit(limits.for_query(), ORDER_WORK))
+        limits.check()
+        found = AutoOrdering().solve(problem, Limit(limits.for_query(), self._work))
+        most = UNITS_OF_ORDER * self._work
+        limits.spend(min(ordering_effort(problem), most) if found.proved else most)
+        return found
 
     def _try(self, order: OrderingResult) -> bool:
         """Whether the order can be run at its cost: then no chain is shorter."""

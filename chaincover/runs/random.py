@@ -24,6 +24,9 @@ WORK = 400_000_000
 PER_UNIT = 100_000_000
 """Operations on single values that take about a unit of work."""
 
+PAIRS_PER_UNIT = 3_000_000_000
+"""Pairs of goals, at one step of one run each, whose distance is looked at in about a unit of work."""
+
 ROUNDS = ((128, 16), (128, 64), (256, 256))
 """Runs and their steps tried from one state until a goal is met."""
 
@@ -34,7 +37,8 @@ AROUND = (128, 24)
 def random_runs(board: Board) -> None:
     """A first chain by random runs, before any distance is asked for, and the distances that these runs show."""
     board.say("simulate: random runs, nearest goal first")
-    simulated = RandomRuns(board.problem, board.limits, board.options.bound)
+    distances = board.known.enumerated is None  # which give the exact ones
+    simulated = RandomRuns(board.problem, board.limits, board.options.bound, distances)
     for run in simulated.runs():
         board.offer(run)
     for run in simulated.tests.values():
@@ -46,14 +50,14 @@ class RandomRuns:
     """Runs from init through the goals of ``problem`` to its final condition; repeatable.
 
     ``within`` (None: no limit) is the most steps from the end of a goal to the start of the next, or to the final
-    condition. ``upper`` holds for each edge seen a number of steps in which a run makes it: no less than its weight.
-    ``tests`` has for goals that runs from init met at once such a run.
+    condition. Where ``distances`` are wanted, ``upper`` holds for each edge seen a number of steps in which a run makes
+    it: no less than its weight. ``tests`` has for goals that runs from init met at once such a run.
     """
 
-    def __init__(self, problem: Problem, limits: Limits, within: int | None = None) -> None:
+    def __init__(self, problem: Problem, limits: Limits, within: int | None = None, distances: bool = True) -> None:
         self._goals, self._final = problem.by_name, problem.final
         self._apart = problem.forbid
-        self._limits = limits
+        self._limits, self._distances = limits, distances
         self._within = slice(None if within is None else within + 1)
         self._batch = Batch(problem.system, [goal.antecedent for goal in problem.goals])
         self._watch = Watch({goal.name: (goal.antecedent, goal.length) for goal in problem.targets})
@@ -86,7 +90,8 @@ class RandomRuns:
                 yield from self._ended(start, state, inputs)
         if len(left) < len(self._goals) or not self._goals:
             yield from self._ended(start, state, inputs)
-        self._look_around(after)
+        if self._distances:
+            self._look_around(after)
 
     def _ended(self, start: Valuation, state: Valuation, inputs: Sequence[Valuation]) -> Iterator[Run]:
         """The run by ``inputs``, to the end where there is a way, else as it is: its goals are seen all the same."""
@@ -102,7 +107,8 @@ class RandomRuns:
             if runs is None:
                 return None
             hits = self._watch.hits(runs)
-            self._learn(hits, first)
+            if self._distances:
+                self._learn(hits, first)
             if first:
                 self._keep_tests(runs, hits)
             found = min(
@@ -147,6 +153,8 @@ class RandomRuns:
 
     def _learn(self, hits: Mapping[str, Column], first: bool) -> None:
         """Note the distances that runs show; ``first``: they start in init."""
+        cells = max((rows.size for rows in hits.values()), default=0)
+        self._limits.spend(len(hits) ** 2 * cells / PAIRS_PER_UNIT)
         least = {name: goal.length if self._apart else 0 for name, goal in self._goals.items()}
         seen = gaps(hits, least, self._goals)
         if first:
