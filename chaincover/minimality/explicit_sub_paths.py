@@ -14,17 +14,19 @@ from bmc.engines.protocol import Status
 from bmc.explicit.state_graph import StateGraph
 from bmc.explicit.vectors import Column
 from bmc.system.run import Run
-from chaincover.graph.goal_runs import Check, EnumeratedGoals, Unfolding, run_of, states_in
+from chaincover.graph.enumerated import PER_UNIT
+from chaincover.graph.goal_runs import EnumeratedGoals, Unfolding, run_of, states_in
+from chaincover.limits import Limits
 from chaincover.minimality.sub_path_lengths import KnownLength, Path, SubPath
 from chaincover.problem import Problem
 from chaincover.weights import END, FINAL, INIT
 from properties.progression import Progression, bits
 
 WORK = 50_000_000
-"""Units of work for one question, some seconds."""
+"""Steps that are followed for one question, some seconds."""
 
-CHEAP = 200_000
-"""Units of work that are done in a moment."""
+CHEAP = 1_000_000
+"""Steps that are followed in a moment."""
 
 Layer = tuple[Column, Column, Column]
 """Nodes, the row of the layer before from which each comes, and the step of the graph that leads there."""
@@ -164,11 +166,12 @@ class _BreadthFirst:
 
 
 class ExplicitSubPaths:
-    """Least lengths of sub-paths of node names; ``work`` units are spent on one question (a unit: a step followed)."""
+    """Least lengths of sub-paths of node names. Up to ``most`` steps are followed for one question, and ``limits`` are
+    told of them."""
 
-    def __init__(self, problem: Problem, graph: StateGraph, work: float = WORK, check: Check = lambda: None) -> None:
-        self._problem, self._graph, self._work = problem, graph, work
-        self._goals = EnumeratedGoals(problem, graph, check)
+    def __init__(self, problem: Problem, graph: StateGraph, limits: Limits, most: float = WORK) -> None:
+        self._problem, self._graph, self._limits, self._work = problem, graph, limits, most
+        self._goals = EnumeratedGoals(problem, graph, limits.check)
         self._final = None if problem.final is None else states_in(graph, problem.final)
         self._searches: dict[Path, _BreadthFirst] = {}
         self.work = 0
@@ -206,4 +209,5 @@ class ExplicitSubPaths:
         before = search.work
         search.go_on(most, self._work)
         self.work += search.work - before
+        self._limits.spend((search.work - before) / PER_UNIT)
         return search

@@ -47,7 +47,7 @@ def learn_path_weights(board: Board) -> None:
     if states is None:
         lengths: SubPathLengths = SubPathSearch(board.questions, board.say)
     else:
-        lengths = ExplicitSubPaths(board.problem, states, check=board.limits.check)
+        lengths = ExplicitSubPaths(board.problem, states, board.limits)
     Learner(board, lengths).work()
 
 

@@ -44,7 +44,7 @@ def find_tests(board: Board) -> None:
     covered = frozenset() if known.chain is None else known.chain.goals
     never = {name for name, reason in known.uncoverable.items() if reason.status == UNREACHABLE}
     missing = [name for name in known.problem.names if name not in {*covered, *never, *known.seen}]
-    distances = ExplicitSubPaths(known.problem, known.enumerated, check=board.limits.check)
+    distances = ExplicitSubPaths(known.problem, known.enumerated, board.limits)
     for name in missing:
         found = distances.least(SubPath((INIT, name), 0, len(known.enumerated.states)))
         _, run = distances.ask((INIT, name), found.at_least) if found.exact else (None, None)

@@ -46,7 +46,7 @@ Path = tuple[str, ...]
 
 
 def sub_paths_of(case: Case, overlap: str, work: float = 10**9) -> ExplicitSubPaths:
-    return ExplicitSubPaths(problem_of(*case, overlap), graph_of(*case), work)
+    return ExplicitSubPaths(problem_of(*case, overlap), graph_of(*case), Limits(), work)
 
 
 def paths_of(case: Case, seed: int, number: int) -> list[Path]:
