@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 
 from chaincover.chain import COVERED
@@ -16,6 +17,8 @@ from chaincover.verify.verification import Checks, Listener, verify
 
 TOGETHER, FEWEST, TOTAL = "all chains", "number of chains", "total length"
 TOO_LARGE = "not looked at again: too many states or inputs"
+WAYS = 10
+"""Two sets of goals are compared so many times as fast as a node of the search over all runs is looked at."""
 MOST_GOALS = 24
 """Above this number of goals the least total length is not computed."""
 
@@ -128,8 +131,10 @@ def _total(summary: Summary, checks: Checks) -> Line:
     found = covers(watch, goals, checks.clock)
     if found is None or len(goals) > MOST_GOALS:
         return Line(TOTAL, OPEN, TOO_LARGE)
-    least = least_total(goals, found, number)
-    if least is not None and least < summary.lower:
+    least = least_total(goals, found, number, checks.clock)
+    if least is None:
+        return Line(TOTAL, OPEN, "not done: more ways to choose the runs than the effort allows, or no time left")
+    if least < summary.lower:
         return Line(TOTAL, WRONG, f"{number} chains of {least} steps in all cover the goals, below {summary.lower}")
     return Line(TOTAL, HOLDS, f"no {number} chains take less than {summary.lower} steps in all")
 
@@ -157,22 +162,43 @@ def _fits(rest: Sequence[str], classes: list[frozenset[str]], sets: list[frozens
     return False
 
 
-def least_total(goals: Sequence[str], covers: Mapping[frozenset[str], int], number: int) -> int | None:
-    """The least total length of at most ``number`` runs that cover ``goals`` together; None if they cannot.
+def least_total(goals: Sequence[str], covers: Mapping[frozenset[str], int], number: int, clock: Clock) -> float | None:
+    """The least total length of at most ``number`` runs that cover ``goals`` together, infinite if they cannot.
 
-    ``covers``: for each set of goals that one run covers, its least length.
+    ``covers``: for each set of goals that one run covers, its least length. None where there are too many ways to
+    choose.
     """
     bits = {goal: 1 << place for place, goal in enumerate(goals)}
     masks: dict[int, int] = {}
     for names, length in covers.items():
         mask = sum(bits[name] for name in names if name in bits)
         masks[mask] = min(length, masks.get(mask, length))
-    totals = {0: 0}
+    kept: dict[int, int] = {}
+    looked, most = 0, WAYS * clock.limits.nodes
+    for mask in sorted(masks, key=lambda mask: (-mask.bit_count(), mask)):
+        looked += len(kept)
+        if looked > most or clock.over:
+            return None
+        if not any(mask & ~other == 0 and length <= masks[mask] for other, length in kept.items()):
+            kept[mask] = masks[mask]
+    rarest = sorted(bits.values(), key=lambda bit: (sum(1 for mask in kept if mask & bit), bit))
+    whole, totals, least = (1 << len(goals)) - 1, {0: 0}, inf
     for _ in range(number):
-        more = dict(totals)
+        more: dict[int, int] = {}
         for done, steps in totals.items():
-            for mask, length in masks.items():
-                if steps + length < more.get(done | mask, steps + length + 1):
+            missing = next((bit for bit in rarest if not done & bit), 0)  # some run must cover it
+            looked += len(kept)
+            if looked > most or clock.over:
+                return None
+            for mask, length in kept.items():
+                if mask & missing and steps + length < min(least, more.get(done | mask, least)):
                     more[done | mask] = steps + length
-        totals = more
-    return totals.get((1 << len(goals)) - 1)
+        least = min(least, more.pop(whole, least))
+        totals = {}
+        for done in sorted(more, key=lambda done: (-done.bit_count(), done)):
+            looked += len(totals)
+            if looked > most or clock.over:
+                return None
+            if not any(done & ~other == 0 and steps <= more[done] for other, steps in totals.items()):
+                totals[done] = more[done]
+    return 0 if not goals else least

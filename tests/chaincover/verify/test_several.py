@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import json
+import random
+from itertools import combinations
+from math import inf
 from pathlib import Path
 
 import pytest
 from command_line import Outcome, chaincover, write_files
+from drawn_seeds import seeds
 from small_programs import HEAD, program, project
 from verify_documents import CRUISE, Document, cruise_document, direct_proof, texts, verdicts, verify, wrong
+
+from chaincover.verify.limits import Clock, Limits
+from chaincover.verify.several import least_total
 
 needs_compiler = pytest.mark.needs_compiler
 
@@ -150,3 +157,24 @@ def test_goals_that_no_chain_covers(several: Path) -> None:
     assert verdicts(outcome)["goals not covered"] == "holds"
     outcome = change_summary(several, verdicts=[*verdicts_now, {**gone, "property": "cover(n == 2 && b)"}])
     assert "goals not covered" in wrong(outcome)
+
+
+@seeds(40)
+def test_the_least_total_is_that_of_every_choice(seed: int) -> None:
+    rng = random.Random(seed)
+    goals = [f"g{place}" for place in range(rng.randint(0, 5))]
+    covers = {
+        frozenset(rng.sample(goals, rng.randint(0, len(goals)))): rng.randint(0, 9) for _ in range(rng.randint(0, 7))
+    }
+    number = rng.randint(1, 3)
+    choices = [some for size in range(number + 1) for some in combinations(covers, size)]
+    fitting = [sum(covers[one] for one in some) for some in choices if frozenset().union(*some) == {*goals}]
+    assert least_total(goals, covers, number, Clock(Limits())) == min(fitting, default=inf)
+
+
+def test_the_search_for_the_least_total_ends_with_its_limits() -> None:
+    """Of 22 goals there are too many unions."""
+    goals = [f"g{place}" for place in range(22)]
+    covers = {frozenset(some): 1 for some in combinations(goals, 3)}
+    assert least_total(goals, covers, 6, Clock(Limits(nodes=100_000))) is None
+    assert least_total(goals, covers, 6, Clock(Limits(seconds=0.0))) is None
