@@ -43,7 +43,7 @@ class AnyOrder:
     def formulas(self, names: Sequence[str], length: int) -> list[FNode]:
         """What a run of ``length`` steps that covers the goals ``names`` satisfies; false where it is too short."""
         places = [Or([self._at(name, step) for step in self._steps(name, length)]) for name in names]
-        if not self._apart:
+        if not self._apart or len(names) < 2:
             return places
         return places + [self._apart_at(tuple(names), step) for step in range(length + 1)]
 

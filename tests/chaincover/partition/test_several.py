@@ -209,7 +209,7 @@ def test_whatever_is_claimed_of_several_chains_is_true(seed: int, overlap: str) 
     answer = reference.answer()
     coverable = {goal for goal, verdict in answer.verdicts.items() if verdict == COVERABLE}
     exact = Options(effort=0.2)
-    for options in (exact, Options(effort=0.002), Options(effort=0.02, engine="sat"), Options(effort=0.1, bound=6)):
+    for options in (exact, Options(effort=0.002), Options(effort=0.01, engine="sat"), Options(effort=0.1, bound=6)):
         result = generate_several(problem_of(made.system, made.goals, made.final), replace(options, overlap=overlap))
         statuses = {v.goal: v.status for v in result.verdicts}
         covered = {goal for goal, status in statuses.items() if status == COVERED}
