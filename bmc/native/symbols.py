@@ -6,6 +6,7 @@ import ctypes
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -67,6 +68,11 @@ def _elf(stream: BinaryIO) -> Any:
     return ELFFile(stream)
 
 
+def _elf_in_memory(file: Path) -> Any:
+    """The ELF file, read at once: the reader goes to and fro in it thousands of times."""
+    return _elf(BytesIO(file.read_bytes()))
+
+
 def is_elf(file: Path) -> bool:
     """Does the file start like an ELF file?"""
     with file.open("rb") as stream:
@@ -90,17 +96,16 @@ def weaken(object_file: Path, name: str) -> None:
 
 def undefined_symbols(library: Path) -> tuple[list[str], list[str]]:
     """What no source file and no system library defines: (functions that are called, all others)."""
-    with library.open("rb") as stream:
-        elf = _elf(stream)
-        symbols = list(elf.get_section_by_name(".dynsym").iter_symbols())
-        versions = elf.get_section_by_name(".gnu.version")
-        called = _called_symbols(elf)
-        missing = []
-        for index, symbol in enumerate(symbols):
-            if symbol["st_shndx"] == "SHN_UNDEF" and symbol["st_info"]["bind"] == "STB_GLOBAL" and symbol.name:
-                versioned = versions is not None and isinstance(versions.get_symbol(index)["ndx"], int)
-                if not versioned and (versions is not None or not _in_system(elf, symbol.name)):
-                    missing.append((symbol.name, index in called))
+    elf = _elf_in_memory(library)
+    symbols = list(elf.get_section_by_name(".dynsym").iter_symbols())
+    versions = elf.get_section_by_name(".gnu.version")
+    called = _called_symbols(elf)
+    missing = []
+    for index, symbol in enumerate(symbols):
+        if symbol["st_shndx"] == "SHN_UNDEF" and symbol["st_info"]["bind"] == "STB_GLOBAL" and symbol.name:
+            versioned = versions is not None and isinstance(versions.get_symbol(index)["ndx"], int)
+            if not versioned and (versions is not None or not _in_system(elf, symbol.name)):
+                missing.append((symbol.name, index in called))
     return [name for name, call in missing if call], [name for name, call in missing if not call]
 
 
@@ -124,19 +129,18 @@ def _in_system(elf: Any, name: str) -> bool:
 
 def read_library(library: Path, interface: NativeInterface) -> LibraryMap:
     """Find the interface's objects and functions in the linked ELF library."""
-    with library.open("rb") as stream:
-        elf = _elf(stream)
-        table = [s for s in elf.get_section_by_name(".symtab").iter_symbols() if s["st_shndx"] != "SHN_UNDEF"]
-        exported = {s.name: s["st_value"] for s in elf.get_section_by_name(".dynsym").iter_symbols()}
-        sizes = {s["st_value"]: s["st_size"] for s in table if s["st_info"]["type"] == "STT_OBJECT" and s["st_size"]}
-        debug = _DebugReader(elf, interface)
-        debug.read()
-        functions: dict[str, list[FunctionPlace]] = {}
-        for symbol in table:
-            if symbol["st_info"]["type"] == "STT_FUNC" and symbol.name in debug.called:
-                types = debug.types.get(symbol["st_value"], (None, TypeFacts()))
-                functions.setdefault(symbol.name, []).append(FunctionPlace(symbol["st_value"], *types))
-        return LibraryMap(exported, _choose(interface, debug), sizes, functions, tuple(_writable(elf)))
+    elf = _elf_in_memory(library)
+    table = [s for s in elf.get_section_by_name(".symtab").iter_symbols() if s["st_shndx"] != "SHN_UNDEF"]
+    exported = {s.name: s["st_value"] for s in elf.get_section_by_name(".dynsym").iter_symbols()}
+    sizes = {s["st_value"]: s["st_size"] for s in table if s["st_info"]["type"] == "STT_OBJECT" and s["st_size"]}
+    debug = _DebugReader(elf, interface)
+    debug.read()
+    functions: dict[str, list[FunctionPlace]] = {}
+    for symbol in table:
+        if symbol["st_info"]["type"] == "STT_FUNC" and symbol.name in debug.called:
+            types = debug.types.get(symbol["st_value"], (None, TypeFacts()))
+            functions.setdefault(symbol.name, []).append(FunctionPlace(symbol["st_value"], *types))
+    return LibraryMap(exported, _choose(interface, debug), sizes, functions, tuple(_writable(elf)))
 
 
 def _writable(elf: Any) -> Iterator[tuple[int, int]]:

@@ -121,6 +121,7 @@ def test_sets_of_chains_leave_it_undecided_too(tmp_path: Path, how: str) -> None
     assert {goal.get("name", goal.get("goal")): goal["verdict"] for goal in goals}["never"] == "undecided"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("hasty")
 def test_a_graph_with_open_questions_is_no_graph_without_a_path() -> None:
     outcome = chaincover("graph", of("factor"), "-K", "2", *AT_ONCE)
@@ -128,6 +129,7 @@ def test_a_graph_with_open_questions_is_no_graph_without_a_path() -> None:
     assert {"from": "init", "to": "never"} in outcome.json["unknown"]
 
 
+@pytest.mark.slow
 def test_turns_decide_what_sat_alone_leaves_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """That a product of a sum is a sum of products takes sat for ever, and z3 no time.
 

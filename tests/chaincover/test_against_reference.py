@@ -123,6 +123,7 @@ def test_solvers_are_never_wrong(seed: int, engine: str, overlap: str) -> None:
     check_replay(case, result, overlap)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["auto", "sat"])
 @seeds(4)
 def test_a_bound_k_is_never_wrong(seed: int, engine: str) -> None:
@@ -134,6 +135,7 @@ def test_a_bound_k_is_never_wrong(seed: int, engine: str) -> None:
         check_replay(case, result, "allow")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["auto", "sat"])
 @seeds(4)
 def test_a_greatest_length_is_never_wrong(seed: int, engine: str) -> None:
@@ -146,6 +148,7 @@ def test_a_greatest_length_is_never_wrong(seed: int, engine: str) -> None:
         assert result.chain is None or result.chain.length <= most
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["auto", "sat"])
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
 @seeds(5)
@@ -171,6 +174,7 @@ def test_held_inputs(seed: int, overlap: str, engine: str) -> None:
             assert result.chain.length == least
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["auto", "sat"])
 @seeds(5)
 def test_start_values_that_the_tester_chooses(seed: int, engine: str) -> None:
@@ -240,6 +244,7 @@ def check_several(case: Case, found: SeveralChains, right: Answer, overlap: str)
             assert found.bounds.lower <= right.total <= found.length
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
 @seeds(10)
 def test_several_chains_are_the_fewest_and_shortest(seed: int, overlap: str) -> None:
@@ -253,6 +258,7 @@ def test_several_chains_are_the_fewest_and_shortest(seed: int, overlap: str) -> 
     assert not found.results or (found.fewest and found.at_all and found.bounds.minimal)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
 @seeds(3)
 def test_several_chains_by_a_solver_are_never_wrong(seed: int, overlap: str) -> None:
@@ -263,6 +269,7 @@ def test_several_chains_by_a_solver_are_never_wrong(seed: int, overlap: str) -> 
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
 @seeds(10)
 def test_one_chain_covers_the_most_goals(seed: int, overlap: str) -> None:
@@ -279,8 +286,9 @@ def test_one_chain_covers_the_most_goals(seed: int, overlap: str) -> None:
     check_replay(case, result, overlap)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["auto", "sat"])
-@seeds(5)
+@seeds(3)
 def test_two_equal_runs_give_equal_results(seed: int, engine: str) -> None:
     case = made(seed)
     options = Options(engine=engine, effort=EFFORT)

@@ -20,6 +20,9 @@ ALL_RUNS = [(model, number, run) for model in MODEL_NAMES for number, run in enu
 RUNS = [one for one in ALL_RUNS if not one[2].get("several")]
 SEVERAL = [one for one in ALL_RUNS if one[2].get("several")]
 IDS = [f"{model}-{number}" for model, number, _ in RUNS]
+LONG = {"boiler", "mixer", "seat"}
+"""Models whose length without a final condition ``graph/test_exact.py`` alone asks for."""
+
 KEYS = {
     *("project", "goals", "exit_code", "covered", "verdicts", "consequent_failed"),
     *("length", "length_is_minimal", "length_without_final", "several", "chains"),
@@ -47,7 +50,9 @@ def test_what_a_run_answers(model: str, number: int, run: dict[str, Any], tmp_pa
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("model", "number", "run"), [r for r in RUNS if "length_without_final" in r[2]], ids=lambda value: str(value)[:20]
+    ("model", "number", "run"),
+    [r for r in RUNS if "length_without_final" in r[2] and r[0] not in LONG],
+    ids=lambda value: str(value)[:20],
 )
 def test_how_long_a_chain_is_that_may_end_anywhere(
     model: str, number: int, run: dict[str, Any], tmp_path: Path
@@ -65,6 +70,7 @@ def test_an_ordering_that_proves_nothing_comes_to_the_same(model: str, tmp_path:
     check_answer(run, *generate(model, run, tmp_path, "--ordering", "tsp", "--no-replay"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "number", "run"), SEVERAL, ids=[f"{model}-{number}" for model, number, _ in SEVERAL])
 def test_several_chains_are_the_fewest_and_the_shortest(
     model: str, number: int, run: dict[str, Any], tmp_path: Path
@@ -164,6 +170,6 @@ def test_the_symbolic_step_equals_the_compiled_original(model: str, monkeypatch:
             assert original.unreadable == ()
             known = original.run([])[0]
             assert {v.name for v in system.state if v.role != "internal" and v.name != "return"} <= known.keys()
-            found = differential.compare(system, original, 2_000, seed=2)
+            found = differential.compare(system, original, 800, seed=2)
     assert found.differences == ()
-    assert (found.run_steps, found.state_steps) == (1000, 1000)
+    assert (found.run_steps, found.state_steps) == (400, 400)

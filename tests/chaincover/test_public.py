@@ -48,6 +48,7 @@ def test_rooms_that_are_functions_are_packages_still() -> None:
     assert python(text).split() == ["replay", "True"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(len(EXAMPLES)))
 def test_example(number: int, tmp_path: Path) -> None:
     shutil.copytree(MODELS / "cruise", tmp_path / "benchmarks" / "models" / "cruise")

@@ -10,7 +10,7 @@ from command_line import MODELS, chaincover, in_process_of_its_own
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", ["cruise", "window", "latch"])
+@pytest.mark.parametrize("model", ["window", "latch"])
 def test_three_processes_write_the_same_bytes(model: str, tmp_path: Path) -> None:
     """One below the model, one beside it by its absolute path, one on a copy elsewhere."""
     project = MODELS / model
@@ -43,6 +43,7 @@ def test_other_compiler_or_replay_leaves_the_chain_alone(tmp_path: Path) -> None
     assert written[0] == written[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [("--effort", "0.02"), ("--effort", "0.02", "--several"), ("-K", "4")])
 def test_a_second_run_in_the_same_place_changes_nothing(options: tuple[str, ...], tmp_path: Path) -> None:
     """Whatever the run before has left behind."""

@@ -175,6 +175,7 @@ text = "p: cover(mode == 1)"
 """
 
 
+@pytest.mark.slow
 @pytest.mark.needs_compiler
 @pytest.mark.parametrize(("ticks", "length"), [(1, 6), (3, 9)])
 def test_a_program_with_unread_floats(ticks: int, length: int, tmp_path: Path) -> None:

@@ -64,6 +64,7 @@ def test_least_lengths_are_those_of_the_whole(seed: int) -> None:
     assert (whole.run and whole.run.length) == (part.run and part.run.length)
 
 
+@pytest.mark.slow
 @seeds(9)
 @pytest.mark.parametrize("engine", ["sat", "auto"])
 def test_a_chain_is_as_long_as_a_search_over_the_whole_says(seed: int, engine: str) -> None:

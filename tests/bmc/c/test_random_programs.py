@@ -20,7 +20,7 @@ from benchmarks.fuzz.generator import Program
 from bmc.errors import UnsupportedConstruct
 
 pytestmark = pytest.mark.needs_compiler
-PROGRAMS = 24
+PROGRAMS = 12
 
 
 @pytest.fixture(scope="module", autouse=True)

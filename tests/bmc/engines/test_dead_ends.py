@@ -74,6 +74,7 @@ def test_a_depth_below_that_is_asked_about(engine: Engine, tmp_path: Path) -> No
     assert dead_end(system, engine, 4) is not None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("body", "expected"),
     [

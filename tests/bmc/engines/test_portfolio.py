@@ -74,6 +74,7 @@ def weak(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(solver, "WORK", 1)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("weak")
 @pytest.mark.parametrize("number", range(0, 20, 2))
 def test_answers_are_those_of_z3_whoever_gives_them(number: int) -> None:

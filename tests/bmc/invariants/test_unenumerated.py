@@ -104,6 +104,7 @@ void step(unsigned in) {
 """
 
 
+@pytest.mark.slow
 def test_a_goal_in_a_ring_of_states_that_nothing_enters_is_unreachable_by_induction(tmp_path: Path) -> None:
     project = (
         PROJECT.split("[interface]")[0]

@@ -42,6 +42,7 @@ def document(folder: Path) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.needs_signals
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
 def test_a_signal_leaves_the_best_chain_so_far(number: int, code: int, tmp_path: Path) -> None:

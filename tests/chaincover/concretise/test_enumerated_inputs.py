@@ -30,6 +30,7 @@ def check_same(case: Case, run: Run, names: frozenset[str]) -> None:
     assert least == canonicalise(questions, plan, chain.run)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(45))
 def test_least_inputs_are_those_of_the_solver(seed: int) -> None:
     case = made(seed) if seed % 2 else held(made(seed), 2)

@@ -41,6 +41,7 @@ def asked(case: Case, overlap: str) -> ReachGraph:
     return builder.graph()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
 @pytest.mark.parametrize("seed", range(30))
 def test_weights_are_those_of_the_solver(seed: int, overlap: str) -> None:

@@ -43,6 +43,7 @@ def length(run: Run | None) -> int | None:
     return None if run is None else run.length
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(60))
 def test_least_lengths_are_those_of_an_explicit_search(seed: int) -> None:
     case = random_case(seed)
@@ -59,6 +60,7 @@ def test_least_lengths_are_those_of_an_explicit_search(seed: int) -> None:
         assert length(least.run) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(60))
 def test_least_lengths_without_shared_steps(seed: int) -> None:
     case = random_case(seed, goals=3)
@@ -74,8 +76,9 @@ def test_least_lengths_without_shared_steps(seed: int) -> None:
         assert length(least.run) == length(run)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
-@pytest.mark.parametrize("seed", range(200, 320))
+@pytest.mark.parametrize("seed", range(200, 260))
 def test_the_guided_search_finds_the_same_lengths(seed: int, overlap: str) -> None:
     """Estimates steer the search for one run alone: more goals, many under way and completed at once."""
     case = random_case(seed, goals=6, longest=4)

@@ -20,6 +20,7 @@ from chaincover.weights import FINAL, INIT, Edge
 from properties.goal import Goal
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(8))
 @pytest.mark.parametrize("engine", ["sat", "z3", pytest.param("bitwuzla", marks=pytest.mark.needs("bitwuzla"))])
 def test_groups_are_met_where_one_of_their_alternatives_is(engine: str, number: int) -> None:

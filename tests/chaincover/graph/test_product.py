@@ -29,6 +29,7 @@ def expected_length(case: Case, overlap: str) -> int | None:
     return Explicit(system).least_chain(goals, final, 40 * 2 ** len(goals))
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(SEEDS, OVERLAPS)
 def test_the_shortest_run_is_that_of_brute_force(seed: int, overlap: str) -> None:
@@ -50,6 +51,7 @@ def test_the_shortest_run_is_that_of_brute_force(seed: int, overlap: str) -> Non
         check_run(*case, overlap, search.run_to(search.found))
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(SEEDS, OVERLAPS)
 def test_only_shorter_runs_than_a_known_one_are_sought(seed: int, overlap: str) -> None:
@@ -116,6 +118,7 @@ def test_more_goals_than_a_word_has_bits(goals: int) -> None:
     assert least.run.length == 29 + any(n % 2 and (n * 7 + n // 30) % 30 == 29 for n in range(goals))
 
 
+@pytest.mark.slow
 def test_many_goals_come_to_a_partial_result_at_a_limit() -> None:
     """22 goals on 9 states, where every subset may be covered: what is found in the work allowed is told, and true."""
     names = [f"p{n}" for n in range(9)]

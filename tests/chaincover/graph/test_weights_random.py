@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from explicit import Explicit
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -43,6 +44,7 @@ def check_weights(case: RandomCase, graph, reference: Explicit, starts, bound: i
             assert lower == weight
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(SEEDS, st.sampled_from(["allow", "forbid"]))
 def test_weights_are_those_of_explicit_search(seed: int, overlap: str) -> None:
@@ -59,6 +61,7 @@ def test_weights_are_those_of_explicit_search(seed: int, overlap: str) -> None:
     check_weights(case, graph, reference, reference.states, BOUND, overlap)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(SEEDS, st.sampled_from(["allow", "forbid"]), st.booleans())
 def test_weights_are_the_same_in_jumps_and_after_simulation(seed: int, overlap: str, simulate: bool) -> None:

@@ -67,7 +67,7 @@ def states_of(case: Case) -> list[tuple[int, ...]]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(0, 60, 2))
 def test_least_lengths_equal_those_of_all_runs(seed: int, overlap: str) -> None:
     case = made(seed, longest=2)
     found = sub_paths_of(case, overlap)

@@ -49,6 +49,7 @@ def test_exact_is_least_and_first_in_node_order(seed: int, count: int, density: 
         assert result.lower_bound == result.cost
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PROVING)
 def test_orderings_that_prove_equal_brute_force(name: str) -> None:
     """Missing edges, weights of 0, forbidden sub-paths, least lengths of sub-paths; with and without a solution."""

@@ -129,12 +129,13 @@ def test_as_many_goals_as_the_reference_in_as_few_steps(seed: int, overlap: str)
 
 @pytest.mark.slow
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
-@seeds(12)
+@seeds(8)
 def test_whatever_is_claimed_of_the_number_is_true(seed: int, overlap: str) -> None:
     """With and without enumerated states, at hardly any effort too: no chain covers more where that is said."""
     case = excluding(seed)
     number, length, coverable = most_by_reference(case, overlap)
-    for options in (Options(effort=0.1), Options(effort=0.002), LARGE, Options(effort=0.1, bound=6)):
+    large = replace(LARGE, effort=0.01)
+    for options in (Options(effort=0.1), Options(effort=0.002), large, Options(effort=0.1, bound=6)):
         result = generate_most(problem_of(*case), replace(options, overlap=overlap))
         covered = {goal for goal, status in statuses(result).items() if status == COVERED}
         assert covered <= coverable

@@ -201,7 +201,7 @@ def test_number_of_chains_equals_an_explicit_search(case) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
-@seeds(12)
+@seeds(8)
 def test_whatever_is_claimed_of_several_chains_is_true(seed: int, overlap: str) -> None:
     """With and without enumerated states, at hardly any effort too: nothing is claimed that is not so."""
     made = generated_case(seed, states=16, goals=5, longest=1)
@@ -276,6 +276,7 @@ def test_goals_that_the_same_runs_cover_are_in_one_chain() -> None:
     assert result.bounds.minimal
 
 
+@pytest.mark.slow
 def test_many_goals_over_few_states() -> None:
     """22 goals, which earlier were too many for a proof of the number."""
     said = tomllib.loads((MODELS / "charger" / "expected.toml").read_text())["run"][0]

@@ -116,6 +116,7 @@ def test_the_final_condition_is_asked_for_at_the_end_of_a_held_step(tmp_path: Pa
     assert "no-way-to-final" in outcome.out
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_what_only_other_runs_cover_is_unreachable(tmp_path: Path) -> None:
     """The lamp is lit in ticks of even numbers: the push is still there next, unless held steps have an odd length."""
@@ -137,6 +138,7 @@ def test_a_hold_that_makes_no_sense_is_refused_with_its_line(wrong: str, tmp_pat
     assert "'hold' must be" in outcome.err
 
 
+@pytest.mark.slow
 def test_check_compares_free_steps_and_tells_of_held_ones(tmp_path: Path) -> None:
     write(tmp_path)
     outcome = chaincover("check", ".", cwd=tmp_path)
@@ -219,6 +221,7 @@ def test_verify_without_a_list_of_states(tmp_path: Path) -> None:
     assert verify(tmp_path).code == 0
 
 
+@pytest.mark.slow
 @pytest.mark.needs_compiler
 @pytest.mark.parametrize("hold", [None, 1, 3])
 def test_verify_finds_a_bound_that_is_claimed_for_other_runs(hold: int | None, tmp_path: Path) -> None:
@@ -236,6 +239,7 @@ def test_verify_finds_a_bound_that_is_claimed_for_other_runs(hold: int | None, t
     assert verdicts(outcome)["chain"] == ("WRONG" if hold == 3 else "holds")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hold", [0, "4", True, 65536, None, 1.5])
 def test_a_damaged_hold_is_refused(hold: Any, tmp_path: Path) -> None:
     write(tmp_path)

@@ -55,6 +55,7 @@ def each_by_itself(case: Case, options: Options) -> ChainResult:
         return generate(problem_of(*case), options)
 
 
+@pytest.mark.slow
 def test_implications_are_those_of_all_runs() -> None:
     found = 0
     for seed in range(60):
@@ -79,6 +80,7 @@ def test_nothing_is_implied_where_the_solver_gives_up() -> None:
         implied(case, limits=Limits(1e-9))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["auto", "sat"])
 def test_the_result_is_that_of_a_search_for_all_goals(engine: str) -> None:
     options = replace(OPTIONS, engine=engine, effort=1.0 if engine == "auto" else 0.02)
@@ -108,6 +110,7 @@ def totals(found: SeveralChains) -> tuple[object, ...]:
     return len(found.results), found.length, found.fewest, found.bounds.minimal, found.stopped_by, verdicts
 
 
+@pytest.mark.slow
 def test_several_chains_are_as_many_and_as_long(monkeypatch: pytest.MonkeyPatch) -> None:
     more = 0
     for seed in range(20):
@@ -131,6 +134,7 @@ def test_several_chains_are_as_many_and_as_long(monkeypatch: pytest.MonkeyPatch)
     assert more > 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("place", "status"), [("trap", NO_WAY_TO_FINAL), ("lost", UNREACHABLE), ("lost", NOT_WITHIN_BOUND)]
 )

@@ -154,6 +154,7 @@ CHANGES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(("change", "key", "says"), CHANGES, ids=[c[0].__name__ for c in CHANGES])
 def test_changed_chain_is_found_out(
@@ -202,6 +203,7 @@ def test_changed_program_is_found_out(way: dict[str, str], document: dict[str, A
     assert "not DIS as the chain says" in outcome.json["disagreements"][0]
 
 
+@pytest.mark.slow
 @pytest.mark.needs_compiler
 def test_original_that_differs_from_the_model_is_found_out(tmp_path: Path) -> None:
     """The compiler is given other code than the front end: every way in which the two differ ends so."""

@@ -95,6 +95,7 @@ def test_the_cruise_controller_is_covered_by_simulation_alone() -> None:
     assert cruise_runs() == runs, "repeatable"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", range(6))
 def test_no_part_of_the_chain_is_longer_than_the_limit(limit: int) -> None:
     """The way that these runs find has a part of 3 steps."""

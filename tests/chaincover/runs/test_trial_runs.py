@@ -108,6 +108,7 @@ def only(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
     monkeypatch.setattr(pipeline, "STAGES", tuple(stage for stage in pipeline.STAGES if stage.name in names))
 
 
+@pytest.mark.slow
 @trial_runs_alone
 def test_results_are_those_without_trial_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same goals are covered, and no bound lies above a chain; where both are minimal they are equally long."""
@@ -209,6 +210,7 @@ void compute(t_in *i, t_st *s) { s->level = i->on ? s->level + 0.75f : s->level 
 GOALS = ("--property", "high: cover(level > 2.5f)", "--property", "low: cover(level > 0.0f && level < 0.4f)")
 
 
+@pytest.mark.slow
 def test_a_float_program_gives_the_same_bytes_in_every_process(tmp_path: Path) -> None:
     """Trial runs are drawn the same way, whatever the hash order."""
     (tmp_path / "c.c").write_text(INTEGRATOR)

@@ -24,7 +24,7 @@ from chaincover.project.project_file import read_project
 from chaincover.verify.claims import open_starts
 from chaincover.verify.explicit import ExplicitFacts
 from chaincover.verify.facts import Prover, lengths
-from chaincover.verify.invariants import Assumed, Listed, assumed, stated_by
+from chaincover.verify.invariants import Assumed, Enumerated, assumed, stated_by
 from chaincover.verify.limits import Clock, Limits
 from chaincover.verify.report import HOLDS, OPEN, UNCLAIMED, WRONG
 from chaincover.verify.search import Outcome, covers, search
@@ -276,7 +276,7 @@ def test_reachable_states_are_those_of_all_runs(seed: int) -> None:
     columns = [explicit.state_names.index(name) for name in names]
     seen = {tuple(state[n] for n in columns) for state in explicit.reachable()}
     assert {tuple(table.state(n)[name] for name in names) for n in range(table.size)} == seen
-    listed, clock = Listed(watch_of(setting), Confirmation(MODEL), setting.names), Clock(Limits())
+    listed, clock = Enumerated(watch_of(setting), Confirmation(MODEL), setting.names), Clock(Limits())
     claimed, more = (proof_of(setting, invariants=[f"one of {len(seen) + n} reachable states"]) for n in (0, 1))
     known, line = assumed(setting, claimed, listed, clock)
     assert (line.verdict, known.complete) == (HOLDS, True)
@@ -292,7 +292,7 @@ def test_stated_invariants_are_proved_again_or_found_out() -> None:
     fine, wrong = Condition("fine", Or(flag, Not(flag))), Condition("wrong", FALSE())
     setting = stated(setting, fine, wrong)
     clock = Clock(Limits())
-    for listed in (Listed(watch_of(setting), Confirmation(MODEL), setting.names), None):
+    for listed in (Enumerated(watch_of(setting), Confirmation(MODEL), setting.names), None):
         for name, verdict in (("fine", HOLDS), ("wrong", WRONG), ("missing", WRONG)):
             assert assumed(setting, proof_of(setting, invariants=[name]), listed, clock)[1].verdict == verdict
         told = replace(proof_of(setting, invariants=["told"]), formulas={"told": formula_text(Or(flag, Not(flag)))})

@@ -72,6 +72,7 @@ def test_nothing_claimed_without_a_chain_is_nothing_wrong(branches: Path) -> Non
     assert (outcome.code, verdicts(outcome)[CHECK]) == (0, "not claimed")
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize(
     ("claims", "text"),
@@ -88,6 +89,7 @@ def test_a_wrong_claim_about_all_chains_is_found_out(claims: dict[str, Any], tex
     assert text in texts(outcome, CHECK)
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize("most", [0, 1])
 def test_no_chain_of_so_few_steps(most: int, branches: Path) -> None:

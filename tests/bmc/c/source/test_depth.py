@@ -20,7 +20,7 @@ PROGRAMS = {
     "nested ifs": "int r; void step(int a) { " + "".join(f"if (a != {i}) {{ " for i in range(150)) + "r = 1;" + "}" * 151,
     "else-if chain": "int r; void step(int a) { " + " else ".join(f"if (a == {i}) r = {i};" for i in range(1000)) + "}",
     "sequential ifs": f"struct {{ {FIELDS} }} s; void step(int a, int b) {{ "
-    + "".join(f"if (s.v{i % 50} == {i % 7} && a > {i}) s.v{i * 7 % 50} = s.v{i * 3 % 50} + b;\n" for i in range(800))
+    + "".join(f"if (s.v{i % 50} == {i % 7} && a > {i}) s.v{i * 7 % 50} = s.v{i * 3 % 50} + b;\n" for i in range(400))
     + "}",
     "large switch": "int r; void step(int a) { switch (a) { "
     + "".join(f"case {i}: r = {i * 3}; break;\n" for i in range(1000))
@@ -52,18 +52,18 @@ def links(count: int) -> str:
 
 
 DEEP = {
-    "parentheses": (step("r =\n" + "(" * 3000 + "a" + ")" * 3000 + ";"), 5),
+    "parentheses": (step("r =\n" + "(" * 2000 + "a" + ")" * 2000 + ";"), 5),
     "blocks": (step("{\n" * 3000 + "r = a;" + "}" * 3000), 5),
     "ifs": (step("if (a)\n" * 2000 + "r = a;"), 5),
-    "else if": (step(links(2000)), 12),
-    "and": (step("if (" + "\n&& ".join(f"a != {i}" for i in range(3000)) + ") r = 1;"), 0),
-    "and to the right": (step("r = " + " && (".join(f"a != {i}" for i in range(2000)) + ")" * 1999 + ";"), 0),
+    "else if": (step(links(1200)), 12),
+    "and": (step("if (" + "\n&& ".join(f"a != {i}" for i in range(1500)) + ") r = 1;"), 0),
+    "and to the right": (step("r = " + " && (".join(f"a != {i}" for i in range(1200)) + ")" * 1199 + ";"), 0),
     "not": (step("r = " + "!" * 3000 + "a;"), 1),
-    "choices": (step("r = " + "".join(f"a == {i} ? {i + 7} : " for i in range(2000)) + "a;"), 12),
-    "cases": (step("switch (a) {\n" + "".join(f"case {i}: r = {i + 7}; break;\n" for i in range(2000)) + "}"), 12),
+    "choices": (step("r = " + "".join(f"a == {i} ? {i + 7} : " for i in range(1200)) + "a;"), 12),
+    "cases": (step("switch (a) {\n" + "".join(f"case {i}: r = {i + 7}; break;\n" for i in range(1200)) + "}"), 12),
     "labels": (step("switch (a) {\n" + "".join(f"case {i}:\n" for i in range(2000)) + "r = 9; }"), 9),
     "returns": (step("".join(f"if (a == {i}) {{ r = {i + 7}; return; }}\n" for i in range(1000))), 12),
-    "statements": (step("r ^= a;\n" * 3001), 5),
+    "statements": (step("r ^= a;\n" * 1501), 5),
     "initialisers": ("int q =\n" + "{" * 3000 + "5" + "}" * 3000 + ";\n" + step("r = q;"), 5),
 }
 """Programs, and the ``r`` that a step with ``a`` = 5 leaves behind."""
@@ -89,8 +89,8 @@ def test_deep_code_can_be_simulated_unrolled_and_solved(name: str, tmp_path: Pat
 
 MANY = DEEPEST + 1
 TOO_DEEP = {
-    "parentheses": (step("r =\n" + "(" * 100_000 + "a" + ")" * 100_000 + ";"), 4),
-    "blocks": (step("{\n" * 50_000 + "r = a;" + "}" * 50_000), DEEPEST + 2),
+    "parentheses": (step("r =\n" + "(" * 30_000 + "a" + ")" * 30_000 + ";"), 4),
+    "blocks": (step("{\n" * 20_000 + "r = a;" + "}" * 20_000), DEEPEST + 2),
     "unclosed": ("\n" + "(" * 100_000, 2),
     "ifs": (step("if (a)\n" * MANY + "r = a;"), None),
     "else if": (step(links(MANY)), None),

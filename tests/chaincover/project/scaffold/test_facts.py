@@ -37,6 +37,7 @@ def behaviour(system: TransitionSystem, value: int) -> tuple[int | None, ...]:
     return tuple(simulator.step({"n": start}, {"a": raw})["n"] for start in (0, 3, 255))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(40))
 def test_proposed_values_stand_for_all(seed: int, tmp_path: Path) -> None:
     """Each value behaves like a proposed one, and no two proposed ones need be the same."""

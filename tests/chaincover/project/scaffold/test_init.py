@@ -75,6 +75,7 @@ def copy_of(model: str, folder: Path) -> Path:
     return place
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODEL_NAMES)
 def test_the_style_of_a_bundled_model(model: str, tmp_path: Path) -> None:
     """Style, step, init and inputs, from the sources alone; the own project file tells which inputs are right."""
@@ -101,6 +102,7 @@ def test_each_style_has_a_model() -> None:
     assert {each.style for each in EXPECTED.values()} == {*"ABCDEFGH", "-"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["door", "window", "fan", "pump", "crossing", "heater", "wiper", "seat"])
 def test_the_written_project_checks(model: str, tmp_path: Path) -> None:
     """Without a further word: read, compared with the compiled original."""
