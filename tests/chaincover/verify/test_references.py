@@ -27,7 +27,7 @@ from chaincover.verify.facts import Prover, lengths
 from chaincover.verify.invariants import Assumed, Enumerated, assumed, stated_by
 from chaincover.verify.limits import Clock, Limits
 from chaincover.verify.report import HOLDS, OPEN, UNCLAIMED, WRONG
-from chaincover.verify.search import Outcome, covers, search
+from chaincover.verify.search import Outcome, covers, search, search_some
 from chaincover.verify.setting import Setting
 from chaincover.verify.states import MODEL, Confirmation, Table, confirm, tabulate
 from chaincover.verify.watch import Watch
@@ -254,7 +254,7 @@ def test_all_sets_of_goals_that_one_run_covers(seed: int) -> None:
         for chosen in combinations(names, size):
             fitting = [length for goals, length in found.items() if goals >= set(chosen)]
             assert search(watch, chosen, clock).length == min(fitting, default=None)
-        most = search(watch, names, clock, enough=size).length
+        most = search_some(watch, names, clock, size).length
         assert most == min((length for goals, length in found.items() if len(goals) >= size), default=None)
     assert not found or covers(watch, names, Clock(Limits(nodes=0))) is None
 
