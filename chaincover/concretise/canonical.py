@@ -48,7 +48,7 @@ from chaincover.graph.goal_product import GoalProduct, goal_product
 from chaincover.graph.goal_runs import run_of, states_in
 from chaincover.known import Board, Known
 from chaincover.problem import Questions
-from chaincover.replay.judge import Judge, open_variables
+from chaincover.replay.judge import Judge, credited_with, open_variables
 from properties.monitor import Monitor
 
 SIMULATED = 1000
@@ -176,7 +176,7 @@ def canonical_inputs(board: Board) -> Chain | None:
         run = enumerated_values(questions, board.known.enumerated, plan)
     if run is None:
         run = canonicalise(questions, plan, chain.run)
-    found = board.judge.chain(run)
+    found = credited_with(chain.goals, problem, run)
     least = board.known.lower if board.known.complete else 0  # other inputs may happen to make a shorter chain
     if found is None or not least <= found.length <= chain.length or not chain.goals <= found.goals:
         raise CheckDisagreed("the chain with canonical inputs covers less")
@@ -351,7 +351,7 @@ def tidy(known: Known) -> Chain | None:
                 ):
                     run = other
                     break
-    judged = Judge(problem).chain(run)  # simpler inputs may cover a goal earlier, and so end earlier
+    judged = credited_with(chain.goals, problem, run)  # simpler inputs may cover a goal earlier, and so end earlier
     return judged if judged is not None and judged.length <= chain.length and judged.goals >= chain.goals else chain
 
 

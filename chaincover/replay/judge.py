@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
@@ -187,12 +187,23 @@ def all_disjoint(covered: Mapping[str, Sequence[int]], lengths: Mapping[str, int
     return None if found is None else dict(found)
 
 
+def credited_with(goals: Collection[str], problem: Problem, run: Run) -> Chain | None:
+    """The chain of ``run``, credited with at least ``goals`` where that is possible.
+
+    With overlap ``forbid`` a run may also be credited with other goals, as many of them.
+    """
+    found = Judge(problem).chain(run)
+    if found is not None and not found.goals.issuperset(goals):
+        return Judge(problem.of(goals)).chain(run)
+    return found
+
+
 def on_whole(chain: Chain, problem: Problem) -> Chain:
     """``chain``, found on a slice of the system of ``problem``, with a run of all variables.
 
     CheckDisagreed if it is credited with less, or judged otherwise.
     """
-    found = Judge(problem).chain(chain.run)
+    found = credited_with(chain.goals, problem, chain.run)
     if found is None or found.length != chain.length or not {*chain.hits} <= {*found.hits}:
         raise CheckDisagreed("a chain covers its goals on the sliced system, but not on the whole one")
     return replace(found, relies_on=chain.relies_on)

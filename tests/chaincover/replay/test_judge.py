@@ -18,7 +18,7 @@ from bmc.system.run import Run
 from bmc.system.simulation import Simulator
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover.chain import Chain, Plan
-from chaincover.replay.judge import EXACTLY, Judge, all_disjoint
+from chaincover.replay.judge import EXACTLY, Judge, all_disjoint, credited_with
 from properties.goal import Goal
 
 LEFT, RIGHT = 0, 1
@@ -83,6 +83,17 @@ def test_credited_goals_against_all_choices(choices: list[int], lengths: list[in
     spans = [[(step, step + by_name[name]) for step in steps] for name, steps in covered.items() if steps]
     if any(apart(list(chosen)) for chosen in product(*spans)):
         assert disjoint.goals == free.goals, "all are credited, if that is possible at all"
+
+
+def test_the_goals_that_are_asked_for_are_credited_where_not_all_can_be() -> None:
+    """Of two goals that take the same step the one that is asked for."""
+    goals = (shows("a", 0, 1), shows("b", 0, 1))
+    problem, run = problem_of(ECHO, goals, None, "forbid"), run_by(ECHO, 0)
+    for name in ("a", "b"):
+        chain = credited_with({name}, problem, run)
+        assert chain is not None
+        assert chain.goals == {name}
+    assert credited_with((), problem, run) == Judge(problem).chain(run)
 
 
 @pytest.mark.parametrize("times", [1, 3])
