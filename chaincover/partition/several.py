@@ -165,6 +165,17 @@ class _Several:
             self._conflicts = [conflict for conflict in self._conflicts if {*conflict.goals} <= {*left}]
             self._by_conflicts(left)
             self._shorten(whole, left)
+        self._bound_each()
+
+    def _bound_each(self) -> None:
+        """A search of its own for each chain that is left over from a search for more goals, for a bound on it."""
+        for place, result in enumerate(self._best.results):
+            own = _covered(result)
+            if not result.bounds.minimal and any(verdict.goal not in own for verdict in result.verdicts):
+                found, best = self._one(sorted(own), 1 / (1 + len(self._best.results))), self._best
+                results = (*best.results[:place], found, *best.results[place + 1 :])
+                if _covered(found) >= own and total(results) <= total(best.results):
+                    self._take(results, replace(best.bounds, length=total(results)))
 
     def _left(self, without: Collection[str] = ()) -> list[str]:
         """The goals that are not proved to be in no chain, nor among ``without``."""

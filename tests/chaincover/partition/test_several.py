@@ -234,6 +234,14 @@ def test_whatever_is_claimed_of_several_chains_is_true(seed: int, overlap: str) 
             assert result.at_all
 
 
+def test_a_chain_left_over_from_a_search_for_more_goals_has_its_own_bound() -> None:
+    """The search for one chain leaves one of the two shortest, but bounds only chains through all goals."""
+    case = generated_case(245, 64, 7)
+    found = generate_several(Problem(case.system, tuple(case.goals), case.final))
+    assert [(result.bounds.lower, result.bounds.length) for result in found.results] == [(6, 6), (11, 11)]
+    assert found.bounds.minimal
+
+
 @pytest.mark.parametrize("limit", [{"effort": 0.01}, {"time_limit": 0.3}, {"time_limit": 0.001}])
 def test_a_limit_gives_what_there_is(limit: dict[str, float]) -> None:
     case = paths_of_their_own(6)
