@@ -6,6 +6,7 @@ import importlib.util
 import random
 from dataclasses import replace
 from itertools import permutations, product
+from math import inf
 
 import pytest
 
@@ -148,12 +149,12 @@ def test_the_least_total_length(seed: int) -> None:
     goals = [f"g{n}" for n in range(rng.randint(1, 4))]
     sets = [frozenset(rng.sample(goals, rng.randint(0, len(goals)))) for _ in range(5)]
     lengths_of = {names: rng.randint(0, 9) for names in sets}
-    number = rng.randint(1, 3)
+    number, clock = rng.randint(1, 3), Clock(Limits())
     totals = [
         sum(lengths_of[names] for names in chosen)
         for chosen in product(lengths_of, repeat=number)
         if frozenset().union(*chosen) == set(goals)
     ]
-    fewer = [least_total(goals, lengths_of, n) for n in range(1, number)]
+    fewer = [least_total(goals, lengths_of, n, clock) for n in range(1, number)]
     known = [total for total in (*totals, *fewer) if total is not None]
-    assert least_total(goals, lengths_of, number) == min(known, default=None)
+    assert least_total(goals, lengths_of, number, clock) == min(known, default=inf)
