@@ -80,7 +80,7 @@ def exact_graph(board: Board) -> None:
     wait_for(board, lambda known: known.enumerated is not None)
     states, problem, known = board.known.enumerated, board.problem, board.known.graph
     assert states is not None
-    if known.exact and known.end == problem.end and {*problem.names} <= {*known.goals}:
+    if problem.goals and known.exact and known.end == problem.end and {*problem.names} <= {*known.goals}:
         return
     board.say("exact graph: distances between enumerated states")
     graph = enumerated_graph(problem, states, board.limits)

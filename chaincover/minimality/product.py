@@ -8,10 +8,10 @@ from chaincover.known import Board
 from chaincover.orderings.bound import EXACT
 from chaincover.stages import wait_for
 
-PORTION = 200_000
+PORTION = 100_000
 """Arrows of the product that are followed before the limits are asked."""
 
-PER_UNIT = 5_000_000
+PER_UNIT = 1_500_000
 """Arrows that are followed in about a unit of work."""
 
 
