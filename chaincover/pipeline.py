@@ -17,6 +17,7 @@ from bmc.engines import choose as choose_engine
 from bmc.engines import listen
 from bmc.engines import reason as engine_reason
 from bmc.errors import LimitReached
+from bmc.explicit.state_graph import longest_run
 from chaincover.chain import Bounds
 from chaincover.concretise.canonical import canonical_inputs, tidy
 from chaincover.concretise.get_chain import get_chain, other_orders
@@ -138,5 +139,6 @@ def _result(board: Board, known: Known, stopped_by: str) -> ChainResult:
             board.limits.spent,
             known.graph.exact,
             "" if known.enumerated is not None else board.not_enumerated,
+            None if known.enumerated is None else longest_run(known.enumerated),
         ),
     )

@@ -26,7 +26,8 @@ class Answered:
 
     ``ordering`` is the backend of the covering path. ``effort`` is the work done, in units of about a second.
     ``exact``: the distances are those of all reachable states, enumerated, without a bound K. ``not_enumerated`` says
-    why states are not enumerated, or ''. ``profile`` says where the time went.
+    why states are not enumerated, or ''. ``longest_run`` has the steps of the longest run through the enumerated
+    states, infinite where one has no end, None where they are not enumerated. ``profile`` says where the time went.
     """
 
     engine: str = ""
@@ -36,6 +37,7 @@ class Answered:
     effort: float = 0.0
     exact: bool = False
     not_enumerated: str = ""
+    longest_run: float | None = None
     profile: tuple[StageCost, ...] = field(default=(), compare=False)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Any
 
 from pysmt.fnode import FNode
 from pysmt.shortcuts import FALSE, TRUE
@@ -73,6 +74,17 @@ class DeadEnd:
         if any(c.name == UNSET for c in self.undefined):
             return "give the variable a value on every path that leads to that place"
         return "correct the code, or the assumptions that lead there"
+
+    def as_data(self) -> dict[str, Any]:
+        """The same as plain data."""
+        return {
+            "steps": self.steps,
+            "where": None if self.where is None else str(self.where),
+            "undefined": [{"kind": each.name, "where": str(each.where)} for each in self.undefined],
+            "assumptions": [str(each.where) for each in self.assumed],
+            "unset": list(self.unset),
+            "next": self.hint,
+        }
 
 
 def _listed(texts: Iterable[str], between: str = "; ") -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from math import inf
 
 import numpy as np
 from pysmt.fnode import FNode
@@ -30,6 +31,25 @@ class StateGraph:
     starts: tuple[int, ...]
     inputs: Rows
     steps: Steps
+
+
+def longest_run(graph: StateGraph) -> float:
+    """The steps of the longest run through ``graph``; infinite where some run goes round and round."""
+    counts = np.diff(graph.steps.offsets)
+    ended = np.flatnonzero(counts == 0)
+    if not ended.size:
+        return inf
+    offsets = np.concatenate([[0], np.cumsum(np.bincount(graph.steps.nexts, minlength=len(counts)))])
+    backward = Arrows(offsets, graph.steps.sources[np.argsort(graph.steps.nexts, kind="stable")])
+    left, longest = len(counts) - len(ended), 0
+    while left:
+        before, how_often = np.unique(backward.ends[backward.of(ended)[0]], return_counts=True)
+        counts[before] -= how_often
+        ended = before[counts[before] == 0].astype(np.int64)
+        if not ended.size:
+            return inf
+        left, longest = left - len(ended), longest + 1
+    return longest
 
 
 def invariant_of(system: TransitionSystem, states: Sequence[Valuation]) -> Condition | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,10 +11,10 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE
 
 from bmc.engines import choose as choose_engine
-from bmc.engines.dead_ends import QuestionLimits, dead_end
+from bmc.engines.dead_ends import DeadEnd, QuestionLimits, dead_end
 from bmc.engines.protocol import Engine, Status
 from bmc.errors import InputRefused, LimitReached
-from bmc.explicit.state_graph import StateGraph
+from bmc.explicit.state_graph import StateGraph, longest_run
 from bmc.formulas.evaluate import compile_formulas
 from bmc.invariants.induction import Anywhere, Prover, prove
 from bmc.native.differential import Comparison, Sampler, compare
@@ -34,6 +35,7 @@ from chaincover.project.values import show_ranges
 from chaincover.reductions.reduction import Reduction
 from chaincover.reductions.slicing import sliced, smaller_problem
 from chaincover.result import CALLED_OFF, INTERRUPT
+from chaincover.runs.dead_ends import find_dead_end
 from properties.goal import Goal
 
 SIMULATED_STEPS = 2000
@@ -114,6 +116,7 @@ def as_data(controller: Controller, found: Analysis) -> dict[str, Any]:
             }
             for s in found.undefined_behaviour
         ],
+        **({} if found.facts.dead_end is None else {"dead_end": found.facts.dead_end.as_data()}),
         "notes": list(controller.model.notes),
         "compared": None
         if compared is None
@@ -186,7 +189,8 @@ def analyse(
         progress("check: facts about the goals")
         questions = Questions(normal.problem, engine, limits.share(0.7))
         facts = find_facts(questions, normal_graph, not_enumerated if normal_graph is None else "")
-        facts = replace(facts, normal_form=normal.normal_form)
+        ended = _dead_end(system, engine, limits.share(0.2), normal_graph)
+        facts = replace(facts, normal_form=normal.normal_form, dead_end=ended)
         progress("check: invariants")
         invariants = find_invariants(system, Questions(problem, engine, limits.share(1.0)), graph)
     except KeyboardInterrupt as error:
@@ -207,6 +211,13 @@ def analyse(
         not_compared=not_compared,
         interrupted=interrupted,
     )
+
+
+def _dead_end(system: TransitionSystem, engine: Engine, limits: Limits, states: StateGraph | None) -> DeadEnd | None:
+    """Why no run goes on after some number of steps, where that is found; ``states``: all reachable ones, if known."""
+    with suppress(LimitReached):
+        return find_dead_end(system, engine, limits, None if states is None else longest_run(states))
+    return None
 
 
 def _enumerated(problem: Problem, engine: str, limits: Limits) -> tuple[StateGraph | None, str]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from bmc.engines.dead_ends import DeadEnd
 from chaincover.verdicts import listed
 from chaincover.weights import Edge
 
@@ -56,8 +57,9 @@ class GoalFacts:
     ``not_enumerated`` says why not, and what would change that, or is ''. ``normal_form`` names variables whose values
     are not all told apart: states count as one where nothing can tell which of these they hold.
     ``exact``: each pair in ``sharing`` shares a step in a reachable state; otherwise in one that the proved
-    invariants allow. ``implied`` holds (a, b) where every run that covers a covers b within the steps of a, its last
-    state included. Pairs in ``sharing_undecided`` and ``implied_undecided`` were not answered in time.
+    invariants allow. ``implied`` holds (a, b) where every run that covers a covers b within the steps of a, its
+    last state included. ``dead_end`` says why no run goes on after some number of steps, where that is so. Pairs in
+    ``sharing_undecided`` and ``implied_undecided`` were not answered in time.
     """
 
     triggers: tuple[Trigger, ...]
@@ -71,6 +73,7 @@ class GoalFacts:
     theorem_2: Claim
     not_enumerated: str = ""
     normal_form: tuple[str, ...] = ()
+    dead_end: DeadEnd | None = None
 
     def as_data(self) -> dict[str, Any]:
         """The facts as plain data."""

@@ -16,7 +16,7 @@ import click
 from rich.console import Console
 
 from bmc.engines import choose as choose_engine
-from bmc.engines.dead_ends import DeadEnd, QuestionLimits, dead_end
+from bmc.engines.dead_ends import DeadEnd
 from bmc.errors import ChainCoverError, LimitReached, UsageError
 from chaincover import pipeline
 from chaincover.chain import COVERED, UNDECIDED
@@ -40,12 +40,11 @@ from chaincover.replay.original import Replay, replay
 from chaincover.report import console
 from chaincover.report import documents as results
 from chaincover.result import CALLED_OFF, INTERRUPT, TERMINATED, ChainResult, Listener
+from chaincover.runs import dead_ends
 from chaincover.verdicts import infeasible
 
-DEAD_END_STEPS = (1, 2, 4, 8, 16, 32)
-"""Numbers of steps of which it is asked whether any run has them, where no goal is covered."""
-DEAD_END_EFFORT, DEAD_END_QUESTION = 1 / 12, 1
-"""Effort for all these questions, and units of work for one of them."""
+DEAD_END_EFFORT = 1 / 12
+"""Effort for the questions whether runs end for good, where a goal is not covered."""
 DEAD_END_SECONDS = 20.0
 """Seconds for them at most, for what is only encoded counts as little work."""
 
@@ -107,7 +106,7 @@ def generate_chain(run: Run, find: Find) -> int:
     with saving.kept(run.folder), progress.stage("search"):
         result = find(controller.problem, run.options, saving)
     progress.better(described(result))
-    no_step = None if result.chain is not None or result.tests else find_dead_end(run, result.stopped_by)
+    no_step = None if result.complete else find_dead_end(run, result.stopped_by, [result])
     played, problem = try_replay(run, controller, result)
     progress.done()
     document = results.chain_document(controller, result, no_step=no_step)
@@ -121,7 +120,7 @@ def generate_chain(run: Run, find: Find) -> int:
     elif run.shown.text:
         out = console.console()
         console.show_dead_end(out, no_step)
-        console.show_result(out, controller, result)
+        console.show_result(out, controller, result, no_step)
         if played is not None:
             console.show_replay(out, played)
         if errors[0] is problem:
@@ -133,24 +132,23 @@ def generate_chain(run: Run, find: Find) -> int:
     return results.exit_code(controller, result, played, no_step)
 
 
-def find_dead_end(run: Run, stopped_by: str) -> DeadEnd | None:
-    """Why no run goes on after some number of steps, asked where no goal is covered; None where that is not so.
+def find_dead_end(run: Run, stopped_by: str, found: Sequence[ChainResult]) -> DeadEnd | None:
+    """Why no run goes on after some number of steps, asked where a goal is not covered; None where not so.
 
-    The whole system is asked about: where nothing is covered, what the goals do not depend on may be to blame.
+    The whole system is asked about: what the goals do not depend on may be to blame. The results
+    ``found`` may know the longest run through all reachable states.
     """
     if stopped_by in (INTERRUPT, TERMINATED):
         return None
-    options, found = run.options, None
+    options = run.options
+    known = [each.answered.longest_run for each in found if each.answered.longest_run is not None]
     seconds = min(DEAD_END_SECONDS, options.time_limit or DEAD_END_SECONDS)
     limits = Limits(seconds, options.query_limit, DEAD_END_EFFORT)
     with run.progress.stage("dead end"), suppress(LimitReached, KeyboardInterrupt):
         engine = choose_engine(options.engine, options.memory_limit)
         limits.watch(engine)
-        for most in DEAD_END_STEPS:
-            if found is None and not limits.used_up:
-                asked = QuestionLimits(limits.for_query(), DEAD_END_QUESTION)
-                found = dead_end(run.controller.system, engine, most, limits=asked)
-    return found
+        return dead_ends.find_dead_end(run.controller.system, engine, limits, min(known, default=None))
+    return None
 
 
 def try_replay(run: Run, part: Controller, result: ChainResult) -> tuple[Replay | None, BaseException | None]:
@@ -197,7 +195,8 @@ def generate_chains(run: Run) -> int:
     with saving.kept(run.folder), run.progress.stage("search"):
         found = generate_several(run.controller.problem, run.options, saving)
     run.progress.better(several_described(found))
-    no_step = None if found.results else find_dead_end(run, found.stopped_by)
+    complete = bool(found.results) and all(verdict.status == COVERED for verdict in found.verdicts)
+    no_step = None if complete else find_dead_end(run, found.stopped_by, found.results)
     parts = [_part(run.controller, result) for result in found.results]
     tried = [try_replay(run, part, result) for part, result in zip(parts, found.results, strict=True)]
     played = [own for own, _ in tried]
@@ -211,10 +210,11 @@ def generate_chains(run: Run) -> int:
         click.echo(to_json(summary(run, found, no_step=no_step)), nl=False)
     elif run.shown.text:
         console.show_dead_end(console.console(), no_step)
-        _show(console.console(), run, found, played)
+        _show(console.console(), run, found, played, no_step)
     if errors:
         raise errors[0]
-    return _exit_code(run.controller, found, played) if no_step is None else results.GOALS_NOT_COVERED
+    nothing = no_step is not None and not found.results
+    return results.GOALS_NOT_COVERED if nothing else _exit_code(run.controller, found, played)
 
 
 def several_described(found: SeveralChains) -> str:
@@ -234,7 +234,7 @@ def _part(controller: Controller, result: ChainResult) -> Controller:
 def summary(run: Run, found: SeveralChains, finished: bool = True, no_step: DeadEnd | None = None) -> dict[str, Any]:
     """What was found, as the data of ``chains.json``; the same for the same input.
 
-    ``no_step``: why no run goes on after some step, where that was found to be what no goal is covered for.
+    ``no_step``: why no run goes on after some step, where a goal is not covered and that was found.
     """
     controller = run.controller
     return {
@@ -272,7 +272,7 @@ def summary(run: Run, found: SeveralChains, finished: bool = True, no_step: Dead
         ],
         "finished": finished,
         "stopped_by": found.stopped_by,
-        **({} if no_step is None else {"dead_end": results.dead_end_data(no_step)}),
+        **({} if no_step is None else {"dead_end": no_step.as_data()}),
     }
 
 
@@ -305,10 +305,10 @@ def _remove_chains(folder: Path, first: int) -> None:
             place.unlink(missing_ok=True)
 
 
-def _show(out: Console, run: Run, found: SeveralChains, played: Replays) -> None:
+def _show(out: Console, run: Run, found: SeveralChains, played: Replays, no_step: DeadEnd | None) -> None:
     controller = run.controller
     for result, own in zip(found.results, played, strict=True):
-        console.show_result(out, _part(controller, result), result)
+        console.show_result(out, _part(controller, result), result, no_step)
         if own is not None:
             console.show_replay(out, own)
         console.say(out, "")
@@ -324,7 +324,7 @@ def _show(out: Console, run: Run, found: SeveralChains, played: Replays) -> None
     console.say(out, f"{name}: {chains}{minimal}, {steps}, cover {goals}", "bold")
     for conflict in found.conflicts:
         console.say(out, f"conflict: {', '.join(conflict.goals)}: {conflict.reason}")
-    console.show_next_steps(out, controller.goals, found.verdicts, run.options, reasons=True)
+    console.show_next_steps(out, controller.goals, found.verdicts, run.options, no_step, reasons=True)
     if found.stopped_by:
         console.say(out, f"{console.ended_by(found.stopped_by)}; what is told is valid.")
     console.say(out, f"written to {run.folder}/: chains.json, chain-N.json, chain-N.csv, run-N.json")

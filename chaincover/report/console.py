@@ -14,8 +14,10 @@ from bmc.system.transition import InputVariable, StateVariable, TransitionSystem
 from chaincover.chain import (
     COVERED,
     EXCLUDED,
+    NO_WAY_TO_FINAL,
     STATUSES,
     UNDECIDED,
+    UNREACHABLE,
     Chain,
     Verdict,
 )
@@ -65,8 +67,8 @@ def short_names(names: Sequence[str]) -> dict[str, str]:
     return {name: tail if counts[tail] == 1 else name for name, tail in tails.items()}
 
 
-def show_result(out: Console, controller: Controller, result: ChainResult) -> None:
-    """A generated chain, or why there is none."""
+def show_result(out: Console, controller: Controller, result: ChainResult, no_step: DeadEnd | None = None) -> None:
+    """A generated chain, or why there is none; ``no_step``: why no run goes on after some step, if that was found."""
     chain = result.chain
     if chain is not None:
         _show_findings(out, chain)
@@ -75,7 +77,7 @@ def show_result(out: Console, controller: Controller, result: ChainResult) -> No
     else:
         say(out, f"{controller.system.name}: {_no_chain(controller, result)}", "bold")
     _show_goals(out, controller, result)
-    show_next_steps(out, controller.goals, result.verdicts, result.options)
+    show_next_steps(out, controller.goals, result.verdicts, result.options, no_step)
     show_what_is_left(out, result)
 
 
@@ -84,6 +86,11 @@ def show_dead_end(out: Console, found: DeadEnd | None) -> None:
     if found is not None:
         say(out, f"{f'{found.where}: ' if found.where else ''}{found.message}", "bold red")
         say(out, f"  next: {found.hint}")
+
+
+def goes_on_first(found: DeadEnd) -> str:
+    """The advice about a goal that no run covers while none has more steps than ``found`` says."""
+    return f"let runs go on after {found.steps} step(s) first, as told above"
 
 
 def show_what_is_left(out: Console, result: ChainResult) -> None:
@@ -125,7 +132,13 @@ def _no_chain(controller: Controller, result: ChainResult) -> str:
 
 
 def show_next_steps(
-    out: Console, goals: Sequence[Goal], verdicts: Sequence[Verdict], options: Options, reasons: bool = False
+    out: Console,
+    goals: Sequence[Goal],
+    verdicts: Sequence[Verdict],
+    options: Options,
+    no_step: DeadEnd | None = None,
+    *,
+    reasons: bool = False,
 ) -> None:
     """For each verdict other than covered: the goals, and what can be done; written and generated ones apart.
 
@@ -135,7 +148,10 @@ def show_next_steps(
     for goal, verdict in zip(goals, verdicts, strict=True):
         generated = bool(goal.generated)
         why = verdict.detail if generated or reasons else ""
-        names_by_reason = advised.setdefault((verdict.status, generated, next_step(verdict, generated, options)), {})
+        advice = next_step(verdict, generated, options)
+        if no_step is not None and verdict.status in (UNREACHABLE, NO_WAY_TO_FINAL):
+            advice = goes_on_first(no_step)
+        names_by_reason = advised.setdefault((verdict.status, generated, advice), {})
         names_by_reason.setdefault(why, []).append(goal.name if generated else f"{goal.name} ({goal.where})")
     for (status, _, advice), named in sorted(
         advised.items(), key=lambda item: (STATUSES.index(item[0][0]), item[0][1])

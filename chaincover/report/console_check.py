@@ -34,12 +34,14 @@ from chaincover.options import Options
 from chaincover.project.load import Controller
 from chaincover.project.values import show_ranges, show_value
 from chaincover.reductions.final_latches import ADVICE
-from chaincover.report.console import ended_by, say
+from chaincover.report.console import ended_by, goes_on_first, say, show_dead_end
 from chaincover.verdicts import listed, next_step
 
 
 def show_analysis(out: Console, controller: Controller, analysis: Analysis) -> None:
     """The report of ``check``."""
+    no_step = analysis.facts.dead_end
+    show_dead_end(out, no_step)
     _show_interface(out, controller)
     table = Table(box=None, pad_edge=False, header_style="bold")
     for title in ("goal", "steps", "property"):
@@ -51,7 +53,8 @@ def show_analysis(out: Console, controller: Controller, analysis: Analysis) -> N
     say(out, f"final: {controller.final_text or f'(none: a chain may end {ends})'}")
     for goal in analysis.unsatisfiable:
         say(out, f"UNSATISFIABLE: nothing satisfies the antecedent of {goal.name} ({goal.where})", "bold red")
-        say(out, f"  next: {next_step(Verdict(goal.name, UNREACHABLE), bool(goal.generated), Options())}")
+        advice = next_step(Verdict(goal.name, UNREACHABLE), bool(goal.generated), Options())
+        say(out, f"  next: {advice if no_step is None else goes_on_first(no_step)}")
     for goal in analysis.undecided:
         say(out, f"undecided: whether the antecedent of {goal.name} can hold")
     if analysis.final_unsatisfiable:

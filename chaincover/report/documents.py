@@ -69,7 +69,7 @@ def chain_document(
     """Everything that a run found; the same input and settings give the same document.
 
     ``finished``: the run is over, by itself or by what ``stopped_by`` says; else this is the best answer so far.
-    ``no_step``: why no run goes on after some step, where that was found to be what no goal is covered for.
+    ``no_step``: why no run goes on after some step, where a goal is not covered and that was found.
     """
     return {
         "schema": SCHEMA,
@@ -87,19 +87,7 @@ def chain_document(
         "certificate": None if result.certificate is None else certificate.as_data(result.certificate),
         "chain": _chain(controller, result),
         "graph": graph_data(result.graph),
-        **({} if no_step is None else {"dead_end": dead_end_data(no_step)}),
-    }
-
-
-def dead_end_data(found: DeadEnd) -> dict[str, Any]:
-    """Why no run goes on after some step."""
-    return {
-        "steps": found.steps,
-        "where": None if found.where is None else str(found.where),
-        "undefined": [{"kind": each.name, "where": str(each.where)} for each in found.undefined],
-        "assumptions": [str(each.where) for each in found.assumed],
-        "unset": list(found.unset),
-        "next": found.hint,
+        **({} if no_step is None else {"dead_end": no_step.as_data()}),
     }
 
 
@@ -310,12 +298,12 @@ def exit_code(
 ) -> int:
     """130 interrupted, 143 terminated, 1 a finding or disagreement, 5 a goal left open by a limit, 4 goals not covered.
 
-    Else 0. Generated goals that are proved unreachable need not be covered. 4 too where ``no_step`` says why no goal
-    is covered.
+    Else 0. Generated goals that are proved unreachable need not be covered. 4 too where there is no
+    chain and ``no_step`` says why.
     """
     if result.stopped_by in CALLED_OFF:
         return CALLED_OFF[result.stopped_by]
-    if no_step is not None:
+    if no_step is not None and result.chain is None:
         return GOALS_NOT_COVERED
     if result.chain is not None and (result.chain.failures or result.chain.violations):
         return 1

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import random
+from math import inf
 
 import numpy as np
 import pytest
 
 from bmc.explicit.rows import Layout, Numbering, Rows, Steps
-from bmc.explicit.state_graph import Arrows
+from bmc.explicit.state_graph import Arrows, StateGraph, longest_run
 
 
 def test_keys_get_numbers_in_the_order_in_which_they_come() -> None:
@@ -53,3 +54,29 @@ def test_distances_and_arrows_backward() -> None:
     back = arrows.backward()
     assert back.distances(np.array([2])).tolist() == [1, 1, 0, 2]
     assert [back.ends[back.of(np.array([node]))[0]].tolist() for node in range(4)] == [[3], [0], [0, 1], []]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_longest_run_is_that_of_all_runs(seed: int) -> None:
+    """Against all runs, one step after the other, on graphs in which every step leads onward, or some lead back."""
+    rng = random.Random(seed)
+    size, back = rng.randint(1, 9), seed % 4 == 3
+    ways = [
+        [end for end in range(size) if (end > state or (back and end == state // 2)) and rng.random() < 0.4]
+        for state in range(size)
+    ]
+    near, reached = {0}, [0]
+    while near := {end for state in near for end in ways[state]} - {*reached}:
+        reached += sorted(near)
+    number = {state: place for place, state in enumerate(reached)}
+    counts = [2 * len(ways[state]) for state in reached]
+    nexts = [number[end] for state in reached for end in ways[state] * 2]
+    offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    steps = Steps(offsets, np.zeros(len(nexts), np.int32), np.array(nexts, np.int32))
+    graph = StateGraph(Rows({}, len(reached)), (0,), Rows({}, 1), steps)
+    longest, ends = 0.0, {0}
+    while ends := {end for state in ends for end in ways[state]}:
+        longest = inf if longest > size else longest + 1
+        if longest == inf:
+            break
+    assert longest_run(graph) == longest

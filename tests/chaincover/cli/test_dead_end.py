@@ -8,7 +8,7 @@ import pytest
 from command_line import chaincover, write_files
 from small_programs import program, project
 
-from chaincover.cli import generate
+from chaincover.runs import dead_ends
 
 FUNCTIONS = '[functions]\ninit = "init"\nstep = "compute"\n'
 UNSET = "int old; s->m = i->a;\n  if (s->n == 3) s->n = old; else s->n++;"
@@ -56,7 +56,7 @@ def test_several_chains_are_none_where_no_step_is_possible(tmp_path: Path) -> No
 
 def test_no_more_than_its_effort_is_spent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where no question is answered within its effort nothing is said."""
-    monkeypatch.setattr(generate, "DEAD_END_QUESTION", 0)
+    monkeypatch.setattr(dead_ends, "QUESTION", 0)
     place = folder(tmp_path, UNSET, "cover(s->n == 7)")
     outcome = chaincover("generate", place, "--bound", "12", "-o", tmp_path / "out", "--json")
     assert outcome.code == 4
@@ -75,3 +75,89 @@ def test_a_covered_goal_is_the_answer_whatever_comes_later(tmp_path: Path) -> No
     outcome = chaincover("generate", place, "-o", tmp_path / "out", "--json")
     assert outcome.code == 0
     assert "dead_end" not in outcome.json
+
+
+OPEN_HEAD = """\
+#include <assert.h>
+void __CPROVER_assume(int condition);
+typedef struct { int a; _Bool b; } t_in;
+typedef struct { int n; int m; int x; } t_st;
+void init(t_st *s) { s->n = 0; s->m = 0; }
+"""
+
+
+def open_read(place: Path, first: int, goals: str) -> Path:
+    """A program that reads ``s->x``, which nothing sets, once ``s->n`` is ``first``: line 8, from column 33 on."""
+    body = f"s->n++; if (s->n >= {first}) s->m = s->x > 5;"
+    write_files(place, {"c.c": program(body, head=OPEN_HEAD), "chaincover.toml": project(FUNCTIONS + goals)})
+    return place
+
+
+NEAR_AND_FAR = """\
+[[property]]
+id = "near"
+text = "cover(s->n == 1)"
+[[property]]
+id = "far"
+text = "cover(s->n == 60)"
+"""
+
+
+@pytest.mark.parametrize("mode", [(), ("--several",), ("--most",), ("--engine", "sat", "--bound", "8")])
+def test_a_goal_behind_the_dead_end_is_explained_by_it_though_another_is_covered(
+    tmp_path: Path, mode: tuple[str, ...]
+) -> None:
+    place = open_read(tmp_path, 3, NEAR_AND_FAR)
+    outcome = chaincover("generate", place, *mode, "-o", tmp_path / "out")
+    first, following = outcome.out.splitlines()[:2]
+    assert outcome.code == 4
+    assert "c.c:8:33: no run has more than 2 step(s)" in first
+    assert "uninitialised read" in first
+    assert "init leaves s->x open" in following
+    assert "interface.chosen" in following
+    assert "covered" in outcome.out
+    assert "correct the antecedent" not in outcome.out
+    told = chaincover("generate", place, *mode, "-o", tmp_path / "out", "--json")
+    assert told.json["dead_end"]["steps"] == 2
+
+
+@pytest.mark.parametrize("mode", [(), ("--engine", "sat", "--bound", "8")])
+def test_a_dead_end_far_away_is_named_too(tmp_path: Path, mode: tuple[str, ...]) -> None:
+    place = open_read(tmp_path, 45, NEAR_AND_FAR)
+    outcome = chaincover("generate", place, *mode, "-o", tmp_path / "out")
+    assert outcome.code == 4
+    assert "c.c:8:34: no run has more than 44 step(s)" in outcome.out.splitlines()[0]
+
+
+def test_a_generated_goal_behind_the_dead_end_does_not_count_as_missed(tmp_path: Path) -> None:
+    near = NEAR_AND_FAR.split("[[property]]")[1]
+    place = open_read(tmp_path, 3, "[[property]]" + near)
+    outcome = chaincover("generate", place, "--cover", "branches()", "-o", tmp_path / "out")
+    assert outcome.code == 0
+    assert "no run has more than 2 step(s)" in outcome.out.splitlines()[0]
+    assert "let runs go on after 2 step(s) first" in outcome.out
+
+
+def test_where_runs_go_on_the_advice_is_about_the_goal(tmp_path: Path) -> None:
+    text = NEAR_AND_FAR.replace("60", "7")
+    write_files(tmp_path, {"c.c": program("if (s->n < 3) s->n++;"), "chaincover.toml": project(FUNCTIONS + text)})
+    outcome = chaincover("generate", tmp_path, "-o", tmp_path / "out")
+    assert outcome.code == 4
+    assert "no run has more than" not in outcome.out
+    assert "correct the antecedent" in outcome.out
+
+
+def test_check_names_the_line_after_which_no_run_goes_on(tmp_path: Path) -> None:
+    place = open_read(tmp_path, 45, NEAR_AND_FAR)
+    outcome = chaincover("check", place, "--compare", "0")
+    assert "c.c:8:34: no run has more than 44 step(s)" in outcome.out
+    assert "init leaves s->x open" in outcome.out
+    assert "correct the antecedent" not in outcome.out
+
+
+def test_check_tells_the_dead_end_as_data(tmp_path: Path) -> None:
+    """Here a random run is asked first how far runs get, for no states are enumerated."""
+    place = open_read(tmp_path, 3, NEAR_AND_FAR)
+    told = chaincover("check", place, "--compare", "0", "--engine", "sat", "--json")
+    assert told.json["dead_end"]["steps"] == 2
+    assert told.json["dead_end"]["unset"] == ["s->x"]
