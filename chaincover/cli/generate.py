@@ -106,7 +106,8 @@ def generate_chain(run: Run, find: Find) -> int:
     with saving.kept(run.folder), progress.stage("search"):
         result = find(controller.problem, run.options, saving)
     progress.better(described(result))
-    no_step = None if result.complete else find_dead_end(run, result.stopped_by, [result])
+    nothing = result.chain is None and not result.tests
+    no_step = find_dead_end(run, result.stopped_by, [result]) if nothing or _missed(result) else None
     played, problem = try_replay(run, controller, result)
     progress.done()
     document = results.chain_document(controller, result, no_step=no_step)
@@ -132,11 +133,16 @@ def generate_chain(run: Run, find: Find) -> int:
     return results.exit_code(controller, result, played, no_step)
 
 
-def find_dead_end(run: Run, stopped_by: str, found: Sequence[ChainResult]) -> DeadEnd | None:
-    """Why no run goes on after some number of steps, asked where a goal is not covered; None where not so.
+def _missed(found: ChainResult | SeveralChains) -> bool:
+    """Whether a goal is not covered, and no limit that ended the run early is to blame."""
+    return not found.stopped_by and any(verdict.status != COVERED for verdict in found.verdicts)
 
-    The whole system is asked about: what the goals do not depend on may be to blame. The results
-    ``found`` may know the longest run through all reachable states.
+
+def find_dead_end(run: Run, stopped_by: str, found: Sequence[ChainResult]) -> DeadEnd | None:
+    """Why no run goes on after some number of steps, which rules out goals; None where that is not so.
+
+    The whole system is asked about: what the goals do not depend on may be to blame. The results ``found`` may
+    know the longest run through all reachable states.
     """
     if stopped_by in (INTERRUPT, TERMINATED):
         return None
@@ -195,8 +201,8 @@ def generate_chains(run: Run) -> int:
     with saving.kept(run.folder), run.progress.stage("search"):
         found = generate_several(run.controller.problem, run.options, saving)
     run.progress.better(several_described(found))
-    complete = bool(found.results) and all(verdict.status == COVERED for verdict in found.verdicts)
-    no_step = None if complete else find_dead_end(run, found.stopped_by, found.results)
+    nothing = not found.results
+    no_step = find_dead_end(run, found.stopped_by, found.results) if nothing or _missed(found) else None
     parts = [_part(run.controller, result) for result in found.results]
     tried = [try_replay(run, part, result) for part, result in zip(parts, found.results, strict=True)]
     played = [own for own, _ in tried]
@@ -213,8 +219,7 @@ def generate_chains(run: Run) -> int:
         _show(console.console(), run, found, played, no_step)
     if errors:
         raise errors[0]
-    nothing = no_step is not None and not found.results
-    return results.GOALS_NOT_COVERED if nothing else _exit_code(run.controller, found, played)
+    return results.GOALS_NOT_COVERED if nothing and no_step is not None else _exit_code(run.controller, found, played)
 
 
 def several_described(found: SeveralChains) -> str:
