@@ -21,10 +21,9 @@ if TYPE_CHECKING:
     from chaincover.options import Options
     from chaincover.partition.maximum_coverage import generate_most
     from chaincover.partition.several import SeveralChains, generate_several
-    from chaincover.pipeline import generate
     from chaincover.problem import Problem
     from chaincover.project.load import Controller, Request
-    from chaincover.public import load, replay, save, verify
+    from chaincover.public import generate, load, replay, save, verify
     from chaincover.replay.original import Replay
     from chaincover.result import ChainResult, Listener
     from chaincover.verify.report import Verification
@@ -55,7 +54,7 @@ _PLACES = {
     "Verdict": "chaincover.chain",
     "Verification": "chaincover.verify.report",
     "Violation": "chaincover.chain",
-    "generate": "chaincover.pipeline",
+    "generate": "chaincover.public",
     "generate_most": "chaincover.partition.maximum_coverage",
     "generate_several": "chaincover.partition.several",
     "load": "chaincover.public",

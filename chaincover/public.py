@@ -13,6 +13,7 @@ from chaincover.chain import Chain
 from chaincover.check.analysis import prepare
 from chaincover.formats.chain_file import Stimulus, chain_csv, read_stimulus, stimulus_of
 from chaincover.formats.output import prepare_folder, to_json, write_text
+from chaincover.partition.maximum_coverage import generate_all_or_most
 from chaincover.project.load import Controller, Request, load_request
 from chaincover.replay.original import Replay
 from chaincover.replay.original import replay as replay_stimulus
@@ -24,6 +25,8 @@ from chaincover.verify.limits import Limits
 from chaincover.verify.report import Verification
 from chaincover.verify.several import verify_chains
 from chaincover.verify.verification import verify as verify_document
+
+generate = generate_all_or_most
 
 
 def load(what: str | Path | Request) -> Controller:

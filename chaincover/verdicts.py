@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from bmc.system.run import Run
 from chaincover.chain import (
     COVERED,
     EXCLUDED,
@@ -61,6 +62,11 @@ def next_step(verdict: Verdict, generated: bool, options: Options) -> str:
     return advice.format(more=" or ".join(larger) or "more --effort", spent=" or ".join(spent))
 
 
+def own_test(run: Run) -> str:
+    """That a goal which the chain leaves out is covered by ``run``."""
+    return f"reachable: a test of its own has {run.length} step{'' if run.length == 1 else 's'}"
+
+
 def infeasible(goals: Sequence[Goal], verdicts: Sequence[Verdict]) -> tuple[str, ...]:
     """The generated goals that are proved unreachable, in order: findings about the code, no failure of a run."""
     generated = {goal.name for goal in goals if goal.generated}
@@ -114,7 +120,7 @@ class _Verdicts:
         """The shortest run that covers ``goal``, which one has; whoever covers its representative covers it too."""
         known = self._known
         run = known.seen.get(goal) or known.seen[known.represented[goal]]
-        return f"reachable: a test of its own has {run.length} steps"
+        return own_test(run)
 
     def _reachable(self, goal: str) -> Verdict:
         """The verdict of a goal that a run covers, but not the chain."""

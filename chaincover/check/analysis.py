@@ -181,7 +181,7 @@ def analyse(
         comparison, compiler, not_compared = _compared(controller, released(system), compare_steps, limits.share(0.3))
         undefined_behaviour.run(limits.share(0.6 if controller.goals else 1.0), progress)
         progress("check: reachable states")
-        graph, not_enumerated = _enumerated(problem, options.engine, limits.share(0.2))
+        graph, not_enumerated = _enumerated(problem, options.engine, limits.share(0.5))
         normal, normal_graph = Reduction(problem, lambda result: result), graph
         if graph is None and not_enumerated and options.engine in ENUMERATING:
             progress("check: a normal form of states")

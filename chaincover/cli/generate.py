@@ -18,7 +18,6 @@ from rich.console import Console
 from bmc.engines import choose as choose_engine
 from bmc.engines.dead_ends import DeadEnd
 from bmc.errors import ChainCoverError, LimitReached, UsageError
-from chaincover import pipeline
 from chaincover.chain import COVERED, UNDECIDED
 from chaincover.cli.options import (
     Search,
@@ -85,13 +84,13 @@ def command(
     run = Run(controller, options, prepare_folder(output), progress, shown, not no_replay)
     if several:
         return generate_chains(run)
-    return generate_chain(run, _maximum_coverage() if most else pipeline.generate)
+    return generate_chain(run, _find(most))
 
 
-def _maximum_coverage() -> Find:
-    from chaincover.partition.maximum_coverage import generate_most
+def _find(most: bool) -> Find:
+    from chaincover.partition.maximum_coverage import generate_all_or_most, generate_most
 
-    return generate_most
+    return generate_most if most else generate_all_or_most
 
 
 def generate_chain(run: Run, find: Find) -> int:

@@ -30,14 +30,29 @@ def generate_most(problem: Problem, options: Options | None = None, listener: Li
 
     The verdict of each goal left out says whether the number is proved.
     """
-    options = options or Options()
+    return _generate(problem, options or Options(), listener or Silent(), FIRST_SHARE, lambda whole: True)
+
+
+def generate_all_or_most(
+    problem: Problem, options: Options | None = None, listener: Listener | None = None
+) -> ChainResult:
+    """One chain that covers all goals; where it is proved that none does, as ``generate_most``. Errors as in
+    ``generate``."""
+    return _generate(problem, options or Options(), listener or Silent(), 1.0, lambda whole: bool(whole.no_chain))
+
+
+def _generate(
+    problem: Problem, options: Options, listener: Listener, share: float, wanted: Callable[[ChainResult], bool]
+) -> ChainResult:
+    """A chain for all goals with a ``share`` of time and effort; if ``wanted``, one for most of them with the rest."""
     options.check()
     problem = replace(problem, overlap=options.overlap)
     limits = Limits(options.time_limit, options.query_limit, options.effort)
-    listener = listener or Silent()
-    whole = generate(problem, share_of(options, limits, FIRST_SHARE), listener)
-    limits.spend(whole.answered.effort)
-    return replace(_Most(problem, options, limits, whole, listener).run(), options=options)
+    found = generate(problem, share_of(options, limits, share), listener)
+    limits.spend(found.answered.effort)
+    if wanted(found) and not limits.used_up:
+        found = _Most(problem, options, limits, found, listener).run()
+    return replace(found, options=options, answered=replace(found.answered, effort=limits.spent))
 
 
 class _Most:
@@ -138,7 +153,8 @@ class _Most:
         for verdict in best.verdicts:
             left_out = verdict.goal in self._goals and verdict.goal not in covered
             if left_out and (proved or verdict.status == COVERED):
-                verdict = Verdict(verdict.goal, status, detail=how)
+                before = next(each.detail for each in self._whole.verdicts if each.goal == verdict.goal)
+                verdict = Verdict(verdict.goal, status, detail="; ".join(filter(None, (how, before))))
             verdicts.append(verdict)
         certificate = best.certificate
         if certificate is not None and self._most is not None and proved and self._most[2]:

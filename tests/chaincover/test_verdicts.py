@@ -104,7 +104,7 @@ def test_a_goal_that_was_reached_names_its_own_test() -> None:
     system, goals, final = fork(stuck=True)
     problem = problem_of(system, goals, final)
     seen = {"near": run_by(system, 0)}
-    test = "reachable: a test of its own has 1 steps"
+    test = "reachable: a test of its own has 1 step"
     for changes, status in (
         ({}, NOT_WITHIN_BOUND),
         ({"no_chain": "a proof"}, EXCLUDED),
@@ -135,4 +135,4 @@ def test_a_represented_goal_is_told_its_own_test(first: bool) -> None:
     (_, of_a), (_, of_b) = told(graph(*WAYS), stopped_by="time limit", represented={"b": "a"}, seen=seen)
     assert ("a test of its own has 2 steps" in of_a) is first
     assert of_b.startswith("as a, which implies it: ")
-    assert of_b.count("a test of its own has 1 steps") == of_b.count("a test of its own") == 1
+    assert of_b.count("a test of its own has 1 step") == of_b.count("a test of its own") == 1

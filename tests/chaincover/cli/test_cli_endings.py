@@ -63,7 +63,7 @@ ENDS = [
         "exclusive",
         4,
         ("generate", "c.c", *goals("x: cover(n == 1)", "y: cover(n == 2)"), "-K", "3"),
-        ("no run covers it together with", "excluded: "),
+        ("no chain covers more than 1 of them", "excluded: "),
         "--exclude",
         EITHER,
     ),
@@ -173,7 +173,7 @@ def test_a_fault_of_the_tool_is_told_without_a_traceback(tmp_path: Path, monkeyp
     def fails(*given: object, **named: object) -> None:
         raise RuntimeError("lost\nand more")
 
-    monkeypatch.setattr("chaincover.pipeline.generate", fails)
+    monkeypatch.setattr("chaincover.partition.maximum_coverage.generate", fails)
     write_files(tmp_path, {"c.c": GOOD})
     outcome = chaincover("generate", "c.c", *REACH, cwd=tmp_path)
     assert outcome.code == 70
@@ -185,7 +185,7 @@ def test_no_memory_is_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     def fails(*given: object, **named: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("chaincover.pipeline.generate", fails)
+    monkeypatch.setattr("chaincover.partition.maximum_coverage.generate", fails)
     write_files(tmp_path, {"c.c": GOOD})
     outcome = chaincover("generate", "c.c", *REACH, cwd=tmp_path)
     assert (outcome.code, outcome.err) == (5, "error: no memory is left\n  next: allow more memory, or fewer goals\n")

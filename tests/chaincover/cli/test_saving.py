@@ -22,6 +22,7 @@ from chaincover.cli.progress import Answers, Progress, Saving
 from chaincover.formats import output
 from chaincover.formats.output import CannotWrite
 from chaincover.options import Options
+from chaincover.partition import maximum_coverage
 from chaincover.problem import Problem
 from chaincover.result import ChainResult, Listener
 
@@ -131,7 +132,7 @@ def test_a_fault_after_the_first_chain_leaves_it(tmp_path: Path, monkeypatch: py
         listener.improved(lambda: replace(result, stopped_by=""))
         raise RuntimeError("the solver is gone")
 
-    monkeypatch.setattr(pipeline, "generate", crashes)
+    monkeypatch.setattr(maximum_coverage, "generate", crashes)
     outcome = chaincover("generate", CRUISE, "-o", tmp_path)
     assert outcome.code == 70
     assert outcome.err == (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import combinations, pairwise
 
@@ -23,7 +24,7 @@ from chaincover.chain import COVERED, EXCLUDED, NO_WAY_TO_FINAL, UNDECIDED, UNRE
 from chaincover.graph.exact import Cover
 from chaincover.options import Options
 from chaincover.partition.conflicts import LARGEST, conflicts_of, largest_class
-from chaincover.partition.maximum_coverage import generate_most
+from chaincover.partition.maximum_coverage import generate_all_or_most, generate_most
 from chaincover.result import ChainResult
 from properties.goal import Goal
 
@@ -112,11 +113,15 @@ def excluding(seed: int) -> Case:
 @pytest.mark.slow
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
 @pytest.mark.parametrize("seed", [12, 43, 48, 56, 74, 76, 94])
-def test_as_many_goals_as_the_reference_in_as_few_steps(seed: int, overlap: str) -> None:
+@pytest.mark.parametrize("find", [generate_most, generate_all_or_most])
+def test_as_many_goals_as_the_reference_in_as_few_steps(
+    find: Callable[..., ChainResult], seed: int, overlap: str
+) -> None:
     case = excluding(seed)
     number, length, coverable = most_by_reference(case, overlap)
     assert number < len(coverable)
-    result = generate_most(problem_of(*case), Options(overlap=overlap))
+    result = find(problem_of(*case), Options(overlap=overlap))
+    assert result.bounds.minimal
     covered = {goal for goal, status in statuses(result).items() if status == COVERED}
     assert result.chain is not None
     assert (len(covered), result.chain.length) == (number, length)
