@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isfinite
 
 from bmc.engines import NAMES as ENGINES
 from bmc.errors import UsageError
@@ -51,8 +52,8 @@ class Options:
             raise UsageError(f"overlap must be allow or forbid, not {self.overlap!r}")
         if self.repair not in ("auto", "refine", "paths", "none"):
             raise UsageError(f"repair must be auto, refine, paths or none, not {self.repair!r}")
-        if self.effort is not None and self.effort <= 0:
-            raise UsageError(f"the effort must be above 0, not {self.effort:g}", hint="give a number, or none")
+        if self.effort is not None and not (isfinite(self.effort) and self.effort > 0):
+            raise UsageError(f"the effort must be a number above 0, not {self.effort:g}", hint="give a number, or none")
         if self.memory_limit is not None and self.memory_limit < 1:
             raise UsageError(f"the memory limit must be at least 1 megabyte, not {self.memory_limit}")
         if self.jobs < 1:
@@ -60,5 +61,5 @@ class Options:
         if self.engine not in ENGINES:
             raise UsageError(f"no engine is called {self.engine!r}", hint=f"choose one of {', '.join(ENGINES)}")
         for limit in (self.time_limit, self.query_limit):
-            if limit is not None and limit <= 0:
-                raise UsageError(f"a time limit must be above 0 seconds, not {limit:g}")
+            if limit is not None and not (isfinite(limit) and limit > 0):
+                raise UsageError(f"a time limit must be a number above 0 seconds, not {limit:g}")

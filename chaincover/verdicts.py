@@ -17,6 +17,7 @@ from chaincover.chain import (
 )
 from chaincover.known import Known
 from chaincover.options import Options
+from chaincover.result import BY
 from chaincover.weights import INIT, Edge, ReachGraph, obstacles, transitive_closure
 from properties.goal import Goal
 
@@ -180,7 +181,7 @@ class _Verdicts:
         return exact and (a, b) not in weights and (b, a) not in weights
 
     def _limit(self) -> str:
-        return self._stopped_by
+        return BY.get(self._stopped_by, self._stopped_by)
 
     def _within(self) -> str:
         return f" within K = {self._graph.depth}" if self._graph.depth >= 0 else ""

@@ -224,9 +224,9 @@ def generate_chains(run: Run) -> int:
 def several_described(found: SeveralChains) -> str:
     """The best chains so far in a line."""
     chains = f"{len(found.results)} chain{'' if len(found.results) == 1 else 's'}"
-    return (
-        f"{goals_covered(found.verdicts)} by {chains} of {found.length} steps in all, none below {found.bounds.lower}"
-    )
+    steps = f"{found.length} step{'' if found.length == 1 else 's'} in all"
+    proved = f"none below {found.bounds.lower}" if found.bounds.lower else "no lower bound yet"
+    return f"{goals_covered(found.verdicts)} by {chains} of {steps}, {proved}"
 
 
 def _part(controller: Controller, result: ChainResult) -> Controller:
@@ -324,7 +324,11 @@ def _show(out: Console, run: Run, found: SeveralChains, played: Replays, no_step
     goals = f"{covered} of {len(controller.goals)} goals{console.infeasible_ones(controller.goals, found.verdicts)}"
     name = controller.system.name
     held = console.held_runs(controller.system.hold)
-    steps = f"{found.length} steps in all ({_proof(found, held)})" if found.results else "0 steps in all"
+    steps = (
+        f"{found.length} step{'' if found.length == 1 else 's'} in all ({_proof(found, held)})"
+        if found.results
+        else "0 steps in all"
+    )
     console.say(out, f"{name}: {chains}{minimal}, {steps}, cover {goals}", "bold")
     for conflict in found.conflicts:
         console.say(out, f"conflict: {', '.join(conflict.goals)}: {conflict.reason}")
@@ -337,7 +341,7 @@ def _show(out: Console, run: Run, found: SeveralChains, played: Replays, no_step
 def _proof(found: SeveralChains, held: str) -> str:
     if found.bounds.minimal:
         return f"minimal{' for this number of chains' if len(found.results) > 1 else ''}{held}, proved"
-    return f"proved: none below {found.bounds.lower}{held}"
+    return f"proved: none below {found.bounds.lower}{held}" if found.bounds.lower else "no lower bound yet"
 
 
 def _exit_code(controller: Controller, found: SeveralChains, played: Replays) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from math import isinf
+from math import isfinite, isinf
 from typing import Any, TypeVar
 
 import click
@@ -29,19 +29,30 @@ PREPARING = 0.2
 """The part of the limits that proving the project's invariants may take before the search."""
 
 
-class Amount(click.ParamType):  # type: ignore[type-arg]
-    """A number above 0, or ``none`` for no limit."""
+class Number(click.ParamType):  # type: ignore[type-arg]
+    """A finite number above 0."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The number."""
+        number = float(click.FLOAT.convert(value, param, ctx))
+        if not isfinite(number) or number <= 0:
+            self.fail(f"{value!r} is no number above 0", param, ctx)
+        return number
+
+
+class Amount(Number):
+    """A finite number above 0, or ``none`` for no limit."""
 
     name = "amount"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """The number; infinite for ``none``."""
-        if value == "none":
-            return float("inf")
-        return float(click.FloatRange(min=0, min_open=True).convert(value, param, ctx))
+        return float("inf") if value == "none" else super().convert(value, param, ctx)
 
 
-SECONDS = click.FloatRange(min=0, min_open=True)
+SECONDS = Number()
 COUNT = click.IntRange(min=0)
 
 

@@ -7,6 +7,7 @@ written as soon as there is one, and replaced by every better one.
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -34,12 +35,21 @@ def described(result: ChainResult) -> str:
     if bounds.minimal:
         return f"{goals} in {steps}, minimal"
     gap = "" if bounds.gap is None else f" (gap {bounds.gap:.0%})"
-    return f"{goals} in {steps}, none below {bounds.lower}{gap}"
+    proved = f"none below {bounds.lower}{gap}" if bounds.lower else "no lower bound yet"
+    return f"{goals} in {steps}, {proved}"
 
 
 def goals_covered(verdicts: Sequence[Verdict]) -> str:
     """How many goals are covered, and of how many."""
     return f"{sum(1 for verdict in verdicts if verdict.status == COVERED)} of {len(verdicts)} goals"
+
+
+def _tell(text: str, nl: bool = True) -> None:
+    """Write to stderr; where nobody reads it any more, the run goes on in silence."""
+    try:
+        click.echo(text, err=True, nl=nl)
+    except OSError:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
 
 
 @dataclass
@@ -60,7 +70,7 @@ class Progress:
         """A stage begins, or goes on."""
         self._stage = text
         if self.verbosity > 0:
-            click.echo(text, err=True)
+            _tell(text)
         elif self._replaces:
             self._replace_line()
 
@@ -72,17 +82,17 @@ class Progress:
         if self._replaces:
             self._replace_line()
         elif self.verbosity >= 0:
-            click.echo(f"{self._elapsed}  {self._stage.partition(':')[0]}: {best}", err=True)
+            _tell(f"{self._elapsed}  {self._stage.partition(':')[0]}: {best}")
 
     def note(self, text: str) -> None:
         """Something that the user has to know while the run goes on."""
         self.done()
-        click.echo(text, err=True)
+        _tell(text)
 
     def done(self) -> None:
         """Clear the line."""
         if self._replaces:
-            click.echo("\r\x1b[K", err=True, nl=False)
+            _tell("\r\x1b[K", nl=False)
 
     @contextlib.contextmanager
     def stage(self, name: str) -> Iterator[None]:
@@ -105,7 +115,7 @@ class Progress:
 
     def _replace_line(self) -> None:
         text = f"{self._elapsed}  {f'{self._best} | ' if self._best else ''}{self._stage}"
-        click.echo(f"\r\x1b[K{text[:WIDTH]}", err=True, nl=False)
+        _tell(f"\r\x1b[K{text[:WIDTH]}", nl=False)
 
 
 PART = 10

@@ -30,7 +30,7 @@ from chaincover.partition.set_cover import Distribution, minimal_set_cover, sets
 from chaincover.pipeline import generate
 from chaincover.problem import Problem
 from chaincover.reductions.goals import distinct
-from chaincover.result import INTERRUPT, TIME_LIMIT, ChainResult, Silent
+from chaincover.result import BY, INTERRUPT, TIME_LIMIT, ChainResult, Silent
 from chaincover.work.workers import choose as choose_workers
 from chaincover.work.workers import pack, unpack
 
@@ -361,7 +361,7 @@ class _Several:
         if missed is not None:
             return replace(missed, goal=name)
         if self._stopped:
-            return Verdict(name, UNDECIDED, detail=f"stopped by {self._stopped}")
+            return Verdict(name, UNDECIDED, detail=f"stopped by {BY.get(self._stopped, self._stopped)}")
         return Verdict(name, UNDECIDED, detail="no chain has been found for it so far")
 
 

@@ -26,7 +26,7 @@ from chaincover.options import Options
 from chaincover.project.load import Controller
 from chaincover.project.values import show_value
 from chaincover.replay.original import Replay
-from chaincover.result import INTERRUPT, TERMINATED, ChainResult
+from chaincover.result import BY, INTERRUPT, ChainResult
 from chaincover.verdicts import infeasible, next_step
 from properties.goal import Goal
 
@@ -103,7 +103,7 @@ def show_what_is_left(out: Console, result: ChainResult) -> None:
     elif any(verdict.status == EXCLUDED for verdict in result.verdicts) and not result.no_chain:
         open_ends.append("whether one chain covers more goals")
     if result.chain is not None and not bounds.minimal:
-        open_ends.append(f"whether a chain of {bounds.lower} to {length - 1} steps exists")
+        open_ends.append(_shorter(bounds.lower, length))
     if result.stopped_by:
         left = f"; left open: {', '.join(open_ends)}" if open_ends else ""
         say(out, f"{ended_by(result.stopped_by)}; what is told is valid{left}.")
@@ -112,9 +112,18 @@ def show_what_is_left(out: Console, result: ChainResult) -> None:
         say(out, f"The effort {given:g} was used up; more of it (--effort) might settle: {', '.join(open_ends)}.")
 
 
+def _shorter(lower: int, length: int) -> str:
+    """The question that a bound below the length leaves open."""
+    if not lower:
+        return f"whether a chain of fewer than {length} step{'' if length == 1 else 's'} exists (no lower bound yet)"
+    if lower == length - 1:
+        return f"whether a chain of {lower} step{'' if lower == 1 else 's'} exists"
+    return f"whether a chain of {lower} to {length - 1} steps exists"
+
+
 def ended_by(stopped_by: str) -> str:
     """What ended a run early, as the beginning of a sentence."""
-    return {INTERRUPT: "Interrupted", TERMINATED: "Terminated"}.get(stopped_by, f"Stopped by {stopped_by}")
+    return "Interrupted" if stopped_by == INTERRUPT else f"Stopped by {BY.get(stopped_by, stopped_by)}"
 
 
 def _no_chain(controller: Controller, result: ChainResult) -> str:
@@ -186,7 +195,8 @@ def _final_name(controller: Controller) -> str:
 
 def _proof(result: ChainResult, hold: int) -> str:
     bounds, held = result.bounds, held_runs(hold)
-    proof = f"minimal{held}, proved" if bounds.minimal else f"proved: none shorter than {bounds.lower}{held}"
+    shorter = f"proved: none shorter than {bounds.lower}{held}" if bounds.lower else "no lower bound yet"
+    proof = f"minimal{held}, proved" if bounds.minimal else shorter
     return f"{proof}; K = {result.depth if result.chain is None else result.chain.k_met}"
 
 
@@ -296,7 +306,7 @@ def show_replay(out: Console, replay: Replay) -> None:
     verdict = f"{sum(1 for g in asked if g.step is not None)} of {len(asked)} goals covered"
     if replay.final is not None:
         verdict += ", final condition reached" if replay.final else ", final condition NOT reached"
-    say(out, f"replay on {where}: {replay.run.length} steps, {verdict}")
+    say(out, f"replay on {where}: {replay.run.length} step{'' if replay.run.length == 1 else 's'}, {verdict}")
     for remark in replay.remarks:
         say(out, f"note: {remark}")
 

@@ -202,6 +202,9 @@ def _read_json(place: Path) -> dict[str, Any]:
 def _document(place: Path, data: dict[str, Any]) -> Document:
     chain, bounds, controller, settings = data["chain"], data["bounds"], data["controller"], data["settings"]
     final, proof, gap = settings["final"], data.get("certificate"), bounds["gap"]
+    names = [str(goal["name"]) for goal in data["goals"]]
+    if len(set(names)) < len(names):
+        raise ValueError(f"goals more than once: {', '.join(sorted({n for n in names if names.count(n) > 1}))}")
     relies = any(str(claim).startswith(OPEN_STARTS) for claim in data["claims"])
     return Document(
         place=place,

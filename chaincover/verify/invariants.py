@@ -83,8 +83,10 @@ def assumed(
         counted = REACHABLE.fullmatch(name)
         if counted:
             verdicts[name] = _count_again(int(counted[1]), states)
-        elif name not in stated:
-            formula, verdict, shown[name] = _meant(name, proof, known, clock)
+        elif name not in stated or name in proof.formulas:
+            own_words = stated.pop(name, None)
+            says = _stated(name, known) if own_words is None else own_words.formula
+            formula, verdict, shown[name] = _meant(name, says, proof, known, clock)
             if formula is None:
                 verdicts[name] = verdict
             else:
@@ -109,13 +111,13 @@ def _line(verdicts: dict[str, tuple[str, str]]) -> Line:
 
 
 def _meant(
-    name: str, proof: Certificate, known: Mapping[str, StateVariable], clock: Clock
+    name: str, says: FNode | None, proof: Certificate, known: Mapping[str, StateVariable], clock: Clock
 ) -> tuple[FNode | None, tuple[str, str], str]:
     """The formula that the certificate uses by ``name``, None with a verdict where there is none; and what to call it.
 
-    A name in the words of C says no more than its formula. Any other name is told together with its formula.
+    A name that ``says`` something, in the words of C or as an invariant of the program, says no more than its formula.
+    Any other name is told together with its formula.
     """
-    says = _stated(name, known)
     if name not in proof.formulas or name.startswith(CONSTANTS):  # what that one is used for is less than it says
         return says, (WRONG, "the program states no such invariant"), name
     text = proof.formulas[name]
@@ -142,9 +144,11 @@ def formula_of(text: str, variables: Mapping[str, StateVariable]) -> FNode | Non
     """The formula of an SMT-LIB text over ``variables``; None if it is none."""
     declared = "".join(f"(declare-fun {_quoted(v.name)} () {_sort(v)})" for v in variables.values())
     try:
-        script = SmtLibParser().get_script(StringIO(f"{declared}(assert {text})"))
+        script = SmtLibParser().get_script(StringIO(f"{declared}(assert {text}\n)"))
+        if len(script.commands) != len(variables) + 1:  # the text goes on after the end of its formula
+            return None
         return script.get_last_formula()
-    except (PysmtException, AssertionError, ValueError, KeyError, IndexError, TypeError):
+    except (PysmtException, AssertionError, ValueError, KeyError, IndexError, TypeError, RecursionError):
         return None
 
 

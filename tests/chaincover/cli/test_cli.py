@@ -12,6 +12,9 @@ import pytest
 from command_line import MODELS, PROGRESS, chaincover, in_process_of_its_own, started, write_files
 from small_programs import GOOD, REACH, program
 
+from bmc.errors import UsageError
+from chaincover.options import Options
+
 CRUISE = MODELS / "cruise"
 
 
@@ -117,3 +120,32 @@ def test_reader_of_stdout_that_goes_away(tmp_path: Path) -> None:
         process.stderr.close()
         assert process.wait(60) == 141
     assert (tmp_path / "chain-out" / "chain.json").exists()
+
+
+def test_progress_that_nobody_reads_does_not_end_the_run(tmp_path: Path) -> None:
+    write_files(tmp_path, {"c.c": GOOD})
+    with started("generate", "c.c", *REACH, "--no-replay", "-v", cwd=tmp_path) as process:
+        assert process.stderr is not None
+        assert process.stdout is not None
+        process.stderr.close()
+        process.stdout.read()
+        assert process.wait(60) == 0
+    assert (tmp_path / "chain-out" / "chain.json").exists()
+
+
+@pytest.mark.parametrize("number", ["nan", "inf", "-inf", "0"])
+@pytest.mark.parametrize(
+    ("command", "option"),
+    [("generate", "--effort"), ("generate", "--time-limit"), ("check", "--query-limit"), ("verify", "--effort")],
+)
+def test_limits_are_finite_numbers_above_0(command: str, option: str, number: str) -> None:
+    outcome = chaincover(command, CRUISE, option, number)
+    assert outcome.code == 2
+    assert f"'{number}' is no number above 0" in outcome.err
+
+
+@pytest.mark.parametrize("name", ["effort", "time_limit", "query_limit"])
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+def test_options_are_finite(name: str, number: float) -> None:
+    with pytest.raises(UsageError, match="number above 0"):
+        Options(**{name: number}).check()

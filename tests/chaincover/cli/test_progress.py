@@ -73,7 +73,7 @@ def test_one_line_that_replaces_itself_on_a_terminal(monkeypatch: pytest.MonkeyP
         (Bounds(0, None, ""), "1 of 2 goals; no chain yet"),
         (Bounds(4, None, ""), "1 of 2 goals; no chain yet, none is shorter than 4 steps"),
         (Bounds(4, 6, ""), "1 of 2 goals in 6 steps, none below 4 (gap 50%)"),
-        (Bounds(0, 1, ""), "1 of 2 goals in 1 step, none below 0"),
+        (Bounds(0, 1, ""), "1 of 2 goals in 1 step, no lower bound yet"),
         (Bounds(6, 6, ""), "1 of 2 goals in 6 steps, minimal"),
     ],
 )

@@ -63,7 +63,7 @@ def test_a_signal_leaves_the_best_chain_so_far(number: int, code: int, tmp_path:
     late = document(tmp_path / "chain-out")
     assert (late["finished"], late["stopped_by"]) == (True, "terminated" if code == 143 else "interrupt")
     assert late["chain"]["order"] == ["y"]
-    assert ("Terminated; " if code == 143 else "Interrupted; ") in out
+    assert ("Stopped by SIGTERM; " if code == 143 else "Interrupted; ") in out
 
 
 INTERRUPTED_AT_ONCE = """\
@@ -118,7 +118,7 @@ def test_a_termination_before_the_search_leaves_a_result(tmp_path: Path) -> None
     call = [sys.executable, "-c", INTERRUPTED_BEFORE, "generate", str(CRUISE), "-o", str(tmp_path), "--no-replay"]
     ended = subprocess.run(call, capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stderr.count("Traceback")) == (143, 0)
-    assert "Terminated; " in ended.stdout
+    assert "Stopped by SIGTERM; " in ended.stdout
     found = document(tmp_path)
     assert (found["finished"], found["stopped_by"], found["chain"]) == (True, "terminated", None)
     assert {goal["verdict"] for goal in found["goals"]} == {"undecided"}

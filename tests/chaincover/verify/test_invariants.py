@@ -14,6 +14,7 @@ from verify_documents import CRUISE, Document, cruise_document, texts, verdicts,
 from chaincover.project.load import Request
 from chaincover.verify import verification
 from chaincover.verify.document import load_for, read_document
+from chaincover.verify.invariants import formula_of
 from chaincover.verify.limits import Limits
 from chaincover.verify.report import OPEN
 
@@ -67,3 +68,26 @@ def test_an_invariant_is_called_what_its_formula_says(
     outcome = verify(document, tmp_path, CRUISE)
     assert verdicts(outcome)["invariants"] == verdict
     assert told in texts(outcome, "invariants")
+
+
+@pytest.mark.parametrize("formula", ["(((", "false", "true", "true) (assert true", "true) ;"])
+def test_the_formula_of_an_invariant_of_the_program_is_checked_too(formula: str, tmp_path: Path) -> None:
+    document = cruise_document()
+    name = "s->enable is 0 or 1"
+    document["certificate"] |= {"invariants": [name], "formulas": {name: formula}}
+    outcome = verify(document, tmp_path, CRUISE)
+    assert outcome.code == 7
+    assert verdicts(outcome)["invariants"] == "WRONG"
+
+
+@pytest.mark.parametrize("text", ["true) (assert false", "false) ;", "true) (check-sat", "true) (assert true) (exit"])
+def test_a_text_that_goes_on_after_its_formula_is_none(text: str) -> None:
+    assert formula_of(text, {}) is None
+
+
+def test_a_goal_listed_twice_is_refused(tmp_path: Path) -> None:
+    document = cruise_document()
+    document["goals"].append(document["goals"][0])
+    outcome = verify(document, tmp_path, CRUISE)
+    assert outcome.code == 3
+    assert "goals more than once" in outcome.err
