@@ -118,7 +118,7 @@ class Known:
 
     @property
     def settled(self) -> bool:
-        """Whether the chain covers all targets and is proved to be minimal, or no goal is left to cover."""
+        """Whether the chain covers all targets and is proved to be minimal."""
         return self.length is not None and self.length == self.lower
 
     def open(self, names: Collection[str]) -> tuple[str, ...]:

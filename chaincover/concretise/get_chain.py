@@ -41,7 +41,10 @@ def shortest_covering_path(graph: ReachGraph, ordering: Ordering, seconds: float
 
 
 def get_chain(board: Board) -> None:
-    """Whenever the graph has grown: its bound, its shortest covering path, and the chain that this path can be made."""
+    """Whenever the graph has grown, find its bound, its shortest covering path, and the chain along this path.
+
+    Where the states are enumerated and K is not bound there is nothing to do: other stages find chains and bounds.
+    """
     ordering, questions = choose(board.options.ordering), board.questions
     failed: tuple[Plan, int] | None = None
     while not board.on_states:

@@ -19,7 +19,7 @@ LARGEST = 4
 """Goals in the largest conflict that is looked for among all sets of so many goals."""
 
 MOST_SETS = 100_000
-"""So many sets of one size are looked at."""
+"""Where there are more sets of one size, none of that size is looked at."""
 
 MOST_CLASSES = 200_000
 """Goals that are put into a class, or sets of goals that are left out, in the search for the best classes."""
@@ -102,8 +102,8 @@ def minimal_conflict(goals: Sequence[str], covers: Sequence[Cover]) -> tuple[str
 def classes_without(goals: Sequence[str], conflicts: Sequence[Sequence[str]]) -> list[list[str]] | None:
     """Algorithm 7, for conflict sets of any size: the fewest classes such that no class contains a whole conflict.
 
-    Exact; the first in the order of the goals among equals. ValueError for a conflict of one goal. None if that
-    is too hard to find out.
+    Exact; goals in many conflicts are placed first. ValueError for a conflict of one goal. None if that is too hard to
+    find out.
     """
     sets = [frozenset(c) for c in conflicts]
     if any(len(names) < 2 for names in sets):
