@@ -4,10 +4,10 @@ Algorithms are numbered as in P. Schrammel, T. Melham, D. Kroening: Generating t
 2014; docs/architecture.md says where each one is.
 
 The stages below work in turns on what is known (``chaincover.stages``), in the order of ``STAGES``. First come the
-reachable states, where they can be enumerated: they give the exact K-reachability graph (Algorithms 2, 3 and 10), bounds
-and shortest chains. A first chain is found by simulation. Where the states are not enumerated, or K is bound, the graph
-is grown by queries, and a covering path is made concrete (Algorithms 4, 8, 9, 11 and 12), or another one where that fails
-(Algorithm 5); then shorter chains and higher bounds are sought until they meet.
+reachable states, where they can be enumerated: they give the exact K-reachability graph (Algorithms 2, 3 and 10),
+bounds and shortest chains. A first chain is found by simulation. Where the states are not enumerated, or K is bound,
+the graph is grown by queries, and a covering path is made concrete (Algorithms 4, 8, 9, 11 and 12), or another one
+where that fails (Algorithm 5); then shorter chains and higher bounds are sought until they meet.
 """
 
 from __future__ import annotations

@@ -20,8 +20,9 @@ from bmc.errors import MemoryLimitReached
 from chaincover.known import Board, Known
 
 FIRST_TURN = 0.25
-"""Units of work in the turns of the first round, where a stage names no other ``first_turn``; the turns of every round are twice as long as those of the one
-before."""
+"""Units of work in the turns of the first round, where a stage names no other ``first_turn``.
+
+Those of every round are twice as long as those of the one before."""
 
 LONGEST_TURN = 16.0
 """Units of work in the longest turn."""
