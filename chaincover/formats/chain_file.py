@@ -172,6 +172,17 @@ def _from_json(place: Path, text: str, system: TransitionSystem) -> Stimulus:
     return Stimulus(str(place), inputs, chosen, claimed, states, asked, to_final)
 
 
+def read_test(test: dict[str, Any], goal: str, system: TransitionSystem, where: Location) -> Stimulus:
+    """The test that a goal has of its own, as something to be replayed. InputRefused if it cannot be read."""
+    try:
+        inputs = tuple(_valuation(row, system.inputs, where) for row in test["inputs"])
+        chosen = _valuation(test["chosen"], system.state, where, partial=True)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        text = f"the test of '{goal}' is damaged: {error!r}"
+        raise InputRefused(text, where, "generate it again") from None
+    return Stimulus(f"test of {goal}", inputs, chosen, {}, (), None, False)
+
+
 def _valuation(
     values: dict[str, Any],
     variables: Sequence[InputVariable | StateVariable],

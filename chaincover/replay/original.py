@@ -139,9 +139,14 @@ def _against_file(system: TransitionSystem, stimulus: Stimulus, run: Run) -> lis
     return different
 
 
+def ends_within(hold: int) -> str:
+    """What is said of a run that ends while its inputs are still held for ``hold`` steps."""
+    return f"the run ends within a held step of {hold} steps"
+
+
 def _refused(simulator: Simulator, run: Run) -> list[str]:
     hold = simulator.system.hold
-    ended = [f"the run ends within a held step of {hold} steps"] if run.length % hold else []
+    ended = [ends_within(hold)] if run.length % hold else []
     return ended + [
         f"step {step} changes the inputs within a held step of {hold} steps"
         if step % hold and inputs != run.inputs[step - 1]

@@ -16,10 +16,10 @@ from bmc.system.run import Run
 from bmc.system.transition import equal
 from chaincover.certificate import Certificate
 from chaincover.chain import COVERED
-from chaincover.formats.chain_file import Stimulus, read_stimulus
+from chaincover.formats.chain_file import Stimulus, read_stimulus, read_test
 from chaincover.project.load import Controller
 from chaincover.project.values import shown
-from chaincover.replay.original import Replay, replay
+from chaincover.replay.original import Replay, ends_within, replay
 from chaincover.verify.document import ChainClaim, Document, GoalClaim
 from chaincover.verify.limits import Clock
 from chaincover.verify.report import HOLDS, NOTE, OPEN, UNCLAIMED, WRONG, Line, limited
@@ -27,6 +27,7 @@ from chaincover.verify.setting import Setting
 from chaincover.verify.unrolling import Unrolling
 
 SOURCES, PROPERTIES, CHAIN, BOUND = "sources", "properties", "chain", "lower bound"
+TESTS = "tests of goals"
 STARTS = "open start values"
 
 
@@ -96,6 +97,39 @@ def chain(controller: Controller, document: Document, stimulus: Stimulus, settin
     text = f"{claim.steps} steps replayed on {where}, {len(claim.hits)} goals looked for where they are claimed"
     verdict = WRONG if faults else OPEN if played.on == "model" else HOLDS
     return Line(CHAIN, verdict, text, limited([*faults, *played.remarks]))
+
+
+def tests(controller: Controller, document: Document) -> Line:
+    """Replay the test of its own that a goal may have beside the chain, and see whether it covers the goal.
+
+    It may end as soon as it does, within a held step too.
+    """
+    own = [(goal.name, goal.test) for goal in document.goals if goal.test is not None]
+    if not own:
+        return Line(TESTS, UNCLAIMED, "no goal has a test of its own")
+    faults, left, on = [], [], ""
+    for name, test in own:
+        stimulus = read_test(test, name, controller.system, document.where)
+        if test.get("length") != len(stimulus.inputs):
+            faults.append(f"{name}: the test has {len(stimulus.inputs)} steps, not {test.get('length')}")
+        goals = tuple(goal for goal in controller.goals if goal.name == name)
+        try:
+            played = replay(replace(controller, goals=goals), stimulus)
+        except CheckDisagreed as error:
+            faults.append(f"{name}: {error.message}")
+            continue
+        except LimitReached as error:
+            left.append(f"{name}: {error.message}")
+            continue
+        on = played.on
+        if not any(goal.times for goal in played.goals):
+            faults.append(f"{name} is not covered by its test")
+        refused = [text for text in played.refused if text != ends_within(controller.system.hold)]
+        faults += [f"{name}: {text}" for text in (*refused, *played.disagreements)]
+    where = "the model only (no C compiler was found)" if on == "model" else f"the compiled original ({on})"
+    text = f"{len(own)} test{'' if len(own) == 1 else 's'} replayed on {where}" if on else "not replayed"
+    verdict = WRONG if faults else OPEN if left or on == "model" else HOLDS
+    return Line(TESTS, verdict, text, limited([*faults, *left]))
 
 
 def _unlike(claim: ChainClaim, played: Replay) -> Iterator[str]:

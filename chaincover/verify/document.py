@@ -55,7 +55,10 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class GoalClaim:
-    """What the document says of one goal; ``step`` is None if not covered, ``generated`` its criterion or ''."""
+    """What the document says of one goal; ``step`` is None if not covered, ``generated`` its criterion or ''.
+
+    ``test``: a run of its own that is said to cover the goal, as it stands in the file.
+    """
 
     name: str
     property: str
@@ -63,6 +66,7 @@ class GoalClaim:
     step: int | None
     detail: str
     generated: str = ""
+    test: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +265,10 @@ def _summary(place: Path, data: dict[str, Any]) -> Summary:
 def _goal(data: dict[str, Any], name: str) -> GoalClaim:
     verdict, detail = str(data["verdict"]), str(data["detail"])
     generated = str(data.get("generated") or "")
-    return GoalClaim(name, str(data["property"]), verdict, _step(data["step"]), detail, generated)
+    test = data.get("test")
+    if test is not None and not isinstance(test, dict):
+        raise TypeError(f"the test of '{name}' is no JSON object")
+    return GoalClaim(name, str(data["property"]), verdict, _step(data["step"]), detail, generated, test)
 
 
 def _whole(value: Any) -> int:

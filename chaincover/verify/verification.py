@@ -68,6 +68,7 @@ def verify(
         stimulus = claims.stimulus_of(controller, document)
         done(claims.chain(controller, document, stimulus, credited))
         done(claims.open_starts(credited, stimulus, chain.relies_on_starts, checks.clock))
+    done(claims.tests(controller, document))
     if proof is not None and proof.normal_form:
         done(checks.normal[2])
     listener.progress("states: all that can be reached")

@@ -24,6 +24,8 @@ TWINS = """if (s->m == 9) return;
 """m is told by n, so that from n == 2 it takes three steps to m == 3; where m == 9 nothing changes any more."""
 GOALS = ("--property", "two: cover(n == 2)", "--property", "three: cover(m == 3)", "--property", "off: cover(m == 9)")
 
+FIRST = ("--property", "one: cover(n == 1 && m == 1)")
+
 
 @pytest.fixture
 def twins(tmp_path: Path) -> tuple[Path, Document]:
@@ -91,3 +93,28 @@ def test_a_goal_listed_twice_is_refused(tmp_path: Path) -> None:
     outcome = verify(document, tmp_path, CRUISE)
     assert outcome.code == 3
     assert "goals more than once" in outcome.err
+
+
+@pytest.mark.needs_compiler
+@pytest.mark.parametrize(("forged", "verdict"), [(False, "holds"), (True, "WRONG")])
+def test_the_test_of_a_goal_is_replayed(
+    forged: bool, verdict: str, twins: tuple[Path, Document], tmp_path: Path
+) -> None:
+    folder, document = twins
+    own = [goal for goal in document["goals"] if goal["test"] is not None]
+    assert own
+    if forged:
+        own[0]["test"]["inputs"] = own[0]["test"]["inputs"][:-1]
+        own[0]["test"]["length"] -= 1
+    outcome = verify(document, tmp_path, folder)
+    assert verdicts(outcome)["tests of goals"] == verdict
+    assert (outcome.code == 7) == forged
+
+
+@pytest.mark.needs_compiler
+def test_the_test_of_a_goal_may_end_within_a_held_step(twins: tuple[Path, Document], tmp_path: Path) -> None:
+    folder, _ = twins
+    chaincover("generate", folder, "-o", tmp_path / "held", "--hold", "2", "--no-replay", "-q", *GOALS, *FIRST)
+    document = json.loads((tmp_path / "held" / "chain.json").read_text())
+    assert [goal["test"]["length"] for goal in document["goals"] if goal["test"]] == [1]
+    assert verdicts(verify(document, tmp_path, folder))["tests of goals"] == "holds"
