@@ -75,7 +75,8 @@ def show_analysis(out: Console, controller: Controller, analysis: Analysis) -> N
         say(out, f"note: {note}")
     _show_comparison(out, controller, analysis)
     if analysis.interrupted:
-        say(out, f"{ended_by(analysis.interrupted).lower()}: what is not told was not looked at", "bold red")
+        ended = ended_by(analysis.interrupted)
+        say(out, f"{ended[0].lower()}{ended[1:]}: what is not told was not looked at", "bold red")
 
 
 def joined(notes: Sequence[str]) -> list[str]:

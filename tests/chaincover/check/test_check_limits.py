@@ -77,7 +77,7 @@ def test_sigterm_leaves_what_is_known(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(UndefinedBehaviourSearch, "run", terminated)
     outcome = chaincover("check", folder(tmp_path, "s->m++;", GOAL), "--compare", "0", CHAINCOVER_NO_CC="1")
     assert outcome.code == 143
-    assert "terminated: what is not told was not looked at" in outcome.out
+    assert "stopped by SIGTERM: what is not told was not looked at" in outcome.out
 
 
 @pytest.mark.parametrize("stage", [UndefinedBehaviourSearch, VacuitySearch])

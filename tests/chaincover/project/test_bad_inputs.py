@@ -172,7 +172,7 @@ REFUSED = [
     Bad("unknown-option", 2, ("generate", "c.c", "--colour"), "No such option", "generate --help", OK),
     Bad("unknown-command", 2, ("genrate", "c.c"), "No such command 'genrate'", "Try 'chaincover --help'"),
     Bad("negative-bound", 2, ("generate", "c.c", "-K", "-1"), "-1 is not in the range", "generate --help", OK),
-    Bad("zero-time", 2, ("generate", "c.c", "--time-limit", "0"), "not in the range", "generate --help", OK),
+    Bad("zero-time", 2, ("generate", "c.c", "--time-limit", "0"), "no number above 0", "generate --help", OK),
     Bad("init-over-file", 3, ("init", "c.c"), "chaincover.toml: this file exists", "--force", {**OK, **TWO}),
     Bad("unknown-goal", 2, ("generate", "c.c", *REACH, "--goal", "raech"), "no goal is called 'raech'", "'reach'?", OK),
     Bad("unknown-excluded", 2, ("graph", "c.c", *REACH, "--exclude", "x*"), "--exclude: no goal", "reach", OK),
