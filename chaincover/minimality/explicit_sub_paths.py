@@ -68,6 +68,29 @@ class _InOrder:
         return found
 
 
+class _Met:
+    """A set of nodes that grows by few at a time: sorted arrays, each more than twice as long as the one after it."""
+
+    def __init__(self, arrays: Sequence[Column] = ()) -> None:
+        self._arrays = [*arrays]
+
+    def has(self, nodes: Column) -> Column:
+        """Whether it has each of ``nodes``."""
+        found = np.zeros(len(nodes), bool)
+        for array in self._arrays:
+            places = np.minimum(np.searchsorted(array, nodes), len(array) - 1)
+            found |= array[places] == nodes
+        return found
+
+    def and_also(self, nodes: Column) -> _Met:
+        """The set with ``nodes`` too."""
+        arrays = [*self._arrays, *([np.sort(nodes)] if nodes.size else [])]
+        while len(arrays) > 1 and len(arrays[-2]) <= 2 * len(arrays[-1]):
+            last = arrays.pop()
+            arrays[-1] = np.union1d(arrays[-1], last)
+        return _Met(arrays)
+
+
 class _BreadthFirst:
     """One breadth-first search for ``path``, which ``go_on`` continues. Of each node the first way there is kept.
 
@@ -86,7 +109,7 @@ class _BreadthFirst:
         nodes = self._unfolding.starts(np.sort(starts))
         nowhere = np.full(len(nodes), -1, np.int64)
         self._layers: list[Layer] = [(nodes, nowhere, nowhere)]
-        self._met, self._incompletable = nodes, nodes[:0]
+        self._met, self._incompletable = _Met().and_also(nodes), _Met()
         self.depth, self.length, self.over = 0, -1, False
 
     @property
@@ -103,7 +126,7 @@ class _BreadthFirst:
                 self.length, self.over = self.depth, True
                 return
             following = self._after(self._layers[-1][0], self._met)
-            self._met = np.union1d(self._met, following[0])
+            self._met = self._met.and_also(following[0])
             self._layers.append(following)
             self.depth += 1
             self.over = not following[0].size
@@ -116,11 +139,11 @@ class _BreadthFirst:
             place = int(before[place])
         return int(Unfolding.state_of(self._layers[0][0])[place]), chosen[::-1]
 
-    def _after(self, nodes: Column, met: Column) -> Layer:
+    def _after(self, nodes: Column, met: _Met) -> Layer:
         """The nodes after ``nodes`` that were not met, with where they come from and the step that leads there."""
         found = self._unfolding.steps(nodes)
         different, first = np.unique(found.ends, return_index=True)
-        fresh = ~np.isin(different, met, assume_unique=True)
+        fresh = ~met.has(different)
         return different[fresh], found.rows[first[fresh]], found.places[first[fresh]]
 
     def _ending(self, nodes: Column) -> bool:
@@ -150,12 +173,12 @@ class _BreadthFirst:
 
         Nodes from which that cannot be are remembered.
         """
-        fresh = places[~np.isin(nodes[places], self._incompletable)]
-        met = np.union1d(self._incompletable, nodes[fresh])
+        fresh = places[~self._incompletable.has(nodes[places])]
+        met = self._incompletable.and_also(nodes[fresh])
         ways: list[Layer] = [(nodes[fresh], fresh, fresh)]
         while ways[-1][0].size:
             following = self._after(ways[-1][0], met)
-            met = np.union1d(met, following[0])
+            met = met.and_also(following[0])
             ways.append(following)
             if self._settled(np.flatnonzero(self._judged(following[0])[1])):
                 nodes, before, steps = ways[1]
