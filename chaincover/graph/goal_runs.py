@@ -37,6 +37,9 @@ MOST_STEPS = 100_000_000
 ASKED = 500
 """Steps that could be followed in the time in which the progression is asked once."""
 
+LEAST_BLOCK = 1000
+"""Steps that could be followed in the time that the smallest block takes."""
+
 _SPACE = 1 << 32
 
 
@@ -87,7 +90,8 @@ class Steps:
 class Unfolding:
     """Nodes are pairs of a state and a memory of the watcher, each a single number. ``memories`` holds the memories.
 
-    ``followed`` counts the steps of the graph that were followed; an answer of the watcher counts for ``ASKED``.
+    ``followed`` counts the steps of the graph that were followed, for each block ``LEAST_BLOCK`` at least; an answer of
+    the watcher counts for ``ASKED``.
     """
 
     def __init__(self, graph: StateGraph, classes: Classes, watcher: Watcher) -> None:
@@ -138,7 +142,7 @@ class Unfolding:
     def _block(self, nodes: Column, first: int, last: int) -> tuple[Column, Column, Column]:
         part = nodes[first:last]
         places, rows = self._arrows.of(self.state_of(part))
-        self.followed += len(places)
+        self.followed += max(LEAST_BLOCK, len(places))
         after = self._graph.steps.nexts[places].astype(np.int64)
         inputs, states = self._classes.inputs[self._graph.steps.choices[places]], self._classes.states[after]
         kinds = (self.memory_of(part)[rows] * self._kinds[0] + inputs) * self._kinds[1] + states

@@ -26,7 +26,7 @@ WORK = 50_000_000
 """Steps that are followed for one question, some seconds."""
 
 CHEAP = 1_000_000
-"""Steps that are followed in a moment."""
+"""Steps that are followed in a moment; after so many the limits are told."""
 
 Layer = tuple[Column, Column, Column]
 """Nodes, the row of the layer before from which each comes, and the step of the graph that leads there."""
@@ -117,10 +117,14 @@ class _BreadthFirst:
         """The steps followed so far."""
         return self._unfolding.followed
 
+    def needs_work(self, most: int) -> bool:
+        """Whether it is open if the path takes at most ``most`` steps."""
+        return not self.over and self.depth <= most
+
     def go_on(self, most: int, work: float) -> None:
         """Search on, up to a length of ``most`` and for some ``work``."""
         until = self.work + work
-        while not self.over and self.depth <= most and self.work < until:
+        while self.needs_work(most) and self.work < until:
             self._goals.check()
             if self._ending(self._layers[-1][0]):
                 self.length, self.over = self.depth, True
@@ -229,8 +233,10 @@ class ExplicitSubPaths:
         if path not in self._searches:
             self._searches[path] = _BreadthFirst(self._goals, path, self._final if path[-1] == FINAL else None)
         search = self._searches[path]
-        before = search.work
-        search.go_on(most, self._work)
-        self.work += search.work - before
-        self._limits.spend((search.work - before) / PER_UNIT)
+        until = search.work + self._work
+        while search.work < until and search.needs_work(most):
+            before = search.work
+            search.go_on(most, min(CHEAP, self._work))
+            self.work += search.work - before
+            self._limits.spend((search.work - before) / PER_UNIT)
         return search
