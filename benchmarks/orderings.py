@@ -18,7 +18,7 @@ import numpy as np
 from bmc.engines import choose as choose_engine
 from bmc.errors import UsageError
 from chaincover.check import analysis
-from chaincover.graph.covering import covering_graph
+from chaincover.graph.reachability import covering_graph
 from chaincover.options import Options
 from chaincover.orderings import missing_library
 from chaincover.orderings.asp import AspOrdering

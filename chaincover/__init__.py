@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from bmc.errors import ChainCoverError, InputRefused, LimitReached, UsageError
-    from bmc.system.run import Run
-    from bmc.system.transition import TransitionSystem
+    from bmc.system.transition import Run, TransitionSystem
     from chaincover.certificate import Certificate
     from chaincover.chain import Bounds, Chain, Hit, Verdict, Violation
     from chaincover.options import Options
@@ -47,7 +46,7 @@ _PLACES = {
     "ReachGraph": "chaincover.weights",
     "Replay": "chaincover.replay.original",
     "Request": "chaincover.project.load",
-    "Run": "bmc.system.run",
+    "Run": "bmc.system.transition",
     "SeveralChains": "chaincover.partition.several",
     "TransitionSystem": "bmc.system.transition",
     "UsageError": "bmc.errors",

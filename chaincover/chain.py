@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 
-from bmc.system.run import Run
+from bmc.system.transition import Run
 
 COVERED = "covered"
 UNREACHABLE = "unreachable"

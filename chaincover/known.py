@@ -10,7 +10,7 @@ from typing import Protocol
 from bmc.engines.protocol import Engine
 from bmc.errors import CheckDisagreed
 from bmc.explicit.state_graph import StateGraph
-from bmc.system.run import Run
+from bmc.system.transition import Run
 from chaincover.certificate import Prices
 from chaincover.chain import UNREACHABLE, Chain
 from chaincover.limits import Limits

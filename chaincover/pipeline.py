@@ -16,33 +16,30 @@ from dataclasses import replace
 
 from bmc.engines import choose as choose_engine
 from bmc.engines import listen
-from bmc.engines import reason as engine_reason
 from bmc.errors import LimitReached
-from bmc.explicit.state_graph import longest_run
-from chaincover.chain import Bounds
 from chaincover.concretise.canonical import canonical_inputs, tidy
 from chaincover.concretise.get_chain import get_chain, other_orders
-from chaincover.graph.growth import grow
-from chaincover.graph.states import enumerate_states, exact_graph
+from chaincover.graph.enumerated import enumerate_states, exact_graph
+from chaincover.graph.reachability import grow
 from chaincover.known import Board, Known
 from chaincover.limits import Limits
-from chaincover.minimality.claims import certificate_of, proof_of
+from chaincover.minimality.claims import result_of
 from chaincover.minimality.covering_flow import cover_by_flow
+from chaincover.minimality.explicit_sub_paths import find_tests
+from chaincover.minimality.induction import find_invariants, prove_unreachable, represent_implied
 from chaincover.minimality.path_weights import learn_path_weights
 from chaincover.minimality.product import search_product
-from chaincover.minimality.uncoverable import find_invariants, find_tests, prove_unreachable
 from chaincover.minimality.windows import refute_lengths, shorten_windows
 from chaincover.options import Options
 from chaincover.problem import Problem
-from chaincover.reductions.goals import distinct_goals, represent_implied
+from chaincover.reductions.goals import distinct_goals
 from chaincover.reductions.reduction import Reduction, in_turn
 from chaincover.reductions.slicing import smaller_problem
 from chaincover.replay.judge import Judge
-from chaincover.result import INTERRUPT, Answered, ChainResult, Listener, Silent
+from chaincover.result import INTERRUPT, ChainResult, Listener, Silent
 from chaincover.runs.nearest import nearest_goal_first, trial_runs
 from chaincover.runs.random import random_runs
 from chaincover.stages import Profiler, Stage, take_turns
-from chaincover.verdicts import judge_goals
 
 STAGES = (
     Stage("enumerate", enumerate_states, first_turn=0.5, for_targets=False),
@@ -84,7 +81,7 @@ def generate(problem: Problem, options: Options | None = None, listener: Listene
         reduction, stopped_by = Reduction(problem, lambda result: result), str(error) or INTERRUPT
 
     def improved(known: Known) -> None:
-        listener.improved(lambda: reduction.restore(_result(board, known, "")))
+        listener.improved(lambda: reduction.restore(result_of(board, known, "")))
 
     profiler = Profiler(listener, improved)
     engine = profiler.watch(choose_engine(options.engine, options.memory_limit))
@@ -92,7 +89,7 @@ def generate(problem: Problem, options: Options | None = None, listener: Listene
     limits.watch(engine)
     board = Board(Known(reduction.problem), options, engine, limits, profiler, Judge(reduction.problem))
     stopped_by = stopped_by or _search(board)
-    result = _result(board, board.known, stopped_by)
+    result = result_of(board, board.known, stopped_by)
     result = reduction.restore(result)
     return replace(result, answered=replace(result.answered, profile=profiler.stages()))
 
@@ -111,35 +108,3 @@ def _search(board: Board) -> str:
     if stopped_by:
         board.known = replace(board.known, chain=tidy(board.known))
     return stopped_by
-
-
-def _result(board: Board, known: Known, stopped_by: str) -> ChainResult:
-    """What is ``known``, as the result of a run; ``stopped_by`` is what ended it early, or ''."""
-    used_up = board.limits.used_up and not (known.settled or board.too_long)
-    engine = board.engine
-    proof = proof_of(known)
-    tests = {name: run for name, run in known.seen.items() if known.chain is None or name not in known.chain.goals}
-    return ChainResult(
-        chain=known.chain,
-        verdicts=judge_goals(known, board.options, stopped_by, used_up),
-        bounds=Bounds(proof.lower, None if known.chain is None else known.chain.length, proof.basis),
-        certificate=certificate_of(known, proof),
-        graph=known.graph,
-        options=board.options,
-        no_chain=known.no_chain,
-        represented=known.represented,
-        tests=tests,
-        stopped_by=stopped_by,
-        used_up=used_up,
-        invariants=tuple(inv.name for inv in known.problem.system.invariants if inv.proved),
-        answered=Answered(
-            engine.name,
-            engine.version,
-            engine_reason(engine),
-            board.ordered_by,
-            board.limits.spent,
-            known.graph.exact,
-            "" if known.enumerated is not None else board.not_enumerated,
-            None if known.enumerated is None else longest_run(known.enumerated),
-        ),
-    )

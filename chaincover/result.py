@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from bmc.system.run import Run
+from bmc.system.transition import Run
 from chaincover.certificate import Certificate
 from chaincover.chain import COVERED, Bounds, Chain, Verdict
 from chaincover.options import Options

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from bmc.system.run import Run
+from bmc.system.transition import Run
 from chaincover.chain import (
     COVERED,
     EXCLUDED,

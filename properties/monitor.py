@@ -10,7 +10,7 @@ from pysmt.fnode import FNode
 
 from bmc.formulas.evaluate import define, translate
 from bmc.formulas.unroll import unframed
-from bmc.system.run import Run
+from bmc.system.transition import Run
 from properties.goal import Goal
 
 Frames = Sequence[Mapping[str, int]]

@@ -20,8 +20,7 @@ import click
 
 from benchmarks.engines.table import Measurement, heading, row
 from bmc.engines.bitwuzla import BitwuzlaEngine
-from bmc.engines.cost import Cost
-from bmc.engines.protocol import Engine
+from bmc.engines.protocol import Cost, Engine
 from bmc.engines.sat import SatEngine
 from bmc.engines.z3 import Z3Engine
 from bmc.errors import InputRefused, LimitReached

@@ -16,7 +16,7 @@ from benchmarks.fuzz import csmith
 from benchmarks.fuzz.agreement import agreement, fresh_environment
 from benchmarks.fuzz.generator import Program
 from bmc.c.controller.build import read_c
-from bmc.c.source.config import SourceConfig
+from bmc.c.controller.reading import SourceConfig
 from bmc.errors import InputRefused
 
 SECONDS = 60

@@ -20,8 +20,7 @@ from pysmt.fnode import FNode
 
 from benchmarks.generated.reference import COVERABLE, NO_WAY_TO_FINAL, UNREACHABLE, Answer, Reference
 from benchmarks.generated.systems import Case, generated_case
-from bmc.system.run import Run
-from bmc.system.transition import TransitionSystem
+from bmc.system.transition import Run, TransitionSystem
 from chaincover import chain as status
 from chaincover.options import Options
 from chaincover.partition.several import generate_several

@@ -16,7 +16,7 @@ from benchmarks.engines.run import ProcessorCost
 from benchmarks.growth.points import Point
 from benchmarks.growth.units import program
 from bmc.c.controller.build import read_c
-from bmc.c.source.config import SourceConfig
+from bmc.c.controller.reading import SourceConfig
 from bmc.engines import choose
 from bmc.engines.protocol import Engine
 from bmc.errors import LimitReached

@@ -24,8 +24,8 @@ from pysmt.fnode import FNode
 
 from benchmarks.scale.controllers import Controller
 from bmc.c.controller.build import read_c
+from bmc.c.controller.reading import SourceConfig
 from bmc.c.source import program
-from bmc.c.source.config import SourceConfig
 from bmc.c.source.preprocess import preprocess
 from bmc.c.source.types import DATA_MODELS
 from bmc.system.transition import TransitionSystem

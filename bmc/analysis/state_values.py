@@ -1,12 +1,13 @@
 """Sets of values that the state variables of a system never leave, found without a solver.
 
 The sets are those of raw patterns (``bmc.analysis.values``). Spans are the same in the order of a variable's values: a
-mode kept in a double is 0.0, 1.0 or 2.0, a limited sum lies in its limits.
+mode kept in a double is 0.0, 1.0 or 2.0, a limited sum lies in its limits. A variable that leaves its start value may
+never have it again: a latch.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 
@@ -19,8 +20,8 @@ from bmc.floats.format import FORMATS, Format, is_nan, number
 from bmc.floats.operations import Program
 from bmc.floats.ranges import between, values_in
 from bmc.floats.values import constants_in
-from bmc.formulas.evaluate import unseen
-from bmc.formulas.value_sets import NEVER, Ranges, common, united, whole
+from bmc.formulas.evaluate import post_order, unseen
+from bmc.formulas.value_sets import NEVER, Ranges, common, united, whole, without
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
 
 ROUNDS = 12
@@ -251,3 +252,38 @@ class _Ends:
     def _floating(self, form: Format) -> tuple[int, ...]:
         every = {0, form.infinity, *constants_in(self._nexts, form)}
         return tuple(sorted(every | {raw ^ form.sign for raw in every}))
+
+
+LATCH_NODES = 200_000
+"""Nodes of formulas that are looked at, two times, before further variables are no longer looked at as latches."""
+
+
+def latches(system: TransitionSystem, names: Collection[str]) -> Mapping[str, bool]:
+    """Those of the state variables ``names`` that, once they have another value, never have their start value again.
+
+    A step from all other values in the proved ranges of the state leads to such values again, whatever the inputs are
+    and whether or not it is defined. True: the first step of every run leaves the start value. Some may be missed.
+    """
+    free = every_step(system)
+    sets = state_values(free)
+    assert sets is not None
+    starts = {v.name: raw_value(v.init) for v in system.state if v.init is not None}
+    found = {}
+    left = LATCH_NODES
+    for var in system.state:
+        if var.name not in names or var.name not in starts:
+            continue
+        left -= len(post_order([var.next]))
+        if left < 0:
+            break
+        start = ((starts[var.name],) * 2,)
+        others = common(sets[var.name], without(starts[var.name], var.type.bits))
+        if others and not any(common(_values_after(free, var, {**sets, var.name: (part,)}), start) for part in others):
+            first = {**sets, **{name: ((raw, raw),) for name, raw in starts.items()}}
+            found[var.name] = not common(_values_after(free, var, first), start)
+    return found
+
+
+def _values_after(system: TransitionSystem, var: StateVariable, sets: Sets) -> Ranges:
+    """The values of ``var`` after a step from the states within ``sets``."""
+    return values_of([var.next], system, sets)[0]

@@ -12,9 +12,8 @@ from importlib.util import find_spec
 import pysmt.operators as op
 from pysmt.fnode import FNode
 
-from bmc.engines.cost import Cost
 from bmc.engines.portfolio import PortfolioEngine, first, others
-from bmc.engines.protocol import Engine, Session
+from bmc.engines.protocol import Cost, Engine, Session
 from bmc.floats.operations import has_arithmetic
 from bmc.formulas.evaluate import unseen
 from bmc.system.transition import TransitionSystem

@@ -18,8 +18,7 @@ from typing import Any
 import pysmt.operators as op
 from pysmt.fnode import FNode
 
-from bmc.engines.cost import LOOK, WORK
-from bmc.engines.protocol import Session, Status
+from bmc.engines.protocol import LOOK, WORK, Session, Status
 from bmc.engines.term_step import StepFormulas, TermEngine
 from bmc.engines.unrolling import UnrollingSession
 from bmc.errors import MemoryLimitReached, UsageError

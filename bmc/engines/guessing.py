@@ -15,8 +15,7 @@ from pysmt.fnode import FNode
 
 from bmc.analysis.state_values import input_values, raw_ranges
 from bmc.analysis.values import Box, narrowed, sets_of
-from bmc.engines.cost import INSTRUCTION, SETS, Cost
-from bmc.engines.protocol import Alternative, Answer, Session, Status, check_in_turn
+from bmc.engines.protocol import INSTRUCTION, SETS, Alternative, Answer, Cost, Session, Status, check_in_turn
 from bmc.floats.format import FORMATS
 from bmc.floats.operations import COMPARISONS, Program, Values, beyond_solvers, operation_of
 from bmc.floats.ranges import values_in
@@ -24,9 +23,16 @@ from bmc.floats.values import FloatSamples, constants_in
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at, unframed
 from bmc.formulas.value_sets import NEVER, Ranges, common, contains, united, whole, width_of
-from bmc.system.run import Run
 from bmc.system.simulation import Simulator
-from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, Valuation, conjunction, symbols_of
+from bmc.system.transition import (
+    InputVariable,
+    Run,
+    StateVariable,
+    TransitionSystem,
+    Valuation,
+    conjunction,
+    symbols_of,
+)
 
 
 def name_at(name: str, step: int) -> str:

@@ -15,12 +15,10 @@ from importlib.util import find_spec
 
 from pysmt.fnode import FNode
 
-from bmc.engines.cost import Cost
-from bmc.engines.protocol import Alternative, Answer, Group, GroupSession, Session, Status
+from bmc.engines.protocol import Alternative, Answer, Cost, Group, GroupSession, Session, Status
 from bmc.engines.unrolling import UnrollingEngine
 from bmc.errors import MemoryLimitReached
-from bmc.system.run import Run
-from bmc.system.transition import TransitionSystem
+from bmc.system.transition import Run, TransitionSystem
 
 ROUNDS = 24
 """After so many rounds (years) even a question without a limit is given up."""

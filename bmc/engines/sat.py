@@ -13,8 +13,7 @@ from weakref import WeakValueDictionary
 
 from pysmt.fnode import FNode
 
-from bmc.engines.cost import GATE
-from bmc.engines.protocol import Session, Status
+from bmc.engines.protocol import GATE, Session, Status
 from bmc.engines.sat_encoding.solver import VERSION, SatSolver
 from bmc.engines.sat_encoding.step import FramedParts, Frames, Step
 from bmc.engines.unrolling import Encoded, UnrollingEngine, UnrollingSession

@@ -15,14 +15,12 @@ from typing import Generic, TypeVar
 from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE
 
-from bmc.engines.cost import Cost
 from bmc.engines.guessing import GuessingSession, Sampling
-from bmc.engines.protocol import Alternative, Answer, Deadline, Group, OutOfTime, Placed, Session, Status
+from bmc.engines.protocol import Alternative, Answer, Cost, Deadline, Group, OutOfTime, Placed, Session, Status
 from bmc.floats.operations import has_arithmetic
 from bmc.formulas.unroll import at, shift, unframed
-from bmc.system.run import Run
 from bmc.system.simulation import Simulator
-from bmc.system.transition import StateVariable, TransitionSystem, Valuation, conjunction, symbols_of
+from bmc.system.transition import Run, StateVariable, TransitionSystem, Valuation, conjunction, symbols_of
 
 Step = TypeVar("Step")
 """One step of some state variables, translated for the solver."""

@@ -21,8 +21,7 @@ from pysmt.logics import QF_BV
 from pysmt.shortcuts import get_env
 from pysmt.solvers.z3 import Z3Converter
 
-from bmc.engines.cost import RESOURCE, WORK
-from bmc.engines.protocol import Session, Status
+from bmc.engines.protocol import RESOURCE, WORK, Session, Status
 from bmc.engines.term_step import StepFormulas, TermEngine
 from bmc.engines.unrolling import UnrollingSession
 from bmc.errors import MemoryLimitReached

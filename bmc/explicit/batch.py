@@ -17,9 +17,8 @@ from bmc.floats.format import FORMATS
 from bmc.floats.values import constants_in
 from bmc.formulas.evaluate import unseen
 from bmc.system.hold import PHASE, PREFIX
-from bmc.system.run import Run
 from bmc.system.simulation import Simulator
-from bmc.system.transition import InputVariable, TransitionSystem, Valuation, conjunction
+from bmc.system.transition import InputVariable, Run, TransitionSystem, Valuation, conjunction
 
 ATTEMPTS = 6
 """Draws of a step's inputs before a run counts as ended."""

@@ -9,8 +9,7 @@ from typing import Any
 from pysmt.fnode import FNode
 
 from bmc.formulas.evaluate import compile_formulas, define, translate
-from bmc.system.run import Run
-from bmc.system.transition import Condition, TransitionSystem, Valuation, conjunction
+from bmc.system.transition import Condition, Run, TransitionSystem, Valuation, conjunction
 
 __all__ = ["Simulator", "compile_formulas"]
 

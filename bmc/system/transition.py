@@ -1,4 +1,4 @@
-"""Transition systems as pysmt formulas: state, inputs, next-state functions, constraints.
+"""Transition systems as pysmt formulas: state, inputs, next-state functions, constraints; and their concrete runs.
 
 A system is deterministic once its inputs are fixed: every state variable has a total next-state
 function over the current state and inputs. All formulas here are over the plain (unframed) symbols
@@ -189,3 +189,16 @@ def equal(symbol: FNode, value: FNode) -> FNode:
 
 Valuation = Mapping[str, int]
 """Values of variables by name, as raw unsigned patterns (Booleans 0/1)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A concrete run: ``states`` has one valuation more than ``inputs``; values are raw patterns by variable name."""
+
+    states: tuple[Valuation, ...]
+    inputs: tuple[Valuation, ...]
+
+    @property
+    def length(self) -> int:
+        """Number of steps."""
+        return len(self.inputs)

@@ -22,11 +22,10 @@ from bmc.native.original import NoCompiler, compiled
 from bmc.system.hold import own_part, released
 from bmc.system.transition import Condition, TransitionSystem
 from chaincover.check.found_invariants import FoundInvariant, find_invariants, found_data
-from chaincover.check.goal_facts import GoalFacts
-from chaincover.check.goal_search import VacuitySearch, find_facts
+from chaincover.check.goal_facts import GoalFacts, VacuitySearch, find_facts
 from chaincover.check.liveness import Liveness, find_liveness
 from chaincover.check.undefined_behaviour import UndefinedBehaviour, UndefinedBehaviourSearch
-from chaincover.graph.states import ENUMERATING, enumerate_within, enumeration_of
+from chaincover.graph.enumerated import ENUMERATING, enumerate_within, enumeration_of
 from chaincover.limits import Limits
 from chaincover.options import Options
 from chaincover.problem import Problem, Questions

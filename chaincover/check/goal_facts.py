@@ -1,14 +1,39 @@
-"""What ``check`` tells about the goals, as plain data; what Lemma 3 and Theorem 2 of the paper need of them."""
+"""What ``check`` tells about the goals: facts as plain data, what Lemma 3 and Theorem 2 of the paper need of them, and
+the search for them, on the enumerated reachable states, else by queries.
+
+A *state* in the search is a valuation of the variables on which goals, final condition and the steps' constraints
+depend.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any
 
+import numpy as np
+from pysmt.fnode import FNode
+from pysmt.shortcuts import Not
+
 from bmc.engines.dead_ends import DeadEnd
+from bmc.engines.protocol import Engine, Session, Status
+from bmc.errors import LimitReached
+from bmc.explicit.state_graph import EXACT_STATES, Arrows, StateGraph, invariant_of
+from bmc.formulas.evaluate import compile_formulas
+from bmc.formulas.unroll import at, plain, shift, unframed
+from bmc.invariants.induction import Anywhere
+from bmc.native.differential import Sampler
+from bmc.system.simulation import Simulator
+from bmc.system.transition import Run, TransitionSystem, Valuation, conjunction, equal, symbols_of
+from chaincover.graph.goal_runs import Check, EnumeratedGoals, TooManyRuns, states_in
+from chaincover.graph.reachability import GraphBuilder
+from chaincover.limits import Limits
+from chaincover.problem import Problem, Questions
 from chaincover.verdicts import listed
-from chaincover.weights import Edge
+from chaincover.weights import Edge, ReachGraph
+from properties.goal import Goal
 
 NONE, SINGLE, SEVERAL, UNKNOWN = "none", "single", "several", "unknown"
 APART, MEETS, INSIDE, EQUAL = "apart", "meets", "inside", "equal"
@@ -145,3 +170,309 @@ def _claim(no: list[str], unknown: list[str], shared: Sequence[Edge], perhaps_sh
     if no:
         return Claim(NO, tuple(no))
     return Claim(UNKNOWN, tuple(unknown)) if unknown else Claim(YES)
+
+
+SEARCH_DEPTH = 8
+"""Steps from init within which two different start states of a goal are sought, where the states are not listed."""
+
+
+def find_facts(questions: Questions, graph: StateGraph | None, not_enumerated: str = "") -> GoalFacts:
+    """All facts about the goals of the problem; what the limits do not suffice for is undecided.
+
+    The problem's overlap is what the claims are for. ``graph`` holds the reachable states, None where they are not
+    enumerated; ``not_enumerated`` says why.
+    """
+    return replace(_Finder(questions, graph).facts(), not_enumerated=not_enumerated)
+
+
+class _Finder:
+    """``_graph`` holds the reachable states, None if they are too many; ``_system`` has them as an invariant."""
+
+    def __init__(self, questions: Questions, graph: StateGraph | None) -> None:
+        self._problem, self._engine, self._limits = questions.problem, questions.engine, questions.limits
+        self._goals, self._final, self._graph = self._problem.goals, self._problem.final, graph
+        self._formulas = [goal.antecedent for goal in self._goals] + self._problem.end_formulas(0)
+        system = self._problem.system
+        bare = replace(system, invariants=())
+        self._variables = bare.cone(plain(s) for formula in self._formulas for s in symbols_of(formula))
+        found = invariant_of(bare, graph.states) if graph is not None and graph.states else None
+        self._system = replace(system, invariants=(*system.invariants, *([found] if found else [])))
+        self._init = conjunction(equal(var.symbol, var.init) for var in self._variables if var.init is not None)
+        self._from_init: Session | None = None
+
+    def facts(self) -> GoalFacts:
+        """See ``find_facts``."""
+        triggers = tuple(self._trigger(goal) for goal in self._goals)
+        goals = [goal for goal, trigger in zip(self._goals, triggers, strict=True) if trigger.kind != NONE]
+        weights = self._near_weights(goals)
+        sharing, undecided = _sharing(goals, weights)
+        implied, open_pairs = self._implied(goals, weights)
+        exact = self._graph is not None and len(self._graph.states) <= EXACT_STATES
+        clash = [(s.first, s.second) for s in sharing if s.distance or self._longer(s.first, s.second)]
+        sure, unsure = (clash if exact else []), ([] if exact else clash) + undecided
+        given = (triggers, sure, unsure) if self._problem.overlap == "allow" else (triggers, [], [])
+        return GoalFacts(
+            triggers=triggers,
+            sharing=tuple(sharing),
+            exact=exact,
+            sharing_undecided=tuple(undecided),
+            implied=tuple(implied),
+            implied_undecided=tuple(open_pairs),
+            reachable=None if self._graph is None else len(self._graph.states),
+            lemma_3=lemma_3(*given),
+            theorem_2=theorem_2(*given),
+        )
+
+    def _longer(self, *names: str) -> bool:
+        """Whether one of these goals takes a step at all: state goals alone can hold together without harm."""
+        return any(goal.length for goal in self._goals if goal.name in names)
+
+    def _trigger(self, goal: Goal) -> Trigger:
+        try:
+            self._limits.check()
+            found = None
+            if self._graph is not None:
+                found = trigger_states(self._graph, self._system, goal, self._limits.check)
+            if self._graph is not None and found is not None:
+                return self._listed(self._graph, goal, found)
+            return self._asked(goal)
+        except LimitReached:
+            return Trigger(goal.name, UNKNOWN, None, None, UNKNOWN, "" if self._final is None else UNKNOWN)
+
+    def _listed(self, graph: StateGraph, goal: Goal, found: frozenset[int]) -> Trigger:
+        """The trigger whose states are known one by one."""
+        kind = NONE if not found else SINGLE if len(found) == 1 else SEVERAL
+        connected = reach_each_other(graph, found, self._limits.check)
+        final = "" if self._final is None else _relation(found, states_where(graph, self._final))
+        return Trigger(goal.name, kind, len(found), connected, _relation(found, frozenset(graph.starts)), final)
+
+    def _asked(self, goal: Goal) -> Trigger:
+        """The trigger as far as queries tell, over all states that the proved invariants allow."""
+        session = self._engine.session(self._system, goal.antecedent, self._formulas)
+        status = self._check(session, [], goal.length)
+        if status is Status.UNSAT:
+            return Trigger(goal.name, NONE, 0, True, APART, "" if self._final is None else APART)
+        only = self._same(session.run().states[0]) if status is Status.SAT else None
+        if only is not None:
+            status = self._check(session, [at(Not(only), 0)], goal.length)
+        single = only is not None and status is Status.UNSAT
+        places = [self._init, *([] if self._final is None else [self._final])]
+        init, *final = [self._lies(session, goal, place, only if single else None) for place in places]
+        if single:
+            return Trigger(goal.name, SINGLE, 1, True, init, *final or [""])
+        kind = SEVERAL if self._two_reached(goal) else UNKNOWN
+        return Trigger(goal.name, kind, None, None, init, *final or [""])
+
+    def _lies(self, session: Session, goal: Goal, place: FNode, only: FNode | None) -> str:
+        """How the start states of ``goal`` lie to the states of ``place``; ``only`` is its single start state."""
+        common = self._check(session, [at(place, 0)], goal.length)
+        if common is Status.UNSAT:
+            return APART
+        outside = self._check(session, [at(Not(place), 0)], goal.length)
+        if outside is Status.UNSAT:
+            return EQUAL if self._fills(goal, place, only) else INSIDE
+        return MEETS if common is outside is Status.SAT else UNKNOWN
+
+    def _fills(self, goal: Goal, place: FNode, only: FNode | None) -> bool:
+        """Whether ``goal`` is proved to start in every state of ``place``; only asked where it does not need a run."""
+        if only is None and goal.length:
+            return False
+        elsewhere = Not(goal.antecedent) if only is None else at(Not(only), 0)
+        session = self._engine.session(self._system, at(place, 0), self._formulas)
+        return self._check(session, [elsewhere], 0) is Status.UNSAT
+
+    def _two_reached(self, goal: Goal) -> bool:
+        """Whether runs of up to ``SEARCH_DEPTH`` steps from init meet two different start states of ``goal``."""
+        if self._from_init is None:
+            self._from_init = self._engine.session(self._system, at(self._init, 0), self._formulas)
+        session, other = self._from_init, list[FNode]()
+        for step in range(SEARCH_DEPTH + 1):
+            start = shift(goal.antecedent, step)
+            while self._check(session, [start, *(at(f, step) for f in other)], step + goal.length) is Status.SAT:
+                if other:
+                    return True
+                other.append(Not(self._same(session.run().states[step])))
+        return False
+
+    def _same(self, state: Valuation) -> FNode:
+        """The formula: the variables have the values of ``state``."""
+        return conjunction(equal(v.symbol, v.type.constant(state[v.name])) for v in self._variables)
+
+    def _near_weights(self, goals: Sequence[Goal]) -> ReachGraph:
+        """Which goals can start during which: the weights that tell of it (Algorithm 10)."""
+        lengths = [goal.length for goal in goals] or [0]
+        limit = max(0, max(lengths) - min(1, *lengths))
+        builder = GraphBuilder(Questions(Problem(self._system, tuple(goals), None), self._engine, self._limits), limit)
+        with suppress(LimitReached):
+            for _ in range(limit + 1):
+                self._limits.check()
+                builder.extend()
+        return builder.graph()
+
+    def _implied(self, goals: Sequence[Goal], weights: ReachGraph) -> tuple[list[Edge], list[Edge]]:
+        """The pairs (a, b) where every run that covers a covers b within a's steps; the pairs not decided."""
+        implied: list[Edge] = []
+        undecided: list[Edge] = []
+        for a in goals:
+            session = None
+            for b in goals:
+                spare, edge = a.length - b.length, (a.name, b.name)
+                if a is b or spare < 0 or {*edge} & {*weights.unsatisfiable}:
+                    continue
+                if edge not in weights.weights and weights.lower.get(edge, 0) <= spare:
+                    undecided.append(edge)
+                if weights.weights.get(edge, spare + 1) > spare:
+                    continue
+                if self._limits.over:
+                    undecided.append(edge)
+                    continue
+                session = session or self._engine.session(self._system, a.antecedent, self._formulas)
+                status = self._try(session, [shift(Not(b.antecedent), d) for d in range(spare + 1)], a.length)
+                if status is not Status.SAT:
+                    (implied if status is Status.UNSAT else undecided).append(edge)
+        return implied, undecided
+
+    def _check(self, session: Session, formulas: Sequence[FNode], steps: int) -> Status:
+        return session.check(formulas, steps, self._limits.for_query(), self._limits.question()).status
+
+    def _try(self, session: Session, formulas: Sequence[FNode], steps: int) -> Status:
+        """As ``_check``; unknown once the time is over."""
+        try:
+            return self._check(session, formulas, steps)
+        except LimitReached:
+            return Status.UNKNOWN
+
+
+def _relation(states: frozenset[int], place: frozenset[int]) -> str:
+    if not states & place:
+        return APART
+    if states <= place:
+        return EQUAL if states == place else INSIDE
+    return MEETS
+
+
+def _sharing(goals: Sequence[Goal], graph: ReachGraph) -> tuple[list[Sharing], list[Edge]]:
+    """The pairs that can share a step, each once where both can start together; the pairs not decided."""
+    found, undecided = [], []
+    for a, b in combinations([goal for goal in goals if goal.name not in graph.unsatisfiable], 2):
+        if 0 in (graph.weights.get((a.name, b.name)), graph.weights.get((b.name, a.name))):
+            found.append(Sharing(a.name, b.name, 0))
+            continue
+        for first, second in ((a, b), (b, a)):
+            edge, before = (first.name, second.name), max(first.length, 1)
+            if graph.weights.get(edge, before) < before:
+                found.append(Sharing(*edge, graph.weights[edge]))
+            elif graph.lower.get(edge, 0) < before:
+                undecided.append(edge)
+    return found, undecided
+
+
+def reach_each_other(graph: StateGraph, states: frozenset[int], check: Check = lambda: None) -> bool:
+    """Whether each of ``states``, indexes of ``graph``, is reached from each."""
+    if len(states) < 2:
+        return True
+    forward, several = Arrows(graph.steps.offsets, graph.steps.nexts), np.array(sorted(states), np.int64)
+    return all(
+        bool((arrows.distances(several[:1], check)[several] >= 0).all()) for arrows in (forward, forward.backward())
+    )
+
+
+def states_where(graph: StateGraph, formula: FNode) -> frozenset[int]:
+    """The indexes of the states that satisfy ``formula`` (over plain symbols of the graph's variables)."""
+    return frozenset(np.flatnonzero(states_in(graph, formula)).tolist())
+
+
+def trigger_states(
+    graph: StateGraph, system: TransitionSystem, goal: Goal, check: Check = lambda: None
+) -> frozenset[int] | None:
+    """The reachable states of ``system`` in which ``goal`` can start: some run from there satisfies its whole
+    antecedent.
+
+    None if that takes too much memory. ``check`` is called now and then; what it raises ends the search.
+    """
+    try:
+        starts, _ = EnumeratedGoals(Problem(system, (goal,), None), graph, check).ends_of(0)
+    except TooManyRuns:
+        return None
+    return frozenset(starts.tolist())
+
+
+SIMULATED_STEPS = 500
+"""Random steps on which goals are looked for."""
+
+
+class VacuitySearch:
+    """Which of ``goals`` have an antecedent that no states and inputs satisfy, invariants respected.
+
+    What ``run`` has found until it is over, or interrupted, ``unsatisfiable`` and ``undecided`` tell.
+    """
+
+    def __init__(self, system: TransitionSystem, goals: Sequence[Goal], engine: Engine) -> None:
+        self._system, self._engine = system, engine
+        self._status = dict.fromkeys(goals, Status.UNKNOWN)
+
+    @property
+    def unsatisfiable(self) -> tuple[Goal, ...]:
+        return tuple(goal for goal, status in self._status.items() if status is Status.UNSAT)
+
+    @property
+    def undecided(self) -> tuple[Goal, ...]:
+        return tuple(goal for goal, status in self._status.items() if status is Status.UNKNOWN)
+
+    def run(self, budget: Limits, progress: Callable[[str], None] = lambda text: None) -> None:
+        """Decide as many goals as ``budget`` allows, and those that the state after init satisfies in any case."""
+        self._look_at_init()
+        if not budget.over:
+            self._simulate(budget.share(0.3))
+        known = [c.formula for c in self._system.invariants if c.proved]
+        anywhere = Anywhere(self._system, self._engine, [*known, self._system.defined])
+        still = self.undecided
+        for number, goal in enumerate(still):
+            progress(f"check: whether goals can hold at all, {len(still) - number} left")
+            try:
+                limit = budget.for_query()
+            except LimitReached:
+                return
+            symbols = symbols_of(goal.antecedent)
+            if goal.length == 1 and all(unframed(symbol)[1] == 0 for symbol in symbols):
+                formula = goal.antecedent.substitute({symbol: plain(symbol) for symbol in symbols})
+                self._status[goal] = anywhere.status([formula], limit, budget.question())
+            else:
+                session = self._engine.session(self._system, goal.antecedent)
+                self._status[goal] = session.check([], goal.length, limit, budget.question()).status
+
+    def _look_at_init(self) -> None:
+        """Note the goals that a run of no step covers."""
+        run = Run((Simulator(self._system).initial(),), ())
+        self._status.update((g, Status.SAT) for g in self._status if not g.length and _Watched(g).covered(run))
+
+    def _simulate(self, budget: Limits) -> None:
+        """Note the goals that random runs cover."""
+        if not self.undecided:
+            return
+        sampler = Sampler(self._system, seed=0)
+        watched = [_Watched(goal) for goal in self.undecided]
+        for inputs in sampler.runs(SIMULATED_STEPS):
+            run = sampler.simulator.run(sampler.simulator.initial(), inputs)
+            seen = [one for one in watched if one.covered(run)]
+            self._status.update((one.goal, Status.SAT) for one in seen)
+            watched = [one for one in watched if one not in seen]
+            if not watched or budget.over:
+                return
+
+
+class _Watched:
+    """A goal whose antecedent is evaluated at every step of a run."""
+
+    def __init__(self, goal: Goal) -> None:
+        self.goal = goal
+        self._holds = compile_formulas([goal.antecedent])
+        self._read = [(symbol.symbol_name(), *unframed(symbol)) for symbol in symbols_of(goal.antecedent)]
+
+    def covered(self, run: Run) -> bool:
+        """Whether ``run`` satisfies the whole antecedent from some step on."""
+        moments = [{**state, **values} for state, values in zip(run.states, [*run.inputs, {}], strict=True)]
+        return any(
+            self._holds({framed: moments[start + step][name] for framed, name, step in self._read})[0]
+            for start in range(run.length - self.goal.length + 1)
+        )

@@ -10,14 +10,12 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE
 
 from bmc.analysis.constants import constant_state
-from bmc.analysis.live import live_state
-from bmc.analysis.slice import inputs_read, names_in, without_impossible
+from bmc.analysis.slice import inputs_read, live_state, names_in, without_impossible
 from bmc.c.execute.variables import DEFINED
 from bmc.system.transition import TransitionSystem
 from chaincover.project.load import Observers, compared_with_init, formulas_of, observations
 from chaincover.project.values import show_value
-from chaincover.reductions.final_latches import latched_values
-from chaincover.reductions.slicing import plain_symbols
+from chaincover.reductions.slicing import latched_values, plain_symbols
 from properties.goal import Goal
 
 

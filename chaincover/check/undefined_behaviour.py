@@ -22,7 +22,7 @@ from bmc.invariants.candidates import within
 from bmc.invariants.induction import Anywhere
 from bmc.native.differential import RUN_LENGTH, Sampler
 from bmc.system.transition import Condition, TransitionSystem, Valuation, conjunction
-from chaincover.graph.states import enumerate_within
+from chaincover.graph.enumerated import enumerate_within
 from chaincover.limits import Limits
 
 SUSPECT_DEPTH = 8

@@ -32,7 +32,7 @@ from chaincover.cli.options import (
 )
 from chaincover.concretise.repair import concretise
 from chaincover.formats.output import prepare_folder, to_json, write_text
-from chaincover.graph.covering import CoveringGraph, covering_graph
+from chaincover.graph.reachability import CoveringGraph, covering_graph
 from chaincover.limits import Limits
 from chaincover.options import ORDERINGS, Options
 from chaincover.orderings import choose as choose_ordering

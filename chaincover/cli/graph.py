@@ -10,7 +10,7 @@ from bmc.engines import choose as choose_engine
 from chaincover.cli.options import Search, Shown, graph_options, held_request_options, prepare, reduced, shown_options
 from chaincover.formats.dot import to_dot
 from chaincover.formats.output import prepare_folder, to_json, write_text
-from chaincover.graph.covering import covering_graph
+from chaincover.graph.reachability import covering_graph
 from chaincover.project.load import Request
 from chaincover.report.documents import graph_data, graph_exit_code
 

@@ -8,7 +8,7 @@ import click
 
 from bmc.errors import ChainCoverError, Location
 from chaincover.formats.output import write_text
-from chaincover.project import scaffold
+from chaincover.project.scaffold.text import propose
 
 
 @click.command(name="init")
@@ -19,7 +19,7 @@ def command(sources: tuple[str, ...], output: str | None, force: bool) -> int:
     """Write a commented project file for the C sources of a controller."""
     first = Path(sources[0])
     place = Path(output) if output else (first if first.is_dir() else first.parent) / "chaincover.toml"
-    text, found = scaffold.propose(sources, place.parent)
+    text, found = propose(sources, place.parent)
     if place.exists() and not force:
         raise ChainCoverError("this file exists already", Location(str(place)), "give --force, or another -o FILE")
     write_text(place, text)

@@ -30,10 +30,10 @@ from bmc.floats.ranges import every
 from bmc.floats.values import plainest_first
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at, framed, unframed
-from bmc.system.run import Run
 from bmc.system.simulation import Simulator
 from bmc.system.transition import (
     InputVariable,
+    Run,
     StateVariable,
     TransitionSystem,
     Valuation,

@@ -8,7 +8,7 @@ from pysmt.fnode import FNode
 
 from bmc.engines.protocol import Status
 from bmc.formulas.unroll import shift
-from bmc.system.run import Run
+from bmc.system.transition import Run
 from chaincover.chain import Plan
 from chaincover.problem import Problem, Questions
 

@@ -11,8 +11,7 @@ from pysmt.shortcuts import BV, Bool
 from bmc.engines.protocol import Session, Status
 from bmc.errors import CheckDisagreed
 from bmc.formulas.unroll import at, shift, unframed
-from bmc.system.run import Run
-from bmc.system.transition import Valuation, conjunction, equal, symbols_of
+from bmc.system.transition import Run, Valuation, conjunction, equal, symbols_of
 from chaincover.chain import Plan
 from chaincover.concretise.check_path import Attempt, check_path
 from chaincover.problem import Questions

@@ -20,8 +20,7 @@ from pysmt.shortcuts import TRUE, And, Or
 from bmc.engines.protocol import Session, Status
 from bmc.errors import CheckDisagreed
 from bmc.formulas.unroll import at, shift
-from bmc.system.run import Run
-from bmc.system.transition import conjunction
+from bmc.system.transition import Run, conjunction
 from chaincover.chain import Plan
 from chaincover.concretise.check_path import plan_length
 from chaincover.concretise.repair import concretise

@@ -19,8 +19,8 @@ from pysmt.shortcuts import TRUE
 from bmc.engines.protocol import Answer, Group, GroupSession, Placed, Session, Status
 from bmc.errors import CheckDisagreed
 from bmc.formulas.unroll import shift
-from bmc.system.run import Run
 from bmc.system.simulation import Simulator
+from bmc.system.transition import Run
 from chaincover.problem import Questions
 from chaincover.weights import FINAL, INIT, Edge
 from properties.monitor import Monitor

@@ -20,9 +20,8 @@ from bmc.explicit.rows import Steps as GraphSteps
 from bmc.explicit.state_graph import Arrows, StateGraph
 from bmc.explicit.vectors import Column, compile_columns
 from bmc.formulas.unroll import unframed
-from bmc.system.run import Run
 from bmc.system.simulation import Simulator
-from bmc.system.transition import TransitionSystem, symbols_of
+from bmc.system.transition import Run, TransitionSystem, symbols_of
 from chaincover.problem import Problem
 from properties.progression import Progression, bits
 

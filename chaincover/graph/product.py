@@ -1,8 +1,8 @@
-"""Exact chains on enumerated states: the product of the states with the goals' progress and the goals covered so far.
+"""Exact searches on enumerated states: the product of the states with the goals' progress and the goals covered so far.
 
-A node is a state, what is pending of the goals that have begun, and the set of goals covered. A* goes from the start
-states to an end with whole arrays of nodes at a time. Its estimate is, for the missing goal for which it is greatest,
-the exact number of steps to complete that goal alone and to go on to an end.
+A node is a state, what is pending of the goals that have begun, and the set of goals covered. A search goes from the
+start states to an end with whole arrays of nodes at a time, and expands those nodes first whose depth, plus an estimate
+of the steps still to come, is least.
 """
 
 from __future__ import annotations
@@ -10,18 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from math import inf
 
 import numpy as np
 
 from bmc.explicit.rows import Numbering
 from bmc.explicit.state_graph import StateGraph
 from bmc.explicit.vectors import Column
-from bmc.system.run import Run
-from chaincover.certificate import Prices
+from bmc.system.transition import Run
 from chaincover.graph.goal_product import GoalProduct, goal_product
 from chaincover.graph.goal_runs import Check, run_of, states_in
-from chaincover.graph.prices import CircleOfGain, PricedProduct
 from chaincover.problem import Problem
 
 BLOCK = 1 << 18
@@ -224,8 +221,11 @@ class _Surroundings:
         return found
 
 
-class _Search:
-    """What both searches share. They are generators of work: ``advance`` lets them go on.
+class ProductSearch:
+    """What all searches of this product share. They are generators of work: ``advance`` lets them go on.
+
+    A search says which nodes are ``_worth`` entering, how many steps it will ``_estimate`` from a node to an end, and
+    in which order it goes on (``_running``).
 
     A unit of ``work`` is an arrow of the product that was made or followed, and a block of them is ``LEAST_WORK`` at
     least. ``given_up`` says why the search cannot go on, or is ''. ``best`` is the found end with the most goals.
@@ -364,137 +364,3 @@ class _Search:
     def _note(self, found: Found) -> None:
         if self.best is None or found.covered.bit_count() > self.best.covered.bit_count():
             self.best = found
-
-
-class ShortestRun(_Search):
-    """The shortest run over all goals of ``problem`` to an end.
-
-    ``found`` is its end once it is known; where the search is ``finished`` without, there is no such run. ``lower`` is
-    the proved bound so far: every such run has at least so many steps. ``shorter_than`` may be set to the length of a
-    run that is known: only shorter ones are then sought, and ``lower`` ends there.
-    """
-
-    CHUNK = 1 << 14
-    """Some so many nodes are expanded together."""
-
-    found: Found | None = None
-    lower = 0
-    shorter_than: int | None = None
-    _priced: PricedProduct | None = None
-
-    def use(self, prices: Prices) -> None:
-        """Estimate by ``prices`` too from now on, which raises the totals of the nodes that wait."""
-        if self._met is None:
-            return
-        made, ends = self._around.made, self._around.ends
-        try:
-            self._priced = PricedProduct(self._problem, self._graph, made, ends, prices)
-        except CircleOfGain:
-            return
-        self.work += self._priced.work
-        waiting, self._waiting = self._waiting, {}
-        for numbers in waiting.values():
-            opened = self._met.opened(np.concatenate(numbers), expand=False)
-            for first in range(0, len(opened), BLOCK):
-                part = opened[first : first + BLOCK]
-                words = self._met.words(part)
-                places, covered = self._around.layout.place(words), self._around.layout.covered(words)
-                self._wait(part, self._met.depths(part) + self._estimate(places, covered))
-
-    def _running(self) -> Iterator[bool]:
-        if not self._prepare():
-            return
-        yield True
-        everything = (1 << len(self._problem.goals)) - 1
-        while self._waiting:
-            total = min(self._waiting)
-            self.lower = max(self.lower, total if self.shorter_than is None else min(total, self.shorter_than))
-            if self.lower == self.shorter_than:
-                return
-            numbers = self._next(self.CHUNK)
-            for found in self._ends_among(numbers):
-                self._note(found)
-                if found.covered == everything:
-                    self.found = found
-                    return
-            yield from self._follow(numbers)
-            if self.given_up:
-                return
-
-    def _worth(self, places: Column, covered: Sequence[Column]) -> Column:
-        good = np.ones(len(places), bool)
-        wanted = self._around.layout.split((1 << len(self._problem.goals)) - 1)
-        for word, possible, every in zip(covered, self._around.possible, wanted, strict=True):
-            good &= (word | possible[places]) == np.uint64(every)
-        return good
-
-    def _estimate(self, places: Column, covered: Sequence[Column]) -> Column:
-        least = self._around.to_end[places].astype(np.int64)
-        if not self._problem.goals or not len(places):
-            return least
-        missing = 1 - self._around.layout.each(covered)
-        alone: Column = (self._around.to_complete[places] * missing).max(axis=1)
-        together = self._at_once(missing)
-        estimate: Column = np.maximum(np.maximum(least, alone), together)
-        if self._priced is not None:
-            estimate = np.maximum(estimate, self._priced.still(places, missing))
-        return estimate
-
-    def _at_once(self, missing: Column) -> Column:
-        """A bound from how many goals a step can complete, or, where goals share no steps, from their own steps."""
-        if self._problem.forbid:
-            lengths = np.array([goal.length for goal in self._problem.goals])
-            own: Column = missing @ lengths - max(0, int(lengths.max()) - 1)  # all but the last step may be done
-            return own
-        count: Column = missing.sum(axis=1, dtype=np.int64)
-        return -(-count // max(1, self._around.at_once))
-
-
-class CoverableSets(_Search):
-    """All sets of goals that one run to an end covers, by rising length, unless a superset takes no more steps.
-
-    ``found`` has those found so far, each with its least length; they are all once the search is ``finished``.
-    """
-
-    COMPARED = 64
-    """So many of the largest sets found are compared with what a node can still cover, to leave it out."""
-
-    def __init__(self, problem: Problem, graph: StateGraph, check: Check = lambda: None, memory: int = MEMORY) -> None:
-        super().__init__(problem, graph, check, memory)
-        self.found: list[Found] = []
-        self._largest: list[int] = []
-
-    def _running(self) -> Iterator[bool]:
-        self.found, self._largest = [], []
-        if not self._prepare():
-            return
-        yield True
-        while self._waiting:
-            numbers = self._next(inf)
-            for found in sorted(self._ends_among(numbers), key=_by_size):
-                self.work += 1 + len(self._largest) // 64
-                if all(found.covered & ~known for known in self._largest):
-                    self.found.append(found)
-                    self._largest = [known for known in self._largest if known & ~found.covered] + [found.covered]
-                    self._note(found)
-            self._largest.sort(key=lambda known: (-known.bit_count(), known))
-            yield from self._follow(numbers)
-            if self.given_up:
-                return
-
-    def _worth(self, places: Column, covered: Sequence[Column]) -> Column:
-        good = np.ones(len(places), bool)
-        reach = [word | possible[places] for word, possible in zip(covered, self._around.possible, strict=True)]
-        for known in self._largest[: self.COMPARED]:
-            adds = np.zeros(len(places), bool)
-            for word, has in zip(reach, self._around.layout.split(known), strict=True):
-                adds |= (word & ~np.uint64(has)) != 0
-            good &= adds
-        return good
-
-    def _estimate(self, places: Column, covered: Sequence[Column]) -> Column:
-        return np.zeros(len(places), np.int64)
-
-
-def _by_size(found: Found) -> tuple[int, int]:
-    return -found.covered.bit_count(), found.covered

@@ -1,13 +1,29 @@
-"""The loop body of Algorithm 2 (BuildPropKReachGraph): the graph of bounded distances for growing K."""
+"""Algorithm 2 (BuildPropKReachGraph) by queries: the graph of bounded distances for growing K, and how fast K grows.
+
+``GraphBuilder`` is the loop body. ``grow`` is the stage that lets K grow for a chain; ``covering_graph`` gives the
+graph by itself, exact or up to the smallest K with a covering path.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 
+from bmc.engines.protocol import Engine
+from bmc.errors import LimitReached
+from chaincover.chain import UNREACHABLE
 from chaincover.graph.edges import EdgeSearch, Row, Told, enter
-from chaincover.problem import Questions
-from chaincover.weights import END, FINAL, INIT, Edge, ReachGraph
+from chaincover.graph.enumerated import enumerate_states, exact_graph
+from chaincover.known import Board, Known, Reason
+from chaincover.limits import Limits
+from chaincover.options import Options
+from chaincover.problem import Problem, Questions
+from chaincover.replay.judge import Judge
+from chaincover.result import INTERRUPT, Silent
+from chaincover.stages import pause, wait_for
+from chaincover.weights import END, FINAL, INIT, Edge, ReachGraph, exists_path, transitive_closure
 from properties.goal import Goal
 
 
@@ -24,15 +40,39 @@ class GraphBuilder:
         self._problem = questions.problem
         self._search = EdgeSearch(questions, told)
         self._upper: dict[Edge, int] = {}
+        self._observed: dict[Edge, int] = {}
         self._rows: list[Row] | None = None
         self._unsatisfiable: dict[str, None] = {}
         self.depth = -1
         self._seconds = 0.0
 
     @property
+    def goals(self) -> tuple[str, ...]:
+        """The names of the goals, which are nodes of the graph."""
+        return self._problem.names
+
+    @property
     def complete(self) -> bool:
         """Whether no edge is left to ask for, at whatever distance."""
         return self._rows is not None and not any(row.pending for row in self._rows)
+
+    @property
+    def over(self) -> bool:
+        """Whether no edge is left to ask for, or K may not grow."""
+        return self.complete or (self._most is not None and self.depth >= self._most)
+
+    @property
+    def following(self) -> int:
+        """The next K: faster and faster, but not beyond where runs show a covering path.
+
+        What ``observe`` was told and the weights tell how K grows, not what else the queries showed: that depends on
+        what was asked before.
+        """
+        to = max(self.depth + 1, int(self.depth * GROWTH))
+        shown = shown_depth(replace(self.graph(), upper=self._observed).possible)
+        if shown is not None and shown > self.depth:
+            to = min(to, shown)
+        return to if self._most is None else min(to, self._most)
 
     @property
     def open_edges(self) -> int:
@@ -41,6 +81,7 @@ class GraphBuilder:
 
     def observe(self, upper: Mapping[Edge, int]) -> None:
         """Take note of distances that runs make: no edge is longer than that."""
+        self._observed.update(upper)
         enter(self._upper, upper)
 
     def extend(self, to: int | None = None) -> None:
@@ -62,7 +103,7 @@ class GraphBuilder:
         """What is known so far."""
         rows = self._rows or ()
         return ReachGraph(
-            goals=tuple(goal.name for goal in self._problem.goals),
+            goals=self.goals,
             end=self._problem.end,
             weights={(row.source, target): steps for row in rows for target, steps in row.weights.items()},
             lower={(row.source, target): steps for row in rows for target, steps in row.lower.items()},
@@ -93,3 +134,116 @@ class GraphBuilder:
         if ends and self._problem.end == END:
             row.weights[END] = row.lower[END] = source.length
         return row
+
+
+GROWTH = 1.5
+"""K grows by this factor: each K is one query more per source, and a query about all distances up to it is harder."""
+
+NEVER = Reason(UNREACHABLE, "no state and inputs satisfy it together with the constraints and the proved invariants")
+"""Why a goal is unreachable that no step of any run can begin with."""
+
+
+def grow(board: Board) -> None:
+    """Let K grow until no edge is left to ask for, K may not grow, or the states are enumerated after all.
+
+    Goals that nothing satisfies are ruled out. The graph is that of all goals not implied by others when it begins.
+    Where goals come to it, it begins anew.
+    """
+    builder: GraphBuilder | None = None
+    while board.known.enumerated is None:
+        if builder is None or not {*board.known.targets} <= {*builder.goals}:
+            builder = GraphBuilder(board.questions, board.options.bound, board.offer)
+        builder.observe(board.known.observed)
+        following = builder.following
+        board.say(f"graph: edges of up to {following} steps")
+        try:
+            builder.extend(following)
+        finally:
+            if board.known.enumerated is None:
+                board.tell(graph=builder.graph())
+        whole = builder.graph()
+        graph = whole.possible
+        board.say(f"graph: K = {graph.depth}, {len(graph.weights)} of {len(graph.lower)} edges")
+        never = [name for name in whole.unsatisfiable if name in board.known.targets]
+        if never:
+            board.rule_out(dict.fromkeys(never, NEVER))
+        if builder.over:
+            goals = {*builder.goals}
+            wait_for(board, lambda known, goals=goals: not {*known.targets} <= goals)  # type: ignore[misc]
+        else:
+            pause()
+
+
+def shown_depth(graph: ReachGraph) -> int | None:
+    """The least K whose edges, as far as runs have shown them, make a covering path; None if there is none."""
+    known = {**graph.upper, **graph.weights}
+    found = None
+    steps = sorted({*known.values()})
+    low, high = 0, len(steps) - 1
+    while low <= high:
+        middle = (low + high) // 2
+        few = {edge: weight for edge, weight in known.items() if weight <= steps[middle]}
+        part = ReachGraph(graph.goals, graph.end, few, {}, (), (), 0, 0, 0.0)
+        if exists_path(part, transitive_closure(part)) is None:
+            low = middle + 1
+        else:
+            found, high = steps[middle], middle - 1
+    return found
+
+
+ENUMERATING = 0.5
+"""The part of the time and of the effort in which the reachable states are enumerated, if they can be."""
+
+
+@dataclass(frozen=True)
+class CoveringGraph:
+    """``graph`` has a covering path, unless there is none, or a limit was met before it was found.
+
+    ``stopped_by`` is ``time limit``, ``interrupt``, ``terminated`` or ''. ``used_up``: the effort was used up first.
+    """
+
+    graph: ReachGraph
+    stopped_by: str = ""
+    used_up: bool = False
+
+
+def covering_graph(problem: Problem, options: Options, engine: Engine, tell: Callable[[str], None]) -> CoveringGraph:
+    """Algorithm 2 for growing K, or exactly from the enumerated states where these can be enumerated."""
+    limits = Limits(options.time_limit, options.query_limit, options.effort)
+    limits.watch(engine)
+    board = Board(Known(problem), options, engine, limits, Silent(tell), Judge(problem))
+    builder: GraphBuilder | None = None
+    stopped_by = ""
+    try:
+        if _enumerated(board):
+            exact_graph(board)
+            return CoveringGraph(board.known.graph)
+        builder = GraphBuilder(board.questions, options.bound)
+        while not (limits.used_up or builder.over or _covers(builder.graph())):
+            builder.extend()
+            tell(f"graph: K = {builder.depth}")
+    except LimitReached as error:
+        stopped_by = error.limit
+    except KeyboardInterrupt as error:
+        stopped_by = str(error) or INTERRUPT
+    graph = board.known.graph if builder is None else builder.graph()
+    used_up = limits.used_up and not _covers(graph)
+    return CoveringGraph(replace(graph, goals=problem.names, end=problem.end), stopped_by, used_up)
+
+
+def _covers(graph: ReachGraph) -> bool:
+    """Whether there is a covering path."""
+    possible = graph.possible
+    return graph.depth >= 0 and exists_path(possible, transitive_closure(possible)) is not None
+
+
+def _enumerated(board: Board) -> bool:
+    """Enumerate the reachable states in a part of what may be spent; whether that could be done."""
+    limits = board.limits
+    part = limits.share(ENUMERATING)
+    with suppress(LimitReached):
+        trial = replace(board, limits=part)
+        enumerate_states(trial)
+        board.known = trial.known
+    limits.check()
+    return board.known.enumerated is not None

@@ -1,17 +1,52 @@
-"""What is claimed at the end of a run: the proof of a bound, and its certificate."""
+"""What is claimed at the end of a run: its result, with the proof of a bound, its certificate, and the verdicts."""
 
 from __future__ import annotations
 
-from bmc.explicit.state_graph import reachable_states
+from bmc.engines import reason as engine_reason
+from bmc.explicit.state_graph import longest_run, reachable_states
 from chaincover.certificate import Certificate, EdgeFact, PathFact, formula_text
-from chaincover.chain import NO_WAY_TO_FINAL, UNREACHABLE
-from chaincover.known import Known, Proof
+from chaincover.chain import NO_WAY_TO_FINAL, UNREACHABLE, Bounds
+from chaincover.known import Board, Known, Proof
 from chaincover.orderings.bound import order_bound
 from chaincover.orderings.protocol import Limit
+from chaincover.result import Answered, ChainResult
+from chaincover.verdicts import judge_goals
 from chaincover.weights import INIT, Edge
 
 LAST_WORK = 1.0
 """Work for the bound on the chains through fewer goals than were sought."""
+
+
+def result_of(board: Board, known: Known, stopped_by: str) -> ChainResult:
+    """What is ``known``, as the result of a run; ``stopped_by`` is what ended it early, or ''."""
+    used_up = board.limits.used_up and not (known.settled or board.too_long)
+    engine = board.engine
+    proof = proof_of(known)
+    tests = {name: run for name, run in known.seen.items() if known.chain is None or name not in known.chain.goals}
+    return ChainResult(
+        chain=known.chain,
+        verdicts=judge_goals(known, board.options, stopped_by, used_up),
+        bounds=Bounds(proof.lower, None if known.chain is None else known.chain.length, proof.basis),
+        certificate=certificate_of(known, proof),
+        graph=known.graph,
+        options=board.options,
+        no_chain=known.no_chain,
+        represented=known.represented,
+        tests=tests,
+        stopped_by=stopped_by,
+        used_up=used_up,
+        invariants=tuple(inv.name for inv in known.problem.system.invariants if inv.proved),
+        answered=Answered(
+            engine.name,
+            engine.version,
+            engine_reason(engine),
+            board.ordered_by,
+            board.limits.spent,
+            known.graph.exact,
+            "" if known.enumerated is not None else board.not_enumerated,
+            None if known.enumerated is None else longest_run(known.enumerated),
+        ),
+    )
 
 
 def proof_of(known: Known) -> Proof:

@@ -13,9 +13,11 @@ import numpy as np
 from bmc.engines.protocol import Status
 from bmc.explicit.state_graph import StateGraph
 from bmc.explicit.vectors import Column
-from bmc.system.run import Run
+from bmc.system.transition import Run
+from chaincover.chain import UNREACHABLE
 from chaincover.graph.enumerated import PER_UNIT
 from chaincover.graph.goal_runs import EnumeratedGoals, Unfolding, run_of, states_in
+from chaincover.known import Board
 from chaincover.limits import Limits
 from chaincover.minimality.sub_path_lengths import KnownLength, Path, SubPath
 from chaincover.problem import Problem
@@ -240,3 +242,19 @@ class ExplicitSubPaths:
             self.work += search.work - before
             self._limits.spend((search.work - before) / PER_UNIT)
         return search
+
+
+def find_tests(board: Board) -> None:
+    """A shortest run to each goal that the best chain leaves out and some run covers, from the enumerated states."""
+    known = board.known
+    if known.enumerated is None:
+        return
+    covered = frozenset() if known.chain is None else known.chain.goals
+    never = {name for name, reason in known.uncoverable.items() if reason.status == UNREACHABLE}
+    missing = [name for name in known.problem.names if name not in {*covered, *never, *known.seen}]
+    distances = ExplicitSubPaths(known.problem, known.enumerated, board.limits)
+    for name in missing:
+        found = distances.least(SubPath((INIT, name), 0, len(known.enumerated.states)))
+        _, run = distances.ask((INIT, name), found.at_least) if found.exact else (None, None)
+        if run is not None:
+            board.offer(run)

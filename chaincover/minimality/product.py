@@ -1,10 +1,21 @@
-"""The exact search over enumerated states with the goals covered: the shortest chain of all, or that there is none."""
+"""The exact search over enumerated states with the goals covered: the shortest chain of all, or that there is none.
+
+The search is A*. The estimate of a node is the greatest of several lower bounds on the steps to an end: for each
+missing goal the exact number of steps to complete that goal alone and to go on to an end, how many goals a step can
+complete, and what the prices of the covering flow say.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from bmc.explicit.vectors import Column
 from chaincover.certificate import Prices
-from chaincover.graph.product import Found, ShortestRun
+from chaincover.graph.product import BLOCK, Found, ProductSearch
 from chaincover.known import Board
+from chaincover.minimality.covering_flow import CircleOfGain, PricedProduct
 from chaincover.orderings.bound import EXACT
 from chaincover.stages import wait_for
 
@@ -13,6 +24,90 @@ PORTION = 100_000
 
 PER_UNIT = 1_500_000
 """Arrows that are followed in about a unit of work."""
+
+
+class ShortestRun(ProductSearch):
+    """The shortest run over all goals of ``problem`` to an end.
+
+    ``found`` is its end once it is known; where the search is ``finished`` without, there is no such run. ``lower`` is
+    the proved bound so far: every such run has at least so many steps. ``shorter_than`` may be set to the length of a
+    run that is known: only shorter ones are then sought, and ``lower`` ends there.
+    """
+
+    CHUNK = 1 << 14
+    """Some so many nodes are expanded together."""
+
+    found: Found | None = None
+    lower = 0
+    shorter_than: int | None = None
+    _priced: PricedProduct | None = None
+
+    def use(self, prices: Prices) -> None:
+        """Estimate by ``prices`` too from now on, which raises the totals of the nodes that wait."""
+        if self._met is None:
+            return
+        made, ends = self._around.made, self._around.ends
+        try:
+            self._priced = PricedProduct(self._problem, self._graph, made, ends, prices)
+        except CircleOfGain:
+            return
+        self.work += self._priced.work
+        waiting, self._waiting = self._waiting, {}
+        for numbers in waiting.values():
+            opened = self._met.opened(np.concatenate(numbers), expand=False)
+            for first in range(0, len(opened), BLOCK):
+                part = opened[first : first + BLOCK]
+                words = self._met.words(part)
+                places, covered = self._around.layout.place(words), self._around.layout.covered(words)
+                self._wait(part, self._met.depths(part) + self._estimate(places, covered))
+
+    def _running(self) -> Iterator[bool]:
+        if not self._prepare():
+            return
+        yield True
+        everything = (1 << len(self._problem.goals)) - 1
+        while self._waiting:
+            total = min(self._waiting)
+            self.lower = max(self.lower, total if self.shorter_than is None else min(total, self.shorter_than))
+            if self.lower == self.shorter_than:
+                return
+            numbers = self._next(self.CHUNK)
+            for found in self._ends_among(numbers):
+                self._note(found)
+                if found.covered == everything:
+                    self.found = found
+                    return
+            yield from self._follow(numbers)
+            if self.given_up:
+                return
+
+    def _worth(self, places: Column, covered: Sequence[Column]) -> Column:
+        good = np.ones(len(places), bool)
+        wanted = self._around.layout.split((1 << len(self._problem.goals)) - 1)
+        for word, possible, every in zip(covered, self._around.possible, wanted, strict=True):
+            good &= (word | possible[places]) == np.uint64(every)
+        return good
+
+    def _estimate(self, places: Column, covered: Sequence[Column]) -> Column:
+        least = self._around.to_end[places].astype(np.int64)
+        if not self._problem.goals or not len(places):
+            return least
+        missing = 1 - self._around.layout.each(covered)
+        alone: Column = (self._around.to_complete[places] * missing).max(axis=1)
+        together = self._at_once(missing)
+        estimate: Column = np.maximum(np.maximum(least, alone), together)
+        if self._priced is not None:
+            estimate = np.maximum(estimate, self._priced.still(places, missing))
+        return estimate
+
+    def _at_once(self, missing: Column) -> Column:
+        """A bound from how many goals a step can complete, or, where goals share no steps, from their own steps."""
+        if self._problem.forbid:
+            lengths = np.array([goal.length for goal in self._problem.goals])
+            own: Column = missing @ lengths - max(0, int(lengths.max()) - 1)  # all but the last step may be done
+            return own
+        count: Column = missing.sum(axis=1, dtype=np.int64)
+        return -(-count // max(1, self._around.at_once))
 
 
 def search_product(board: Board) -> None:

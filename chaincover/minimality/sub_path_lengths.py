@@ -15,7 +15,7 @@ from pysmt.shortcuts import FALSE, TRUE, And, Or
 
 from bmc.engines.protocol import Session, Status
 from bmc.formulas.unroll import at, shift
-from bmc.system.run import Run
+from bmc.system.transition import Run
 from chaincover.problem import Questions
 from chaincover.weights import END, FINAL, INIT
 

@@ -17,9 +17,8 @@ from pysmt.typing import BOOL
 
 from bmc.engines.protocol import Session, Status
 from bmc.formulas.unroll import at, shift
-from bmc.system.run import Run
 from bmc.system.simulation import Simulator
-from bmc.system.transition import conjunction, equal
+from bmc.system.transition import Run, conjunction, equal
 from chaincover.chain import Chain
 from chaincover.known import Board
 from chaincover.orderings.bound import WHOLE

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import combinations, count
 from math import comb
 
-from chaincover.graph.exact import Cover
+from chaincover.partition.coverable_sets import Cover
 from chaincover.result import ChainResult
 from chaincover.verdicts import undecided_between
 from chaincover.weights import obstacles, transitive_closure

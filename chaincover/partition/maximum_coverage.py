@@ -8,10 +8,10 @@ from dataclasses import replace
 from bmc.errors import CheckDisagreed, LimitReached
 from chaincover.certificate import Certificate, MostFact
 from chaincover.chain import COVERED, EXCLUDED, UNDECIDED, Verdict
-from chaincover.graph.exact import Exhaustion
 from chaincover.limits import Limits
 from chaincover.options import Options
 from chaincover.partition.conflicts import Conflict, conflict_of_class, largest_class, pairs_apart
+from chaincover.partition.coverable_sets import Exhaustion
 from chaincover.partition.set_cover import sets_of_goals, share_of
 from chaincover.pipeline import generate
 from chaincover.problem import Problem

@@ -16,12 +16,12 @@ from math import inf
 
 from bmc.errors import LimitReached
 from chaincover.certificate import Certificate
-from chaincover.graph.exact import Cover, Exhaustion, coverable_sets
-from chaincover.graph.states import ENUMERATING, enumerated_within
+from chaincover.graph.enumerated import ENUMERATING, enumerated_within
 from chaincover.limits import UNITS, Limits
 from chaincover.options import Options
 from chaincover.orderings.auto import AutoOrdering
 from chaincover.orderings.protocol import Limit, OrderingProblem, OrderingResult, Path
+from chaincover.partition.coverable_sets import Cover, Exhaustion, coverable_sets
 from chaincover.problem import Problem
 from chaincover.reductions.slicing import smaller_problem
 from chaincover.weights import INIT, Edge, ReachGraph
@@ -47,7 +47,7 @@ def sets_of_goals(problem: Problem, options: Options, limits: Limits) -> Exhaust
 
     None where the states are not to be enumerated, or cannot be within a share of ``limits``.
     """
-    if options.engine not in ENUMERATING:
+    if options.engine != ENUMERATING:
         return None
     part = part_of(limits, SHARE)
     try:

@@ -14,7 +14,6 @@ from typing import Protocol
 
 from bmc.errors import CheckDisagreed, LimitReached
 from chaincover.chain import COVERED, EXCLUDED, NO_WAY_TO_FINAL, UNDECIDED, UNREACHABLE, Bounds, Verdict
-from chaincover.graph.exact import Exhaustion
 from chaincover.limits import Limits
 from chaincover.options import Options
 from chaincover.partition.conflicts import (
@@ -26,6 +25,7 @@ from chaincover.partition.conflicts import (
     pairs_apart,
     set_reason,
 )
+from chaincover.partition.coverable_sets import Exhaustion
 from chaincover.partition.set_cover import Distribution, minimal_set_cover, sets_of_goals, share_of
 from chaincover.pipeline import generate
 from chaincover.problem import Problem

@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 
 from pysmt.fnode import FNode
 
-from bmc.analysis.live import live_state
-from bmc.analysis.slice import without_impossible
+from bmc.analysis.slice import live_state, without_impossible
 from bmc.c.controller.build import read_c
 from bmc.c.controller.model import CModel
 from bmc.c.execute.variables import DEFINED, matching, suggestion

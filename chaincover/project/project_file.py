@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bmc.c.controller.reading import SourceConfig
 from bmc.c.execute.variables import suggestion
-from bmc.c.source.config import SourceConfig
 from bmc.errors import InputRefused, Location
 from bmc.system.hold import MOST_TICKS
 from chaincover.options import ORDERINGS

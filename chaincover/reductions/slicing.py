@@ -8,24 +8,26 @@ from itertools import chain as joined
 
 from pysmt.fnode import FNode
 
-from bmc.analysis.slice import slice_system, spare_inputs, without_impossible
+from bmc.analysis.slice import conjuncts, slice_system, spare_inputs, without_impossible
+from bmc.analysis.state_values import latches
 from bmc.engines import choose as choose_engine
 from bmc.errors import LimitReached
 from bmc.formulas.unroll import at, plain
 from bmc.invariants.induction import Prover
 from bmc.invariants.normal_form import in_normal_form, normal_form
-from bmc.system.run import Run
+from bmc.system.hold import released
 from bmc.system.simulation import Simulator
-from bmc.system.transition import TransitionSystem, symbols_of
+from bmc.system.transition import Run, TransitionSystem, equal, symbols_of
 from chaincover.certificate import formula_text
-from chaincover.graph.states import ENUMERATING
+from chaincover.chain import NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNDECIDED, Verdict
+from chaincover.graph.enumerated import ENUMERATING
 from chaincover.limits import Limits
 from chaincover.options import Options
 from chaincover.problem import Problem
-from chaincover.reductions.final_latches import explained, latched_values
 from chaincover.reductions.reduction import Reduction, in_turn
 from chaincover.replay.judge import on_whole
 from chaincover.result import ChainResult
+from chaincover.verdicts import listed
 from properties.goal import Goal
 
 PROOF_EFFORT = 1.0
@@ -132,3 +134,38 @@ def normal_states(prover: Prover) -> Callable[[Problem], Reduction]:
         return Reduction(replace(problem, system=cut if cut.inputs == small.inputs else small), restore, tuple(terms))
 
     return reduce
+
+
+CONCERNED = (NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNDECIDED)
+"""Verdicts that a value which never comes back can explain; all but the first only if the first step loses it."""
+ADVICE = "ask for another end (--final), or, where the end is a state like init, list them in interface.ignore"
+
+
+def latched_values(part: TransitionSystem, final: FNode | None) -> Mapping[str, bool]:
+    """The variables whose value after init ``final`` asks for, and that never have it again once they have another.
+
+    True: they have another from the first step on. ``part`` is a slice for ``final`` (over plain symbols, None: a run
+    may end anywhere).
+    """
+    asked = {*conjuncts(final)} if final is not None else set()
+    names = {var.name for var in part.state if var.init is not None and equal(var.symbol, var.init) in asked}
+    return latches(released(part), names) if names else {}
+
+
+def explained(verdicts: Sequence[Verdict], latched: Callable[[], Mapping[str, bool]]) -> tuple[Verdict, ...]:
+    """``verdicts`` with the fields named that keep runs from the final condition; ``latched`` tells which."""
+    if not any(verdict.status in CONCERNED for verdict in verdicts):
+        return tuple(verdicts)
+    names = latched()
+    ever, at_once = _why([*names]), _why([name for name in names if names[name]])
+    return tuple(
+        replace(v, detail=v.detail + (ever if v.status == NO_WAY_TO_FINAL else at_once)) if v.status in CONCERNED else v
+        for v in verdicts
+    )
+
+
+def _why(names: Sequence[str]) -> str:
+    if not names:
+        return ""
+    verb, values = ("have", "values") if len(names) > 1 else ("has", "value")
+    return f"; once changed, {listed(names)} never {verb} the {values} after init again: {ADVICE}"

@@ -9,9 +9,8 @@ from itertools import pairwise
 from random import Random
 
 from bmc.errors import CheckDisagreed
-from bmc.system.run import Run
 from bmc.system.simulation import Simulator, compile_formulas
-from bmc.system.transition import StateVariable, TransitionSystem
+from bmc.system.transition import Run, StateVariable, TransitionSystem
 from chaincover.chain import Chain, Hit, Plan, Violation
 from chaincover.problem import Problem
 from chaincover.weights import INIT

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 from bmc.formulas.evaluate import compile_formulas
 from bmc.native.original import CompiledOriginal, NoCompiler, compiled
-from bmc.system.run import Run
 from bmc.system.simulation import Simulator
-from bmc.system.transition import TransitionSystem, Valuation
+from bmc.system.transition import Run, TransitionSystem, Valuation
 from chaincover.formats.chain_file import Stimulus
 from chaincover.project.load import Controller
 from chaincover.project.values import show_value

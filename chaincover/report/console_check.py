@@ -33,7 +33,7 @@ from chaincover.check.undefined_behaviour import UndefinedBehaviour
 from chaincover.options import Options
 from chaincover.project.load import Controller
 from chaincover.project.values import show_ranges, show_value
-from chaincover.reductions.final_latches import ADVICE
+from chaincover.reductions.slicing import ADVICE
 from chaincover.report.console import ended_by, goes_on_first, say, show_dead_end
 from chaincover.verdicts import listed, next_step
 

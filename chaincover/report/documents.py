@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from bmc.engines.dead_ends import DeadEnd
-from bmc.system.run import Run
-from bmc.system.transition import TransitionSystem
+from bmc.system.transition import Run, TransitionSystem
 from chaincover import certificate
 from chaincover.chain import COVERED, UNDECIDED
 from chaincover.formats.chain_file import SCHEMA, chain_rows, reported, start_record
-from chaincover.graph.covering import CoveringGraph
+from chaincover.graph.reachability import CoveringGraph
 from chaincover.limits import UNITS
 from chaincover.options import HERE, Options
 from chaincover.project.load import Controller

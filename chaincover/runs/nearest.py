@@ -10,9 +10,8 @@ from pysmt.shortcuts import TRUE, Or
 from bmc.engines.protocol import Session, Status
 from bmc.errors import LimitReached
 from bmc.formulas.unroll import at, shift
-from bmc.system.run import Run
 from bmc.system.simulation import Simulator
-from bmc.system.transition import Valuation, conjunction, equal
+from bmc.system.transition import Run, Valuation, conjunction, equal
 from chaincover.known import Board
 from chaincover.problem import Questions
 from chaincover.stages import wait_for

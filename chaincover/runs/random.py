@@ -11,8 +11,7 @@ import numpy as np
 
 from bmc.explicit.batch import Batch, Runs, Watch, gaps
 from bmc.explicit.vectors import Column
-from bmc.system.run import Run
-from bmc.system.transition import Valuation
+from bmc.system.transition import Run, Valuation
 from chaincover.known import Board
 from chaincover.limits import Limits
 from chaincover.problem import Problem

@@ -12,8 +12,7 @@ from pysmt.shortcuts import TRUE, And, Not
 from bmc.engines.protocol import Status
 from bmc.errors import CheckDisagreed, LimitReached
 from bmc.formulas.unroll import at, framed, shift
-from bmc.system.run import Run
-from bmc.system.transition import equal
+from bmc.system.transition import Run, equal
 from chaincover.certificate import Certificate
 from chaincover.chain import COVERED
 from chaincover.formats.chain_file import Stimulus, read_stimulus, read_test

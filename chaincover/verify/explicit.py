@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from bmc.system.run import Run
+from bmc.system.transition import Run
 from chaincover.certificate import PathFact
 from chaincover.verify.setting import Setting
 from chaincover.verify.states import Table

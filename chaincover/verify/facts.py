@@ -16,7 +16,7 @@ from bmc.engines.protocol import Status
 from bmc.errors import CheckDisagreed
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at, shift
-from bmc.system.run import Run
+from bmc.system.transition import Run
 from chaincover.certificate import Certificate, PathFact
 from chaincover.verify.explicit import ExplicitFacts
 from chaincover.verify.invariants import Assumed

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bmc.system.run import Run
-from bmc.system.transition import TransitionSystem, Valuation
+from bmc.system.transition import Run, TransitionSystem, Valuation
 from chaincover.project.values import shown
 
 HOLDS = "holds"

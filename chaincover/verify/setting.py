@@ -10,8 +10,8 @@ from pysmt.fnode import FNode
 
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at
-from bmc.system.run import Run
 from bmc.system.simulation import Simulator
+from bmc.system.transition import Run
 from chaincover.problem import Problem
 from chaincover.weights import INIT
 from properties.monitor import Monitor

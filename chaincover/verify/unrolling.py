@@ -15,9 +15,8 @@ from pysmt.shortcuts import TRUE, And, Solver
 
 from bmc.engines.protocol import Status
 from bmc.formulas.unroll import at, framed, unframed
-from bmc.system.run import Run
 from bmc.system.simulation import Simulator
-from bmc.system.transition import TransitionSystem, equal, symbols_of
+from bmc.system.transition import Run, TransitionSystem, equal, symbols_of
 from chaincover.verify.limits import Clock
 
 

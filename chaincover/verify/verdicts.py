@@ -11,7 +11,7 @@ from pysmt.shortcuts import TRUE, And, Not
 from bmc.engines.protocol import Status
 from bmc.errors import CheckDisagreed
 from bmc.formulas.unroll import shift
-from bmc.system.run import Run
+from bmc.system.transition import Run
 from chaincover.certificate import MostFact
 from chaincover.chain import EXCLUDED, NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNREACHABLE
 from chaincover.verify.claims import uncovered

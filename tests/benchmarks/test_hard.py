@@ -14,7 +14,7 @@ from command_line import chaincover, fresh_names
 from benchmarks.hard.run import CONTROLLERS, GRAPH, Question, answered, facts, questions
 from benchmarks.hard.table import OPEN, Result, summary, table
 from bmc.engines import choose
-from bmc.engines.cost import CONFLICT
+from bmc.engines.protocol import CONFLICT
 from bmc.engines.sat_encoding import solver
 
 NAMES = sorted(path.name for path in CONTROLLERS.iterdir() if path.is_dir())

@@ -21,7 +21,7 @@ RUNS = [one for one in ALL_RUNS if not one[2].get("several")]
 SEVERAL = [one for one in ALL_RUNS if one[2].get("several")]
 IDS = [f"{model}-{number}" for model, number, _ in RUNS]
 LONG = {"boiler", "mixer", "seat"}
-"""Models whose length without a final condition ``graph/test_exact.py`` alone asks for."""
+"""Models whose length without a final condition ``partition/test_coverable_sets.py`` alone asks for."""
 
 KEYS = {
     *("project", "goals", "exit_code", "covered", "verdicts", "consequent_failed"),

@@ -14,8 +14,7 @@ from pysmt.shortcuts import BV, BVULE, FALSE, TRUE, And, BVURem, Equals, Ite, No
 from random_systems import random_case
 
 from bmc.engines import choose
-from bmc.engines.cost import Cost
-from bmc.engines.protocol import Answer, Status, check_in_turn
+from bmc.engines.protocol import Answer, Cost, Status, check_in_turn
 from bmc.errors import UsageError
 from bmc.formulas.unroll import at, framed
 from bmc.system.transition import BOOLEAN, Condition, InputVariable, StateVariable, TransitionSystem, ValueType

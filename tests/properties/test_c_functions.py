@@ -10,8 +10,8 @@ from command_line import chaincover, fresh_names, write_files
 from small_programs import GOOD, program, project
 
 from bmc.errors import InputRefused
-from bmc.system.run import Run
 from bmc.system.simulation import Simulator
+from bmc.system.transition import Run
 from chaincover.project.load import Controller, load
 from chaincover.project.project_file import read_project
 from properties.goal import Goal

@@ -8,7 +8,7 @@ import pytest
 from command_line import fresh_names
 
 from bmc.errors import InputRefused, Location
-from bmc.system.run import Run
+from bmc.system.transition import Run
 from chaincover.project.load import Controller, load
 from chaincover.project.project_file import read_project
 from properties.goal import Goal

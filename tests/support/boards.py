@@ -7,9 +7,8 @@ from problems import problem_of
 
 from bmc.engines import choose
 from bmc.engines.protocol import Engine
-from bmc.system.run import Run
 from bmc.system.simulation import Simulator
-from bmc.system.transition import TransitionSystem
+from bmc.system.transition import Run, TransitionSystem
 from chaincover.known import Board, Known
 from chaincover.limits import Limits
 from chaincover.options import Options

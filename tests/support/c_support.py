@@ -13,8 +13,8 @@ from pysmt.environment import pop_env, push_env
 from benchmarks.fuzz.agreement import agreement, fresh_environment
 from bmc.c.controller.build import read_c
 from bmc.c.controller.model import CModel
+from bmc.c.controller.reading import SourceConfig
 from bmc.c.execute import arithmetic
-from bmc.c.source.config import SourceConfig
 from bmc.errors import ChainCoverError
 from bmc.native.original import find_compiler
 

@@ -11,9 +11,8 @@ from pysmt.fnode import FNode
 
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at
-from bmc.system.run import Run
 from bmc.system.simulation import Simulator
-from bmc.system.transition import TransitionSystem
+from bmc.system.transition import Run, TransitionSystem
 from properties.goal import Goal
 from properties.monitor import Monitor
 

@@ -13,12 +13,10 @@ from random_systems import random_case
 
 from bmc.engines import choose as choose_engine
 from bmc.engines import guessing
-from bmc.engines.cost import Cost
 from bmc.engines.guessing import GuessingSession, Sampling
-from bmc.engines.protocol import Alternative, Answer, Engine, Session, Status, check_in_turn
-from bmc.system.run import Run
+from bmc.engines.protocol import Alternative, Answer, Cost, Engine, Session, Status, check_in_turn
 from bmc.system.simulation import Simulator
-from bmc.system.transition import TransitionSystem
+from bmc.system.transition import Run, TransitionSystem
 from chaincover import pipeline
 from chaincover.limits import Limits
 from chaincover.problem import Problem, Questions

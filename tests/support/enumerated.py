@@ -13,13 +13,12 @@ from random_systems import random_case
 from benchmarks.generated.systems import generated_case
 from bmc.explicit.state_graph import StateGraph, invariant_of
 from bmc.system.hold import boundary, hold
-from bmc.system.run import Run
-from bmc.system.transition import TransitionSystem
-from chaincover.graph.exact import Exhaustion, coverable_sets
+from bmc.system.transition import Run, TransitionSystem
+from chaincover.graph.enumerated import enumerated_within
 from chaincover.graph.goal_runs import Check
-from chaincover.graph.product import ShortestRun
-from chaincover.graph.states import enumerated_within
 from chaincover.limits import Limits
+from chaincover.minimality.product import ShortestRun
+from chaincover.partition.coverable_sets import Exhaustion, coverable_sets
 from chaincover.problem import Problem
 from properties.goal import Goal
 

@@ -23,12 +23,12 @@ from bmc.c.controller.interface import (
     without_untouched,
 )
 from bmc.c.controller.model import CModel
+from bmc.c.controller.reading import SourceConfig
 from bmc.c.controller.runs import Runs
 from bmc.c.execute.access import Watch
 from bmc.c.execute.arithmetic import forget_intervals
 from bmc.c.execute.memory import MemObject
 from bmc.c.execute.variables import suggestion
-from bmc.c.source.config import SourceConfig
 from bmc.c.source.program import Function, Program, with_deep_stack
 from bmc.c.source.types import DATA_MODELS, FloatType, IntType, VoidType
 from bmc.errors import InputRefused, Location

@@ -17,12 +17,12 @@ from pysmt.shortcuts import FALSE, TRUE
 from bmc.c.controller import externals
 from bmc.c.controller.externals import RESULT, External, ExternalCalls, ExternalReader, Slot, undefined_calls
 from bmc.c.controller.ranges import written_pattern
+from bmc.c.controller.reading import SourceConfig
 from bmc.c.execute.calls import Calls
 from bmc.c.execute.initialise import zero
 from bmc.c.execute.lvalues import Result
 from bmc.c.execute.memory import Content, Key, MemObject, State, Value
 from bmc.c.execute.variables import matching, variable_name
-from bmc.c.source.config import SourceConfig
 from bmc.c.source.program import Function, Program, Scope, Unit, parse_text, where
 from bmc.c.source.types import (
     ArrayType,

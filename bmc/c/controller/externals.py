@@ -18,11 +18,11 @@ from pycparser import c_ast
 from pysmt.shortcuts import TRUE
 
 from bmc.c.controller.binding import reachable_functions
+from bmc.c.controller.reading import SourceConfig
 from bmc.c.execute.access import refuse_opaque, struct_scalars
 from bmc.c.execute.calls import Calls
 from bmc.c.execute.lvalues import Result
 from bmc.c.execute.memory import Aggregate, MemObject, Place, State, Target, Value, whole
-from bmc.c.source.config import SourceConfig
 from bmc.c.source.program import Function, Program, Scope, where
 from bmc.c.source.types import (
     ArrayType,

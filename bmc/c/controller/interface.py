@@ -15,12 +15,12 @@ from bmc.c.controller.binding import as_scalar, with_targets
 from bmc.c.controller.environment import undefined_object
 from bmc.c.controller.model import CModel
 from bmc.c.controller.ranges import ProjectRanges
+from bmc.c.controller.reading import SourceConfig
 from bmc.c.controller.runs import Runs
 from bmc.c.execute.math_library import FUNCTIONS, UNKNOWN
 from bmc.c.execute.memory import UNDEFINED, Content, Key, MemObject
 from bmc.c.execute.recorder import StepResult, is_volatile, is_written, read_names
 from bmc.c.execute.variables import DEFINED, CVariable, is_variable, matching, variable_name
-from bmc.c.source.config import SourceConfig
 from bmc.c.source.program import Function, Program
 from bmc.c.source.types import (
     Arithmetic,

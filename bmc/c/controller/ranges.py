@@ -13,11 +13,11 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import BVSGE, BVSLE, BVUGE, BVULE, FALSE, TRUE, And, Or
 
 from bmc.c.controller.model import CModel
+from bmc.c.controller.reading import SourceConfig
 from bmc.c.execute.floating import exact, truth
 from bmc.c.execute.memory import Key, State, Value
 from bmc.c.execute.recorder import Recorder
 from bmc.c.execute.variables import CVariable, is_variable, matching, symbol_content, variable_name
-from bmc.c.source.config import SourceConfig
 from bmc.c.source.types import Arithmetic, FloatType, IntType, PointerType, type_at
 from bmc.errors import InputRefused, Location
 from bmc.floats.format import canonical, is_nan, nearest, number, read, value_of

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from pycparser import c_ast
@@ -10,11 +12,51 @@ from pycparser import c_ast
 from bmc.c.execute.initialise import Initialiser
 from bmc.c.execute.memory import Content, Key, MemObject
 from bmc.c.execute.statements import Executor
-from bmc.c.source.config import SourceConfig
 from bmc.c.source.declarations import TypeReader, is_const, is_volatile, refuse_thread_local
 from bmc.c.source.program import Function, Program, Typedef, Unit, Unreadable, parse_file, where
 from bmc.c.source.types import DATA_MODELS, ArrayType, CType, FunctionType, StructType, same_type, show_type
-from bmc.errors import InputRefused, UnsupportedConstruct
+from bmc.errors import InputRefused, Location, UnsupportedConstruct
+
+
+@dataclass(frozen=True)
+class SourceConfig:
+    """Sources, functions and interface of one controller (docs/project-file.md names every key).
+
+    ``init`` and ``step`` are function names or, for ``init``, calls; the empty ``step`` stands for the paper's
+    convention (``compute``). Patterns are shell patterns over full variable names, or unambiguous tails.
+    ``ranges`` maps a variable to the text of its allowed values: ``"0..9"`` or a tuple of constants.
+    ``input_functions``, ``output_functions`` and ``status_functions`` are patterns of functions that no source defines,
+    ``shared`` names the variables that several of them share. ``values`` maps what no source defines (an object, a
+    function's result) to the text of its start value.
+    ``where`` is the project file, for messages.
+    """
+
+    name: str
+    files: tuple[str, ...]
+    include: tuple[str, ...] = ()
+    defines: tuple[tuple[str, str], ...] = ()
+    target: str = "lp64"
+    init: tuple[str, ...] | None = None
+    step: str = ""
+    input: tuple[str, ...] = ()
+    state: tuple[str, ...] = ()
+    output: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    chosen: tuple[str, ...] = ()
+    ranges: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
+    at_most_one: tuple[tuple[str, ...], ...] = ()
+    exactly_one: tuple[tuple[str, ...], ...] = ()
+    assume: tuple[str, ...] = ()
+    assumption: str = ""
+    invariant: tuple[str, ...] = ()
+    input_functions: tuple[str, ...] = ()
+    output_functions: tuple[str, ...] = ()
+    status_functions: tuple[str, ...] = ()
+    shared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    values: Mapping[str, str] = field(default_factory=dict)
+    where: Location | None = None
+    pass_errors: bool = False
+    """Whether ``#error`` directives are passed over."""
 
 
 def read_program(config: SourceConfig) -> tuple[Program, Executor, dict[Key, Content]]:

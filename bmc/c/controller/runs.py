@@ -12,11 +12,10 @@ from pysmt.shortcuts import TRUE
 from bmc.c.controller.binding import Binding, as_argument, called_names, reachable_functions, with_targets
 from bmc.c.controller.environment import Environment
 from bmc.c.controller.ranges import input_limits
-from bmc.c.controller.reading import read_program
+from bmc.c.controller.reading import SourceConfig, read_program
 from bmc.c.execute.memory import Content, Key, MemObject, State, Value
 from bmc.c.execute.recorder import Recorder, StepResult, undefined_in_init
 from bmc.c.execute.variables import is_variable, suggestion, symbol_content, variable_name
-from bmc.c.source.config import SourceConfig
 from bmc.c.source.program import Function, Scope, parse_text, where
 from bmc.c.source.types import FloatType, IntType, PointerType, scalars
 from bmc.errors import InputRefused

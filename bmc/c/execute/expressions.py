@@ -14,8 +14,7 @@ from bmc.c.execute import floating
 from bmc.c.execute.access import Watch, refuse_opaque
 from bmc.c.execute.arithmetic import from_condition
 from bmc.c.execute.decisions import is_logical, leaves, without_negations
-from bmc.c.execute.floating import truth
-from bmc.c.execute.literals import read_constant
+from bmc.c.execute.floating import read_constant, truth
 from bmc.c.execute.lvalues import STEPS, Lvalues, Operand, Result
 from bmc.c.execute.memory import (
     Aggregate,

@@ -10,7 +10,7 @@ from pycparser import c_ast
 from pysmt.shortcuts import TRUE
 
 from bmc.c.execute.access import Watch
-from bmc.c.execute.literals import string_of
+from bmc.c.execute.floating import string_of
 from bmc.c.execute.lvalues import Elements, Lvalues, Result
 from bmc.c.execute.memory import Aggregate, Content, Key, MemObject, Place, State, Target, whole
 from bmc.c.execute.variables import variable_name

@@ -15,7 +15,7 @@ from pysmt.shortcuts import TRUE
 
 from bmc.c.execute.access import MemoryAccess, Watch
 from bmc.c.execute.arithmetic import constant_value
-from bmc.c.execute.literals import string_of
+from bmc.c.execute.floating import string_of
 from bmc.c.execute.memory import Aggregate, Content, Key, MemObject, Place, State, Target, Value, member_path, whole
 from bmc.c.execute.variables import variable_name
 from bmc.c.source.declarations import NotConstant, TypeReader

@@ -12,7 +12,7 @@ from weakref import finalize
 import pysat
 from pysat.solvers import Glucose4
 
-from bmc.engines.cost import CLAUSE, CONFLICT, PROPAGATION, QUESTION, WORK, Cost
+from bmc.engines.protocol import CLAUSE, CONFLICT, PROPAGATION, QUESTION, WORK, Cost
 
 NAME = "glucose4"
 VERSION = f"python-sat {pysat.__version__}, {NAME}"

@@ -15,9 +15,8 @@ from pathlib import Path
 from bmc.c.controller.build import read_c
 from bmc.c.controller.externals import is_rte, undefined_functions
 from bmc.c.controller.model import CModel
-from bmc.c.controller.reading import read_program
+from bmc.c.controller.reading import SourceConfig, read_program
 from bmc.c.execute.variables import CVariable, matching
-from bmc.c.source.config import SourceConfig
 from bmc.c.source.preprocess import STANDARD_HEADERS, stand_in
 from bmc.c.source.program import parse_file, with_deep_stack
 from bmc.c.source.types import DATA_MODELS

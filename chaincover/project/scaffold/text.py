@@ -1,4 +1,4 @@
-"""The text of a project file, with the reason beside everything that was found.
+"""The text of a project file that is proposed for C sources, with the reason beside everything that was found.
 
 First which values of an input the step tells apart: where it is only compared with constants, a few stand for all.
 """
@@ -18,8 +18,8 @@ from bmc.c.execute.variables import CVariable, matching
 from bmc.c.source.types import IntType, show_type
 from bmc.errors import InputRefused
 from bmc.system.transition import InputVariable, TransitionSystem
-from chaincover.project.scaffold.reading import ROLES, OpenFunction, Reading, Sources
-from chaincover.project.scaffold.recognisers import Proposal
+from chaincover.project.scaffold.reading import ROLES, OpenFunction, Reading, Sources, find_sources, try_proposal
+from chaincover.project.scaffold.recognisers import Proposal, proposals
 from chaincover.project.values import show_ranges
 
 MOST_VALUES = 12
@@ -141,6 +141,25 @@ _MOST_LISTED = 12
 _FAR = 90
 """Candidates whose score is this much lower are not listed."""
 _BOOLEAN_TYPES = ("boolean_t", "boolean", "bool", "kcg_bool", "bool_t", "tboolean", "bool8", "_bool")
+
+
+def propose(places: Sequence[str], folder: Path) -> tuple[str, str]:
+    """A project file for C files and folders, to be kept in ``folder``, and one line on what was found.
+
+    InputRefused where there is no C file.
+    """
+    text, reading = read_proposal(places, folder)
+    return text, summary(reading)
+
+
+def read_proposal(places: Sequence[str], folder: Path) -> tuple[str, Reading | None]:
+    """The project file, and what was recognised (None: no function looks like a step)."""
+    sources = find_sources(places, folder)
+    found = proposals(sources.facts)
+    reading = try_proposal(sources, found[0], folder) if found else None
+    first = Path(places[0])
+    name = first.resolve().name if first.is_dir() else first.stem
+    return project_text(name, sources, reading, found[1:], folder), reading
 
 
 def project_text(name: str, sources: Sources, reading: Reading | None, others: Sequence[Proposal], base: Path) -> str:

@@ -13,7 +13,7 @@ from pysmt.typing import BVType
 from random_systems import random_case
 
 from bmc.analysis.constants import constant_state, put_in
-from bmc.analysis.live import live_among, live_state, read_symbols
+from bmc.analysis.slice import live_among, live_state, read_symbols
 from bmc.formulas.evaluate import compile_formulas
 from bmc.system.simulation import Simulator
 from bmc.system.transition import BOOLEAN, InputVariable, StateVariable, TransitionSystem, ValueType, symbols_of
@@ -159,7 +159,7 @@ def test_a_chain_of_reads_is_followed_to_its_end() -> None:
 
 
 def test_beyond_the_effort_every_symbol_counts_as_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bmc.analysis.live.REPEATED", 0)
+    monkeypatch.setattr("bmc.analysis.slice.REPEATED", 0)
     following = {"lv_a": Ite(X, Ite(X, A, B) + BV(1, 8), A), "lv_b": C, "lv_c": C}
     assert live_among(following, [A]) == {"lv_a", "lv_b", "lv_c"}
     monkeypatch.undo()

@@ -12,8 +12,7 @@ from live_systems import padded_case
 from pysmt.shortcuts import BV, And, Ite, Not
 from random_systems import random_case
 
-from bmc.analysis.live import live_state
-from bmc.analysis.slice import without_impossible
+from bmc.analysis.slice import live_state, without_impossible
 from bmc.formulas.unroll import at
 from bmc.system.hold import hold
 from bmc.system.simulation import compile_formulas

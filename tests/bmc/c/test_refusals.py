@@ -9,7 +9,7 @@ import pytest
 from c_support import fresh_environment, own_environment, read, refusal  # noqa: F401
 
 from bmc.c.controller.build import read_c
-from bmc.c.source.config import SourceConfig
+from bmc.c.controller.reading import SourceConfig
 from bmc.errors import ChainCoverError, InputRefused, UnsupportedConstruct
 
 UNSUPPORTED = {

@@ -10,8 +10,7 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, BVULT, And, BVAdd, BVMul, Equals, Ite
 
 from bmc.engines import choose
-from bmc.engines.cost import CONFLICT, PROPAGATION, QUESTION, WORK, Cost
-from bmc.engines.protocol import Engine, Session, Status
+from bmc.engines.protocol import CONFLICT, PROPAGATION, QUESTION, WORK, Cost, Engine, Session, Status
 from bmc.engines.sat import SatEngine
 from bmc.engines.sat_encoding import solver
 from bmc.formulas.unroll import at, framed

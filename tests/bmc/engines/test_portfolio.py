@@ -28,9 +28,8 @@ from pysmt.typing import BVType
 
 from bmc.engines import choose, described, listen, reason
 from bmc.engines.auto import AutoEngine, hardness, varying_bits
-from bmc.engines.cost import CONFLICT, Cost
 from bmc.engines.portfolio import PortfolioEngine
-from bmc.engines.protocol import Answer, Group, GroupSession, Placed, Session, Status
+from bmc.engines.protocol import CONFLICT, Answer, Cost, Group, GroupSession, Placed, Session, Status
 from bmc.engines.sat import SatEngine
 from bmc.engines.sat_encoding import solver
 from bmc.engines.z3 import Z3Engine

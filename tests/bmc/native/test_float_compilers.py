@@ -11,7 +11,7 @@ from c_support import agreement, own_environment, read  # noqa: F401
 
 from bmc.c.controller.build import read_c
 from bmc.c.controller.model import CModel
-from bmc.c.source.config import SourceConfig
+from bmc.c.controller.reading import SourceConfig
 from bmc.errors import InputRefused
 from bmc.native.build import compiler_words
 from bmc.native.original import compiled

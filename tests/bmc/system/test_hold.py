@@ -18,9 +18,8 @@ from random_systems import RandomCase, random_case
 from bmc.explicit.state_graph import StateGraph
 from bmc.formulas.unroll import framed
 from bmc.system.hold import MOST_TICKS, PHASE, boundary, held_values, hold, own_part, released
-from bmc.system.run import Run
 from bmc.system.simulation import Simulator
-from bmc.system.transition import BOOLEAN, InputVariable, StateVariable, TransitionSystem, ValueType
+from bmc.system.transition import BOOLEAN, InputVariable, Run, StateVariable, TransitionSystem, ValueType
 from chaincover.chain import NO_WAY_TO_FINAL
 from chaincover.options import Options
 from chaincover.partition.several import generate_several

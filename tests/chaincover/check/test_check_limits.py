@@ -33,11 +33,10 @@ from bmc.system.transition import (
 )
 from chaincover.check import analysis, found_invariants
 from chaincover.check.analysis import analyse
-from chaincover.check.goal_facts import UNKNOWN
-from chaincover.check.goal_search import VacuitySearch, find_facts
+from chaincover.check.goal_facts import UNKNOWN, VacuitySearch, find_facts
 from chaincover.check.undefined_behaviour import UndefinedBehaviourSearch
 from chaincover.cli import options
-from chaincover.graph.states import enumerate_within, enumerated_within, enumeration_of
+from chaincover.graph.enumerated import enumerate_within, enumerated_within, enumeration_of
 from chaincover.limits import Limits
 from chaincover.options import Options
 from chaincover.problem import Problem, Questions

@@ -15,16 +15,13 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import And, Not
 from small_programs import program, project
 
-from bmc.engines.cost import Cost
-from bmc.engines.protocol import Alternative, Answer, Status
+from bmc.engines.protocol import Alternative, Answer, Cost, Status
 from bmc.engines.z3 import Z3Engine
 from bmc.formulas.unroll import at, framed, shift
-from bmc.system.run import Run
-from bmc.system.transition import TransitionSystem, conjunction
-from chaincover.check.goal_facts import GoalFacts, Sharing, lemma_3, theorem_2
-from chaincover.check.goal_search import find_facts, trigger_states
+from bmc.system.transition import Run, TransitionSystem, conjunction
+from chaincover.check.goal_facts import GoalFacts, Sharing, find_facts, lemma_3, theorem_2, trigger_states
 from chaincover.graph import goal_runs
-from chaincover.graph.states import enumerated_within
+from chaincover.graph.enumerated import enumerated_within
 from chaincover.limits import Limits
 from chaincover.problem import Problem, Questions
 from properties.goal import Goal

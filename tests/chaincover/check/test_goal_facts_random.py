@@ -14,9 +14,8 @@ from random_systems import RandomCase, random_case
 from bmc.engines.z3 import Z3Engine
 from bmc.formulas.unroll import at, plain
 from bmc.system.transition import conjunction, equal, symbols_of
-from chaincover.check.goal_facts import GoalFacts, Sharing
-from chaincover.check.goal_search import find_facts
-from chaincover.graph.states import enumerated_within
+from chaincover.check.goal_facts import GoalFacts, Sharing, find_facts
+from chaincover.graph.enumerated import enumerated_within
 from chaincover.limits import Limits
 from chaincover.problem import Problem, Questions
 from properties.goal import Goal

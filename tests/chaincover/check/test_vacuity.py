@@ -9,7 +9,7 @@ from pysmt.shortcuts import BV, TRUE, Not
 from bmc.engines import choose
 from bmc.formulas.unroll import framed
 from bmc.system.transition import BOOLEAN, InputVariable, StateVariable, TransitionSystem, ValueType
-from chaincover.check.goal_search import VacuitySearch
+from chaincover.check.goal_facts import VacuitySearch
 from chaincover.limits import Limits
 from properties.goal import Goal
 

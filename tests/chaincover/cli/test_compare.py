@@ -12,7 +12,7 @@ from command_line import MODELS, chaincover
 
 from chaincover.chain import Bounds
 from chaincover.cli.compare import Comparison, Row
-from chaincover.graph.covering import CoveringGraph
+from chaincover.graph.reachability import CoveringGraph
 from chaincover.orderings import asp, tsp
 from chaincover.orderings.protocol import OrderingResult
 from chaincover.weights import ReachGraph

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from command_line import FENCE, ROOT, chaincover
 
-from bmc.c.source.config import SourceConfig
+from bmc.c.controller.reading import SourceConfig
 from chaincover.cli.main import COMMANDS
 from chaincover.pipeline import STAGES
 from chaincover.project.project_file import _KEYS, read_project

@@ -11,7 +11,7 @@ from machines import Case
 from problems import problem_of
 
 from bmc.engines import choose as choose_engine
-from bmc.system.run import Run
+from bmc.system.transition import Run
 from chaincover.concretise.canonical import canonicalise, enumerated_values
 from chaincover.limits import Limits
 from chaincover.problem import Questions

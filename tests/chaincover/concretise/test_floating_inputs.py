@@ -21,9 +21,8 @@ from bmc.floats.values import plainest_first
 from bmc.formulas.unroll import at
 from bmc.formulas.value_sets import Ranges, contains
 from bmc.system.hold import hold
-from bmc.system.run import Run
 from bmc.system.simulation import Simulator
-from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
+from bmc.system.transition import InputVariable, Run, StateVariable, TransitionSystem, ValueType
 from chaincover.chain import Chain
 from chaincover.concretise import canonical
 from chaincover.concretise.canonical import Trials

@@ -20,8 +20,7 @@ from bmc.floats.format import FLOAT32, FLOAT64, FORMATS, canonical, number, patt
 from bmc.floats.ranges import between, every, show_ranges, values_in
 from bmc.formulas.value_sets import contains
 from bmc.native.original import find_compiler
-from bmc.system.run import Run
-from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
+from bmc.system.transition import InputVariable, Run, StateVariable, TransitionSystem, ValueType
 from chaincover.chain import Chain, Hit
 from chaincover.formats.chain_file import SCHEMA, chain_csv, chain_rows, read_stimulus, start_record
 from chaincover.formats.output import to_json

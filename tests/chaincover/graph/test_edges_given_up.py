@@ -12,10 +12,8 @@ from pysmt.fnode import FNode
 from random_systems import random_case
 
 from bmc.engines import choose
-from bmc.engines.cost import Cost
-from bmc.engines.protocol import Alternative, Answer, Engine, Session, Status
-from bmc.system.run import Run
-from bmc.system.transition import TransitionSystem
+from bmc.engines.protocol import Alternative, Answer, Cost, Engine, Session, Status
+from bmc.system.transition import Run, TransitionSystem
 from chaincover.graph.reachability import GraphBuilder
 from chaincover.limits import Limits
 from chaincover.problem import Problem, Questions

@@ -11,7 +11,7 @@ from problems import problem_of
 
 from bmc import engines
 from bmc.errors import UsageError
-from chaincover.graph import states
+from chaincover.graph import enumerated
 from chaincover.options import Options
 from chaincover.pipeline import generate
 
@@ -28,7 +28,7 @@ def test_states_that_are_too_many_are_left_to_the_solver(monkeypatch: pytest.Mon
         def __init__(self, *given: object) -> None:
             pass
 
-    monkeypatch.setattr(states, "Enumeration", TooMany)
+    monkeypatch.setattr(enumerated, "Enumeration", TooMany)
     asked = generate(problem_of(cruise(), PROPERTIES, RESTED))
     assert not asked.answered.exact
     assert asked.graph.queries > 0

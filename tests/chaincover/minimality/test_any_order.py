@@ -17,7 +17,7 @@ from random_systems import random_case
 from bmc.engines import choose as choose_engine
 from bmc.engines.protocol import Status
 from bmc.formulas.unroll import at
-from bmc.system.run import Run
+from bmc.system.transition import Run
 from chaincover.known import NOTHING
 from chaincover.limits import Limits
 from chaincover.minimality.windows import AnyOrder, refute_lengths

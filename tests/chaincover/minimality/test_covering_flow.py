@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from machines import Case, fork
 
 from chaincover.certificate import Certificate
-from chaincover.graph.product import ShortestRun
-from chaincover.graph.states import exact_graph
+from chaincover.graph.enumerated import exact_graph
 from chaincover.known import Proof
 from chaincover.minimality.claims import certificate_of
 from chaincover.minimality.covering_flow import cover_by_flow
+from chaincover.minimality.product import ShortestRun
 from chaincover.options import Options
 from chaincover.verify import prices as checked
 from chaincover.verify.limits import Clock, Limits

@@ -21,9 +21,8 @@ from benchmarks.generated.reference import Reference
 from bmc.engines import choose as choose_engine
 from bmc.engines.protocol import Status
 from bmc.formulas.unroll import at
-from bmc.system.run import Run
 from bmc.system.simulation import Simulator
-from bmc.system.transition import TransitionSystem
+from bmc.system.transition import Run, TransitionSystem
 from chaincover.chain import UNREACHABLE
 from chaincover.graph.reachability import GraphBuilder
 from chaincover.known import Board, Reason

@@ -18,9 +18,8 @@ from bmc.engines import choose as choose_engine
 from bmc.engines.protocol import Engine
 from bmc.errors import LimitReached
 from bmc.formulas.unroll import at
-from bmc.system.run import Run
 from bmc.system.simulation import Simulator
-from bmc.system.transition import StateVariable, Valuation, ValueType
+from bmc.system.transition import Run, StateVariable, Valuation, ValueType
 from chaincover.chain import Chain, Hit
 from chaincover.limits import Limits
 from chaincover.minimality.windows import WindowSearch

@@ -21,9 +21,9 @@ from benchmarks.generated.systems import generated_case
 from bmc.formulas.unroll import at
 from chaincover.certificate import MostFact
 from chaincover.chain import COVERED, EXCLUDED, NO_WAY_TO_FINAL, UNDECIDED, UNREACHABLE
-from chaincover.graph.exact import Cover
 from chaincover.options import Options
 from chaincover.partition.conflicts import LARGEST, conflicts_of, largest_class
+from chaincover.partition.coverable_sets import Cover
 from chaincover.partition.maximum_coverage import generate_all_or_most, generate_most
 from chaincover.result import ChainResult
 from properties.goal import Goal

@@ -8,8 +8,8 @@ from itertools import combinations
 import pytest
 from drawn_seeds import seeds
 
-from chaincover.graph.exact import Cover
 from chaincover.partition import set_cover as module
+from chaincover.partition.coverable_sets import Cover
 from chaincover.partition.set_cover import minimal_set_cover
 
 

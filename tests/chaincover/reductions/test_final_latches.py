@@ -12,10 +12,11 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, And, Ite, Not
 from random_systems import random_case
 
+from bmc.analysis.state_values import latches
 from bmc.formulas.unroll import at
 from bmc.system.transition import BOOLEAN, InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover.chain import COVERED, NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNDECIDED, Verdict
-from chaincover.reductions.final_latches import explained, latched_values, latches
+from chaincover.reductions.slicing import explained, latched_values
 
 BYTE = ValueType("byte", 8)
 push = BOOLEAN.symbol("lt_push")

@@ -14,9 +14,8 @@ from pysmt.shortcuts import BV, TRUE, Equals, Ite
 
 from bmc.errors import CheckDisagreed
 from bmc.formulas.unroll import at
-from bmc.system.run import Run
 from bmc.system.simulation import Simulator
-from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
+from bmc.system.transition import InputVariable, Run, StateVariable, TransitionSystem, ValueType
 from chaincover.chain import Chain, Plan
 from chaincover.replay.judge import EXACTLY, Judge, all_disjoint, credited_with
 from properties.goal import Goal

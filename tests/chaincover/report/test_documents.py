@@ -12,7 +12,7 @@ from typing import Any, cast
 import pytest
 from command_line import MODELS, chaincover
 
-from bmc.system.run import Run
+from bmc.system.transition import Run
 from chaincover.chain import COVERED, EXCLUDED, UNDECIDED, UNREACHABLE, Bounds, Chain, Hit, Verdict, Violation
 from chaincover.known import NOTHING
 from chaincover.options import Options

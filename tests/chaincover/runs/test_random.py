@@ -18,8 +18,8 @@ from bmc.errors import LimitReached
 from bmc.explicit.batch import Batch, Watch
 from bmc.formulas.unroll import at
 from bmc.system.hold import hold
-from bmc.system.run import Run
 from bmc.system.simulation import Simulator
+from bmc.system.transition import Run
 from chaincover.graph.edges import Distances
 from chaincover.limits import Limits
 from chaincover.options import Options

@@ -62,7 +62,7 @@ def test_a_forbidden_import_would_be_found() -> None:
     text = "\n".join([*lines, "from chaincover import pipeline"])
     assert strange(text) == ["bmc.explicit.enumeration", "chaincover.graph.edges", "chaincover.pipeline"]
     assert strange("from chaincover.options import Options") == ["chaincover.options.Options"]
-    assert strange("from bmc.system.run import Run\nimport numpy") == []
+    assert strange("from bmc.system.transition import Run\nimport numpy") == []
 
 
 def test_the_documentation_names_what_is_allowed() -> None:

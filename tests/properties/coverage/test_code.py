@@ -16,12 +16,11 @@ from coverage_programs import HEAD, INPUTS, MAIN, PROGRAMS, STATE, boolean_funct
 
 from bmc.c.controller.build import read_c
 from bmc.c.controller.model import CModel
-from bmc.c.source.config import SourceConfig
+from bmc.c.controller.reading import SourceConfig
 from bmc.errors import Location
 from bmc.native.original import find_compiler
-from bmc.system.run import Run
 from bmc.system.simulation import Simulator
-from bmc.system.transition import Valuation
+from bmc.system.transition import Run, Valuation
 from properties.coverage import CoverageCriterion, generate_goals
 from properties.goal import Goal
 from properties.monitor import Monitor

@@ -10,8 +10,7 @@ from c_support import agreement, own_environment, read, refusal  # noqa: F401
 
 from bmc.c.controller.externals import undefined_functions
 from bmc.c.controller.model import CModel
-from bmc.c.controller.reading import read_program
-from bmc.c.source.config import SourceConfig
+from bmc.c.controller.reading import SourceConfig, read_program
 from bmc.errors import Location
 from bmc.native.original import compiled
 from bmc.system.simulation import Simulator

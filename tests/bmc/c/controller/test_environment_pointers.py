@@ -10,7 +10,7 @@ from c_support import agreement, fresh_environment, own_environment  # noqa: F40
 
 from bmc.c.controller.build import read_c
 from bmc.c.controller.model import CModel
-from bmc.c.source.config import SourceConfig
+from bmc.c.controller.reading import SourceConfig
 from bmc.errors import InputRefused
 from bmc.native.original import compiled
 

@@ -8,7 +8,7 @@ import pytest
 from command_line import chaincover, fresh_names, write_files
 
 from bmc.c.controller.build import difference, read_c, this_machine
-from bmc.c.source.config import SourceConfig
+from bmc.c.controller.reading import SourceConfig
 from bmc.errors import InputRefused
 
 CHECK = """\

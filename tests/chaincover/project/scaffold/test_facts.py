@@ -9,7 +9,7 @@ import pytest
 from command_line import fresh_names, write_files
 
 from bmc.c.controller.build import read_c
-from bmc.c.source.config import SourceConfig
+from bmc.c.controller.reading import SourceConfig
 from bmc.system.simulation import Simulator
 from bmc.system.transition import TransitionSystem
 from chaincover.project.scaffold.text import telling_values

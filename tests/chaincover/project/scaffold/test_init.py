@@ -11,7 +11,7 @@ from command_line import MODEL_NAMES, MODELS, chaincover, fresh_names, write_fil
 
 from bmc.c.controller.build import read_c
 from chaincover.project.project_file import read_project
-from chaincover.project.scaffold import read_proposal
+from chaincover.project.scaffold.text import read_proposal
 
 
 @dataclass(frozen=True)

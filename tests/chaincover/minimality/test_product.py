@@ -15,7 +15,8 @@ from machines import Case, Machine
 from bmc.errors import LimitReached
 from bmc.formulas.unroll import at
 from chaincover.graph import goal_product
-from chaincover.graph.product import CoverableSets, ShortestRun
+from chaincover.minimality.product import ShortestRun
+from chaincover.partition.coverable_sets import CoverableSets
 from properties.goal import Goal
 
 SEEDS = st.integers(0, 10_000)

@@ -27,11 +27,11 @@ from bmc.system.transition import InputVariable, StateVariable, TransitionSystem
 from chaincover import pipeline
 from chaincover.chain import COVERED, NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNDECIDED, UNREACHABLE
 from chaincover.limits import Limits
+from chaincover.minimality.induction import implied_goals, represent_implied
 from chaincover.options import Options
 from chaincover.partition.several import SeveralChains, generate_several
 from chaincover.pipeline import generate
 from chaincover.problem import Problem, Questions
-from chaincover.reductions.goals import implied_goals, represent_implied
 from chaincover.result import ChainResult
 from properties.goal import Goal
 from properties.monitor import Monitor

@@ -18,10 +18,9 @@ from random_systems import RandomCase, random_case
 
 from bmc.errors import LimitReached
 from bmc.formulas.unroll import framed
-from bmc.system.run import Run
 from bmc.system.simulation import Simulator
-from bmc.system.transition import BOOLEAN, InputVariable, StateVariable, TransitionSystem, ValueType
-from chaincover.graph.exact import Exhaustion
+from bmc.system.transition import BOOLEAN, InputVariable, Run, StateVariable, TransitionSystem, ValueType
+from chaincover.partition.coverable_sets import Exhaustion
 from chaincover.project.load import load
 from chaincover.project.project_file import read_project
 from properties.goal import Goal

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from typing import overload
 
+import numpy as np
+
 from bmc.explicit.state_graph import StateGraph
-from bmc.system.run import Run
+from bmc.explicit.vectors import Column
+from bmc.system.transition import Run
 from chaincover.graph.goal_runs import Check
-from chaincover.graph.product import CoverableSets
+from chaincover.graph.product import MEMORY, Found, ProductSearch
 from chaincover.problem import Problem
 
 
@@ -45,6 +49,52 @@ class Exhaustion:
         return None if place is None else self.runs[place]
 
 
+class CoverableSets(ProductSearch):
+    """All sets of goals that one run to an end covers, by rising length, unless a superset takes no more steps.
+
+    ``found`` has those found so far, each with its least length; they are all once the search is ``finished``.
+    """
+
+    COMPARED = 64
+    """So many of the largest sets found are compared with what a node can still cover, to leave it out."""
+
+    def __init__(self, problem: Problem, graph: StateGraph, check: Check = lambda: None, memory: int = MEMORY) -> None:
+        super().__init__(problem, graph, check, memory)
+        self.found: list[Found] = []
+        self._largest: list[int] = []
+
+    def _running(self) -> Iterator[bool]:
+        self.found, self._largest = [], []
+        if not self._prepare():
+            return
+        yield True
+        while self._waiting:
+            numbers = self._next(inf)
+            for found in sorted(self._ends_among(numbers), key=_by_size):
+                self.work += 1 + len(self._largest) // 64
+                if all(found.covered & ~known for known in self._largest):
+                    self.found.append(found)
+                    self._largest = [known for known in self._largest if known & ~found.covered] + [found.covered]
+                    self._note(found)
+            self._largest.sort(key=lambda known: (-known.bit_count(), known))
+            yield from self._follow(numbers)
+            if self.given_up:
+                return
+
+    def _worth(self, places: Column, covered: Sequence[Column]) -> Column:
+        good = np.ones(len(places), bool)
+        reach = [word | possible[places] for word, possible in zip(covered, self._around.possible, strict=True)]
+        for known in self._largest[: self.COMPARED]:
+            adds = np.zeros(len(places), bool)
+            for word, has in zip(reach, self._around.layout.split(known), strict=True):
+                adds |= (word & ~np.uint64(has)) != 0
+            good &= adds
+        return good
+
+    def _estimate(self, places: Column, covered: Sequence[Column]) -> Column:
+        return np.zeros(len(places), np.int64)
+
+
 class _Runs(Sequence[Run]):
     """The runs to what a search found, each made when it is asked for."""
 
@@ -74,3 +124,7 @@ def coverable_sets(problem: Problem, graph: StateGraph, work: float, check: Chec
         for found in search.found
     )
     return Exhaustion(len(graph.states), search.nodes, covers, _Runs(search), search.finished, search.work)
+
+
+def _by_size(found: Found) -> tuple[int, int]:
+    return -found.covered.bit_count(), found.covered

@@ -1,0 +1,129 @@
+"""What is proved of all states at once, where these are not enumerated: invariants, implied goals, unreachable goals.
+
+A goal is implied by another one if it holds wherever the other one does: if the antecedent of a implies that of b from
+the same step on, a chain through a covers b at that step. With overlap allowed the shortest chain without b is then the
+shortest chain with it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pysmt.fnode import FNode
+from pysmt.shortcuts import Not, Or
+
+from bmc.engines.protocol import Session, Status
+from bmc.invariants.candidates import self_found
+from bmc.invariants.induction import Prover, never
+from chaincover.chain import UNREACHABLE
+from chaincover.known import Board, Known, Reason
+from chaincover.problem import Questions
+from chaincover.stages import wait_for
+from chaincover.weights import INIT
+from properties.goal import Goal
+from properties.monitor import Monitor
+
+INDUCTION = 8
+"""The largest k of a proof by k-induction."""
+
+INVARIANT_EFFORT = 1
+"""Units of work for one question about suggested invariants."""
+
+
+def find_invariants(board: Board) -> None:
+    """Find and prove invariants where the states are not enumerated: bounds rest on them.
+
+    Values that variables never leave, and what random runs suggest and induction proves.
+    """
+    if board.known.enumerated is not None:
+        return
+    board.say("invariants: values of the state, and what random runs suggest")
+    problem = board.known.problem
+    prover = Prover(board.engine, board.limits.for_query, INVARIANT_EFFORT)
+    found = self_found(problem.system, [goal.antecedent for goal in problem.goals], prover)
+    if found and board.known.enumerated is None:
+        system = replace(problem.system, invariants=(*problem.system.invariants, *found))
+        board.tell(problem=replace(board.known.problem, system=system))
+
+
+IMPLICATION_EFFORT = 2
+"""Units of work per query; where that does not suffice nothing is said to be implied."""
+
+
+def represent_implied(board: Board) -> None:
+    """Find the goals that others imply: these represent them, and a chain is sought for them alone.
+
+    A goal that is represented comes back to the targets once the one that represents it is found to be uncoverable.
+    """
+    known = board.known
+    if known.problem.forbid or len(known.targets) < 2:
+        return
+    board.say("implied goals: those that other goals imply")
+    represented = implied_goals(board.questions)
+    kept = {goal: by for goal, by in represented.items() if by not in board.known.uncoverable}
+    if kept:
+        board.tell(represented={**board.known.represented, **kept})
+
+
+def implied_goals(questions: Questions) -> dict[str, str]:
+    """For each goal that another one implies, that other one, which itself is implied by none.
+
+    Proved under the proved invariants of the system. Goals that nothing satisfies imply nothing. Of goals that imply
+    each other the first stays. LimitReached when time is over.
+    """
+    goals = questions.problem.goals
+    monitor = Monitor(goals)
+    follows = {goal.name: _followers(questions, goal, monitor) for goal in goals}
+    place = {goal.name: number for number, goal in enumerate(goals)}
+
+    def stronger(a: str, b: str) -> bool:
+        return b in follows[a] and (a not in follows[b] or place[a] < place[b])
+
+    kept = [b for b in place if not any(stronger(a, b) for a in place if a != b)]
+    return {b: next(a for a in kept if stronger(a, b)) for b in place if b not in kept}
+
+
+def _followers(questions: Questions, goal: Goal, monitor: Monitor) -> frozenset[str]:
+    """The goals that ``goal`` implies: those that no run of it leaves out."""
+    left = [other for other in questions.problem.goals if other is not goal and other.length <= goal.length]
+    session = questions.session(goal.antecedent)
+    if not left or _checked(questions, session, [], goal) is not Status.SAT:
+        return frozenset()
+    while left:
+        run = session.run()
+        left = [other for other in left if monitor.holds(run, other.name, 0)]
+        if not left:
+            break
+        status = _checked(questions, session, [Or([Not(other.antecedent) for other in left])], goal)
+        if status is Status.UNSAT:
+            return frozenset(other.name for other in left)
+        if status is Status.UNKNOWN:
+            break
+    return frozenset()
+
+
+def _checked(questions: Questions, session: Session, formulas: list[FNode], goal: Goal) -> Status:
+    return session.check(formulas, goal.length, questions.limits.for_query(), IMPLICATION_EFFORT).status
+
+
+def prove_unreachable(board: Board) -> None:
+    """Try to prove by induction that no run covers the goals that nothing has reached; again when K has doubled."""
+    asked = -1
+    while True:
+        wait_for(board, lambda known, asked=asked: _due(known, asked))  # type: ignore[misc]
+        asked = board.known.graph.depth
+        known, problem = board.known, board.problem
+        for name in known.targets:
+            edge = (INIT, name)
+            if name in board.known.seen or edge in {**known.observed, **known.graph.weights}:
+                continue
+            board.say(f"unreachable goals: is there a proof that no run covers {name}?")
+            goal, refuted = problem.by_name[name], known.graph.lower.get(edge, 0)
+            prover = Prover(board.engine, board.limits.for_query, board.limits.question())
+            k = never(problem.system, goal.antecedent, goal.length, min(INDUCTION, refuted), prover)
+            if k is not None:
+                how = f"no run covers it: proved by induction over {k} step(s)"
+                board.rule_out({name: Reason(UNREACHABLE, how)})
+
+
+def _due(known: Known, asked: int) -> bool:
+    return known.enumerated is None and known.graph.depth > max(3, 2 * asked)
