@@ -32,8 +32,7 @@ from chaincover.minimality.product import search_product
 from chaincover.minimality.windows import refute_lengths, shorten_windows
 from chaincover.options import Options
 from chaincover.problem import Problem
-from chaincover.reductions.goals import distinct_goals
-from chaincover.reductions.reduction import Reduction, in_turn
+from chaincover.reductions.reduction import Reduction, distinct_goals, in_turn
 from chaincover.reductions.slicing import smaller_problem
 from chaincover.replay.judge import Judge
 from chaincover.result import INTERRUPT, ChainResult, Listener, Silent

@@ -10,7 +10,7 @@ import z3
 from pysmt.shortcuts import And, Equals, Iff, Symbol
 from pysmt.typing import BOOL, BVType
 
-from bmc.floats import arithmetic, compare, conversions
+from bmc.floats import arithmetic, compare
 from bmc.floats.format import FLOAT32, FLOAT64, Format, pattern
 from bmc.formulas.terms import choose, constant
 
@@ -38,7 +38,7 @@ class Circuits:
         return Symbol(name, BVType(form.bits))
 
     def integer(self, name: str, bits: int, form: Format) -> Any:
-        return conversions.from_int(Symbol(name, BVType(bits)), True, form)
+        return arithmetic.from_int(Symbol(name, BVType(bits)), True, form)
 
     def known(self, value: float, form: Format) -> Any:
         return constant(pattern(value, form), form.bits)

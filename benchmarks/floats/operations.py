@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE, Not
 
-from bmc.floats import arithmetic, compare, conversions
+from bmc.floats import arithmetic, compare
 from bmc.floats.format import FLOAT32, FLOAT64, Format, pattern
 from bmc.formulas.terms import constant
 
@@ -46,11 +46,11 @@ UNARY: Named = {
     "negate": (compare.negate, "-a"),
     "fabs": (compare.absolute, "fabs{}(a)"),
     "sqrt": (arithmetic.square_root, "sqrt{}(a)"),
-    "floor": (conversions.floor, "floor{}(a)"),
-    "ceil": (conversions.ceiling, "ceil{}(a)"),
-    "trunc": (conversions.truncate, "trunc{}(a)"),
-    "round": (conversions.round_half_away, "round{}(a)"),
-    "rint": (conversions.round_half_even, "rint{}(a)"),
+    "floor": (arithmetic.floor, "floor{}(a)"),
+    "ceil": (arithmetic.ceiling, "ceil{}(a)"),
+    "trunc": (arithmetic.truncate, "trunc{}(a)"),
+    "round": (arithmetic.round_half_away, "round{}(a)"),
+    "rint": (arithmetic.round_half_even, "rint{}(a)"),
 }
 BINARY: Named = {
     "add": (arithmetic.add, "a + b"),
@@ -113,7 +113,7 @@ def _defined(
 def _by_constant(kind: CType, divisor: float, suffix: str) -> Operation:
     form = kind.form
     assert form is not None
-    known = conversions.resize(constant(pattern(divisor, FLOAT64), 64), FLOAT64, form)
+    known = arithmetic.resize(constant(pattern(divisor, FLOAT64), 64), FLOAT64, form)
     expression = f"fmod{suffix}(a, ({kind.name}){divisor!r})"
     name = f"fmod_{DIVISORS.index(divisor)}"
     return Operation(name, (kind,), kind, expression, lambda a: (arithmetic.remainder(a, known, form), TRUE()))
@@ -123,14 +123,14 @@ def _from_integer(integer: CType, kind: CType) -> Operation:
     form = kind.form
     assert form is not None
     name = f"from_{integer.name}"
-    return Operation(name, (integer,), kind, "a", lambda a: (conversions.from_int(a, integer.signed, form), TRUE()))
+    return Operation(name, (integer,), kind, "a", lambda a: (arithmetic.from_int(a, integer.signed, form), TRUE()))
 
 
 def _to_integer(kind: CType, integer: CType) -> Operation:
     form = kind.form
     assert form is not None
     expression = f"({integer.name})a"
-    terms = lambda a: conversions.to_int(a, form, integer.bits, integer.signed)  # noqa: E731
+    terms = lambda a: arithmetic.to_int(a, form, integer.bits, integer.signed)  # noqa: E731
     return Operation(f"to_{integer.name}", (kind,), integer, expression, terms)
 
 
@@ -138,5 +138,5 @@ def _resized(kind: CType, other: CType) -> Operation:
     form, to_form = kind.form, other.form
     assert form is not None
     assert to_form is not None
-    terms = lambda a: (conversions.resize(a, form, to_form), TRUE())  # noqa: E731
+    terms = lambda a: (arithmetic.resize(a, form, to_form), TRUE())  # noqa: E731
     return Operation(f"to_{other.name}", (kind,), other, f"({other.name})a", terms)

@@ -28,7 +28,7 @@ from chaincover.options import Options
 from chaincover.pipeline import generate
 from chaincover.problem import Problem, Questions
 from chaincover.project.load import Controller, Request, load_request
-from chaincover.reductions.goals import distinct
+from chaincover.reductions.reduction import distinct
 from chaincover.reductions.slicing import sliced
 from properties.goal import Goal
 

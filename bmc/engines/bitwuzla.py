@@ -19,8 +19,7 @@ import pysmt.operators as op
 from pysmt.fnode import FNode
 
 from bmc.engines.protocol import LOOK, WORK, Session, Status
-from bmc.engines.term_step import StepFormulas, TermEngine
-from bmc.engines.unrolling import UnrollingSession
+from bmc.engines.unrolling import StepFormulas, TermEngine, UnrollingSession
 from bmc.errors import MemoryLimitReached, UsageError
 from bmc.formulas.evaluate import post_order
 from bmc.formulas.unroll import framed, shift

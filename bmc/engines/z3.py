@@ -22,8 +22,7 @@ from pysmt.shortcuts import get_env
 from pysmt.solvers.z3 import Z3Converter
 
 from bmc.engines.protocol import RESOURCE, WORK, Session, Status
-from bmc.engines.term_step import StepFormulas, TermEngine
-from bmc.engines.unrolling import UnrollingSession
+from bmc.engines.unrolling import StepFormulas, TermEngine, UnrollingSession
 from bmc.errors import MemoryLimitReached
 from bmc.formulas.unroll import framed, unframed
 from bmc.system.transition import StateVariable, TransitionSystem, Valuation, symbols_of

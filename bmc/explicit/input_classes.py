@@ -19,8 +19,8 @@ import numpy as np
 import pysmt.operators as op
 from pysmt.fnode import FNode
 
-from bmc.explicit.rows import Rows
-from bmc.explicit.splitting import Cases, Splitter, TooManyCases, first_of_each
+from bmc.explicit.rows import Rows, first_of_each
+from bmc.explicit.splitting import Cases, Splitter, TooManyCases
 from bmc.explicit.vectors import Column, Program, arguments_of, bits_of, column, walk
 from bmc.floats.format import FORMATS
 from bmc.floats.operations import operation_of

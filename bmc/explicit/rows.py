@@ -273,3 +273,31 @@ def _groups(keys: Sequence[Words]) -> tuple[Numbers, Numbers]:
         return first, group
     _, first, group = np.unique(np.stack(keys, axis=1), axis=0, return_index=True, return_inverse=True)
     return first, group.reshape(-1)
+
+
+def first_of_each(columns: Sequence[Column], among: Column) -> Column:
+    """The rows of ``among`` (a mask) that no earlier one equals in all ``columns``, which may have to be broadcast."""
+    rows = np.flatnonzero(among)
+    first, _ = groups_of([column if len(column) == 1 else column[rows] for column in columns], len(rows))
+    return rows[first]
+
+
+def groups_of(columns: Sequence[Column], size: int) -> tuple[Column, Column]:
+    """The first of the rows that are equal in all ``columns``, in order; for each row the number of its group."""
+    fields: list[tuple[str, int]] = []
+    parts: list[Column] = []
+    for values in columns:
+        part = values
+        if len(part) <= 1 or (part == part[0]).all():
+            continue
+        if part.dtype == object:
+            _, part = np.unique(part, return_inverse=True)
+        fields.append((str(len(fields)), 0 if part.dtype == bool else 8 * part.itemsize))
+        parts.append(part)
+    if not parts:
+        return np.arange(min(size, 1)), np.zeros(size, np.int64)
+    layout = Layout(fields)
+    numbers = Numbering(layout.width).add(layout.pack(parts))
+    first = np.full(int(numbers.max()) + 1, size)
+    np.minimum.at(first, numbers, np.arange(size))
+    return first, numbers

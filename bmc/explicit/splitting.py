@@ -15,7 +15,7 @@ import numpy as np
 import pysmt.operators as op
 from pysmt.fnode import FNode
 
-from bmc.explicit.rows import LOOKED_UP, NUMBERED, Layout, Numbering, Rows
+from bmc.explicit.rows import LOOKED_UP, NUMBERED, Rows, first_of_each, groups_of
 from bmc.explicit.vectors import Column, Operator, Program, arguments_of, bits_of, operator, walk, word
 
 Known = Column | None
@@ -414,7 +414,7 @@ class Splitter:
             return np.zeros(len(rows), np.int64), [np.arange(len(table))]
         shape = (len(rows),)
         kept = [np.broadcast_to(column, shape) for column in (*matters, *others)]
-        first, context = _groups(kept, len(rows))
+        first, context = groups_of(kept, len(rows))
         classes: list[Column] = []
         together = max(1, self._together // len(table))
         for begin in range(0, len(first), together):
@@ -482,31 +482,3 @@ _Reducing = Generator[int, None, list[_Part]]
 
 def _joined(parts: Sequence[Sequence[Column]]) -> list[Column]:
     return [np.concatenate(columns) for columns in zip(*parts, strict=True)]
-
-
-def first_of_each(columns: Sequence[Column], among: Column) -> Column:
-    """The rows of ``among`` (a mask) that no earlier one equals in all ``columns``, which may have to be broadcast."""
-    rows = np.flatnonzero(among)
-    first, _ = _groups([column if len(column) == 1 else column[rows] for column in columns], len(rows))
-    return rows[first]
-
-
-def _groups(columns: Sequence[Column], size: int) -> tuple[Column, Column]:
-    """The first of the rows that are equal in all ``columns``, in order; for each row the number of its group."""
-    fields: list[tuple[str, int]] = []
-    parts: list[Column] = []
-    for values in columns:
-        part = values
-        if len(part) <= 1 or (part == part[0]).all():
-            continue
-        if part.dtype == object:
-            _, part = np.unique(part, return_inverse=True)
-        fields.append((str(len(fields)), 0 if part.dtype == bool else 8 * part.itemsize))
-        parts.append(part)
-    if not parts:
-        return np.arange(min(size, 1)), np.zeros(size, np.int64)
-    layout = Layout(fields)
-    numbers = Numbering(layout.width).add(layout.pack(parts))
-    first = np.full(int(numbers.max()) + 1, size)
-    np.minimum.at(first, numbers, np.arange(size))
-    return first, numbers

@@ -24,7 +24,7 @@ from bmc.system.transition import Condition, TransitionSystem
 from chaincover.check.found_invariants import FoundInvariant, find_invariants, found_data
 from chaincover.check.goal_facts import GoalFacts, VacuitySearch, find_facts
 from chaincover.check.liveness import Liveness, find_liveness
-from chaincover.check.undefined_behaviour import UndefinedBehaviour, UndefinedBehaviourSearch
+from chaincover.check.undefined_behaviour import UndefinedBehaviour, UndefinedBehaviourSearch, find_dead_end
 from chaincover.graph.enumerated import ENUMERATING, enumerate_within, enumeration_of
 from chaincover.limits import Limits
 from chaincover.options import Options
@@ -34,7 +34,6 @@ from chaincover.project.values import show_ranges
 from chaincover.reductions.reduction import Reduction
 from chaincover.reductions.slicing import sliced, smaller_problem
 from chaincover.result import CALLED_OFF, INTERRUPT
-from chaincover.runs.dead_ends import find_dead_end
 from properties.goal import Goal
 
 SIMULATED_STEPS = 2000

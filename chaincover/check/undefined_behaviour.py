@@ -1,9 +1,11 @@
-"""Undefined behaviour that can happen: found by simulation where that is enough, else by the solver."""
+"""Undefined behaviour that can happen, found by simulation where that is enough, else by the solver; and whether every
+run comes to an end, because each step from some depth on is undefined or not allowed."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 
 from pysmt.fnode import FNode
 from pysmt.shortcuts import FALSE, TRUE, Or
@@ -11,6 +13,7 @@ from pysmt.shortcuts import FALSE, TRUE, Or
 from bmc.analysis.constants import constant_state, fixed_inputs, put_in
 from bmc.analysis.slice import slice_system
 from bmc.analysis.state_values import every_step, state_values, values_of
+from bmc.engines.dead_ends import DeadEnd, QuestionLimits, dead_end
 from bmc.engines.protocol import Engine, Session, Status
 from bmc.errors import LimitReached, Location
 from bmc.explicit.enumeration import Enumeration
@@ -228,3 +231,49 @@ def _note(places: Sequence[_Place], met: Sequence[int], steps: int | None = None
             place.possible = Status.SAT
             if steps is not None and (place.steps is None or steps < place.steps):
                 place.steps = steps
+
+
+DEAD_END_STEPS = 1024
+"""No question is asked about more steps than this: all of them are encoded at once."""
+DEAD_END_EFFORT = 1
+"""Units of work for one question whether all runs end."""
+
+
+def find_dead_end(
+    system: TransitionSystem, engine: Engine, limits: Limits, longest: float | None = None
+) -> DeadEnd | None:
+    """Why no run goes on after some number of steps; None where that is not so, or not known within ``limits``.
+
+    ``longest`` is the number of steps of the longest run, where all reachable states are known: one question is
+    enough then, or none. Else none is asked where a random run comes back to a state, or is as long as is asked about;
+    and the questions go on from the end of that run, about twice as many steps each time. LimitReached when time is
+    over.
+    """
+    known = longest is not None
+    possible = _random_run(system, limits) if longest is None else longest
+    if possible >= DEAD_END_STEPS:
+        return None
+    most = int(possible) + 1
+    while most <= DEAD_END_STEPS and not limits.used_up:
+        found = dead_end(system, engine, most, limits=QuestionLimits(limits.for_query(), DEAD_END_EFFORT))
+        if found is not None or known:
+            return found
+        most *= 2
+    return None
+
+
+def _random_run(system: TransitionSystem, limits: Limits) -> float:
+    """The steps of a random run, up to those that are asked about; infinite where it comes back to a state."""
+    sampler = Sampler(system, seed=0)
+    state, met = sampler.simulator.initial(), set[tuple[int, ...]]()
+    for steps in range(DEAD_END_STEPS):
+        limits.check()
+        values = tuple(state[var.name] for var in system.state)
+        if values in met:
+            return inf
+        inputs = sampler.allowed_inputs(state)
+        if inputs is None:
+            return steps
+        met.add(values)
+        state = sampler.simulator.step(state, inputs)
+    return DEAD_END_STEPS

@@ -19,6 +19,7 @@ from bmc.engines import choose as choose_engine
 from bmc.engines.dead_ends import DeadEnd
 from bmc.errors import ChainCoverError, LimitReached, UsageError
 from chaincover.chain import COVERED, UNDECIDED
+from chaincover.check import undefined_behaviour
 from chaincover.cli.options import (
     Search,
     Shown,
@@ -39,7 +40,6 @@ from chaincover.replay.original import Replay, replay
 from chaincover.report import console
 from chaincover.report import documents as results
 from chaincover.result import CALLED_OFF, INTERRUPT, TERMINATED, ChainResult, Listener
-from chaincover.runs import dead_ends
 from chaincover.verdicts import infeasible
 
 DEAD_END_EFFORT = 1 / 12
@@ -152,7 +152,7 @@ def find_dead_end(run: Run, stopped_by: str, found: Sequence[ChainResult]) -> De
     with run.progress.stage("dead end"), suppress(LimitReached, KeyboardInterrupt):
         engine = choose_engine(options.engine, options.memory_limit)
         limits.watch(engine)
-        return dead_ends.find_dead_end(run.controller.system, engine, limits, min(known, default=None))
+        return undefined_behaviour.find_dead_end(run.controller.system, engine, limits, min(known, default=None))
     return None
 
 
@@ -332,7 +332,8 @@ def _show(out: Console, run: Run, found: SeveralChains, played: Replays, no_step
     console.say(out, f"{name}: {chains}{minimal}, {steps}, cover {goals}", "bold")
     for conflict in found.conflicts:
         console.say(out, f"conflict: {', '.join(conflict.goals)}: {conflict.reason}")
-    console.show_next_steps(out, controller.goals, found.verdicts, run.options, no_step, reasons=True)
+    judged = zip(controller.goals, found.verdicts, strict=True)
+    console.show_next_steps(out, judged, run.options, no_step, reasons=True)
     if found.stopped_by:
         console.say(out, f"{console.ended_by(found.stopped_by)}; what is told is valid.")
     console.say(out, f"written to {run.folder}/: chains.json, chain-N.json, chain-N.csv, run-N.json")

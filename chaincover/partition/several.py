@@ -29,7 +29,7 @@ from chaincover.partition.coverable_sets import Exhaustion
 from chaincover.partition.set_cover import Distribution, minimal_set_cover, sets_of_goals, share_of
 from chaincover.pipeline import generate
 from chaincover.problem import Problem
-from chaincover.reductions.goals import distinct
+from chaincover.reductions.reduction import distinct
 from chaincover.result import BY, INTERRUPT, TIME_LIMIT, ChainResult, Silent
 from chaincover.work.workers import choose as choose_workers
 from chaincover.work.workers import pack, unpack

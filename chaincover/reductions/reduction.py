@@ -1,13 +1,21 @@
-"""Smaller problems with the same chains, each with the way back of what is found for them (after CVXPY's
-reductions)."""
+"""Smaller problems with the same chains, each with the way back of what is found for them (after CVXPY's reductions).
+
+The simplest one is here, to goals that differ: of those that ask for the same one is searched for, and each gets its
+verdict. Generated goals often coincide. A decision of one condition has the same two goals as branch, as condition and
+for MC/DC, and all goals of dead code are the formula *false*. (``chaincover.minimality.induction`` finds goals that
+another goal implies.)
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
+from chaincover.chain import Chain, Hit, Verdict
 from chaincover.problem import Problem
 from chaincover.result import ChainResult
+from properties.goal import Goal
+from properties.monitor import Monitor
 
 Restore = Callable[[ChainResult], ChainResult]
 
@@ -37,3 +45,77 @@ def in_turn(problem: Problem, reductions: Sequence[Callable[[Problem], Reduction
 
     named = tuple(name for reduction in done for name in reduction.normal_form)
     return Reduction(done[-1].problem if done else problem, restore, named)
+
+
+SameAs = Mapping[str, str]
+"""From the name of each goal that was left out to its representative."""
+
+
+def distinct_goals(problem: Problem) -> Reduction:
+    """The reduction to goals that differ: a run that covers one of a kind covers all of them."""
+    few, same_as = distinct(problem.goals, problem.overlap)
+
+    def restore(result: ChainResult) -> ChainResult:
+        if not same_as:
+            return result
+        chain = result.chain and expanded_chain(result.chain, problem.goals, same_as)
+        tests = {
+            name: result.tests[kept] for name in problem.names if (kept := same_as.get(name, name)) in result.tests
+        }
+        verdicts = expanded_verdicts(result.verdicts, problem.goals, same_as)
+        return replace(result, chain=chain, verdicts=verdicts, tests=tests)
+
+    return Reduction(replace(problem, goals=few), restore)
+
+
+def distinct(goals: Sequence[Goal], overlap: str = "allow") -> tuple[tuple[Goal, ...], SameAs]:
+    """The first goal of each kind, in their order, and for the name of every other goal its representative.
+
+    Two goals are of one kind if antecedent (as the same formula) and length agree: then a run covers both at the same
+    steps. Consequents may differ, they are judged for each. With overlap ``forbid`` goals of a step or more must not
+    share steps, and each represents itself.
+    """
+    first: dict[tuple[int, int], str] = {}
+    kept: list[Goal] = []
+    same_as: dict[str, str] = {}
+    for goal in goals:
+        mergeable = overlap == "allow" or goal.length == 0
+        representative = (
+            first.setdefault((goal.antecedent.node_id(), goal.length), goal.name) if mergeable else goal.name
+        )
+        if representative == goal.name:
+            kept.append(goal)
+        else:
+            same_as[goal.name] = representative
+    return tuple(kept), same_as
+
+
+def expanded_verdicts(verdicts: Sequence[Verdict], goals: Sequence[Goal], same_as: SameAs) -> tuple[Verdict, ...]:
+    """The verdicts of representative goals, expanded to all ``goals`` in their order.
+
+    A goal gets a verdict if it or its representative has one.
+    """
+    own = {verdict.goal: verdict for verdict in verdicts}
+    pairs = ((goal.name, own.get(same_as.get(goal.name, goal.name))) for goal in goals)
+    return tuple(replace(verdict, goal=name) for name, verdict in pairs if verdict is not None)
+
+
+def expanded_chain(chain: Chain, goals: Sequence[Goal], same_as: SameAs) -> Chain:
+    """``chain``, found for representative goals, expanded to all ``goals``.
+
+    Order, hits and repeats name each duplicate right after its representative, at the same step; its own
+    consequent is judged there.
+    """
+    others: dict[str, list[str]] = {}
+    for name, representative in same_as.items():
+        others.setdefault(representative, []).append(name)
+    monitor = Monitor([goal for goal in goals if goal.name in same_as])
+
+    def all_of(hits: Sequence[Hit]) -> Iterator[Hit]:
+        for hit in hits:
+            yield hit
+            for name in others.get(hit.goal, ()):
+                yield Hit(name, hit.step, monitor.judge(chain.run, name, hit.step))
+
+    order = tuple(name for representative in chain.order for name in (representative, *others.get(representative, ())))
+    return replace(chain, order=order, hits=tuple(all_of(chain.hits)), repeats=tuple(all_of(chain.repeats)))

@@ -77,7 +77,7 @@ def show_result(out: Console, controller: Controller, result: ChainResult, no_st
     else:
         say(out, f"{controller.system.name}: {_no_chain(controller, result)}", "bold")
     _show_goals(out, controller, result)
-    show_next_steps(out, controller.goals, result.verdicts, result.options, no_step)
+    show_next_steps(out, zip(controller.goals, result.verdicts, strict=True), result.options, no_step)
     show_what_is_left(out, result)
 
 
@@ -142,19 +142,18 @@ def _no_chain(controller: Controller, result: ChainResult) -> str:
 
 def show_next_steps(
     out: Console,
-    goals: Sequence[Goal],
-    verdicts: Sequence[Verdict],
+    judged: Iterable[tuple[Goal, Verdict]],
     options: Options,
     no_step: DeadEnd | None = None,
     *,
     reasons: bool = False,
 ) -> None:
-    """For each verdict other than covered: the goals, and what can be done; written and generated ones apart.
+    """For each verdict but covered among ``judged``: the goals and what can be done; written and generated ones apart.
 
     Why is said for generated goals, which often share one reason, and with ``reasons`` for all.
     """
     advised: dict[tuple[str, bool, str], dict[str, list[str]]] = {}
-    for goal, verdict in zip(goals, verdicts, strict=True):
+    for goal, verdict in judged:
         generated = bool(goal.generated)
         why = verdict.detail if generated or reasons else ""
         advice = next_step(verdict, generated, options)

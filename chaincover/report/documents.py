@@ -20,7 +20,7 @@ from chaincover.limits import UNITS
 from chaincover.options import HERE, Options
 from chaincover.project.load import Controller
 from chaincover.project.values import show_ranges, shown
-from chaincover.reductions.goals import distinct
+from chaincover.reductions.reduction import distinct
 from chaincover.replay.original import Replay
 from chaincover.result import CALLED_OFF, ChainResult
 from chaincover.stages import StageCost

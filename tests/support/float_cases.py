@@ -8,7 +8,7 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import Symbol
 from pysmt.typing import BVType
 
-from bmc.floats import arithmetic, compare, conversions
+from bmc.floats import arithmetic, compare
 from bmc.formulas.evaluate import compile_formulas
 
 Build = Callable[..., FNode]
@@ -33,11 +33,11 @@ UNARY: dict[str, Build] = {
     "negate": compare.negate,
     "absolute": compare.absolute,
     "square_root": arithmetic.square_root,
-    "floor": conversions.floor,
-    "ceiling": conversions.ceiling,
-    "truncate": conversions.truncate,
-    "round_half_away": conversions.round_half_away,
-    "round_half_even": conversions.round_half_even,
+    "floor": arithmetic.floor,
+    "ceiling": arithmetic.ceiling,
+    "truncate": arithmetic.truncate,
+    "round_half_away": arithmetic.round_half_away,
+    "round_half_even": arithmetic.round_half_even,
 }
 CLASSES: dict[str, Build] = {
     "is_nan": compare.is_nan,

@@ -20,7 +20,6 @@ from bmc.c.source.program import unsupported
 from bmc.c.source.types import Arithmetic, DataModel, FloatType, IntType, common_type
 from bmc.floats import arithmetic as numbers
 from bmc.floats import compare as comparisons
-from bmc.floats import conversions as conversions
 from bmc.floats.format import Format, read
 from bmc.formulas.terms import constant, negate
 
@@ -126,17 +125,17 @@ def convert(value: Value, ctype: Arithmetic, undefined: Undefined) -> Value:
             return _to_integer(value.bits, old, ctype, undefined)
         if old.bits == ctype.bits:
             return Value(value.bits, ctype)
-        return Value(conversions.resize(value.bits, old.format, ctype.format), ctype)
+        return Value(numbers.resize(value.bits, old.format, ctype.format), ctype)
     assert isinstance(old, IntType)
     if isinstance(ctype, IntType):
         return arithmetic.convert(value, ctype)
-    return Value(conversions.from_int(value.bits, old.signed, ctype.format), ctype)
+    return Value(numbers.from_int(value.bits, old.signed, ctype.format), ctype)
 
 
 def _to_integer(term: FNode, old: FloatType, ctype: IntType, undefined: Undefined) -> Value:
     if ctype.is_bool:
         return from_condition(negate(comparisons.is_zero(term, old.format)), ctype)
-    found, in_range = conversions.to_int(term, old.format, ctype.bits, ctype.signed)
+    found, in_range = numbers.to_int(term, old.format, ctype.bits, ctype.signed)
     undefined(f"{old.name} out of the range of {ctype.name} in a conversion", negate(in_range))
     return Value(found, ctype)
 

@@ -31,7 +31,7 @@ from bmc.c.source.types import (
     same_type,
 )
 from bmc.errors import InputRefused, UnsupportedConstruct
-from bmc.floats import arithmetic, compare, conversions
+from bmc.floats import arithmetic, compare
 from bmc.floats.format import Format
 from bmc.formulas.terms import both, choose, constant, either, negate
 
@@ -175,19 +175,19 @@ def _typed() -> dict[str, MathFunction]:
     """The functions that there are for double and, with the suffix f, for float."""
     unary: dict[str, Callable[..., FNode]] = {
         "fabs": compare.absolute,
-        "floor": conversions.floor,
-        "ceil": conversions.ceiling,
-        "trunc": conversions.truncate,
-        "round": conversions.round_half_away,
-        "rint": conversions.round_half_even,
-        "nearbyint": conversions.round_half_even,
+        "floor": arithmetic.floor,
+        "ceil": arithmetic.ceiling,
+        "trunc": arithmetic.truncate,
+        "round": arithmetic.round_half_away,
+        "rint": arithmetic.round_half_even,
+        "nearbyint": arithmetic.round_half_even,
         "sqrt": arithmetic.square_root,
     }
     binary: dict[str, Callable[..., FNode]] = {
         "fmod": arithmetic.remainder,
         "fdim": _positive_difference,
     }
-    roundings = {"round": conversions.round_half_away, "rint": conversions.round_half_even}
+    roundings = {"round": arithmetic.round_half_away, "rint": arithmetic.round_half_even}
     found: dict[str, MathFunction] = {}
     for suffix, ctype in (("", _DOUBLE), ("f", _FLOAT)):
         for name, operation in unary.items():

@@ -11,7 +11,7 @@ from float_cases import COMPARISONS, UNARY, operand
 from pysmt.fnode import FNode
 from pysmt.shortcuts import Solver
 
-from bmc.floats import arithmetic, conversions
+from bmc.floats import arithmetic
 from bmc.floats.format import FLOAT32, Format
 
 HALF = Format(16, 5, 10, "e")
@@ -72,16 +72,16 @@ def test_relations(name: str) -> None:
 def test_widening_and_narrowing() -> None:
     a, x = operand("a", 16), operand("x", 32)
     wide = z3.fpFPToFP(EVEN, z3.fpBVToFP(translated(a), SORT), z3.Float32())
-    refute(same(translated(conversions.resize(a, HALF, FLOAT32)), wide, FLOAT32, z3.Float32()))
+    refute(same(translated(arithmetic.resize(a, HALF, FLOAT32)), wide, FLOAT32, z3.Float32()))
     narrow = z3.fpFPToFP(EVEN, z3.fpBVToFP(translated(x), z3.Float32()), SORT)
-    refute(same(translated(conversions.resize(x, FLOAT32, HALF)), narrow, HALF, SORT))
+    refute(same(translated(arithmetic.resize(x, FLOAT32, HALF)), narrow, HALF, SORT))
 
 
 def test_integers() -> None:
     i, a = operand("i", 32), operand("a", 16)
     expected = z3.fpSignedToFP(EVEN, translated(i), SORT)
-    refute(same(translated(conversions.from_int(i, True, HALF)), expected, HALF, SORT))
-    word, defined = (translated(term) for term in conversions.to_int(a, HALF, 32, True))
+    refute(same(translated(arithmetic.from_int(i, True, HALF)), expected, HALF, SORT))
+    word, defined = (translated(term) for term in arithmetic.to_int(a, HALF, 32, True))
     number = z3.fpBVToFP(translated(a), SORT)
     refute(z3.Implies(defined, word == z3.fpToSBV(z3.RTZ(), number, z3.BitVecSort(32))))
     refute(defined == z3.Not(z3.Or(z3.fpIsNaN(number), z3.fpIsInf(number))))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BOOL, Symbol
 
-from bmc.floats import arithmetic, compare, conversions
+from bmc.floats import arithmetic, compare
 from bmc.floats.format import FLOAT32, FLOAT64, Format, canonical, number, pattern
 from bmc.floats.operations import CONSTANTS
 from bmc.formulas.evaluate import compile_formulas
@@ -67,17 +67,17 @@ def test_unary_operations_on_choices_stay_choices(name: str) -> None:
 
 def test_conversions_of_choices_stay_choices() -> None:
     mode = chosen(*map(known, VALUES[:4]))
-    as_integer, defined = conversions.to_int(mode, FLOAT64, 8, True)
+    as_integer, defined = arithmetic.to_int(mode, FLOAT64, 8, True)
     assert set(operators(as_integer, defined)) <= CHOICE
-    assert set(operators(conversions.resize(mode, FLOAT64, FLOAT32))) <= CHOICE
-    assert set(operators(conversions.from_int(as_integer, True, FLOAT32))) <= CHOICE
+    assert set(operators(arithmetic.resize(mode, FLOAT64, FLOAT32))) <= CHOICE
+    assert set(operators(arithmetic.from_int(as_integer, True, FLOAT32))) <= CHOICE
 
 
 def test_a_flag_kept_in_a_double_is_the_flag() -> None:
-    stored = conversions.from_int(choose(flag("on"), constant(1, 8), constant(0, 8)), False, FLOAT64)
+    stored = arithmetic.from_int(choose(flag("on"), constant(1, 8), constant(0, 8)), False, FLOAT64)
     assert compare.equal(stored, known(1.0), FLOAT64) is flag("on")
     assert compare.less(known(0.5), stored, FLOAT64) is flag("on")
-    assert conversions.to_int(stored, FLOAT64, 32, True)[1].is_true()
+    assert arithmetic.to_int(stored, FLOAT64, 32, True)[1].is_true()
 
 
 def test_equality_with_a_constant_is_that_of_patterns() -> None:
@@ -115,8 +115,8 @@ def test_a_choice_with_one_variable_builds_one_circuit() -> None:
 def test_more_constants_than_the_limit_are_an_operand_like_any_other() -> None:
     few = chosen(*(known(float(value)) for value in range(CONSTANTS)))
     many = chosen(*(known(float(value)) for value in range(CONSTANTS + 1)))
-    assert op.BV_ADD not in operators(conversions.round_half_even(few, FLOAT64))
-    result = conversions.round_half_even(many, FLOAT64)
+    assert op.BV_ADD not in operators(arithmetic.round_half_even(few, FLOAT64))
+    result = arithmetic.round_half_even(many, FLOAT64)
     assert op.BV_ADD in operators(result)
     run = compile_formulas([result])
     flags = {f"flag_{index}": index == 7 for index in range(CONSTANTS)}

@@ -10,7 +10,7 @@ from float_cases import BINARY, COMPARISONS, UNARY, circuit, operand
 from pysmt.shortcuts import Symbol
 from pysmt.typing import BVType
 
-from bmc.floats import conversions
+from bmc.floats import arithmetic
 from bmc.floats.format import FLOAT32, FLOAT64, Format
 from bmc.floats.operations import beyond_solvers, computing, has_arithmetic, operation_of
 from bmc.floats.ranges import applied, compared_so
@@ -59,11 +59,11 @@ def _conversions():
     integer = Symbol("sets_i", BVType(5))
     number = operand("sets_x", TINY.bits)
     wide = Format(8, 4, 3)
-    yield "signed", conversions.from_int(integer, True, TINY), integer
-    yield "unsigned", conversions.from_int(integer, False, TINY), integer
-    yield "wider", conversions.resize(number, TINY, wide), number
-    yield "narrower", conversions.resize(operand("sets_w", 8), wide, TINY), operand("sets_w", 8)
-    yield "to signed", conversions.to_int(number, TINY, 6, True)[0], number
+    yield "signed", arithmetic.from_int(integer, True, TINY), integer
+    yield "unsigned", arithmetic.from_int(integer, False, TINY), integer
+    yield "wider", arithmetic.resize(number, TINY, wide), number
+    yield "narrower", arithmetic.resize(operand("sets_w", 8), wide, TINY), operand("sets_w", 8)
+    yield "to signed", arithmetic.to_int(number, TINY, 6, True)[0], number
 
 
 @pytest.mark.parametrize(("term", "symbol"), [case[1:] for case in _conversions()], ids=[c[0] for c in _conversions()])
@@ -139,7 +139,7 @@ def test_only_arithmetic_counts_as_heavy() -> None:
 def test_an_operand_passed_through_is_not_taken_for_an_operation() -> None:
     a = operand("sets_a", 32)
     assert operation_of(a) is None
-    assert conversions.resize(a, FLOAT32, FLOAT32) is a
+    assert arithmetic.resize(a, FLOAT32, FLOAT32) is a
 
 
 @pytest.mark.parametrize("name", ["equal", "less", "less_equal"])

@@ -11,7 +11,7 @@ from functools import cache
 import pytest
 from float_cases import BINARY, CLASSES, COMPARISONS, UNARY, circuit, operand
 
-from bmc.floats import arithmetic, compare, conversions
+from bmc.floats import arithmetic, compare
 from bmc.floats.format import Format, exact, is_nan, nearest, number, pattern
 from bmc.formulas.terms import constant
 
@@ -241,7 +241,7 @@ def test_integers_to_floats(form: Format, signed: bool) -> None:
     t = table(form)
     for bits in (1, 3, form.fraction + 1, 8, 10):
         a = operand("i", bits)
-        run = circuit([conversions.from_int(a, signed, form)], a)
+        run = circuit([arithmetic.from_int(a, signed, form)], a)
         for raw in range(1 << bits):
             value = raw - (1 << bits) if signed and raw >> (bits - 1) else raw
             assert run(raw) == (t.nearest(Fraction(value)),), (bits, value)
@@ -252,7 +252,7 @@ def test_integers_to_floats(form: Format, signed: bool) -> None:
 def test_floats_to_integers(form: Format, signed: bool) -> None:
     a, t = operand("a", form.bits), table(form)
     for bits in (1, 2, 3, form.fraction + 1, 8, 12):
-        run = circuit(conversions.to_int(a, form, bits, signed), a)
+        run = circuit(arithmetic.to_int(a, form, bits, signed), a)
         least, greatest = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
         for raw in range(1 << form.bits):
             found, defined = run(raw)
@@ -266,7 +266,7 @@ def test_floats_to_integers(form: Format, signed: bool) -> None:
 @each_format_and_fine
 def test_from_one_format_to_another(form: Format, other: Format) -> None:
     a, t, there = operand("a", form.bits), table(form), table(other)
-    run = circuit([conversions.resize(a, form, other)], a)
+    run = circuit([arithmetic.resize(a, form, other)], a)
     for raw in t.all if form == other else range(1 << form.bits):
         size = t.magnitude(raw) if not is_nan(raw, form) else None
         expected = other.infinity if size is None else there.nearest_size(size)

@@ -16,7 +16,7 @@ from chaincover.options import Options
 from chaincover.pipeline import generate
 from chaincover.problem import Problem
 from chaincover.project.load import Request, load_request
-from chaincover.reductions.goals import distinct, expanded_chain, expanded_verdicts
+from chaincover.reductions.reduction import distinct, expanded_chain, expanded_verdicts
 from properties.goal import Goal
 from properties.monitor import Monitor
 
