@@ -79,3 +79,8 @@ class CheckDisagreed(ChainCoverError):
     """Two computations that must agree did not (model and compiled original, or claim and run)."""
 
     exit_code = 1
+
+
+def counted(number: int, noun: str) -> str:
+    """``number`` with its noun, for messages: ``1 step``, ``2 steps``."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Protocol
 
 from bmc.engines.protocol import Engine
-from bmc.errors import CheckDisagreed
+from bmc.errors import CheckDisagreed, counted
 from bmc.explicit.state_graph import StateGraph
 from bmc.system.transition import Run
 from chaincover.certificate import Prices
@@ -284,7 +284,7 @@ class Board:
         known = self.known
         if known.length is not None and known.length < known.lower:
             raise CheckDisagreed(
-                f"a chain of {known.length} steps was found below the proven least length {known.lower}"
+                f"a chain of {counted(known.length, 'step')} was found below the proven least length {known.lower}"
             )
         if known.no_chain and known.complete:
             raise CheckDisagreed(f"a chain covers all goals, although it was proved that none does: {known.no_chain}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from bmc.errors import counted
 from bmc.system.transition import Run
 from chaincover.chain import (
     COVERED,
@@ -65,7 +66,7 @@ def next_step(verdict: Verdict, generated: bool, options: Options) -> str:
 
 def own_test(run: Run) -> str:
     """That a goal which the chain leaves out is covered by ``run``."""
-    return f"reachable: a test of its own has {run.length} step{'' if run.length == 1 else 's'}"
+    return f"reachable: a test of its own has {counted(run.length, 'step')}"
 
 
 def infeasible(goals: Sequence[Goal], verdicts: Sequence[Verdict]) -> tuple[str, ...]:
@@ -193,7 +194,7 @@ class _Verdicts:
         if most is None or known.length is not None or (self._stopped_by and not proved):
             return ""
         proof = f"none is shorter than {known.lower}" if proved else "none was found"
-        return f"no chain of at most {most} steps covers all goals: {proof}"
+        return f"no chain of at most {counted(most, 'step')} covers all goals: {proof}"
 
     def _by_graph(self, goal: str) -> Verdict | None:
         """The verdict if the goal itself stands against a chain by what the graph tells.

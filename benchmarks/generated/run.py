@@ -55,7 +55,7 @@ class Outcome:
 
     chains: tuple[Found, ...]
     verdicts: Mapping[str, str]
-    fewest: bool
+    number_minimal: bool
     stopped_by: str
 
 
@@ -98,7 +98,7 @@ def ask(system: TransitionSystem, goals: Sequence[Goal], final: FNode | None, ov
             if result.chain is not None
         ),
         verdicts={verdict.goal: verdict.status for verdict in answer.verdicts},
-        fewest=answer.fewest,
+        number_minimal=answer.number_minimal_within_k,
         stopped_by=answer.stopped_by,
     )
 
@@ -155,8 +155,8 @@ def _wrong(case: Case, reference: Reference, right: Answer, outcome: Outcome) ->
     all_covered = all(goal in credited for goal, verdict in right.verdicts.items() if verdict == COVERABLE)
     if all_covered and len(outcome.chains) < right.chains:
         yield "too few chains", f"{len(outcome.chains)}, is {right.chains}"
-    if outcome.fewest and len(outcome.chains) > right.chains:
-        yield "fewest wrong", f"{len(outcome.chains)}, is {right.chains}"
+    if outcome.number_minimal and len(outcome.chains) > right.chains:
+        yield "number wrong", f"{len(outcome.chains)}, is {right.chains}"
 
 
 def _weak(right: Answer, outcome: Outcome) -> Iterator[tuple[str, str]]:
@@ -175,8 +175,8 @@ def _weak(right: Answer, outcome: Outcome) -> Iterator[tuple[str, str]]:
     open_chains = [found for found in outcome.chains if not found.minimal or found.gap != 0]
     if open_chains:
         yield "not minimal", ", ".join(f"{found.lower} to {found.run.length}" for found in open_chains)
-    if not outcome.fewest:
-        yield "not fewest", f"{len(outcome.chains)} chain(s)"
+    if not outcome.number_minimal:
+        yield "number not minimal", f"{len(outcome.chains)} chain(s)"
     if outcome.stopped_by:
         yield "stopped", outcome.stopped_by
 
@@ -199,7 +199,7 @@ def summary(rows: Sequence[Row]) -> Iterator[str]:
     yield f"{len(rows)} systems: {shapes['one']} one chain, {shapes['several']} several, {shapes['none']} none"
     yield f"seconds: median {statistics.median(seconds):.2f}, most {max(seconds):.2f}, all {sum(seconds):.0f}"
     yield f"equal to the search in all: {sum(row.agrees(True) for row in rows)}"
-    yield f"not said minimal (a gap): {weak['not minimal']}; not said fewest: {weak['not fewest']}"
+    yield f"not said minimal (a gap): {weak['not minimal']}; number not said minimal: {weak['number not minimal']}"
     for degree, chosen in (("wrong", [row.wrong for row in rows]), ("weak", [row.weak for row in rows])):
         seeds: dict[str, list[int]] = {}
         for row, differences in zip(rows, chosen, strict=True):

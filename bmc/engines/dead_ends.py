@@ -16,7 +16,7 @@ from pysmt.shortcuts import FALSE, TRUE
 
 from bmc.c.execute.variables import DEFINED
 from bmc.engines.protocol import Answer, Engine, Status
-from bmc.errors import Location
+from bmc.errors import Location, counted
 from bmc.formulas.terms import either, negate
 from bmc.formulas.unroll import at
 from bmc.system.transition import Condition, TransitionSystem, symbols_of
@@ -50,7 +50,7 @@ class DeadEnd:
     def message(self) -> str:
         """What is the case, with the places."""
         when = (
-            f"no run has more than {self.steps} step(s): then"
+            f"no run has more than {counted(self.steps, 'step')}: then"
             if self.steps
             else "no first step is possible: after init"
         )

@@ -13,7 +13,7 @@ from pysmt.shortcuts import TRUE
 from bmc.engines import choose as choose_engine
 from bmc.engines.dead_ends import DeadEnd, QuestionLimits, dead_end
 from bmc.engines.protocol import Engine, Status
-from bmc.errors import InputRefused, LimitReached
+from bmc.errors import InputRefused, LimitReached, counted
 from bmc.explicit.state_graph import StateGraph, longest_run
 from bmc.formulas.evaluate import compile_formulas
 from bmc.invariants.induction import Anywhere, Prover, prove
@@ -299,7 +299,7 @@ def _try_invariants(system: TransitionSystem, budget: Limits) -> None:
         for step, state in enumerate(states):
             for condition, held in zip(system.invariants, holds(state), strict=True):
                 if not held:
-                    text = f"the invariant '{condition.name}' does not hold after {step} step(s) of a simulated run"
+                    text = f"the invariant '{condition.name}' fails after {counted(step, 'step')} of a simulated run"
                     raise InputRefused(text, condition.where, "correct it or leave it out")
 
 

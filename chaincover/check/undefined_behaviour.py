@@ -15,7 +15,7 @@ from bmc.analysis.slice import slice_system
 from bmc.analysis.state_values import every_step, state_values, values_of
 from bmc.engines.dead_ends import DeadEnd, QuestionLimits, dead_end
 from bmc.engines.protocol import Engine, Session, Status
-from bmc.errors import LimitReached, Location
+from bmc.errors import LimitReached, Location, counted
 from bmc.explicit.enumeration import Enumeration
 from bmc.explicit.state_graph import invariant_of
 from bmc.formulas.evaluate import compile_formulas
@@ -211,7 +211,8 @@ class UndefinedBehaviourSearch:
             places = [p for p in self._places if p.possible is not Status.UNSAT and p.decided == steps < p.to_decide]
             before = [at(part.defined, step) for step in range(steps)] if places else []
             for number, place in enumerate(places):
-                progress(f"check: undefined behaviour after {steps} steps, {len(places) - number} places left")
+                left = counted(len(places) - number, "place")
+                progress(f"check: undefined behaviour after {counted(steps, 'step')}, {left} left")
                 session = session or self._engine.session(free, at(part.init_formula, 0))
                 try:
                     limit = budget.for_query()

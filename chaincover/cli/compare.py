@@ -19,7 +19,7 @@ from rich.table import Table
 
 from bmc.engines import choose as choose_engine
 from bmc.engines.protocol import Status
-from bmc.errors import LimitReached, UsageError
+from bmc.errors import LimitReached, UsageError, counted
 from chaincover.chain import Bounds, Plan
 from chaincover.cli.options import (
     Search,
@@ -180,7 +180,8 @@ class _Rows:
             elif attempt.status is Status.UNKNOWN:
                 note, undecided = "undecided: the solver gave up on the inputs", True
             else:
-                note = f"no inputs along this order with edges up to {most} steps: {' -> '.join(attempt.failed)}"
+                failed = " -> ".join(attempt.failed)
+                note = f"no inputs along this order with edges up to {counted(most, 'step')}: {failed}"
         except LimitReached:
             note, undecided = TIME_LIMIT, True
         return Row(row.ordering, row.found, length, time.monotonic() - begun, note, undecided)
@@ -285,7 +286,7 @@ def _cells(found: Comparison, row: Row) -> dict[str, Any]:
 def show(out: Console, controller: Controller, found: Comparison) -> None:
     """The table on the terminal."""
     graph, name = found.graph, controller.system.name
-    head = f"{name}: {len(graph.goals)} goals, K = {graph.depth}, graph in {graph.seconds:.2f} s"
+    head = f"{name}: {counted(len(graph.goals), 'goal')}, K = {graph.depth}, graph in {graph.seconds:.2f} s"
     held = console.held_runs(controller.system.hold)
     console.say(out, f"{head}; no chain is shorter than {found.bounds.lower}{held} ({found.bounds.basis})", "bold")
     if not found.rows:

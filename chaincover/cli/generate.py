@@ -17,7 +17,7 @@ from rich.console import Console
 
 from bmc.engines import choose as choose_engine
 from bmc.engines.dead_ends import DeadEnd
-from bmc.errors import ChainCoverError, LimitReached, UsageError
+from bmc.errors import ChainCoverError, LimitReached, UsageError, counted
 from chaincover.chain import COVERED, UNDECIDED
 from chaincover.check import undefined_behaviour
 from chaincover.cli.options import (
@@ -223,8 +223,8 @@ def generate_chains(run: Run) -> int:
 
 def several_described(found: SeveralChains) -> str:
     """The best chains so far in a line."""
-    chains = f"{len(found.results)} chain{'' if len(found.results) == 1 else 's'}"
-    steps = f"{found.length} step{'' if found.length == 1 else 's'} in all"
+    chains = counted(len(found.results), "chain")
+    steps = f"{counted(found.length, 'step')} in all"
     proved = f"none below {found.bounds.lower}" if found.bounds.lower else "no lower bound yet"
     return f"{goals_covered(found.verdicts)} by {chains} of {steps}, {proved}"
 
@@ -260,8 +260,8 @@ def summary(run: Run, found: SeveralChains, finished: bool = True, no_step: Dead
         "lower": found.bounds.lower,
         "minimal": found.bounds.minimal,
         "basis": found.bounds.basis,
-        "number_minimal_within_k": found.fewest,
-        "number_minimal": found.fewest and found.at_all,
+        "number_minimal_within_k": found.number_minimal_within_k,
+        "number_minimal": found.number_minimal,
         "conflicts": [{"goals": list(c.goals), "reason": c.reason, "at_all": c.at_all} for c in found.conflicts],
         "verdicts": [
             {
@@ -317,18 +317,14 @@ def _show(out: Console, run: Run, found: SeveralChains, played: Replays, no_step
             console.show_replay(out, own)
         console.say(out, "")
     covered = sum(1 for v in found.verdicts if v.status == COVERED)
-    chains = f"{len(found.results)} chain{'' if len(found.results) == 1 else 's'}"
+    chains = counted(len(found.results), "chain")
     minimal = ""
-    if found.fewest and len(found.results) > 1:
-        minimal = ", the minimal number" if found.at_all else ", the minimal number within the K reached"
+    if found.number_minimal_within_k and len(found.results) > 1:
+        minimal = ", the minimal number" if found.number_minimal else ", the minimal number within the K reached"
     goals = f"{covered} of {len(controller.goals)} goals{console.infeasible_ones(controller.goals, found.verdicts)}"
     name = controller.system.name
     held = console.held_runs(controller.system.hold)
-    steps = (
-        f"{found.length} step{'' if found.length == 1 else 's'} in all ({_proof(found, held)})"
-        if found.results
-        else "0 steps in all"
-    )
+    steps = f"{counted(found.length, 'step')} in all ({_proof(found, held)})" if found.results else "0 steps in all"
     console.say(out, f"{name}: {chains}{minimal}, {steps}, cover {goals}", "bold")
     for conflict in found.conflicts:
         console.say(out, f"conflict: {', '.join(conflict.goals)}: {conflict.reason}")

@@ -18,7 +18,7 @@ from typing import Generic, TypeVar
 
 import click
 
-from bmc.errors import ChainCoverError
+from bmc.errors import ChainCoverError, counted
 from chaincover.chain import COVERED, Verdict
 from chaincover.result import ChainResult
 
@@ -30,8 +30,10 @@ def described(result: ChainResult) -> str:
     """The best answer so far in a line: goals covered, length in hand, lower bound and gap."""
     bounds, goals = result.bounds, goals_covered(result.verdicts)
     if result.chain is None:
-        return f"{goals}; no chain yet" + (f", none is shorter than {bounds.lower} steps" if bounds.lower else "")
-    steps = f"{bounds.length} step{'' if bounds.length == 1 else 's'}"
+        return f"{goals}; no chain yet" + (
+            f", none is shorter than {counted(bounds.lower, 'step')}" if bounds.lower else ""
+        )
+    steps = counted(bounds.length or 0, "step")
     if bounds.minimal:
         return f"{goals} in {steps}, minimal"
     gap = "" if bounds.gap is None else f" (gap {bounds.gap:.0%})"

@@ -21,7 +21,7 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, FALSE, TRUE, And, Not, Or
 
 from bmc.engines.protocol import Status
-from bmc.errors import CheckDisagreed
+from bmc.errors import CheckDisagreed, counted
 from bmc.explicit.input_classes import allowed_ranges
 from bmc.explicit.state_graph import StateGraph
 from bmc.explicit.vectors import Column
@@ -168,7 +168,7 @@ def canonical_inputs(board: Board) -> Chain | None:
     chain, problem = board.known.chain, board.known.problem
     if chain is None:
         return None
-    board.say(f"inputs: canonical values for {chain.length} steps")
+    board.say(f"inputs: canonical values for {counted(chain.length, 'step')}")
     questions = Questions(problem.of(chain.goals), board.engine, board.limits)
     plan = Judge(questions.problem).plan(chain)
     run = None

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from bmc.engines.protocol import Status
+from bmc.errors import counted
 from chaincover.chain import Plan
 from chaincover.concretise.check_path import plan_length
 from chaincover.concretise.refine import constrained_chain, refined_chain
@@ -57,7 +58,7 @@ def get_chain(board: Board) -> None:
             limit = max(graph.depth, max(found.plan.gaps, default=0))
             if _worth_trying(known, length) and not _in_vain(found.plan, limit, failed):
                 board.ordered_by = found.by
-                board.say(f"get chain: {' -> '.join(found.plan.path)}, {length} steps")
+                board.say(f"get chain: {' -> '.join(found.plan.path)}, {counted(length, 'step')}")
                 _, attempt = concretise(questions, found.plan, limit, board.say)
                 if attempt.run is not None:
                     board.offer(attempt.run)

@@ -18,7 +18,7 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE, And, Or
 
 from bmc.engines.protocol import Session, Status
-from bmc.errors import CheckDisagreed
+from bmc.errors import CheckDisagreed, counted
 from bmc.formulas.unroll import at, shift
 from bmc.system.transition import Run, conjunction
 from chaincover.chain import Plan
@@ -315,7 +315,7 @@ class Trials:
 
     def _run(self, plan: Plan) -> _Trial:
         questions, progress = self._task.questions, self._task.progress
-        progress(f"other orders: {' -> '.join(plan.path)}, {plan_length(questions.problem, plan)} steps")
+        progress(f"other orders: {' -> '.join(plan.path)}, {counted(plan_length(questions.problem, plan), 'step')}")
         longer, attempt = concretise(questions, plan, self._task.limit, progress)
         if attempt.run is not None:
             return _Trial(Status.SAT, longer, attempt.run)
@@ -344,7 +344,7 @@ class Trials:
             return _Trial(Status.UNSAT, part=part)
         if self._subpaths.reachable(goal, self._longest) is not Status.UNSAT:
             return _Trial(Status.UNSAT, part=part)
-        self._task.progress(f"no chain: no run reaches {goal} within {self._longest} steps")
+        self._task.progress(f"no chain: no run reaches {goal} within {counted(self._longest, 'step')}")
         return _Trial(Status.UNSAT, part=(INIT, goal), uncoverable=True)
 
 

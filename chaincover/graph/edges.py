@@ -17,7 +17,7 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE
 
 from bmc.engines.protocol import Answer, Group, GroupSession, Placed, Session, Status
-from bmc.errors import CheckDisagreed
+from bmc.errors import CheckDisagreed, counted
 from bmc.formulas.unroll import shift
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run
@@ -342,11 +342,20 @@ class Row:
         elif target not in self.unknown:
             self.lower[target] = self.pending[target]
 
+    def check(self, target: str, distance: int) -> None:
+        """CheckDisagreed if a run makes the edge to ``target`` in ``distance`` steps, which was proved impossible."""
+        if distance < self.lower.get(target, distance):
+            raise CheckDisagreed(
+                f"a run gets from {self.source} to {target} in {counted(distance, 'step')}, "
+                f"although it was proved that none takes fewer than {self.lower[target]}"
+            )
+
 
 class OpenEdges:
     """The distances to ask for up to ``to``: for each target of ``row`` a range, ``ranges``.
 
     Targets whose distance is known by now leave ``row.pending``. ``asked`` is for the question about them.
+    CheckDisagreed where a run has shown a distance that was proved impossible.
     """
 
     def __init__(self, row: Row, upper: Mapping[Edge, int], to: int) -> None:
@@ -355,6 +364,8 @@ class OpenEdges:
         self.asked: tuple[int, Group] | None = None
         self._to = to
         self._least: int | None = None
+        for target, least in row.lower.items():
+            row.check(target, upper.get((row.source, target), least))
         for target in list(row.pending):
             self.look(target, upper)
 
@@ -376,6 +387,7 @@ class OpenEdges:
         """Take note of new distances ``found``; whether they answer a question about distances up to ``nearest``."""
         hit = False
         for target, distance in found.items():
+            self.row.check(target, distance)
             if target in self.ranges:
                 first, last = self.ranges[target]
                 hit = hit or (first <= nearest and distance <= min(last, nearest))

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from bmc.engines.protocol import Engine
-from bmc.errors import LimitReached
+from bmc.errors import LimitReached, counted
 from chaincover.chain import UNREACHABLE
 from chaincover.graph.edges import EdgeSearch, Row, Told, enter
 from chaincover.graph.enumerated import enumerate_states, exact_graph
@@ -155,7 +155,7 @@ def grow(board: Board) -> None:
             builder = GraphBuilder(board.questions, board.options.bound, board.offer)
         builder.observe(board.known.observed)
         following = builder.following
-        board.say(f"graph: edges of up to {following} steps")
+        board.say(f"graph: edges of up to {counted(following, 'step')}")
         try:
             builder.extend(following)
         finally:

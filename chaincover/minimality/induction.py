@@ -12,6 +12,7 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import Not, Or
 
 from bmc.engines.protocol import Session, Status
+from bmc.errors import counted
 from bmc.invariants.candidates import self_found
 from bmc.invariants.induction import Prover, never
 from chaincover.chain import UNREACHABLE
@@ -121,7 +122,7 @@ def prove_unreachable(board: Board) -> None:
             prover = Prover(board.engine, board.limits.for_query, board.limits.question())
             k = never(problem.system, goal.antecedent, goal.length, min(INDUCTION, refuted), prover)
             if k is not None:
-                how = f"no run covers it: proved by induction over {k} step(s)"
+                how = f"no run covers it: proved by induction over {counted(k, 'step')}"
                 board.rule_out({name: Reason(UNREACHABLE, how)})
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from bmc.engines.protocol import Status
+from bmc.errors import counted
 from chaincover.known import Board, Known
 from chaincover.minimality.explicit_sub_paths import ExplicitSubPaths
 from chaincover.minimality.sub_path_lengths import KnownLength, SubPath, SubPathLengths, SubPathSearch, windows
@@ -87,7 +88,9 @@ class Learner:
                 board.tell(no_chain=NO_RUN)
                 return
             board.prove(order_bound=order.lower_bound, edges=dict(self._edges), paths=dict(self._paths), basis=LEARNED)
-            board.say(f"path weights: at least {order.lower_bound} steps after {self.rounds} orders")
+            board.say(
+                f"path weights: at least {counted(order.lower_bound, 'step')} after {counted(self.rounds, 'order')}"
+            )
             length = board.known.length
             more = not order.proved and self._work < ORDER_WORK
             if more:

@@ -16,6 +16,7 @@ from pysmt.shortcuts import And, Not, Or, Symbol
 from pysmt.typing import BOOL
 
 from bmc.engines.protocol import Session, Status
+from bmc.errors import counted
 from bmc.formulas.unroll import at, shift
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, conjunction, equal
@@ -237,7 +238,7 @@ def refute_lengths(board: Board) -> None:
     whole = _WholeChains(board)
     first = following = board.known.proof.order_bound if board.known.still_holds(board.known.proof) else 0
     while (length := board.known.length) is None or following < length:
-        board.say(f"whole lengths: is there a chain of {following} steps?")
+        board.say(f"whole lengths: is there a chain of {counted(following, 'step')}?")
         if whole.ask(following) is not Status.UNSAT:
             break
         following += 1

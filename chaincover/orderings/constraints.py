@@ -19,7 +19,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from bmc.errors import CheckDisagreed
+from bmc.errors import CheckDisagreed, counted
 from chaincover.orderings.local import LocalOrdering
 from chaincover.orderings.protocol import UNLIMITED, Clock, Limit, OrderingProblem, OrderingResult, Path, path_cost
 
@@ -186,6 +186,6 @@ def outcome(problem: OrderingProblem, answer: Answer, clock: Clock) -> OrderingR
     cost = path_cost(problem, path) if path else 0
     if cost is None or (path and cost < lower_bound) or (proved and cost != lower_bound):
         raise CheckDisagreed(
-            f"the ordering {by} claims a shortest path of {lower_bound} steps, but its path takes {cost}"
+            f"the ordering {by} claims a shortest path of {counted(lower_bound, 'step')}, but its path takes {cost}"
         )
     return OrderingResult(path, cost, lower_bound, bool(path) and cost == lower_bound, clock.spent, by)

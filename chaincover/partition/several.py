@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from bmc.errors import CheckDisagreed, LimitReached
+from bmc.errors import CheckDisagreed, LimitReached, counted
 from chaincover.chain import COVERED, EXCLUDED, NO_WAY_TO_FINAL, UNDECIDED, UNREACHABLE, Bounds, Verdict
 from chaincover.limits import Limits
 from chaincover.options import Options
@@ -52,7 +52,8 @@ class SeveralChains:
     """``results`` hold a chain each; together they cover every goal that is known to be covered by a chain.
 
     ``verdicts`` are those of all goals, in their order, with the number of the chain (from 1) in the detail.
-    ``fewest``: it is proved that fewer chains do not cover all that can be covered; ``at_all``: without any bound.
+    ``number_minimal``: it is proved that fewer chains do not cover all that can be covered, however long they are;
+    ``number_minimal_within_k``: that fewer chains do not, as far as K reached.
     ``bounds`` has the total length, and the proved least total length of this number of chains through these goals.
     ``stopped_by`` as in ``ChainResult``.
     """
@@ -60,8 +61,8 @@ class SeveralChains:
     results: tuple[ChainResult, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
-    fewest: bool = False
-    at_all: bool = False
+    number_minimal_within_k: bool = False
+    number_minimal: bool = False
     bounds: Bounds = field(default=Bounds(0, None, ONE))
     stopped_by: str = ""
 
@@ -104,8 +105,8 @@ class _Best:
 
     results: tuple[ChainResult, ...] = ()
     bounds: Bounds = field(default=Bounds(0, None, ONE))
-    fewest: bool = False
-    at_all: bool = False
+    number_minimal_within_k: bool = False
+    number_minimal: bool = False
 
     @property
     def covered(self) -> frozenset[str]:
@@ -114,7 +115,7 @@ class _Best:
 
     @property
     def cost(self) -> tuple[int, int, int]:
-        """The less the better: most goals, then fewest chains, then fewest steps."""
+        """The less the better: most goals, then the smallest number of chains, then the fewest steps."""
         return -len(self.covered), len(self.results), total(self.results)
 
 
@@ -144,7 +145,7 @@ class _Several:
             self._stopped = error.limit
         except KeyboardInterrupt as error:
             self._stopped = str(error) or INTERRUPT
-        if not (self._best.fewest and self._best.bounds.minimal):
+        if not (self._best.number_minimal_within_k and self._best.bounds.minimal):
             self._stopped = self._stopped or self._limited
         return self._answer()
 
@@ -154,7 +155,7 @@ class _Several:
         if whole.chain is not None:
             self._take((whole,), Bounds(whole.bounds.lower, whole.chain.length, ONE))
         if whole.chain is not None and not self._left(self._best.covered):
-            self._prove(at_all=True)
+            self._prove(whatever_k=True)
             return
         self._conflicts = pairs_apart(whole, self._left())
         self._cover_the_rest()
@@ -205,9 +206,9 @@ class _Several:
 
         Whether that settled it.
         """
-        at_all = self._options.max_length is None
-        states = f"all {exact.states} reachable states were searched"
-        how = f"{'at all' if at_all else f'within {self._options.max_length} steps'}: {states}"
+        most = self._options.max_length
+        at_all, states = most is None, f"all {exact.states} reachable states were searched"
+        how = f"{'at all' if most is None else 'within ' + counted(most, 'step')}: {states}"
         goals = self._coverable(exact, f"no chain covers it: {states}" if at_all else "")
         chosen = minimal_set_cover(exact.covers, goals)
         if chosen is None:
@@ -249,7 +250,7 @@ class _Several:
                 return
             if len(classes) >= len(self._best.results):
                 if not any(conflict.undecided for conflict in self._conflicts):
-                    self._prove(at_all=all(conflict.at_all for conflict in self._conflicts))
+                    self._prove(whatever_k=all(conflict.at_all for conflict in self._conflicts))
                 return
             self._listener(f"partition: are {len(classes)} chains enough?")
             results = self._all_of(classes)
@@ -329,9 +330,9 @@ class _Several:
         self._best = replace(self._best if same else fresh, results=results, bounds=bounds)
         self._listener.improved(self._answer)
 
-    def _prove(self, at_all: bool) -> None:
-        """Fewer chains do not cover these goals; ``at_all``: whatever the K."""
-        self._best = replace(self._best, fewest=True, at_all=at_all)
+    def _prove(self, whatever_k: bool) -> None:
+        """Note that fewer chains do not cover these goals, within the K reached or, with ``whatever_k``, at all."""
+        self._best = replace(self._best, number_minimal_within_k=True, number_minimal=whatever_k)
         self._listener.improved(self._answer)
 
     def _answer(self) -> SeveralChains:
@@ -341,13 +342,13 @@ class _Several:
         best, results = self._best, self._best.results
         if len(results) > 1:
             results = tuple(_narrowed(result) for result in results)
-        fewest = best.fewest and not {UNDECIDED, EXCLUDED} & {*missed.values()}
+        minimal = best.number_minimal_within_k and not {UNDECIDED, EXCLUDED} & {*missed.values()}
         return SeveralChains(
             tuple(replace(result, options=self._options) for result in results),
             verdicts,
             tuple(self._conflicts),
-            fewest,
-            fewest and best.at_all and {*missed} <= self._impossible,
+            minimal,
+            minimal and best.number_minimal and {*missed} <= self._impossible,
             best.bounds,
             self._stopped,
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from bmc.errors import counted
 from bmc.formulas.evaluate import compile_formulas
 from bmc.native.original import CompiledOriginal, NoCompiler, compiled
 from bmc.system.simulation import Simulator
@@ -112,9 +113,8 @@ def _on_original(
         for var in system.state:
             if model.get(f"{var.name}#defined", 1) and model[var.name] != own[var.name]:
                 ours, theirs = show_value(var.type, model[var.name]), show_value(var.type, own[var.name])
-                different.append(
-                    f"after {step} step(s) '{var.name}' is {theirs} in the compiled original, {ours} in the model"
-                )
+                values = f"{theirs} in the compiled original, {ours} in the model"
+                different.append(f"after {counted(step, 'step')} '{var.name}' is {values}")
     return Run(merged, stimulus.inputs), different
 
 

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bmc.engines.dead_ends import DeadEnd
+from bmc.errors import counted
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, Valuation
 from chaincover.chain import (
     COVERED,
@@ -90,7 +91,7 @@ def show_dead_end(out: Console, found: DeadEnd | None) -> None:
 
 def goes_on_first(found: DeadEnd) -> str:
     """The advice about a goal that no run covers while none has more steps than ``found`` says."""
-    return f"let runs go on after {found.steps} step(s) first, as told above"
+    return f"let runs go on after {counted(found.steps, 'step')} first, as told above"
 
 
 def show_what_is_left(out: Console, result: ChainResult) -> None:
@@ -99,7 +100,7 @@ def show_what_is_left(out: Console, result: ChainResult) -> None:
     undecided = sum(1 for verdict in result.verdicts if verdict.status == UNDECIDED)
     open_ends = []
     if undecided:
-        open_ends.append(f"{undecided} undecided goal{'' if undecided == 1 else 's'}")
+        open_ends.append(counted(undecided, "undecided goal"))
     elif any(verdict.status == EXCLUDED for verdict in result.verdicts) and not result.no_chain:
         open_ends.append("whether one chain covers more goals")
     if result.chain is not None and not bounds.minimal:
@@ -115,9 +116,9 @@ def show_what_is_left(out: Console, result: ChainResult) -> None:
 def _shorter(lower: int, length: int) -> str:
     """The question that a bound below the length leaves open."""
     if not lower:
-        return f"whether a chain of fewer than {length} step{'' if length == 1 else 's'} exists (no lower bound yet)"
+        return f"whether a chain of fewer than {counted(length, 'step')} exists (no lower bound yet)"
     if lower == length - 1:
-        return f"whether a chain of {lower} step{'' if lower == 1 else 's'} exists"
+        return f"whether a chain of {counted(lower, 'step')} exists"
     return f"whether a chain of {lower} to {length - 1} steps exists"
 
 
@@ -134,7 +135,7 @@ def _no_chain(controller: Controller, result: ChainResult) -> str:
     covers = f"covers all {count} goals" if count else "reaches the final condition"
     most, lower = result.options.max_length, result.bounds.lower
     if most is not None and lower > most:
-        return f"no chain of at most {most} steps {covers}: none is shorter than {lower}, proved"
+        return f"no chain of at most {counted(most, 'step')} {covers}: none is shorter than {lower}, proved"
     return (
         f"no chain exists that {covers}: {result.no_chain}" if result.no_chain else f"no chain was found that {covers}"
     )
@@ -183,7 +184,7 @@ def _headline(controller: Controller, result: ChainResult, chain: Chain) -> str:
     goals = f"{len(chain.hits)} of {count} goals" if missing else "its goal" if count == 1 else f"all {count} goals"
     goals += infeasible_ones(controller.goals, result.verdicts)
     end = f" and ends in {_final_name(controller)}" if controller.final_text else ""
-    steps = f"{chain.length} step{'' if chain.length == 1 else 's'}"
+    steps = counted(chain.length, "step")
     proof = _proof(result, controller.system.hold)
     return f"{controller.system.name}: one chain of {steps} covers {goals}{end} ({proof})"
 
@@ -305,7 +306,7 @@ def show_replay(out: Console, replay: Replay) -> None:
     verdict = f"{sum(1 for g in asked if g.step is not None)} of {len(asked)} goals covered"
     if replay.final is not None:
         verdict += ", final condition reached" if replay.final else ", final condition NOT reached"
-    say(out, f"replay on {where}: {replay.run.length} step{'' if replay.run.length == 1 else 's'}, {verdict}")
+    say(out, f"replay on {where}: {counted(replay.run.length, 'step')}, {verdict}")
     for remark in replay.remarks:
         say(out, f"note: {remark}")
 

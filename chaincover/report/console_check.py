@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bmc.c.controller.model import CModel
+from bmc.errors import counted
 from bmc.invariants.candidates import IMPLIES
 from chaincover.chain import UNREACHABLE, Verdict
 from chaincover.check.analysis import Analysis
@@ -124,7 +125,7 @@ def _reach(place: UndefinedBehaviour) -> str:
     if place.undecided:
         return "undecided: not decided within the time whether it can happen"
     if place.steps is not None:
-        return f"can happen after {place.steps} step(s) from init"
+        return f"can happen after {counted(place.steps, 'step')} from init"
     if place.searched:
         return "possible in some state, not found within the first steps from init"
     return "possible in some state; not decided within the time whether from init"
@@ -138,7 +139,7 @@ def _show_comparison(out: Console, controller: Controller, analysis: Analysis) -
     if found is None:
         say(out, f"comparison with the compiled original: left out: {analysis.not_compared}")
         return
-    steps = f"{found.run_steps} steps along random runs and {found.state_steps} from random states"
+    steps = f"{counted(found.run_steps, 'step')} along random runs and {found.state_steps} from random states"
     steps += ", then its time was over" if found.stopped else ""
     if not found.steps:
         why = "its time was over" if found.stopped else "no step that was tried is defined"
@@ -183,7 +184,7 @@ def _show_facts(out: Console, facts: GoalFacts) -> None:
 def _pair(shared: Sharing) -> str:
     if shared.distance == 0:
         return f"{shared.first} + {shared.second}"
-    later = f"{shared.distance} step{'' if shared.distance == 1 else 's'} later"
+    later = f"{counted(shared.distance, 'step')} later"
     return f"{shared.first} + {shared.second} ({later})"
 
 

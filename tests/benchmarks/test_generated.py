@@ -212,7 +212,7 @@ class Claims:
         taken = run.Run(tuple(states), tuple({"gr_choice": number} for number in choices))
         found = run.Found(taken, {"five": len(choices)}, lower=2, minimal=len(choices) == 2, gap=0.0)
         verdicts = {"five": "covered", "never": "unreachable"}
-        good = run.Outcome((found,), verdicts, fewest=True, stopped_by="")
+        good = run.Outcome((found,), verdicts, number_minimal=True, stopped_by="")
         chain = {name: changes.pop(name) for name in ("lower", "minimal", "gap", "credited") if name in changes}
         good = replace(good, chains=(replace(found, **chain),) * changes.pop("copies", 1))
         case = replace(generated_case(0), system=self.system, goals=self.goals, final=None)
@@ -240,7 +240,7 @@ def test_the_comparison_accepts_what_is_right(monkeypatch: pytest.MonkeyPatch) -
         ({"lower": 3}, "bound wrong"),
         ({"choices": (0, 1, 0), "minimal": True}, "minimal wrong"),
         ({"chains": ()}, "verdict wrong"),
-        ({"copies": 2}, "fewest wrong"),
+        ({"copies": 2}, "number wrong"),
     ],
 )
 def test_the_comparison_finds_what_is_wrong(
@@ -257,7 +257,7 @@ def test_the_comparison_finds_what_is_wrong(
         ({"verdicts": {"five": "covered", "never": "not-within-bound"}}, {"verdict weak"}),
         ({"choices": (0, 1, 0), "gap": 0.5}, {"too long", "not minimal"}),
         ({"minimal": False, "lower": 1, "gap": 1.0}, {"not minimal"}),
-        ({"fewest": False}, {"not fewest"}),
+        ({"number_minimal": False}, {"number not minimal"}),
         ({"stopped_by": "time limit"}, {"stopped"}),
         ({"chains": (), "verdicts": {"five": "undecided", "never": "unreachable"}}, {"goals missed"}),
     ],

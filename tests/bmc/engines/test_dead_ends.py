@@ -64,7 +64,7 @@ def test_the_depth_of_a_local_that_is_not_set(engine: Engine, tmp_path: Path) ->
     assert places(found) == [("uninitialised read", 7, 25)]
     assert found is not None
     assert (found.steps, found.unset) == (3, ())
-    assert found.message.startswith("no run has more than 3 step(s)")
+    assert found.message.startswith("no run has more than 3 steps")
     assert found.hint == "give the variable a value on every path that leads to that place"
 
 

@@ -125,7 +125,7 @@ text = "cover(ring == 9)"
     goals = {goal["name"]: goal for goal in outcome.json["goals"]}
     assert goals["inside"]["verdict"] == "covered"
     assert (goals["outside"]["verdict"], goals["outside"]["detail"]) == (
-        "unreachable", "no run covers it: proved by induction over 3 step(s)"
+        "unreachable", "no run covers it: proved by induction over 3 steps"
     )  # fmt: skip
     again = chaincover("verify", ".", "out/chain.json", "--json", cwd=tmp_path)
     line = next(line for line in again.json["checks"] if line["check"] == "goals not covered")

@@ -90,7 +90,7 @@ def test_check_tells_what_it_read(tmp_path: Path) -> None:
     assert kinds["signed overflow"] is None
     assert all(place["where"].startswith("c.c:8:") for place in found["undefined_behaviour"])
     text = chaincover("check", "c.c", *REACH, "--compare", "40", cwd=tmp_path, CHAINCOVER_NO_CC="1").out
-    assert "can happen after 0 step(s) from init; chains avoid it" in text
+    assert "can happen after 0 steps from init; chains avoid it" in text
     assert "left out: no C compiler" in text
 
 

@@ -28,7 +28,7 @@ def test_the_line_that_rules_out_every_further_step_comes_first(tmp_path: Path, 
     outcome = chaincover("generate", place, *given)
     first, following = outcome.out.splitlines()[:2]
     assert outcome.code == 4
-    assert "c.c:9:25: no run has more than 3 step(s)" in first
+    assert "c.c:9:25: no run has more than 3 steps" in first
     assert "uninitialised read" in first
     assert following.strip() == "next: give the variable a value on every path that leads to that place"
     told = chaincover("generate", place, *given, "--json")
@@ -42,14 +42,14 @@ def test_what_the_goals_do_not_depend_on_may_be_to_blame(tmp_path: Path) -> None
     place = folder(tmp_path, "int old; if (s->n == 2) s->m = old; s->n++;", "cover(s->n == 90)")
     outcome = chaincover("generate", place, "--bound", "12", "-o", tmp_path / "out")
     assert outcome.code == 4
-    assert "c.c:8:34: no run has more than 2 step(s)" in outcome.out.splitlines()[0]
+    assert "c.c:8:34: no run has more than 2 steps" in outcome.out.splitlines()[0]
 
 
 def test_several_chains_are_none_where_no_step_is_possible(tmp_path: Path) -> None:
     place = folder(tmp_path, UNSET, "cover(s->n == 7)")
     outcome = chaincover("generate", place, "--several", "--bound", "12", "-o", tmp_path / "out")
     assert outcome.code == 4
-    assert "c.c:9:25: no run has more than 3 step(s)" in outcome.out.splitlines()[0]
+    assert "c.c:9:25: no run has more than 3 steps" in outcome.out.splitlines()[0]
     told = chaincover("generate", place, "--several", "--bound", "12", "-o", tmp_path / "out", "--json")
     assert (told.code, told.json["dead_end"]["steps"]) == (4, 3)
 
@@ -111,7 +111,7 @@ def test_a_goal_behind_the_dead_end_is_explained_by_it_though_another_is_covered
     outcome = chaincover("generate", place, *mode, "-o", tmp_path / "out")
     first, following = outcome.out.splitlines()[:2]
     assert outcome.code == 4
-    assert "c.c:8:33: no run has more than 2 step(s)" in first
+    assert "c.c:8:33: no run has more than 2 steps" in first
     assert "uninitialised read" in first
     assert "init leaves s->x open" in following
     assert "interface.chosen" in following
@@ -126,7 +126,7 @@ def test_a_dead_end_far_away_is_named_too(tmp_path: Path, mode: tuple[str, ...])
     place = open_read(tmp_path, 45, NEAR_AND_FAR)
     outcome = chaincover("generate", place, *mode, "-o", tmp_path / "out")
     assert outcome.code == 4
-    assert "c.c:8:34: no run has more than 44 step(s)" in outcome.out.splitlines()[0]
+    assert "c.c:8:34: no run has more than 44 steps" in outcome.out.splitlines()[0]
 
 
 def test_a_generated_goal_behind_the_dead_end_does_not_count_as_missed(tmp_path: Path) -> None:
@@ -134,8 +134,8 @@ def test_a_generated_goal_behind_the_dead_end_does_not_count_as_missed(tmp_path:
     place = open_read(tmp_path, 3, "[[property]]" + near)
     outcome = chaincover("generate", place, "--cover", "branches()", "-o", tmp_path / "out")
     assert outcome.code == 0
-    assert "no run has more than 2 step(s)" in outcome.out.splitlines()[0]
-    assert "let runs go on after 2 step(s) first" in outcome.out
+    assert "no run has more than 2 steps" in outcome.out.splitlines()[0]
+    assert "let runs go on after 2 steps first" in outcome.out
 
 
 def test_where_runs_go_on_the_advice_is_about_the_goal(tmp_path: Path) -> None:
@@ -150,7 +150,7 @@ def test_where_runs_go_on_the_advice_is_about_the_goal(tmp_path: Path) -> None:
 def test_check_names_the_line_after_which_no_run_goes_on(tmp_path: Path) -> None:
     place = open_read(tmp_path, 45, NEAR_AND_FAR)
     outcome = chaincover("check", place, "--compare", "0")
-    assert "c.c:8:34: no run has more than 44 step(s)" in outcome.out
+    assert "c.c:8:34: no run has more than 44 steps" in outcome.out
     assert "init leaves s->x open" in outcome.out
     assert "correct the antecedent" not in outcome.out
 

@@ -14,6 +14,7 @@ from bmc.engines import choose
 from bmc.engines.protocol import Group, GroupSession, Placed, Status
 from bmc.engines.sat import SatEngine
 from bmc.engines.z3 import Z3Engine
+from bmc.errors import CheckDisagreed
 from bmc.formulas.unroll import at, shift
 from chaincover.graph.edges import Distances, OpenEdges, Row
 from chaincover.weights import FINAL, INIT, Edge
@@ -103,7 +104,7 @@ def test_open_edges_are_those_between_what_is_ruled_out_and_what_is_shown(seed: 
     rng = random.Random(seed)
     targets, to = [f"t{n}" for n in range(rng.randint(1, 5))], rng.randint(0, 6)
     first = {target: rng.randint(0, 3) for target in targets}
-    upper = {("s", target): rng.randint(0, 8) for target in targets if rng.random() < 0.5}
+    upper = {("s", target): rng.randint(first[target], 8) for target in targets if rng.random() < 0.5}
     row = Row("s", dict(first), dict(first))
     left = OpenEdges(row, upper, to)
     wanted = {(t, d) for t in targets for d in range(first[t], min(to, upper.get(("s", t), 99) - 1) + 1)}
@@ -130,3 +131,21 @@ def test_open_edges_are_those_between_what_is_ruled_out_and_what_is_shown(seed: 
             assert row.lower[target] == max(first[target], to + 1)
         else:
             assert row.weights[target] == known
+
+
+def test_a_run_below_a_proved_distance_disagrees_with_the_proof() -> None:
+    """Whether the edge is still open or has its weight; what was only given up is no proof."""
+    row = Row("s", {"t": 0}, {"t": 0})
+    left = OpenEdges(row, {}, 6)
+    left.rule_out({}, 3)
+    with pytest.raises(CheckDisagreed, match=r"from s to t in 2 steps, .* fewer than 4"):
+        left.take_hits({"t": 2}, {("s", "t"): 2}, 6)
+    with pytest.raises(CheckDisagreed, match="from s to t in 3 steps"):
+        OpenEdges(row, {("s", "t"): 3}, 6)
+    assert OpenEdges(row, {("s", "t"): 4}, 6).row.weights == {"t": 4}
+    with pytest.raises(CheckDisagreed, match="from s to t in 1 step,"):
+        OpenEdges(row, {("s", "t"): 1}, 6)
+
+    row = Row("s", {"t": 0}, {"t": 0})
+    row.rule_out("t", 3, proved=False)
+    assert OpenEdges(row, {("s", "t"): 2}, 6).row.weights == {"t": 2}

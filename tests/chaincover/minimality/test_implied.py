@@ -107,7 +107,14 @@ def test_disjoint_steps_represent_nothing() -> None:
 
 def totals(found: SeveralChains) -> tuple[object, ...]:
     verdicts = [(v.goal, v.status) for v in found.verdicts]
-    return len(found.results), found.length, found.fewest, found.bounds.minimal, found.stopped_by, verdicts
+    return (
+        len(found.results),
+        found.length,
+        found.number_minimal_within_k,
+        found.bounds.minimal,
+        found.stopped_by,
+        verdicts,
+    )
 
 
 @pytest.mark.slow

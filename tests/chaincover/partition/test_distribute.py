@@ -154,10 +154,12 @@ def test_the_bound_on_several_chains_meets_the_least_total(seed: int, exact: boo
     coverable = {goal for goal, verdict in answer.verdicts.items() if verdict == COVERABLE}
     covered = {v.goal for v in result.verdicts if v.status == COVERED}
     assert covered <= coverable
-    assert (covered == coverable and len(result.results) == answer.chains) or not (exact or result.fewest)
+    assert (covered == coverable and len(result.results) == answer.chains) or not (
+        exact or result.number_minimal_within_k
+    )
     if covered == coverable and len(result.results) == answer.chains:
         assert result.bounds.lower <= answer.total <= result.length
     if exact:
-        assert result.fewest
-        assert result.at_all
+        assert result.number_minimal_within_k
+        assert result.number_minimal
         assert result.bounds.lower == result.length

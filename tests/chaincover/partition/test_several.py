@@ -68,7 +68,7 @@ def test_three_goals_that_fit_pairwise_but_not_together() -> None:
     goals = [at_places("a", 1, 13), at_places("b", 11, 2), at_places("c", 12, 3)]
     result = generate_several(Problem(system, tuple(goals), None), Options(bound=6))
     assert len(result.results) == 2
-    assert result.fewest
+    assert result.number_minimal_within_k
     assert [v.status for v in result.verdicts] == [COVERED] * 3
     assert [set(c.goals) for c in result.conflicts] == [{"a", "b", "c"}]
     assert set.union(*covered_by(result)) == {"a", "b", "c"}
@@ -92,7 +92,7 @@ def test_a_goal_whose_share_of_the_limits_is_too_small_is_no_conflict(monkeypatc
     result = generate_several(Problem(system, goals, None), Options(bound=6))
     assert ("c",) in asked[asked.index(("a", "b")) :]
     assert len(result.results) == 3
-    assert not result.fewest
+    assert not result.number_minimal_within_k
     with pytest.raises(ValueError, match="no class can hold"):
         classes_without(["a", "b"], [["a"]])
 
@@ -103,7 +103,7 @@ def test_the_total_length_is_bounded_although_a_goal_implies_another_one() -> No
     goals = (at_places("one", 1), at_places("wide", 1, 4), at_places("three", 3))
     result = generate_several(Problem(system, goals, None), Options(engine="sat", bound=3))
     assert sorted(map(sorted, covered_by(result))) == [["one", "wide"], ["three"]]
-    assert (result.bounds, result.fewest) == (Bounds(3, 3, SHARED), True)
+    assert (result.bounds, result.number_minimal_within_k) == (Bounds(3, 3, SHARED), True)
 
 
 def test_one_chain_where_one_suffices() -> None:
@@ -195,8 +195,8 @@ def test_number_of_chains_equals_an_explicit_search(case) -> None:
     result = generate_several(Problem(system, tuple(goals), final))
     assert {v.goal for v in result.verdicts if v.status == COVERED} == names
     assert len(result.results) == needed
-    assert result.fewest
-    assert result.at_all
+    assert result.number_minimal_within_k
+    assert result.number_minimal
 
 
 @pytest.mark.slow
@@ -225,13 +225,13 @@ def test_whatever_is_claimed_of_several_chains_is_true(seed: int, overlap: str) 
             assert not conflict.at_all or not any(mask & ~covers == 0 for covers in answer.least)
         if covered == coverable and len(result.results) == answer.chains:
             assert result.bounds.lower <= answer.total <= result.length
-        if result.fewest and result.at_all:
+        if result.number_minimal_within_k and result.number_minimal:
             assert (covered, len(result.results)) == (coverable, answer.chains)
         if options is exact:
             assert (covered, len(result.results), result.length) == (coverable, answer.chains, answer.total)
             assert result.bounds.lower == result.length
-            assert result.fewest
-            assert result.at_all
+            assert result.number_minimal_within_k
+            assert result.number_minimal
 
 
 def test_a_chain_left_over_from_a_search_for_more_goals_has_its_own_bound() -> None:
@@ -269,7 +269,7 @@ def test_an_interrupt_keeps_the_chains_so_far() -> None:
     assert len(result.results) == 3
     assert [v.status for v in result.verdicts].count(COVERED) == 3
     assert [v.status for v in result.verdicts].count(UNDECIDED) == 3
-    assert not result.fewest
+    assert not result.number_minimal_within_k
     assert [len(each.results) for each in told.results] == [1, 2, 3]
 
 
@@ -280,7 +280,7 @@ def test_goals_that_the_same_runs_cover_are_in_one_chain() -> None:
     assert {frozenset(names) for names in covered_by(result)} == {
         frozenset({goal.name, twin.name}) for goal, twin in zip(goals, twins, strict=True)
     }
-    assert result.at_all
+    assert result.number_minimal
     assert result.bounds.minimal
 
 
@@ -293,7 +293,7 @@ def test_many_goals_over_few_states() -> None:
         result = generate_several(controller.problem, Options(effort=0.3))
     assert {v.goal for v in result.verdicts if v.status == COVERED} == {*said["covered"]}
     assert (len(result.results), result.length) == (said["chains"], said["length"])
-    assert result.at_all
+    assert result.number_minimal
     assert result.bounds.minimal
 
 
@@ -305,8 +305,8 @@ def test_greatest_lengths_count_for_the_number() -> None:
     assert (len(together.results), together.length) == (1, 2)
     apart = generate_several(problem_of(system, goals, None), Options(max_length=1))
     assert (len(apart.results), apart.length) == (2, 2)
-    assert apart.fewest
-    assert not apart.at_all
+    assert apart.number_minimal_within_k
+    assert not apart.number_minimal
     assert not any(conflict.at_all for conflict in apart.conflicts)
 
 

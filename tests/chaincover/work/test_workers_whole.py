@@ -50,7 +50,15 @@ def fresh() -> Iterator[None]:
 
 def as_told(found: SeveralChains) -> tuple[object, ...]:
     chains = [(result.chain, result.bounds, result.certificate) for result in found.results]
-    return chains, found.verdicts, found.conflicts, found.fewest, found.at_all, found.bounds, found.stopped_by
+    return (
+        chains,
+        found.verdicts,
+        found.conflicts,
+        found.number_minimal_within_k,
+        found.number_minimal,
+        found.bounds,
+        found.stopped_by,
+    )
 
 
 @pytest.mark.slow
