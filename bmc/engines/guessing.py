@@ -40,6 +40,10 @@ def name_at(name: str, step: int) -> str:
     return f"{name}@{step}"
 
 
+Known = dict[str, Ranges] | None
+"""Sets of framed symbols; None: no run has any values."""
+
+
 class Bounding:
     """Sets of the values at each step of all runs of ``system`` that begin as ``source`` (framed) says.
 
@@ -55,22 +59,43 @@ class Bounding:
         self.size = len(self._program.instructions)
         self._names = [*(var.name for var in system.state), *(var.name for var in system.inputs)]
         self._inputs = input_values(system)
-        self._known: dict[int, dict[str, Ranges] | None] = {}
+        self._known: dict[int, Known] = {}
+        self._after: list[Known] = []
+        self._source_at_once = all(unframed(symbol)[1] == 0 for symbol in symbols_of(self._source))
 
     def sets(self, formulas: Sequence[FNode], steps: int) -> dict[str, Ranges] | None:
         """Sets of the framed symbols in all runs of ``steps`` valid steps with ``formulas``; None: there are none."""
-        box: dict[str, Ranges] | None = {
-            name_at(name, step): ranges for name, ranges in self._inputs.items() for step in range(steps)
-        }
-        for formula in (self._source, *formulas):
+        asked = [unframed(symbol)[1] for formula in formulas for symbol in symbols_of(formula)]
+        begun = self._before(min(asked, default=steps + 1) - 1)  # the steps before are as in all runs
+        box = self._with_inputs(self._after[begun] if begun else {}, range(begun, steps))
+        for formula in formulas if begun else (self._source, *formulas):
             box = None if box is None else narrowed(formula, box)
-        for step in range(steps):
+        for step in range(begun, steps):
             box = None if box is None else self._next(box, step)
         if box is None or NEVER in sets_of(Program([self._source, *formulas]), box):
             return None
         for formula in formulas:
             box = None if box is None else narrowed(formula, box)
         return box
+
+    def _before(self, steps: int) -> int:
+        """So many steps, up to ``steps``, begin alike whatever is asked of later ones: ``_after`` has their sets."""
+        if steps < 1 or not self._source_at_once:
+            return 0
+        if not self._after:
+            box = self._with_inputs({}, range(1))
+            self._after.append(None if box is None else narrowed(self._source, box))
+        while len(self._after) <= steps:
+            done = len(self._after) - 1
+            box = self._with_inputs(self._after[done], range(done, done + 1)) if done else self._after[0]
+            self._after.append(None if box is None else self._next(box, done))
+        return steps
+
+    def _with_inputs(self, box: Known, steps: range) -> Known:
+        """``box`` with the values that the inputs may take in ``steps``."""
+        if box is None:
+            return None
+        return box | {name_at(name, step): ranges for name, ranges in self._inputs.items() for step in steps}
 
     def refuted(self, formulas: Sequence[FNode], steps: int) -> tuple[tuple[FNode, ...] | None, Box]:
         """Those of ``formulas`` that, together, no run of ``steps`` valid steps satisfies; None if nothing is known.

@@ -73,7 +73,11 @@ class _Most:
             return self._whole
         stopped_by = self._whole.stopped_by
         try:
-            exact = sets_of_goals(self._problem.of(self._goals), self._options, self._limits)
+            exact = None
+            try:
+                exact = sets_of_goals(self._problem.of(self._goals), self._options, self._limits)
+            except LimitReached as error:
+                stopped_by = error.limit
             if exact is None or not exact.covers:
                 self._by_conflicts()
             else:

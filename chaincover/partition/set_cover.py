@@ -14,7 +14,6 @@ from dataclasses import replace
 from itertools import product
 from math import inf
 
-from bmc.errors import LimitReached
 from chaincover.certificate import Certificate
 from chaincover.graph.enumerated import ENUMERATING, enumerated_within
 from chaincover.limits import UNITS, Limits
@@ -45,7 +44,8 @@ Unions = Mapping[int, tuple[int, tuple[int, ...]]]
 def sets_of_goals(problem: Problem, options: Options, limits: Limits) -> Exhaustion | None:
     """The sets of goals that one chain covers, no longer than ``options`` allow.
 
-    None where the states are not to be enumerated, or cannot be within a share of ``limits``.
+    None where the states are not to be enumerated, or cannot be within a share of the effort that ``limits`` leave.
+    LimitReached when a share of the time is over.
     """
     if options.engine != ENUMERATING:
         return None
@@ -58,8 +58,6 @@ def sets_of_goals(problem: Problem, options: Options, limits: Limits) -> Exhaust
         left = inf if part.effort is None else max(0.0, part.effort * UNITS - part.spent) * PER_UNIT
         found = coverable_sets(small, states, left, part.check)
         part.spend(found.work / PER_UNIT)
-    except LimitReached:
-        return None
     finally:
         limits.spend(part.spent)
     most = inf if options.max_length is None else options.max_length

@@ -145,8 +145,10 @@ class _Several:
             self._stopped = error.limit
         except KeyboardInterrupt as error:
             self._stopped = str(error) or INTERRUPT
-        if not (self._best.number_minimal_within_k and self._best.bounds.minimal):
-            self._stopped = self._stopped or self._limited
+        answer = self._answer()
+        if self._stopped or (answer.number_minimal_within_k and answer.bounds.minimal):
+            return answer
+        self._stopped = self._limited or ("" if self._limits.left() else TIME_LIMIT)
         return self._answer()
 
     def _work(self) -> None:
@@ -160,7 +162,7 @@ class _Several:
         self._conflicts = pairs_apart(whole, self._left())
         self._cover_the_rest()
         possible = self._left()
-        exact = sets_of_goals(self._kinds.of(possible), self._options, self._limits) if possible else None
+        exact = self._sets_of(possible) if possible else None
         if exact is None or not exact.complete or not self._by_cover(exact):
             left = [name for name in possible if name in self._best.covered]
             self._conflicts = [conflict for conflict in self._conflicts if {*conflict.goals} <= {*left}]
@@ -200,6 +202,14 @@ class _Several:
                 self._take((*self._best.results, found))
             else:
                 self._give_up(found, names)
+
+    def _sets_of(self, names: Collection[str]) -> Exhaustion | None:
+        """The sets of the goals ``names`` that one run covers; None where they are not found within the limits."""
+        try:
+            return sets_of_goals(self._kinds.of(names), self._options, self._limits)
+        except LimitReached as error:
+            self._limited = self._limited or error.limit
+            return None
 
     def _by_cover(self, exact: Exhaustion) -> bool:
         """The minimal number of chains, of least total length, by all sets of goals that one run covers.

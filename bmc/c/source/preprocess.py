@@ -6,9 +6,11 @@ import copy
 import io
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pcpp
@@ -191,7 +193,8 @@ def _preprocess(
     unit.passthru_comments = None
     for folder in [*include, str(STANDARD_HEADERS), str(VENDOR_STAND_INS)]:
         unit.add_path(os.path.abspath(folder))
-    for name, value in [*predefined(model), *defines]:
+    unit.macros.update(_predefined_macros(model))
+    for name, value in defines:
         unit.define(f"{name} {value}")
     unit.parse(source, file)
     out = io.StringIO()
@@ -256,6 +259,16 @@ KEYWORDS = [
     ("__builtin_expect(x, y)", "((long)(x))"),
 ]
 """Words of gcc that are no macros there, in terms of what the parser reads."""
+
+
+@cache
+def _predefined_macros(model: DataModel) -> Mapping[str, Any]:
+    """The macros of ``predefined`` as pcpp keeps them: read once, for pcpp copies what it expands."""
+    unit = pcpp.Preprocessor()
+    unit.macros.clear()
+    for name, value in predefined(model):
+        unit.define(f"{name} {value}")
+    return MappingProxyType(unit.macros)
 
 
 def predefined(model: DataModel) -> list[tuple[str, str]]:

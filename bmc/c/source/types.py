@@ -165,7 +165,7 @@ class DataModel:
     pointer: int = 64
     char_signed: bool = True
     long_long_align: int = 8
-    basic: dict[str, IntType] = field(init=False, default_factory=dict)
+    basic: dict[str, IntType] = field(init=False, default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
         sizes = {"char": 8, "short": self.short, "int": self.int_, "long": self.long, "long long": self.long_long}

@@ -22,8 +22,8 @@ from benchmarks.generated.reference import COVERABLE, Reference
 from benchmarks.generated.systems import generated_case
 from bmc.formulas.unroll import at
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
-from chaincover import pipeline
-from chaincover.chain import COVERED, EXCLUDED, UNDECIDED, UNREACHABLE, Bounds
+from chaincover import limits, pipeline
+from chaincover.chain import COVERED, UNDECIDED, UNREACHABLE, Bounds
 from chaincover.options import Options
 from chaincover.partition import several
 from chaincover.partition.conflicts import classes_without
@@ -242,18 +242,45 @@ def test_a_chain_left_over_from_a_search_for_more_goals_has_its_own_bound() -> N
     assert found.bounds.minimal
 
 
-@pytest.mark.parametrize("limit", [{"effort": 0.01}, {"time_limit": 0.3}, {"time_limit": 0.001}])
-def test_a_limit_gives_what_there_is(limit: dict[str, float]) -> None:
+def test_little_effort_gives_what_there_is() -> None:
+    """Enough for a chain, and not for all."""
+    result = generate_several(problem_of(*paths_of_their_own(6)), Options(effort=0.003))
+    assert {v.status for v in result.verdicts} <= {COVERED, UNDECIDED}
+    assert {v.goal for v in result.verdicts if v.status == COVERED} == {
+        name for names in covered_by(result) for name in names
+    }
+    assert 0 < len(result.results) < 6
+    assert not result.number_minimal_within_k
+    assert result.stopped_by == "", "effort is no limit"
+
+
+class Looks:
+    """A clock on which a second passes with every look at it."""
+
+    def __init__(self) -> None:
+        self.now = 0
+
+    def monotonic(self) -> float:
+        self.now += 1
+        return float(self.now)
+
+
+def test_a_time_limit_gives_what_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wherever the time is over: it is named if, and only if, it kept something from being decided."""
+    found = []
     case = paths_of_their_own(6)
-    result = generate_several(problem_of(*case), Options(**limit))
-    statuses = {v.status for v in result.verdicts}
-    assert statuses <= {COVERED, UNDECIDED, EXCLUDED}
-    assert len(result.verdicts) == 6
-    if "effort" in limit:
-        assert result.stopped_by == ""
-        assert len(result.results) >= 1
-    elif statuses != {COVERED} or not result.bounds.minimal:
-        assert result.stopped_by == "time limit"
+    for seconds in (1, *range(100, 320, 20), 100_000):
+        monkeypatch.setattr(limits, "time", Looks())
+        result = generate_several(problem_of(*case), Options(time_limit=seconds))
+        covered = [v.status for v in result.verdicts].count(COVERED)
+        assert [v.status for v in result.verdicts].count(UNDECIDED) == 6 - covered
+        assert sum(map(len, covered_by(result))) == covered
+        settled = covered == 6 and result.number_minimal_within_k and result.bounds.minimal
+        assert result.stopped_by == ("" if settled else "time limit"), seconds
+        found.append((covered, settled))
+    assert found[0] == (0, False)
+    assert found[-1] == (6, True)
+    assert len({*found}) > 3
 
 
 def paths_of_their_own(number: int) -> Case:
