@@ -17,9 +17,9 @@ TIME_LIMIT = "time limit"
 INTERRUPT = "interrupt"
 TERMINATED = "terminated"
 CALLED_OFF = {INTERRUPT: 130, TERMINATED: 143}
+"""What ended a run by a signal, with the exit code of the command."""
 BY = {TERMINATED: "SIGTERM"}
 """What called a run off, where another word says it better than its name: it was stopped by that."""
-"""What ended a run by a signal, with the exit code of the command."""
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from pysmt.fnode import FNode
 
-from bmc.explicit.vectors import Column, column, compile_columns, node_count, word
+from bmc.explicit.vectors import Column, Program, column, node_count, word
 from bmc.floats.format import FORMATS
 from bmc.floats.values import constants_in
 from bmc.formulas.evaluate import unseen
@@ -56,8 +56,8 @@ class Batch:
         self._simulator = Simulator(system)
         nexts = [var.next for var in system.state]
         self._valid = conjunction([system.input_constraint, system.defined])
-        self._step = compile_columns([*nexts, self._valid])
-        self._allowed = compile_columns([self._valid])
+        self._step = Program([*nexts, self._valid])
+        self._allowed = Program([self._valid])
         self._random = np.random.RandomState(seed)
         asked = [*nexts, self._valid, *formulas]
         self._drawers = [_Drawer(var, asked, self._random) for var in system.inputs]
@@ -183,7 +183,7 @@ class Watch:
             parts = [formulas[name][0] for name in names]
             symbols = sorted({s.symbol_name() for s in unseen(parts, set()) if s.is_symbol()})
             places = [(symbol, *_parted(symbol)) for symbol in symbols]
-            self._tests.append((length, names, compile_columns(parts), places))
+            self._tests.append((length, names, Program(parts), places))
 
     def hits(self, runs: Runs) -> dict[str, Column]:
         """For each name where (step, run) the formula holds from that step on, within the allowed steps."""

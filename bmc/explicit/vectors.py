@@ -3,7 +3,9 @@
 A column is an array of raw unsigned patterns in the narrowest unsigned type that holds the width; Booleans are
 ``bool`` arrays, and patterns of more than 64 bits Python integers (``object`` arrays). Columns of different shapes are
 broadcast: what depends on states alone is computed once per state, not once per state and input. Floating operations
-are done by the processor where that is bit by bit the same (``bmc.explicit.float_vectors``).
+are done by the processor's own arithmetic where that is bit by bit the same. IEEE-754 leaves one choice: which NaN
+results. Here, as everywhere, it is the canonical one. The conversion to integers is left to its circuit, whose value
+is told also where C leaves it undefined.
 """
 
 from __future__ import annotations
@@ -16,12 +18,11 @@ import numpy as np
 import pysmt.operators as op
 from pysmt.fnode import FNode
 
-from bmc.explicit.float_vectors import vector_operation
-from bmc.floats.operations import Operation, operation_of
+from bmc.floats.format import FLOAT32, FLOAT64, Format
+from bmc.floats.operations import Kind, Operation, operation_of
 
 Column = np.ndarray[Any, np.dtype[Any]]
 Columns = Mapping[str, Column]
-Compiled = Callable[[Columns], tuple[Column, ...]]
 Operator = Callable[..., Any]
 """From the columns of a node's arguments to the column of the node."""
 
@@ -43,15 +44,6 @@ def word(bits: int) -> Any:
 def column(values: Sequence[int] | Column, bits: int) -> Column:
     """Raw ``values`` as a column of ``bits`` bits (0: Boolean)."""
     return np.asarray(values).astype(word(bits)) if isinstance(values, np.ndarray) else np.array(values, word(bits))
-
-
-def compile_columns(formulas: Sequence[FNode]) -> Compiled:
-    """A function from the symbols' columns by name to the formulas' columns.
-
-    What the columns have in common in shape the results have too; a constant is a column of one value. ValueError for
-    an operator that is neither Boolean nor of bit-vectors.
-    """
-    return Program(formulas)
 
 
 def node_count(formulas: Sequence[FNode]) -> int:
@@ -96,9 +88,11 @@ def bits_of(node: FNode) -> int:
 
 
 class Program:
-    """``formulas`` as a sequence of operations on columns. ``size`` is their number.
+    """``formulas`` as a sequence of operations on columns: a call with the symbols' columns by name gives theirs.
 
-    ``leaves`` are terms whose columns are given by name, as those of symbols are.
+    What the columns have in common in shape the results have too; a constant is a column of one value. ``size`` is the
+    number of operations. ``leaves`` are terms whose columns are given by name, as those of symbols are. ValueError for
+    an operator that is neither Boolean nor of bit-vectors.
     """
 
     def __init__(self, formulas: Sequence[FNode], leaves: Mapping[FNode, str] | None = None) -> None:
@@ -144,10 +138,9 @@ class Program:
 def operator(node: FNode) -> Operator:
     """What computes the column of ``node`` from those of ``arguments_of(node)``."""
     floating = operation_of(node)
-    if floating is not None:
-        function = vector_operation(floating)
-        if function is not None:
-            return function
+    function = None if floating is None else vector_operation(floating)
+    if function is not None:
+        return function
     made = _OPERATORS.get(node.node_type())
     if made is None:
         raise ValueError(f"cannot evaluate operator {op.op_to_str(node.node_type())}: not Boolean nor bit-vector")
@@ -258,14 +251,6 @@ def _signed(function: Operator) -> Callable[[FNode], Operator]:
     return made
 
 
-def _shift_left(node: FNode) -> Operator:
-    bits = bits_of(node)
-    mask = _number((1 << bits) - 1, bits)
-    if _exact(bits):
-        return lambda a, b: shift_left(a, b, bits)
-    return lambda a, b: shift_left(a, b, bits) & mask
-
-
 # What numpy does otherwise than SMT-LIB: division, shifts by the width or more.
 
 
@@ -320,9 +305,9 @@ def signed_remainder(a: Column, b: Column, bits: int) -> Column:
 
 
 def shift_left(a: Column, b: Column, bits: int) -> Column:
-    """``bvshl``, not cut to the width."""
+    """``bvshl``."""
     less = b < bits
-    return np.where(less, a << np.where(less, b, _one(0, b)), _one(0, a))
+    return _cut(np.where(less, a << np.where(less, b, _one(0, b)), _one(0, a)), bits)
 
 
 def shift_right(a: Column, b: Column, bits: int) -> Column:
@@ -363,7 +348,7 @@ _OPERATORS: dict[int, Callable[[FNode], Operator]] = {
     op.BV_MUL: _masked(np.multiply),
     op.BV_UDIV: _with_width(unsigned_quotient),
     op.BV_UREM: _with_width(unsigned_remainder),
-    op.BV_LSHL: _shift_left,
+    op.BV_LSHL: _with_width(shift_left),
     op.BV_LSHR: _with_width(shift_right),
     op.BV_ROL: _rotate(1),
     op.BV_ROR: _rotate(-1),
@@ -376,3 +361,128 @@ _OPERATORS: dict[int, Callable[[FNode], Operator]] = {
     op.BV_SREM: _with_width(signed_remainder),
     op.BV_ASHR: _with_width(shift_right_signed),
 }
+
+
+_FLOATS = {32: np.float32, 64: np.float64}
+
+BINARY: dict[str, Operator] = {
+    "add": np.add,
+    "subtract": np.subtract,
+    "multiply": np.multiply,
+    "divide": np.divide,
+    "remainder": np.fmod,
+}
+COMPARISONS: dict[str, Operator] = {"equal": np.equal, "less": np.less, "less_equal": np.less_equal}
+
+
+def _half_away(x: Column) -> Column:
+    whole = np.trunc(x)
+    up = np.abs(x - whole) >= 0.5
+    return np.where(up, whole + np.copysign(x.dtype.type(1), x), whole)
+
+
+UNARY: dict[str, Operator] = {
+    "root": np.sqrt,
+    "floor": np.floor,
+    "ceiling": np.ceil,
+    "truncate": np.trunc,
+    "round_half_even": np.rint,
+    "round_half_away": _half_away,
+}
+
+
+def vector_operation(operation: Operation | Kind) -> Operator | None:
+    """From columns of the operands' raw patterns to that of the result; None where only the circuit will do."""
+    forms = [operation.form] if operation.to_form is None else [operation.form, operation.to_form]
+    if not all(form in (FLOAT32, FLOAT64) for form in forms):
+        return None
+    name, form = operation.name, operation.form
+    if name in BINARY:
+        return _arithmetic(BINARY[name], form)
+    if name in UNARY:
+        return _arithmetic(UNARY[name], form)
+    if name in COMPARISONS:
+        return _comparison(COMPARISONS[name], form)
+    if name in ("fmin", "fmax"):
+        return _selecting(name == "fmin", form)
+    if name in ("negate", "absolute"):
+        return _sign(name == "negate", form)
+    if name == "resize":
+        return _resized(operation)
+    if name == "from_int" and operation.bits <= 64:
+        return _from_int(operation)
+    return None
+
+
+def _numbers(raw: Column, form: Format) -> Column:
+    return np.ascontiguousarray(raw).view(_FLOATS[form.bits])
+
+
+def _patterns(values: Column, form: Format) -> Column:
+    kind = _word(form)
+    return np.where(np.isnan(values), kind(form.nan), np.ascontiguousarray(values).view(kind))
+
+
+def _word(form: Format) -> type[np.uint32] | type[np.uint64]:
+    return np.uint32 if form.bits == 32 else np.uint64
+
+
+def _arithmetic(function: Operator, form: Format) -> Operator:
+    def compute(*raw: Column) -> Column:
+        with np.errstate(all="ignore"):
+            return _patterns(function(*(_numbers(column, form) for column in raw)), form)
+
+    return compute
+
+
+def _comparison(function: Operator, form: Format) -> Operator:
+    def compute(a: Column, b: Column) -> Column:
+        with np.errstate(all="ignore"):
+            found: Column = function(_numbers(a, form), _numbers(b, form))
+            return found
+
+    return compute
+
+
+def _selecting(lesser: bool, form: Format) -> Operator:
+    def compute(a: Column, b: Column) -> Column:
+        with np.errstate(all="ignore"):
+            x, y = _numbers(a, form), _numbers(b, form)
+            first = (np.isnan(y) & ~np.isnan(x)) | ((x < y) if lesser else (y < x))
+            return _patterns(_numbers(np.where(first, a, b), form), form)
+
+    return compute
+
+
+def _sign(negate: bool, form: Format) -> Operator:
+    sign = _word(form)(form.sign)
+
+    def compute(a: Column) -> Column:
+        raw = a ^ sign if negate else a & ~sign
+        return _patterns(_numbers(raw, form), form)
+
+    return compute
+
+
+def _resized(operation: Operation | Kind) -> Operator:
+    form, to_form = operation.form, operation.to_form
+    assert to_form is not None
+
+    def compute(a: Column) -> Column:
+        with np.errstate(all="ignore"):
+            return _patterns(_numbers(a, form).astype(_FLOATS[to_form.bits]), to_form)
+
+    return compute
+
+
+def _from_int(operation: Operation | Kind) -> Operator:
+    form, bits, signed = operation.form, operation.bits, operation.signed
+
+    def compute(a: Column) -> Column:
+        wide = a.astype(np.uint64)
+        if signed:
+            top = np.uint64(1 << (bits - 1))
+            return _patterns(((wide ^ top) - top).view(np.int64).astype(_FLOATS[form.bits]), form)
+        return _patterns(wide.astype(_FLOATS[form.bits]), form)
+
+    return compute

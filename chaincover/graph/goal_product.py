@@ -14,7 +14,7 @@ import numpy as np
 
 from bmc.explicit.product import Product, product
 from bmc.explicit.state_graph import Arrows, StateGraph
-from bmc.explicit.vectors import Column, compile_columns
+from bmc.explicit.vectors import Column, Program
 from bmc.formulas.unroll import unframed
 from bmc.system.transition import symbols_of
 from chaincover.graph.goal_runs import Check, goal_classes
@@ -174,7 +174,7 @@ def _packed(
         else:
             assert steps is not None
             columns[symbol.symbol_name()] = graph.inputs.columns[name][graph.steps.choices[steps]]
-    values = compile_columns([formula for _, formula in asked])(columns) if asked else []
+    values = Program([formula for _, formula in asked])(columns) if asked else []
     for (number, _), value in zip(asked, values, strict=True):
         found[:, number] = value
     return np.packbits(found, axis=1, bitorder="little")

@@ -18,7 +18,7 @@ from pysmt.fnode import FNode
 from bmc.explicit.product import Classes, classes_of
 from bmc.explicit.rows import Steps as GraphSteps
 from bmc.explicit.state_graph import Arrows, StateGraph
-from bmc.explicit.vectors import Column, compile_columns
+from bmc.explicit.vectors import Column, Program
 from bmc.formulas.unroll import unframed
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, TransitionSystem, symbols_of
@@ -50,7 +50,7 @@ def states_in(graph: StateGraph, formula: FNode | None) -> Column:
     """Whether each state satisfies ``formula`` (over plain state symbols; None: all do)."""
     if formula is None:
         return np.ones(len(graph.states), bool)
-    (holds,) = compile_columns([formula])(graph.states.columns)
+    (holds,) = Program([formula])(graph.states.columns)
     return np.broadcast_to(holds, (len(graph.states),))
 
 

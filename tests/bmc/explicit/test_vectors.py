@@ -14,8 +14,7 @@ from pysmt.typing import BOOL, BVType
 
 from benchmarks.floats.operations import Operation, operations
 from benchmarks.floats.patterns import float_patterns, integer_patterns, related
-from bmc.explicit.float_vectors import vector_operation
-from bmc.explicit.vectors import column, compile_columns, node_count
+from bmc.explicit.vectors import Program, column, node_count, vector_operation
 from bmc.floats.operations import operation_of
 from bmc.formulas.evaluate import compile_formulas
 
@@ -45,7 +44,7 @@ def interesting(width: int, rng: random.Random, count: int) -> list[int]:
 def check(formulas: list[FNode], values: dict[str, tuple[list[int], int]]) -> None:
     """``values``: raw values and bits by name, all of one length."""
     slow = compile_formulas(formulas)
-    found = compile_columns(formulas)({name: column(raw, bits) for name, (raw, bits) in values.items()})
+    found = Program(formulas)({name: column(raw, bits) for name, (raw, bits) in values.items()})
     count = len(next(iter(values.values()))[0])
     for row in range(count):
         expected = slow({name: raw[row] for name, (raw, _) in values.items()})
@@ -98,7 +97,7 @@ def test_columns_are_broadcast() -> None:
     """States down, inputs across: what depends on one of them keeps its shape."""
     a, b = Symbol("ev_a8", BVType(8)), Symbol("ev_b8", BVType(8))
     states, inputs = column(range(0, 256, 5), 8)[:, None], column(range(0, 256, 7), 8)[None, :]
-    only, both, none = compile_columns([a + BV(200, 8), a * b, BV(7, 8)])({"ev_a8": states, "ev_b8": inputs})
+    only, both, none = Program([a + BV(200, 8), a * b, BV(7, 8)])({"ev_a8": states, "ev_b8": inputs})
     assert (only.shape, none.shape) == (states.shape, (1,))
     assert both.tolist() == [[x * y % 256 for y in range(0, 256, 7)] for x in range(0, 256, 5)]
 
