@@ -15,7 +15,13 @@ from chaincover.problem import Problem, Questions
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """CheckPath's answer: ``run`` with SAT; with UNSAT ``failed``, the infeasible first part of the path."""
+    """The answer about a path: with SAT the ``run`` along it, with UNSAT the nodes ``failed``, a contiguous part of it.
+
+    From ``check_path`` these are the first part of the path, up to the last node that the solver's proof needs: at
+    these distances no run goes along it. From a failed repair (``chaincover.concretise.repair``) they are the last
+    nodes, three at most, of the first part that could not be repaired: the source and the target of the edge that could
+    not be made long enough, and the node before that edge.
+    """
 
     status: Status
     run: Run | None = None
@@ -43,7 +49,11 @@ def build_path(problem: Problem, plan: Plan, nodes: int | None = None) -> tuple[
 
 
 def check_path(questions: Questions, plan: Plan, nodes: int | None = None) -> Attempt:
-    """Algorithm 8 (CheckPath) for the whole path, or its first ``nodes`` nodes. LimitReached when time is over."""
+    """Algorithm 8 (CheckPath): is there a run from init that covers the path's goals at exactly the plan's distances?
+
+    ``nodes``: only the first so many nodes of the path are asked for; None: all. One question to the engine decides it,
+    by the formulas of ``build_path``. LimitReached when time is over.
+    """
     formulas, steps = build_path(questions.problem, plan, nodes)
     limits = questions.limits
     answer = questions.from_init.check(formulas, steps, limits.for_query(), limits.question())

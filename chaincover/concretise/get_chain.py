@@ -30,8 +30,13 @@ class CoveringPath:
 
 
 def shortest_covering_path(graph: ReachGraph, ordering: Ordering, seconds: float | None) -> CoveringPath | None:
-    """The path from init through the goals of ``graph`` to its end by ``ordering`` (Lemma 2); None without one (Lemma
-    1)."""
+    """Lemma 2 (GetShortestPath): the shortest covering path of ``graph``, from init through all its goals to its end.
+
+    First the transitive closure is taken, so that an edge may stand for a walk over other goals. If the graph has no
+    covering path (Lemma 1, Algorithm 3) the result is None. Else ``ordering`` is asked for the shortest order of the
+    goals over the closed edges, for up to ``seconds``; if it gives none in that time, the path of Algorithm 3 is taken.
+    The result is the path with the length of each of its edges.
+    """
     closed = transitive_closure(graph)
     some_path = exists_path(graph, closed)
     if some_path is None:
@@ -80,9 +85,12 @@ def _in_vain(plan: Plan, limit: int, failed: tuple[Plan, int] | None) -> bool:
 
 
 def other_orders(board: Board) -> None:
-    """Algorithm 5, or path constraints, where no repair of the shortest covering path gives a chain.
+    """Search other orders of the goals, where no repair of the shortest covering path gives a chain.
 
-    Algorithm 5 with orderings that prove nothing, else forbidden sub-paths; the option ``repair`` decides.
+    It begins when the stage ``get chain`` has failed. With the option ``repair`` = ``refine`` it is Algorithm 5; with
+    ``paths``, orders are sought that contain none of the sub-paths found infeasible (Section 4.2). With ``auto`` it is
+    Algorithm 5 if the covering path came from an ordering that proves nothing (``tsp``, ``local``), else path
+    constraints. A run that is found is offered as a chain.
     """
     options = board.options
     if options.repair == "none":

@@ -1,12 +1,17 @@
-"""Algorithm 5: GetChain with abstraction refinement: split, find a covering walk, collapse, shorten, concretise.
+"""Algorithm 5: GetChain with abstraction refinement.
 
-In the refined abstraction vertices are split by the way they are reached, and Algorithm 3 is adapted to it. A vertex is
-a goal together with what was visited just before it, as far as an infeasible sub-path begins with it. For the
-infeasible ``a -> v -> b`` that is the split of Fig. 6: ``(a, v)`` is reached from a only and does not lead to b;
-``(v,)`` is reached from the other vertices and keeps all edges out. Longer infeasible sub-paths split each of their
-inner goals, one inside the other. The walks of this graph are exactly those without an infeasible sub-path.
+It repeats these steps until a path can be made concrete: refine the graph so that no walk contains a sub-path that was
+found infeasible; find a walk in it that covers all goals; collapse the graph to the vertices of that walk; find the
+shortest order of these; and try to find inputs along it, which finds an infeasible sub-path if it fails.
 
-An alternative to lines 9 to 13 follows at the end: infeasible sub-paths become path constraints of the ordering.
+In the refined abstraction a goal is split into several vertices, by the nodes that were visited just before it. For the
+infeasible sub-path ``a -> v -> b`` that is the split of Fig. 6: the vertex ``(a, v)`` is reached from a only and has no
+edge to b; the vertex ``(v,)`` is reached from all other vertices and keeps all edges of v. A longer infeasible
+sub-path ``a -> v -> w -> b`` splits v into ``(a, v)`` and ``(v,)``, and w into ``(a, v, w)`` and ``(w,)``. The walks
+from init in this graph are exactly those walks of the K-reachability graph that contain no infeasible sub-path.
+
+At the end there is the alternative of Section 4.2 to lines 9 to 13: infeasible sub-paths become path constraints of the
+ordering.
 """
 
 from __future__ import annotations
@@ -32,7 +37,10 @@ INFINITE = 1 << 40
 
 @dataclass(frozen=True)
 class Abstraction:
-    """``goals`` and ``end`` as in the K-reachability graph; ``weights`` in steps between ``vertices``, init first."""
+    """A refined graph: ``goals`` and ``end`` are those of the K-reachability graph, the first of ``vertices`` is init.
+
+    ``weights`` has the edges between vertices, in steps.
+    """
 
     goals: tuple[str, ...]
     end: str
@@ -80,7 +88,12 @@ class Abstraction:
 
 
 def refined(graph: ReachGraph, infeasible: Sequence[Path]) -> Abstraction:
-    """``graph`` with its vertices split so far that no walk from init contains one of the ``infeasible`` sub-paths."""
+    """``graph`` refined: its nodes are split so that no walk from init contains one of the ``infeasible`` sub-paths.
+
+    A vertex remembers the longest end of the walk so far that is also the beginning of an infeasible sub-path (as in
+    the automaton of Aho and Corasick for these sub-paths). An edge that would complete an infeasible sub-path is left
+    out. Only vertices that init reaches are made.
+    """
     contexts = {part[:n] for part in infeasible for n in range(1, len(part))}
     excluded = set(infeasible)
     after: dict[str, list[Edge]] = {}
@@ -104,10 +117,12 @@ def refined(graph: ReachGraph, infeasible: Sequence[Path]) -> Abstraction:
 
 
 def covering_walk(abstraction: Abstraction, check: Callable[[], None]) -> tuple[Vertex, ...] | None:
-    """GetCoveringPath: from init to the end one vertex of each group, each reachable from the one before; or None.
+    """GetCoveringPath: one vertex of each goal, and of the end, in an order in which each reaches the next; or None.
 
-    Algorithm 3 for groups: vertices that reach each other are covered together, so only the order of such parts is
-    searched. ``check`` is called in each step of the search and may raise.
+    Algorithm 3, adapted to goals that have several vertices. The vertices of a strongly connected part can all be
+    visited one after the other, so the search is for a path through such parts that together have a vertex of every
+    goal: depth first, from the part of init, only to parts with a goal that is still missing. ``check`` is called in
+    each step of the search and may raise.
     """
     end = (abstraction.end,)
     if end not in abstraction.vertices:
@@ -138,7 +153,10 @@ def covering_walk(abstraction: Abstraction, check: Callable[[], None]) -> tuple[
 
 
 def covering_order(abstraction: Abstraction, check: Callable[[], None]) -> tuple[Vertex, ...] | None:
-    """As ``covering_walk``, but over the edges themselves and through each group once."""
+    """As ``covering_walk``, but each vertex must have an edge to the next, and each goal is visited exactly once.
+
+    Depth first, shorter edges first. Only finitely many orders are such, so that Algorithm 5 ends.
+    """
     after: dict[Vertex, list[tuple[int, Vertex]]] = {}
     for (a, b), weight in abstraction.weights.items():
         after.setdefault(a, []).append((weight, b))
@@ -180,7 +198,7 @@ def _parts(abstraction: Abstraction) -> list[tuple[Vertex, ...]]:
 
 
 def _chosen(abstraction: Abstraction, parts: Sequence[tuple[Vertex, ...]]) -> tuple[Vertex, ...]:
-    """One vertex per group along ``parts``: within a part each time the nearest vertex of a group not covered yet."""
+    """One vertex of each goal along ``parts``: within a part always the nearest vertex of a goal not covered yet."""
     cover: list[Vertex] = [(INIT,)]
     for part in parts:
         covered = {vertex[-1] for vertex in cover}
@@ -193,20 +211,25 @@ def _chosen(abstraction: Abstraction, parts: Sequence[tuple[Vertex, ...]]) -> tu
 
 
 def refined_chain(task: Task) -> Outcome:
-    """Algorithm 5 over direct edges of at most K steps; the graph is extended to K before it gives up (Remark 1).
+    """Algorithm 5 for ``task``: search for a chain along the edges of its graph, each of at most K steps.
 
-    Walks may visit a goal again. Walks without end could be ruled out one by one, so from the first infeasible sub-path
-    on that has more nodes than the graph, only paths that visit each goal once are tried: these are finitely many, and
-    each round rules out another one. So UNSAT means: no run visits all these goals, in any order, so that each
-    starts at most K steps after the one before; the final condition may also come as many steps after the last goal as
-    the longest goal has. The ordering gets no path constraints. UsageError if it refuses, LimitReached when time is
-    over.
+    Where no path is left, the graph is first extended up to K, the limit of the task (Remark 1); if that brings nothing
+    new, the search ends without a chain. Paths may visit a goal more than once. There are infinitely many such paths,
+    so once an infeasible sub-path has more nodes than the graph, only paths that visit each goal once are tried: these
+    are finitely many, and each round rules out another one. So UNSAT means: no run visits all these goals, in any
+    order, so that each starts at most K steps after the one before; the final condition may also come as many steps
+    after the last goal as the longest goal has. The ordering gets no path constraints. UsageError if it refuses,
+    LimitReached when time is over.
     """
     return _Refinement(task).run()
 
 
 class _Refinement:
-    """One search. What it found infeasible stays so when the graph grows: it was asked for with edges up to K."""
+    """One search by Algorithm 5.
+
+    A sub-path that it found infeasible stays infeasible when the graph grows, because it was asked for with all
+    distances up to K on each edge.
+    """
 
     def __init__(self, task: Task) -> None:
         self._task = task
@@ -237,7 +260,12 @@ class _Refinement:
         return graph
 
     def _shorter_walk(self, graph: ReachGraph, abstraction: Abstraction) -> Path | None:
-        """Lines 10, 12 and 13: a covering walk; with revisits, the shortest one through the vertices that it covers."""
+        """Lines 10, 12 and 13 of Algorithm 5: the next path to try, as nodes of ``graph``; None if there is none.
+
+        First a covering walk through ``abstraction`` is found, which fixes one vertex for each goal. The abstraction is
+        collapsed to these vertices, the ordering finds their shortest order, and the walk along that order is taken.
+        It may visit goals more than once. Where revisits are no longer allowed, the covering order is taken as it is.
+        """
         budget = self._task.questions.limits
         if not self._revisits:
             order = covering_order(abstraction, budget.check)
@@ -251,9 +279,10 @@ class _Refinement:
 
 
 def collapsed(graph: ReachGraph, abstraction: Abstraction, cover: tuple[Vertex, ...]) -> OrderingProblem:
-    """Each property refinement group collapsed to the one vertex by which ``cover`` covers it (Fig. 7).
+    """The abstraction collapsed (Fig. 7): of each goal's vertices only the one in ``cover`` is left.
 
-    Weights are those of shortest walks over the whole abstraction, so no order of them contains an infeasible sub-path.
+    The weight between two of them is that of the shortest walk over the whole abstraction. So an order of the goals
+    stands for a walk without an infeasible sub-path.
     """
     weights = {
         (a[-1], b[-1]): distance

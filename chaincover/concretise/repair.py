@@ -19,7 +19,11 @@ from chaincover.problem import Questions
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """``plan`` with SAT: its first part is feasible again; with UNSAT ``failed``: the nodes that cannot be joined."""
+    """The outcome of a repair: with SAT a run goes along the first part of ``plan``, whose edges may be longer now.
+
+    With UNSAT ``failed`` are the source and the target of the first edge that could not be made long enough, and the
+    node before them, if there is one.
+    """
 
     status: Status
     plan: Plan
@@ -27,9 +31,14 @@ class Repair:
 
 
 def concretise(questions: Questions, plan: Plan, limit: int, progress: Callable[[str], None]) -> tuple[Plan, Attempt]:
-    """Algorithm 4 for one path: ``plan`` with its edges as long as they had to become, and the last check of it.
+    """Algorithm 4 (GetChain) for one path: find inputs for a run along it, with longer edges where that is needed.
 
-    No edge grows above ``limit`` steps. LimitReached when time is over, CheckDisagreed if a repair does not hold.
+    In comes a ``plan``: the path and, for each edge, a distance. It is checked as a whole (Algorithm 8). If no run has
+    these distances, the edges of the first part that is infeasible are lengthened until a run goes along that part
+    (Algorithms 11 and 12), and the whole path is checked again. Each repair must reach at least one node farther than
+    the one before. Out come the plan as it is at last, and the last check: a run, or which nodes could not be joined,
+    or that the solver gave up. No edge grows above ``limit`` steps. LimitReached when time is over, CheckDisagreed if a
+    part that was repaired turns out to be infeasible.
     """
     attempt = check_path(questions, plan)
     nodes = 1
@@ -75,7 +84,11 @@ def repair_by_chaining(questions: Questions, plan: Plan, nodes: int, limit: int)
 
 
 def repair_by_prefixes(questions: Questions, plan: Plan, nodes: int, limit: int) -> Repair:
-    """Algorithm 12: check ever longer first parts of the path as a whole, lengthening the last edge of each."""
+    """Algorithm 12: make the first edge feasible, then the first two, and so on, each first part checked as a whole.
+
+    The edges before the last one keep the distances that they got; the last one is lengthened step by step until a run
+    goes along the part, or it would be longer than ``limit``. Complete only for these fixed distances.
+    """
     for edge in range(nodes - 1):
         attempt = Attempt(Status.UNSAT)
         for gap in range(plan.gaps[edge], max(limit, plan.gaps[edge]) + 1):

@@ -1,7 +1,10 @@
-"""Algorithm 10 (GetKreachEdges): edges between goals, decided in incremental sessions.
+"""Algorithm 10 (GetKreachEdges): the weights of the edges between goals, decided by questions to an engine.
 
-What is known of the edges of one source that are still open says at which distances to ask. What runs show about
-distances between goals counts as well: they make them, so they are no less than the weights.
+The weight of an edge is the least number of steps from the start of its source to the start of its target. For each
+edge a lower bound and an upper bound are kept. A question asks for a run with a distance between the two. If there is
+no such run, lower bounds rise; if there is one, it shows distances, which are upper bounds, for many pairs of goals at
+once. An edge is decided when its bounds meet. All questions are put to incremental sessions, so that the step of the
+system is encoded once.
 """
 
 from __future__ import annotations
@@ -31,9 +34,10 @@ Numbers = npt.NDArray[np.int64]
 
 
 class Distances:
-    """The least distances between nodes that runs have shown so far.
+    """The least distance that any run so far has shown, for each pair of nodes.
 
-    ``lengths`` are those of the goals, in steps; ``apart``: a goal begins when the one before has ended.
+    ``lengths`` has the length of each goal in steps. With ``apart`` two goals must not share a step, so a distance
+    counts only from the length of its source on.
     """
 
     def __init__(self, lengths: Mapping[str, int], apart: bool) -> None:
@@ -45,10 +49,11 @@ class Distances:
             self._best[place + 1, place] = -1
 
     def shorter(self, covered: Mapping[str, Sequence[int]], steps: int) -> dict[Edge, int]:
-        """The edges that a run of ``steps`` steps makes in fewer steps than any before, and in how many.
+        """Take in a run of ``steps`` steps; return the edges that it makes in fewer steps than any run before it.
 
-        ``covered`` has for each goal, for FINAL where it is asked for and for INIT where the run starts there the steps
-        at which it holds, in rising order. Edges come source by source, targets in the order of the goals.
+        ``covered`` has, for each goal, the steps at which the run covers it, in rising order; likewise for FINAL, if
+        there is a final condition, and for INIT, if the run starts there. The result gives the new least distance of
+        each such edge, source by source, with the targets in the order of the goals.
         """
         here, counts, starts = _occurrences(self._names, covered)
         held = np.full((steps + 2, len(self._names)), 2 * _NEVER, np.int64)
@@ -76,7 +81,7 @@ class Distances:
 
 
 def _occurrences(names: Sequence[str], covered: Mapping[str, Sequence[int]]) -> tuple[Numbers, Numbers, Numbers]:
-    """The places of those of ``names`` that hold somewhere, at how many steps each, and one after the other which."""
+    """The places of those of ``names`` that the run covers, how often it covers each, and all these steps in a row."""
     steps = [covered.get(name, ()) for name in names]
     counts = np.fromiter(map(len, steps), np.int64, len(steps))
     here = np.flatnonzero(counts)
@@ -91,11 +96,15 @@ Ask = Callable[[float | None, int | None], Answer]
 
 
 class EdgeSearch:
-    """Decides the edges of ``problem``. One query asks for all open edges of a source at all their distances, or for
-    those of all sources."""
+    """Decides the open edges of rows up to a given distance; a row has the edges from one source (see ``Row``).
+
+    Where the engine can, one question is about all rows together: is there a run, from any state, that starts with any
+    source and covers one of its targets at one of the distances asked for? Where the engine cannot, or gives up on
+    that, each row is asked for by itself, in a session whose runs start with its source.
+    """
 
     def __init__(self, questions: Questions, told: Told = lambda run: None) -> None:
-        """``told`` gets each run found that starts in init."""
+        """``told`` is called with every run found that starts in init."""
         self._told = told
         self._questions, problem = questions, questions.problem
         self._sources = {goal.name: goal for goal in (problem.start, *problem.goals)}
@@ -132,7 +141,10 @@ class EdgeSearch:
         return self._counted(lambda limit, effort: session.check([], length, limit, effort)) is not Status.UNSAT
 
     def ask_all(self, rows: Sequence[Row], upper: Upper, to: int) -> None:
-        """As ``ask`` for each of ``rows``; where the session can, one question is about all of them."""
+        """Decide the open edges of all ``rows`` at distances up to ``to``: all rows together, else one after the other.
+
+        What runs show is entered into ``upper``, and what is decided into the rows.
+        """
         together = self._anywhere
         if isinstance(together, GroupSession) and self._ask_together(together, rows, upper, to):
             return
@@ -140,7 +152,11 @@ class EdgeSearch:
             self.ask(row, upper, to)
 
     def _ask_together(self, session: GroupSession, rows: Sequence[Row], upper: Upper, to: int) -> bool:
-        """Decide the open edges of ``rows`` up to ``to``; False if the solver gave up before all were."""
+        """Decide the open edges of ``rows`` up to ``to`` by questions about all of them; False if the solver gave up.
+
+        The distances asked for are bisected: a question is about those up to ``nearest``. A run halves the way from the
+        least open distance to it; without a run these distances are ruled out, and ``nearest`` is ``to`` again.
+        """
         nearest = to
         left = {row.source: found for row in rows if (found := OpenEdges(row, upper, to)).ranges}
         while left:
@@ -165,7 +181,7 @@ class EdgeSearch:
     def _take_all(
         self, seen: Mapping[str, Mapping[str, int]], left: dict[str, OpenEdges], upper: Upper, nearest: int
     ) -> bool:
-        """Note new distances ``seen``; whether they answer the question about ``left`` up to ``nearest``."""
+        """Enter the new distances ``seen`` into ``left``; whether one of them was asked for, up to ``nearest``."""
         hit = False
         for source, distances in seen.items():
             if source in left:
@@ -175,7 +191,10 @@ class EdgeSearch:
         return hit
 
     def _groups(self, asked: Iterable[OpenEdges], nearest: int) -> list[Group]:
-        """The question about distances up to ``nearest``; of what did not change, with the same groups as before."""
+        """The question about distances up to ``nearest``: a group for each source with its targets.
+
+        What did not change keeps its group, which the session then need not encode again.
+        """
         groups = []
         for found in asked:
             kept = found.asked
@@ -188,7 +207,7 @@ class EdgeSearch:
         return groups
 
     def _placed(self, source: str, asked: Question) -> tuple[Placed, ...]:
-        """Targets at distances from ``source``, with the steps that must be valid for both."""
+        """The targets ``asked`` for, placed at their distances from ``source``, with the steps that must be valid."""
         least = self._sources[source].length
         places = self._places.setdefault(least, {})
         for name, distance in asked:
@@ -205,10 +224,10 @@ class EdgeSearch:
         return self._questions.engine.session(self._questions.problem.system, TRUE(), formulas)
 
     def ask(self, row: Row, upper: Upper, to: int) -> None:
-        """Decide the open edges of ``row`` at distances up to ``to``; what runs show is entered into ``upper``.
+        """Decide the open edges of ``row`` at distances up to ``to``, in the session of its source.
 
-        Distances in ``upper`` are not asked for again, only whether there are shorter ones. LimitReached when time is
-        over: what was found until then stays in ``row``.
+        What runs show is entered into ``upper``. Where a run has shown a distance it is only asked whether there are
+        shorter ones. LimitReached when time is over: what was found until then stays in ``row``.
         """
         nearest = to
         while open_ones := OpenEdges(row, upper, to).up_to(to):
@@ -220,10 +239,12 @@ class EdgeSearch:
                 nearest = to
 
     def _ask(self, row: Row, upper: Upper, asked: Question, given_up: set[str]) -> Status:
-        """Put one question. UNKNOWN where the solver gave up; then its parts have been asked for one by one.
+        """Ask whether a run meets one of the targets ``asked`` at its distance, and enter the answer into ``row``.
 
-        The nearest distance that stays open puts its target into ``given_up``: farther ones, which are mostly no
-        easier, are then open too.
+        Where the solver gives up, the parts of the question are asked one by one (UNKNOWN is returned all the same):
+        target by target, and for one target the nearer half of its distances first. A target on which the solver gives
+        up even at a single distance comes into ``given_up``; its farther distances, which are mostly no easier, are
+        then left open without asking.
         """
         status = self._counted(self._question(self._session(row.source), self._placed(row.source, asked)))
         if status is Status.SAT:
@@ -243,7 +264,7 @@ class EdgeSearch:
         return status
 
     def _question(self, session: Session, placed: tuple[Placed, ...]) -> Ask:
-        """Whether a run of ``session`` meets one of ``placed``."""
+        """The question whether a run of ``session`` covers one of ``placed``."""
         if isinstance(session, GroupSession):
             return partial(session.check_groups, [Group(TRUE(), placed)])
         return partial(session.check_any, [(self._shifted(each), each.steps) for each in placed])
@@ -324,8 +345,10 @@ Upper = dict[Edge, int]
 class Row:
     """What is known of the edges from ``source``, by target.
 
-    ``pending`` has each open edge's least distance that is still to ask for, ``lower`` the least one not proved
-    impossible, ``weights`` the distance where it is found. At the targets ``unknown`` the solver gave up.
+    ``pending`` has, for each edge that is not decided, the least distance that is still to be asked for. ``lower`` has
+    for each edge the least distance that is not proved to be impossible, ``weights`` the distance of each edge that was
+    found. ``unknown`` are targets on which the solver gave up at some distance: their ``pending`` may be above their
+    ``lower``.
     """
 
     source: str
@@ -352,10 +375,12 @@ class Row:
 
 
 class OpenEdges:
-    """The distances to ask for up to ``to``: for each target of ``row`` a range, ``ranges``.
+    """The distances of the undecided edges of ``row`` to ask for, up to ``to``: for each target a range, in ``ranges``.
 
-    Targets whose distance is known by now leave ``row.pending``. ``asked`` is for the question about them.
-    CheckDisagreed where a run has shown a distance that was proved impossible.
+    A range goes from the least distance that was not asked for to one less than runs have shown (``upper``). A target
+    whose range becomes empty because a run shows the least distance has its weight, and leaves ``row.pending``.
+    ``asked`` keeps the last question about this row. CheckDisagreed where a run shows a distance that was proved to be
+    impossible.
     """
 
     def __init__(self, row: Row, upper: Mapping[Edge, int], to: int) -> None:
@@ -370,7 +395,7 @@ class OpenEdges:
             self.look(target, upper)
 
     def look(self, target: str, upper: Mapping[Edge, int]) -> None:
-        """Take note of what ``upper`` and the row say of a pending ``target``."""
+        """Bring the range of the undecided ``target`` up to date with ``upper`` and the row."""
         first = self.row.pending[target]
         known = upper.get((self.row.source, target), self._to + 1)
         last = min(self._to, known - 1)
@@ -384,7 +409,7 @@ class OpenEdges:
             self.ranges.pop(target, None)
 
     def take_hits(self, found: Mapping[str, int], upper: Mapping[Edge, int], nearest: int) -> bool:
-        """Take note of new distances ``found``; whether they answer a question about distances up to ``nearest``."""
+        """Take in new distances ``found``; whether one of them was in a question about distances up to ``nearest``."""
         hit = False
         for target, distance in found.items():
             self.row.check(target, distance)

@@ -85,9 +85,11 @@ class GraphBuilder:
         enter(self._upper, upper)
 
     def extend(self, to: int | None = None) -> None:
-        """Ask for every open edge at all distances up to ``to`` (None: one more than before), which ``depth`` then is.
+        """One round of Algorithm 2's loop: let K grow to ``to`` (None: by one), and decide all edges up to that K.
 
-        LimitReached when the time is over: what was found until then stays, and the call can be repeated.
+        Afterwards each edge has its weight, or is proved to take more than K steps, or the solver gave up on it; K is
+        ``depth``, and ``graph()`` has it all. The first call also finds out which goals nothing satisfies. LimitReached
+        when the time is over: what was decided until then stays, and the call can be repeated.
         """
         begun = time.monotonic()
         to = self.depth + 1 if to is None else max(to, self.depth + 1)

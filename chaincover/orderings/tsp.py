@@ -31,10 +31,13 @@ class TspOrdering:
     name = "tsp"
 
     def solve(self, problem: OrderingProblem, limit: Limit = UNLIMITED) -> OrderingResult:
-        """The tour that LKH finds, cut at the end node; if it uses a missing edge, what the local ordering finds.
+        """Lemma 2: the shortest path from start through all nodes to end, as a tour of a travelling salesman.
 
-        LKH does not look at the limit. UsageError if elkai is not installed, for path constraints, and for a weight
-        above ``LARGEST_WEIGHT``.
+        The path becomes a tour by a free edge from end to start; edges that are missing in ``problem`` get a weight
+        above that of every path. LKH, a heuristic, looks for the shortest tour, and the tour is cut at the free edge.
+        If it uses a missing edge, the answer is that of the ordering ``local``. The path is never said to be proved the
+        shortest. LKH does not look at ``limit``. UsageError if elkai is not installed, for path constraints, and for a
+        weight above ``LARGEST_WEIGHT``.
         """
         if problem.constrained:
             raise UsageError(

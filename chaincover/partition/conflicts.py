@@ -16,13 +16,15 @@ from chaincover.verdicts import undecided_between
 from chaincover.weights import obstacles, transitive_closure
 
 LARGEST = 4
-"""Goals in the largest conflict that is looked for among all sets of so many goals."""
+"""Conflicts are looked for by going through all sets of 2, 3, ... goals, up to sets of so many."""
 
 MOST_SETS = 100_000
-"""Where there are more sets of one size, none of that size is looked at."""
+"""If there are more sets of some size than this, the sets of that size are not gone through."""
 
 MOST_CLASSES = 200_000
-"""Goals that are put into a class, or sets of goals that are left out, in the search for the best classes."""
+"""The budget of both exact searches here: the search for the minimal number of classes gives up after it has put a goal
+into a class so many times, the search for the largest class if it would have to leave out more than so many sets of
+goals in turn."""
 
 
 @dataclass(frozen=True, slots=True)

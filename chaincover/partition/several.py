@@ -1,9 +1,12 @@
 """Algorithm 6: several chains where one cannot cover all goals, as few as possible, then as short as possible.
 
-There are chains at once: each takes as many of the goals that are left as one chain is found to cover. From below,
-goals that no run covers together are conflicts; the minimal number of classes without a conflict inside (Algorithm 7,
-``chaincover.partition.conflicts``) bounds the number of chains. Where the states are enumerated, a minimal set cover by
-the sets of goals that one run covers gives the number exactly.
+First chains are found greedily: each next one is sought for all goals that the chains before it leave out, and covers
+as many of these as the search finds. So there is an answer early. Then the number of chains is bounded from below.
+Goals that no run covers together are a conflict, and goals that share a chain must not contain a conflict: the minimal
+number of classes without a conflict inside (Algorithm 7, ``chaincover.partition.conflicts``) is a lower bound on the
+number of chains. While it is below the number of chains found, one chain for each class is tried; a class for which
+that fails is a new conflict. Where the states are enumerated, a minimal set cover by the sets of goals that one run
+covers gives the number exactly. At last the chains are shortened by other distributions of the goals.
 """
 
 from __future__ import annotations
@@ -190,7 +193,11 @@ class _Several:
         self._impossible.update(result.uncoverable)
 
     def _cover_the_rest(self) -> None:
-        """Chains at once: the next one for the goals that are left, as many as it is found to cover; else one goal."""
+        """Greedily add chains until every goal is covered or given up.
+
+        The next chain is sought for all goals that are left. Where it covers none of them, it is sought for the first
+        of them alone, and that goal is given up if it is not covered either.
+        """
         while missing := self._left({*self._best.covered, *self._missed}):
             self._listener(f"partition: {len(self._best.results)} chain(s), {len(missing)} goal(s) left")
             for names in (missing, missing[:1]):
@@ -252,8 +259,12 @@ class _Several:
         return [name for name in self._left() if name in sought]
 
     def _by_conflicts(self, left: Sequence[str]) -> None:
-        """Fewer chains as long as there are classes without a whole conflict inside; classes that fail are
-        conflicts."""
+        """Reduce the number of chains by Algorithm 6's loop over the goals ``left``, or prove that it is minimal.
+
+        Partition the goals into the minimal number of classes without a conflict inside (Algorithm 7). If these are
+        fewer than the chains, try one chain for each class; a class that one chain is not found to cover is added to
+        the conflicts. If they are not fewer, the number of chains is minimal, provided that all conflicts are proved.
+        """
         while not self._limits.used_up:
             classes = classes_without(left, [c.goals for c in self._conflicts])
             if classes is None:
@@ -272,7 +283,11 @@ class _Several:
             self._conflicts += fresh
 
     def _shorten(self, whole: ChainResult, left: Sequence[str]) -> None:
-        """Other distributions over as many chains, as long as the bound on the total length suggests shorter ones."""
+        """Shorten the chains in total, by other distributions of the goals ``left`` over as many chains.
+
+        The shortest order of the goals with resets in it (``Distribution``) bounds the total length from below, and
+        names the goals of each chain: these chains are tried. What their proofs show is learned for the next order.
+        """
         kept = [name for name in left if name in whole.graph.goals]
         if len(self._best.results) < 2 or any(whole.represented.get(name, name) not in kept for name in left):
             return
@@ -319,7 +334,11 @@ class _Several:
         return result
 
     def _offer(self, results: Sequence[ChainResult]) -> bool:
-        """Take ``results`` if they cover more goals than the chains so far, or as many by fewer or shorter chains."""
+        """Replace the best chains by those in ``results`` if these are better; whether they were.
+
+        They are better if they cover every goal that the best chains cover, and either more goals, or the same by fewer
+        chains, or the same by as many chains with fewer steps in all. Results without a chain do not count.
+        """
         offered = _Best(tuple(result for result in results if result.chain is not None))
         if not offered.covered >= self._best.covered or offered.cost >= self._best.cost:
             return False
