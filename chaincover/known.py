@@ -66,9 +66,9 @@ class Known:
     ``uncoverable`` are the goals that no chain covers, each with its reason. ``represented`` has for each goal that
     another one implies that other one: a chain through it covers both. ``proof`` bounds the chains through all
     ``targets``; ``no_chain`` says how it is proved that there is none, or is ''. ``graph`` is the K-reachability graph
-    so far. ``seen`` has for each goal that any run has covered the shortest such run. ``failed`` is the part of the last
-    covering path at which its repair with edges of up to ``failed_within`` steps failed (see ``Attempt``; it need not
-    begin in init). ``enumerated`` are the reachable states, where they could be enumerated.
+    so far. ``seen`` has for each goal that any run has covered the shortest such run. ``failed`` is the part of
+    the last covering path at which its repair with edges of up to ``failed_within`` steps failed (see ``Attempt``; it
+    need not begin in init). ``enumerated`` are the reachable states, where they could be enumerated.
     """
 
     problem: Problem

@@ -11,7 +11,7 @@ from __future__ import annotations
 import enum
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol, runtime_checkable
 
@@ -201,30 +201,24 @@ class Cost:
         """The clock that times are taken from, in seconds."""
         return time.perf_counter()
 
-    @contextmanager
-    def in_session(self) -> Iterator[None]:
+    def in_session(self) -> AbstractContextManager[None]:
         """Counts the time within as a session's."""
-        begun = self.now()
-        try:
-            yield
-        finally:
-            self.sessions += self.now() - begun
+        return self._timed("sessions")
 
-    @contextmanager
-    def in_solver(self) -> Iterator[None]:
+    def in_solver(self) -> AbstractContextManager[None]:
         """Counts one query and the time within as the solver's."""
         self.queries += 1
-        begun = self.now()
-        try:
-            yield
-        finally:
-            self.solving += self.now() - begun
+        return self._timed("solving")
+
+    def in_library(self) -> AbstractContextManager[None]:
+        """Counts the time within, in a session, as the library's."""
+        return self._timed("preparing")
 
     @contextmanager
-    def in_library(self) -> Iterator[None]:
-        """Counts the time within, in a session, as the library's."""
+    def _timed(self, what: str) -> Iterator[None]:
+        """Adds the time within to the attribute ``what``."""
         begun = self.now()
         try:
             yield
         finally:
-            self.preparing += self.now() - begun
+            setattr(self, what, getattr(self, what) + self.now() - begun)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, overload
+from typing import Any, TypeVar, overload
 
 import numpy as np
 
@@ -66,7 +66,23 @@ class Layout:
         return values.astype(word(field.bits))
 
 
-class Rows(Sequence[Mapping[str, int]]):
+Item = TypeVar("Item")
+
+
+class _LikeTuple(Sequence[Item]):
+    """Read like a tuple: equal to every sequence of the same items."""
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Sequence)
+            and len(other) == len(self)
+            and all(a == b for a, b in zip(self, other, strict=True))
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class Rows(_LikeTuple[Mapping[str, int]]):
     """Valuations by number: ``columns`` hold each variable's raw values.
 
     ``open`` tells for some variables in which valuations their value is open: shown as 0, it may be any other.
@@ -98,15 +114,6 @@ class Rows(Sequence[Mapping[str, int]]):
             for row in zip(*lists, strict=True) if lists else [()] * (last - first):
                 yield dict(zip(self.columns, row, strict=True))
 
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, Sequence)
-            and len(other) == len(self)
-            and all(a == b for a, b in zip(self, other, strict=True))
-        )
-
-    __hash__ = None  # type: ignore[assignment]
-
     def which(self, numbers: Any) -> Rows:
         """The valuations of these numbers, in their order."""
         columns, open_at = ({n: column[numbers] for n, column in part.items()} for part in (self.columns, self.open))
@@ -118,7 +125,7 @@ def _integers(column: Column) -> list[int]:
     return values
 
 
-class Steps(Sequence[tuple[tuple[int, int], ...]]):
+class Steps(_LikeTuple[tuple[tuple[int, int], ...]]):
     """For each state its steps as (input, next state): those of state s at ``offsets[s]`` to ``offsets[s + 1]``."""
 
     def __init__(self, offsets: Column, choices: Column, nexts: Column) -> None:
@@ -158,15 +165,6 @@ class Steps(Sequence[tuple[tuple[int, int], ...]]):
             pairs = list(zip(choices, nexts, strict=True))
             for low, high in pairwise(bounds):
                 yield tuple(pairs[low - bounds[0] : high - bounds[0]])
-
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, Sequence)
-            and len(other) == len(self)
-            and all(a == b for a, b in zip(self, other, strict=True))
-        )
-
-    __hash__ = None  # type: ignore[assignment]
 
 
 LOOKED_UP, NUMBERED = 20, 100

@@ -5,6 +5,9 @@ Words are pysmt bit-vector terms. Two operands of one operation have the same wi
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable
+
 from pysmt.fnode import FNode
 from pysmt.shortcuts import (
     BV,
@@ -28,6 +31,9 @@ from pysmt.shortcuts import (
 )
 
 from bmc.formulas.terms import choose, constant, equals
+
+Operation = Callable[[FNode, FNode], FNode]
+"""From two words to a word."""
 
 
 def width(word: FNode) -> int:
@@ -105,13 +111,18 @@ def pad(word: FNode, zeros: int) -> FNode:
     return join(word, BV(0, zeros)) if zeros else word
 
 
-def add(left: FNode, right: FNode) -> FNode:
+def _with_neutral_zero(operation: Operation, numbers: Callable[[int, int], int], left: FNode, right: FNode) -> FNode:
+    """``operation`` on two words, or what ``numbers`` computes of two constants; 0 changes nothing on either side."""
     first, second = value(left), value(right)
     if first is not None and second is not None:
-        return constant(first + second, width(left))
+        return constant(numbers(first, second), width(left))
     if first == 0:
         return right
-    return left if second == 0 else BVAdd(left, right)
+    return left if second == 0 else operation(left, right)
+
+
+def add(left: FNode, right: FNode) -> FNode:
+    return _with_neutral_zero(BVAdd, operator.add, left, right)
 
 
 def subtract(left: FNode, right: FNode) -> FNode:
@@ -164,22 +175,12 @@ def conjoin(left: FNode, right: FNode) -> FNode:
 
 def disjoin(left: FNode, right: FNode) -> FNode:
     """Bitwise or."""
-    first, second = value(left), value(right)
-    if first is not None and second is not None:
-        return constant(first | second, width(left))
-    if first == 0:
-        return right
-    return left if second == 0 else BVOr(left, right)
+    return _with_neutral_zero(BVOr, operator.or_, left, right)
 
 
 def differ(left: FNode, right: FNode) -> FNode:
     """Bitwise exclusive or."""
-    first, second = value(left), value(right)
-    if first is not None and second is not None:
-        return constant(first ^ second, width(left))
-    if first == 0:
-        return right
-    return left if second == 0 else BVXor(left, right)
+    return _with_neutral_zero(BVXor, operator.xor, left, right)
 
 
 def less(left: FNode, right: FNode) -> FNode:

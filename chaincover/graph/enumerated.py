@@ -182,11 +182,9 @@ def enumerated_within(problem: Problem, limits: Limits) -> StateGraph | None:
 
     LimitReached when time is over.
     """
-    enumeration = enumeration_of(problem)
-    while not enumeration.done and not limits.used_up:
-        advance(enumeration, limits)
-        limits.check()
-    return enumeration.graph if enumeration.graph is not None and enumeration.graph.states else None
+    graph = enumerate_within(enumeration_of(problem), limits)
+    limits.check()
+    return graph
 
 
 def exact_graph(board: Board) -> None:
