@@ -10,7 +10,7 @@ from pathlib import Path
 from pysmt.shortcuts import TRUE, And, Not
 
 from bmc.engines.protocol import Status
-from bmc.errors import CheckDisagreed, LimitReached
+from bmc.errors import CheckDisagreed, LimitReached, counted
 from bmc.formulas.unroll import at, framed, shift
 from bmc.system.transition import Run, equal
 from chaincover.certificate import Certificate
@@ -48,7 +48,7 @@ def sources(controller: Controller, document: Document) -> Line:
         return Line(
             SOURCES, NOTE, "not those of the chain; everything is checked on them as they are now", tuple(notes)
         )
-    return Line(SOURCES, HOLDS, f"{len(now)} file{'' if len(now) == 1 else 's'} with the SHA-256 recorded")
+    return Line(SOURCES, HOLDS, f"{counted(len(now), 'file')} with the SHA-256 recorded")
 
 
 def properties(controller: Controller, document: Document) -> Line:
@@ -59,7 +59,12 @@ def properties(controller: Controller, document: Document) -> Line:
         for goal in document.goals
         if goal.name in now and goal.property != now[goal.name]
     ]
-    return Line(PROPERTIES, WRONG if faults else HOLDS, f"{len(document.goals)} goals as in the project", tuple(faults))
+    return Line(
+        PROPERTIES,
+        WRONG if faults else HOLDS,
+        f"{counted(len(document.goals), 'goal')} as in the project",
+        tuple(faults),
+    )
 
 
 def _digest(data: bytes) -> str:
@@ -93,7 +98,8 @@ def chain(controller: Controller, document: Document, stimulus: Stimulus, settin
     where = (
         "the model only (no C compiler was found)" if played.on == "model" else f"the compiled original ({played.on})"
     )
-    text = f"{claim.steps} steps replayed on {where}, {len(claim.hits)} goals looked for where they are claimed"
+    goals = counted(len(claim.hits), "goal")
+    text = f"{counted(claim.steps, 'step')} replayed on {where}, {goals} looked for where claimed"
     verdict = WRONG if faults else OPEN if played.on == "model" else HOLDS
     return Line(CHAIN, verdict, text, limited([*faults, *played.remarks]))
 
@@ -110,7 +116,7 @@ def tests(controller: Controller, document: Document) -> Line:
     for name, test in own:
         stimulus = read_test(test, name, controller.system, document.where)
         if test.get("length") != len(stimulus.inputs):
-            faults.append(f"{name}: the test has {len(stimulus.inputs)} steps, not {test.get('length')}")
+            faults.append(f"{name}: the test has {counted(len(stimulus.inputs), 'step')}, not {test.get('length')}")
         goals = tuple(goal for goal in controller.goals if goal.name == name)
         try:
             played = replay(replace(controller, goals=goals), stimulus)
@@ -126,7 +132,7 @@ def tests(controller: Controller, document: Document) -> Line:
         refused = [text for text in played.refused if text != ends_within(controller.system.hold)]
         faults += [f"{name}: {text}" for text in (*refused, *played.disagreements)]
     where = "the model only (no C compiler was found)" if on == "model" else f"the compiled original ({on})"
-    text = f"{len(own)} test{'' if len(own) == 1 else 's'} replayed on {where}" if on else "not replayed"
+    text = f"{counted(len(own), 'test')} replayed on {where}" if on else "not replayed"
     verdict = WRONG if faults else OPEN if left or on == "model" else HOLDS
     return Line(TESTS, verdict, text, limited([*faults, *left]))
 
@@ -154,7 +160,7 @@ def _inconsistent(document: Document, claim: ChainClaim, setting: Setting) -> It
     """Where what the document says of its chain does not agree with itself."""
     names = [hit.goal for hit in claim.hits]
     if claim.length != claim.steps:
-        yield f"the chain has {claim.steps} steps, not {claim.length}"
+        yield f"the chain has {counted(claim.steps, 'step')}, not {claim.length}"
     if list(claim.order) != names or len(set(names)) != len(names):
         yield "the order is not that of the goals credited, each once"
     if sorted(hit.step for hit in claim.hits) != [hit.step for hit in claim.hits]:
@@ -175,7 +181,7 @@ def bound(document: Document, proof: Certificate | None, setting: Setting, searc
     """Whether the bound follows from the facts of the certificate; ``searched``: all shorter runs were."""
     faults = list(_wrong_numbers(document))
     lower = document.bounds.lower
-    said = f"no chain shorter than {lower} steps"
+    said = f"no chain shorter than {counted(lower, 'step')}"
     if proof is None:
         if not lower or faults:
             return Line(BOUND, WRONG if faults else HOLDS, said, tuple(faults))
@@ -207,7 +213,8 @@ def _wrong_numbers(document: Document) -> Iterator[str]:
     if lower > length:
         yield f"the bound {lower} is above the length {length} of the chain"
     if bounds.minimal != (lower == length):
-        yield f"the chain is said to be {'' if bounds.minimal else 'not '}minimal: {length} steps, bound {lower}"
+        said = f"{'' if bounds.minimal else 'not '}minimal"
+        yield f"the chain is said to be {said}: {counted(length, 'step')}, bound {lower}"
     gap = 0.0 if lower == length else (length - lower) / lower if lower else None
     if (gap is None) != (bounds.gap is None) or abs((gap or 0.0) - (bounds.gap or 0.0)) > 1e-5:
         yield f"the gap is {gap}, not {bounds.gap}"

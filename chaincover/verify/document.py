@@ -144,7 +144,7 @@ class Summary:
     length: int
     lower: int
     minimal: bool
-    fewest: bool
+    number_minimal: bool
     conflicts: tuple[tuple[str, ...], ...]
     verdicts: tuple[GoalClaim, ...]
 
@@ -256,7 +256,7 @@ def _summary(place: Path, data: dict[str, Any]) -> Summary:
         length=_whole(data["length"]),
         lower=_whole(data.get("lower", 0)),
         minimal=bool(data.get("minimal", False)),
-        fewest=bool(data["number_minimal"]),
+        number_minimal=bool(data["number_minimal"]),
         conflicts=tuple(tuple(str(name) for name in c["goals"]) for c in data["conflicts"]),
         verdicts=tuple(_goal({"step": None, "property": "", **v}, str(v["goal"])) for v in data["verdicts"]),
     )

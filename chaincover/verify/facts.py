@@ -13,7 +13,7 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import FALSE, TRUE, And, Implies, Not, Or, Symbol
 
 from bmc.engines.protocol import Status
-from bmc.errors import CheckDisagreed
+from bmc.errors import CheckDisagreed, counted
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at, shift
 from bmc.system.transition import Run
@@ -63,6 +63,8 @@ class Prover:
 
     def line(self, check: str, what: str, facts: Sequence[PathFact], progress: Callable[[str], None]) -> Line:
         """The verdict on all of ``facts``: those that a list of states settles, then all at a small share of effort."""
+        if not facts:
+            return Line(check, UNCLAIMED, f"the certificate uses no {what}")
         verdicts: dict[PathFact, Verdict] = {}
         for share in SHARES if self.explicit is None else (1,):
             for number, fact in enumerate(facts, 1):
@@ -234,7 +236,7 @@ def lengths(setting: Setting, proof: Certificate, searched: Outcome | None, cloc
         return Line(LENGTHS, HOLDS, f"{said}: the search over all runs finds no chain below {last}")
     if searched is not None and searched.length is not None and searched.length >= first:
         run = told_inputs(setting.system, searched.inputs)
-        return Line(LENGTHS, WRONG, f"{said}: there is a chain of {searched.length} steps", (run,))
+        return Line(LENGTHS, WRONG, f"{said}: there is a chain of {counted(searched.length, 'step')}", (run,))
     if last > MOST_STEPS or first < 0:
         return Line(LENGTHS, OPEN, f"{said}: not unrolled")
     unrolling = Unrolling(setting.system, setting.formulas, setting.system.init_formula, TRUE(), clock)
@@ -251,7 +253,7 @@ def lengths(setting: Setting, proof: Certificate, searched: Outcome | None, cloc
             if found.status is Status.SAT and found.run is not None:
                 _simulated(setting, proof.goals, found.run, {key for key, s in places.items() if s in found.true})
                 run = told(setting.system, found.run, length, True)
-                return Line(LENGTHS, WRONG, f"{said}: there is a chain of {length} steps", (run,))
+                return Line(LENGTHS, WRONG, f"{said}: there is a chain of {counted(length, 'step')}", (run,))
             if found.status is Status.UNKNOWN:
                 undecided.append(length)
     if undecided:

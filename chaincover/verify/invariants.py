@@ -14,6 +14,7 @@ from pysmt.shortcuts import TRUE, And, Not, Or
 from pysmt.smtlib.parser import SmtLibParser
 
 from bmc.engines.protocol import Status
+from bmc.errors import counted
 from bmc.floats import compare
 from bmc.floats.format import FORMATS, read
 from bmc.formulas.evaluate import compile_formulas
@@ -289,7 +290,7 @@ def _by_induction(setting: Setting, conditions: Sequence[Condition], clock: Cloc
         step = before.ask(And(before.valid(1), at(failing, 1)), 1)
         broken = None if step.status is not Status.SAT else _broken_after(first, failing)
         if broken is not None:
-            verdicts[condition.name] = WRONG, f"false after {broken} step(s) from a start state"
+            verdicts[condition.name] = WRONG, f"false after {counted(broken, 'step')} from a start state"
         elif {base.status, step.status} == {Status.UNSAT}:
             verdicts[condition.name] = kept
         else:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from math import inf
 from pathlib import Path
 
+from bmc.errors import counted
 from chaincover.chain import COVERED
 from chaincover.project.load import Request
 from chaincover.verify.document import Document, Summary, load_for, read_document, read_summary
@@ -73,14 +74,14 @@ def _together(summary: Summary, documents: Sequence[Document]) -> Line:
             faults.append(f"{entry.file} is another chain than the summary says")
     total = sum(0 if document.chain is None else document.chain.steps for document in documents)
     if total != summary.length:
-        faults.append(f"the chains have {total} steps, not {summary.length}")
+        faults.append(f"the chains have {counted(total, 'step')}, not {summary.length}")
     if summary.minimal and summary.lower != summary.length:
-        faults.append(f"the chains are said to be minimal: {summary.length} steps, bound {summary.lower}")
+        faults.append(f"the chains are said to be minimal: {counted(summary.length, 'step')}, bound {summary.lower}")
     reached = {goal for document in documents for goal in document.credited}
     claimed = set(_covered(summary))
     if claimed - reached:
         faults.append(f"no chain covers {', '.join(sorted(claimed - reached))}")
-    text = f"{len(documents)} chains, {total} steps, {len(reached)} goals"
+    text = f"{counted(len(documents), 'chain')}, {counted(total, 'step')}, {counted(len(reached), 'goal')}"
     return Line(TOGETHER, WRONG if faults else HOLDS, text, tuple(faults))
 
 
@@ -90,7 +91,7 @@ def _number(summary: Summary, documents: Sequence[Document], checks: Checks) -> 
     fewest = Line(FEWEST, UNCLAIMED, f"{number}; nothing is said about fewer")
     if number == 1:
         fewest = Line(FEWEST, HOLDS, "one, and none would cover nothing")
-    elif summary.fewest:
+    elif summary.number_minimal:
         fewest = _fewest(summary, checks)
     yield fewest
     if number == 1 and 0 < summary.lower <= documents[0].bounds.lower:
@@ -98,14 +99,14 @@ def _number(summary: Summary, documents: Sequence[Document], checks: Checks) -> 
     elif summary.lower:
         yield _total(summary, checks)
     else:
-        yield Line(TOTAL, UNCLAIMED, f"{summary.length} steps; nothing is said about shorter ones")
+        yield Line(TOTAL, UNCLAIMED, f"{counted(summary.length, 'step')}; nothing is said about shorter ones")
 
 
 def _fewest(summary: Summary, checks: Checks) -> Line:
     """Whether the conflicts are ones, by a search over all runs, and do not allow fewer chains."""
     number = len(summary.entries)
     if fits(_covered(summary), summary.conflicts, number - 1):
-        return Line(FEWEST, WRONG, f"the conflicts would allow {number - 1} chains")
+        return Line(FEWEST, WRONG, f"the conflicts would allow {counted(number - 1, 'chain')}")
     unknown = {name for conflict in summary.conflicts for name in conflict} - set(checks.setting.names)
     if unknown:
         return Line(FEWEST, WRONG, f"a conflict names unknown goals: {', '.join(sorted(unknown))}")
@@ -115,17 +116,20 @@ def _fewest(summary: Summary, checks: Checks) -> Line:
     for conflict in summary.conflicts:
         found = search(watch, conflict, checks.clock)
         if found.length is not None:
-            return Line(FEWEST, WRONG, f"one chain of {found.length} steps covers {', '.join(conflict)} together")
+            steps = counted(found.length, "step")
+            return Line(FEWEST, WRONG, f"one chain of {steps} covers {', '.join(conflict)} together")
         if not found.complete:
             return Line(FEWEST, OPEN, f"the conflict {', '.join(conflict)} was not proved again: too large")
-    return Line(FEWEST, HOLDS, f"no {number - 1} will do: {len(summary.conflicts)} conflicts hold for all runs")
+    conflicts = counted(len(summary.conflicts), "conflict")
+    return Line(FEWEST, HOLDS, f"no {number - 1} will do: {conflicts} proved again, for all runs")
 
 
 def _total(summary: Summary, checks: Checks) -> Line:
     """Whether so many chains take at least so many steps in all, by all sets of goals that one run covers."""
     number, goals, watch = len(summary.entries), _covered(summary), checks.watch
     if summary.lower > summary.length:
-        return Line(TOTAL, WRONG, f"the bound {summary.lower} is above the {summary.length} steps of the chains")
+        steps = counted(summary.length, "step")
+        return Line(TOTAL, WRONG, f"the bound {summary.lower} is above the {steps} of the chains")
     if watch is None or checks.confirmation.differences:
         return Line(TOTAL, OPEN, TOO_LARGE)
     found = covers(watch, goals, checks.clock)
@@ -136,7 +140,7 @@ def _total(summary: Summary, checks: Checks) -> Line:
         return Line(TOTAL, OPEN, "not done: more ways to choose the runs than the effort allows, or no time left")
     if least < summary.lower:
         return Line(TOTAL, WRONG, f"{number} chains of {least} steps in all cover the goals, below {summary.lower}")
-    return Line(TOTAL, HOLDS, f"no {number} chains take less than {summary.lower} steps in all")
+    return Line(TOTAL, HOLDS, f"no {number} chains take less than {counted(summary.lower, 'step')} in all")
 
 
 def _covered(summary: Summary) -> list[str]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from pysmt.shortcuts import TRUE, And, Not
 
 from bmc.engines.protocol import Status
-from bmc.errors import CheckDisagreed
+from bmc.errors import CheckDisagreed, counted
 from bmc.formulas.unroll import shift
 from bmc.system.transition import Run
 from chaincover.certificate import MostFact
@@ -129,32 +129,28 @@ class Verdicts:
 
     def _together(self, names: Sequence[str], number: int) -> Verdict:
         """Whether no run to the end covers so many of the goals ``names``."""
-        strange = [name for name in names if name not in self.setting.by_name]
-        if strange:
-            return WRONG, f"{', '.join(strange)} is no goal"
-        if self.watch is None:
-            return OPEN, TOO_MANY
-        found: Outcome = search_some(self.watch, names, self.clock, number)
-        if found.length is not None:
-            return WRONG, f"a run of {found.length} steps does so: {told_inputs(self.setting.system, found.inputs)}"
-        if not found.complete:
-            return OPEN, "too many combinations of state and goals, or no time left"
-        return HOLDS, f"no run among all, {found.nodes} combinations of state and goals"
+        return self._no_run(names, lambda watch: search_some(watch, names, self.clock, number))
 
     def _no_shorter(self, lower: int) -> Verdict:
         """Whether no run of fewer than ``lower`` steps to the end covers all goals but those that no chain covers."""
         proof = self.document.certificate
         names = [g.name for g in self.document.goals if g.verdict not in (UNREACHABLE, NO_WAY_TO_FINAL)]
+        bounded = proof is not None and proof.lower >= lower and {*proof.goals} <= {*names} <= {*self.setting.by_name}
+        if self.document.chain is None and bounded:
+            return HOLDS, "that is the lower bound"
+        return self._no_run(names, lambda watch: search(watch, names, self.clock, lower))
+
+    def _no_run(self, names: Sequence[str], sought: Callable[[Watch], Outcome]) -> Verdict:
+        """Whether the search for a run through the goals ``names`` ends without one."""
         strange = [name for name in names if name not in self.setting.by_name]
         if strange:
             return WRONG, f"{', '.join(strange)} is no goal"
-        if self.document.chain is None and proof is not None and proof.lower >= lower and {*proof.goals} <= {*names}:
-            return HOLDS, "that is the lower bound"
         if self.watch is None:
             return OPEN, TOO_MANY
-        found = search(self.watch, names, self.clock, lower)
+        found = sought(self.watch)
         if found.length is not None:
-            return WRONG, f"a run of {found.length} steps does so: {told_inputs(self.setting.system, found.inputs)}"
+            inputs = told_inputs(self.setting.system, found.inputs)
+            return WRONG, f"a run of {counted(found.length, 'step')} does so: {inputs}"
         if not found.complete:
             return OPEN, "too many combinations of state and goals, or no time left"
         return HOLDS, f"no run among all, {found.nodes} combinations of state and goals"
@@ -181,7 +177,7 @@ def never(setting: Setting, name: str, known: Assumed, clock: Clock) -> Verdict:
         before = [Not(shift(goal.antecedent, step)) for step in range(k)]
         answer = anywhere.ask(And(*before, here, anywhere.valid(steps)), steps)
         if answer.status is Status.UNSAT:
-            how = f"by induction over {k} step(s)" if k else "no state allows it"
+            how = f"by induction over {counted(k, 'step')}" if k else "no state allows it"
             return HOLDS, f"{how}{' together with the invariants' if not known.always.is_true() else ''}"
         covered = first.ask(And(here, first.valid(steps)), steps)
         if covered.status is Status.SAT and covered.run is not None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from bmc.errors import counted
 from bmc.formulas.unroll import at
 from chaincover.certificate import Certificate, PathFact
 from chaincover.project.load import Controller
@@ -22,7 +23,7 @@ from chaincover.verify.limits import Clock, Limits
 from chaincover.verify.normal_form import Terms, normal_setting
 from chaincover.verify.orders import order_bound
 from chaincover.verify.prices import Priced
-from chaincover.verify.report import HOLDS, NOTE, OPEN, UNCLAIMED, WRONG, Line, Verification, told_inputs
+from chaincover.verify.report import HOLDS, NOTE, OPEN, WRONG, Line, Verification, told_inputs
 from chaincover.verify.search import Outcome, search
 from chaincover.verify.setting import Setting
 from chaincover.verify.states import MODEL, Confirmation, OpenValueRead, confirm, tabulate
@@ -149,7 +150,7 @@ class Checks:
             return None
         lower = self.document.bounds.lower
         below = max(lower, 0 if proof is None else proof.refuted[1])
-        self.listener.progress(f"search over all runs of fewer than {below} steps")
+        self.listener.progress(f"search over all runs of fewer than {counted(below, 'step')}")
         rests = proof is None or self._facts(proof) < lower
         if not rests:
             return search(self.watch, goals, self._part(SMALL_PART if proof and proof.prices else PART), below)
@@ -186,10 +187,7 @@ class Checks:
         order = order_bound(proof, self._part(PART))
         edges = [PathFact((fact.source, fact.target), fact.at_least) for fact in proof.edges]
         yield prover.line(EDGES, "bounds between two nodes", edges, self.listener.progress)
-        if proof.paths:
-            yield prover.line(PATHS, "bounds on sub-paths", proof.paths, self.listener.progress)
-        else:
-            yield Line(PATHS, UNCLAIMED, "the certificate uses no bound on a sub-path")
+        yield prover.line(PATHS, "bounds on sub-paths", proof.paths, self.listener.progress)
         if order.verdict == OPEN:
             self.listener.progress("order bound")
             order = order_bound(proof, self.clock)
@@ -214,7 +212,7 @@ class Checks:
         if found is None:
             return Line(ALL_RUNS, left_out, "not done: the goals are not known")
         if found.length is not None and found.length < lower:
-            text = f"a chain of {found.length} steps covers the goals, below the bound {lower}"
+            text = f"a chain of {counted(found.length, 'step')} covers the goals, below the bound {lower}"
             return Line(ALL_RUNS, WRONG, text, (told_inputs(self.setting.system, found.inputs),))
         if not found.complete:
             return Line(ALL_RUNS, left_out, f"not done: more than {found.nodes} combinations, or no time left")

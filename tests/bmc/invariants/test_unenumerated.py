@@ -61,7 +61,7 @@ def test_an_invariant_that_does_not_hold_is_refused(tmp_path: Path) -> None:
     assert used[:2] == ["s.mode <= 3", "s.twin <= 3"]
     assert outcome.json["certificate"]["invariants"] == used
     for false, why in (
-        ("s.mode <= 2", "false after 3 step(s) from a start state"),
+        ("s.mode <= 2", "false after 3 steps from a start state"),
         ("s.mode >= 1", "false in a start state"),
         ("s.mode == 0 => s.twin == 1", "false in a start state"),
         ("s.total == s.twin", "the program states no such invariant"),
@@ -130,7 +130,7 @@ text = "cover(ring == 9)"
     again = chaincover("verify", ".", "out/chain.json", "--json", cwd=tmp_path)
     line = next(line for line in again.json["checks"] if line["check"] == "goals not covered")
     assert (line["verdict"], line["text"]) == (
-        "holds", "outside (unreachable): by induction over 3 step(s) together with the invariants"
+        "holds", "outside (unreachable): by induction over 3 steps together with the invariants"
     )  # fmt: skip
     place = tmp_path / "out" / "chain.json"
     document = json.loads(place.read_text())

@@ -13,6 +13,7 @@ from explicit import Explicit, Input, State
 from pysmt.shortcuts import BV, BVULE, FALSE, TRUE, And, Not, Or
 from random_systems import RandomCase, random_case
 
+from bmc.errors import counted
 from bmc.floats.format import FLOAT64, pattern
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at, framed
@@ -190,7 +191,7 @@ def check_lengths(setting: Setting, found: Outcome, least: int, refutable: bool)
         if refutable:
             line = lengths(setting, proof_of(setting, (0, least + 1)), searched, clock)
             assert line.verdict == WRONG
-            assert f"a chain of {least} steps" in line.text
+            assert f"a chain of {counted(least, 'step')}" in line.text
 
 
 def pattern_case(rng: random.Random) -> RandomCase:
@@ -352,6 +353,12 @@ def test_an_unfinished_proof_is_none() -> None:
     assert prover.verdict(PathFact((INIT, goal), 1 << 40))[0] == OPEN
     over = Prover.of(setting, FREE, Clock(Limits(seconds=0.0)))
     assert over.verdict(PathFact((INIT, goal), 1))[0] == OPEN
+
+
+def test_where_no_fact_is_claimed_none_is_said_to_hold() -> None:
+    prover = Prover.of(setting_of(random_case(5)), FREE, Clock(Limits()))
+    line = prover.line("edges", "bounds between two nodes", (), lambda text: None)
+    assert (line.verdict, line.text) == (UNCLAIMED, "the certificate uses no bounds between two nodes")
 
 
 # start values

@@ -115,8 +115,8 @@ def change_summary(several: Path, **values: object) -> Outcome:
     ("key", "value", "check", "text"),
     [
         ("length", 1, "all chains", "the chains have 2 steps, not 1"),
-        ("conflicts", [], "number of chains", "would allow 1 chains"),
-        ("conflicts", [{"goals": ["one", "three"], "reason": ""}], "number of chains", "would allow 1 chains"),
+        ("conflicts", [], "number of chains", "would allow 1 chain"),
+        ("conflicts", [{"goals": ["one", "three"], "reason": ""}], "number of chains", "would allow 1 chain"),
         ("lower", 3, "total length", "the bound 3 is above the 2 steps"),
         ("minimal", "yes", "all chains", "the chains are said to be minimal: 2 steps, bound 1"),
     ],

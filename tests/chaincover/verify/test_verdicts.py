@@ -77,10 +77,10 @@ def test_nothing_claimed_without_a_chain_is_nothing_wrong(branches: Path) -> Non
 @pytest.mark.parametrize(
     ("claims", "text"),
     [
-        ({"conflicts": [["one", "any"]]}, "no chain covers one, any together: a run of 1 steps does so: step 0:"),
-        ({"conflicts": [["one", "two"], ["two"]]}, "no chain covers two together: a run of 1 steps does so"),
+        ({"conflicts": [["one", "any"]]}, "no chain covers one, any together: a run of 1 step does so: step 0:"),
+        ({"conflicts": [["one", "two"], ["two"]]}, "no chain covers two together: a run of 1 step does so"),
         ({"conflicts": [["one", "three"]]}, "three is no goal"),
-        ({"most": {"goals": ["one", "two", "any"], "number": 1}}, "a run of 1 steps does so: step 0: "),
+        ({"most": {"goals": ["one", "two", "any"], "number": 1}}, "a run of 1 step does so: step 0: "),
     ],
 )
 def test_a_wrong_claim_about_all_chains_is_found_out(claims: dict[str, Any], text: str, branches: Path) -> None:
