@@ -15,7 +15,7 @@ from random_systems import random_case
 
 from bmc.engines import choose
 from bmc.engines.protocol import Answer, Cost, Status, check_in_turn
-from bmc.errors import UsageError
+from bmc.errors import UsageError, counted
 from bmc.formulas.unroll import at, framed
 from bmc.system.transition import BOOLEAN, Condition, InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover import pipeline
@@ -354,7 +354,7 @@ def test_no_chain_is_longer_than_asked_for() -> None:
         assert short.chain is None or (short.chain.length <= 8 and 2 <= len(short.chain.goals) < len(PROPERTIES))
         missed = [verdict for verdict in short.verdicts if verdict.status != "covered"]
         assert {verdict.status for verdict in missed} == {"not-within-bound"}
-        why = f"no chain of at most {most} steps covers all goals: none is shorter than 9; reachable: "
+        why = f"no chain of at most {counted(most, 'step')} covers all goals: none is shorter than 9; reachable: "
         assert all(verdict.detail.startswith(why) for verdict in missed)
         assert {verdict.goal for verdict in missed} == short.tests.keys()
         assert short.chain is not None or short.bounds.lower == short.certificate.lower == 9

@@ -15,7 +15,7 @@ from problems import problem_of
 
 from benchmarks.generated.reference import Reference
 from benchmarks.generated.systems import generated_case
-from bmc.errors import LimitReached
+from bmc.errors import LimitReached, counted
 from bmc.formulas.unroll import at
 from chaincover import pipeline
 from chaincover.certificate import Certificate, as_data, from_data
@@ -201,7 +201,7 @@ def test_a_bound_that_is_cut_short_is_valid(ending: type[BaseException]) -> None
             self._after = after
 
         def __call__(self, text: str) -> None:
-            if text.endswith(f"after {self._after} orders"):
+            if text.endswith(f"after {counted(self._after, 'order')}"):
                 raise ending("over")
 
     lowers = []
