@@ -21,7 +21,7 @@ NAMES = sorted(path.name for path in CONTROLLERS.iterdir() if path.is_dir())
 NOT_HARD = ["checksum", "lcg"]
 """Their products are by constants."""
 
-AT_ONCE = ("--query-limit", "0.001", "--effort", "0.05")
+AT_ONCE = ("--query-limit", "0.001", "--effort", "0.02")
 """Each question gets one portion of the SAT solver's work, which is repeatable, and no more."""
 
 
@@ -96,7 +96,7 @@ def test_tables_tell_ratios_and_who_is_alone() -> None:
 @pytest.mark.parametrize("engine", ["auto", "sat"])
 def test_what_a_limit_leaves_open_is_undecided(tmp_path: Path, engine: str) -> None:
     """The prime has no factors, but that takes more than one portion; both other goals are found."""
-    given = ("-K", "2", *AT_ONCE, "--engine", engine, "-o", tmp_path / "out")
+    given = ("-K", "2", *AT_ONCE, "--effort", "0.05", "--engine", engine, "-o", tmp_path / "out")
     outcome = chaincover("generate", of("factor"), *given)
     assert outcome.code == 5, outcome
     assert "--query-limit" in outcome.out

@@ -10,6 +10,7 @@ from c_support import fresh_environment, own_environment, read, refusal  # noqa:
 
 from bmc.c.controller.build import read_c
 from bmc.c.controller.reading import SourceConfig
+from bmc.c.execute import statements
 from bmc.errors import ChainCoverError, InputRefused, UnsupportedConstruct
 
 UNSUPPORTED = {
@@ -139,7 +140,9 @@ def with_result(text: str) -> str:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", UNSUPPORTED)
-def test_unsupported_construct(name: str, tmp_path: Path) -> None:
+def test_unsupported_construct(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A loop is followed for fewer rounds than usual."""
+    monkeypatch.setattr(statements, "CONSTANT_LOOP_LIMIT", 3000)
     text, construct, line = UNSUPPORTED[name]
     error = refusal(tmp_path, with_result(text))
     assert isinstance(error, UnsupportedConstruct), error

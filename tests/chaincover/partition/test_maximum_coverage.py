@@ -28,7 +28,7 @@ from chaincover.partition.maximum_coverage import generate_all_or_most, generate
 from chaincover.result import ChainResult
 from properties.goal import Goal
 
-LARGE = Options(engine="sat", effort=0.02)
+LARGE = Options(engine="sat", effort=0.01)
 """As for a system with too many states to enumerate them."""
 
 

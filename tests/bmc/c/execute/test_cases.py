@@ -11,6 +11,7 @@ from c_support import agreement, fresh_environment, own_environment, read, refus
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, BVULT, FALSE, And, BVAdd, BVType, Equals, Iff, Ite, Not, Or, Symbol
 
+from bmc.c.execute import statements
 from bmc.c.execute.cases import Cases
 from bmc.formulas.evaluate import compile_formulas
 
@@ -89,6 +90,7 @@ def test_bisection_ends(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_search_that_does_not_end_is_refused(tmp_path: Path) -> None:
+def test_a_search_that_does_not_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(statements, "OPEN_LOOP_LIMIT", 100)
     endless = BISECTION.replace("low = middle", "low = low")
     assert "loop without a constant bound" in refusal(tmp_path, endless).message
