@@ -1,26 +1,23 @@
-"""Inputs that no formula can tell apart: one representative of each class, found by looking at all values or by z3.
+"""Inputs that no formula can tell apart: one representative of each class, by looking at all values or by a solver.
 
 A formula sees of the inputs only the largest terms over inputs alone that are in it. Two combinations of inputs for
 which all these terms have the same values are of one class. Inputs that no common term reads are looked at apart.
-Where there are too many classes, z3 is asked for the outcomes that are possible in one state after the other.
+Where there are too many classes, the solver is asked for the outcomes that are possible in one state after the other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
-from typing import Any
 
 import numpy as np
-from pysmt.exceptions import SolverReturnedUnknownResultError
 from pysmt.fnode import FNode
-from pysmt.logics import QF_BV
-from pysmt.shortcuts import BV, Not, Or, Solver
+from pysmt.shortcuts import TRUE, FreshSymbol, Not, Or, Symbol
 
 from bmc.formulas.evaluate import compile_formulas, post_order
-from bmc.formulas.unroll import plain
+from bmc.formulas.unroll import at, at_each, framed, plain
 from bmc.system.transition import (
     InputVariable,
     StateVariable,
@@ -30,6 +27,7 @@ from bmc.system.transition import (
     equal,
     symbols_of,
 )
+from chaincover.verify.clauses import Clauses, template_of
 from chaincover.verify.limits import Clock
 from chaincover.verify.vectors import Column, Vectors, column
 
@@ -38,9 +36,9 @@ TOGETHER = 1 << 20
 ALONE = 1 << 16
 """Values of one input that are looked at one by one."""
 BY_SOLVER = 64
-"""Classes, or outcomes in one state, that z3 is asked for, one after the other."""
+"""Classes, or outcomes in one state, that the solver is asked for, one after the other."""
 ONE_QUESTION = 20_000
-"""Steps tried that count as much as one question to z3."""
+"""Steps tried that count as much as one question to the solver."""
 
 _NONE, _STATE, _MIXED = object(), object(), object()
 
@@ -185,92 +183,96 @@ def _firsts(columns: Sequence[Column], size: int) -> list[int]:
 
 
 def _solved(group: list[InputVariable], terms: list[FNode], clock: Clock) -> list[list[int]] | None:
-    """As ``_classes_of``: z3 gives a combination of values that differs from all before in one of ``terms``."""
+    """As ``_classes_of``: the solver gives a combination of values that differs from all before in one of ``terms``."""
     look = compile_formulas(terms)
-    solver = Solver(name="z3", logic=QF_BV, random_seed=7)
-    solver.add_assertion(conjunction(_in_range(var) for var in group))
+    outcomes = _Outcome(terms, conjunction(_in_range(var) for var in group), clock)
     rows: list[list[int]] = []
-    while len(rows) <= BY_SOLVER and not clock.over:
-        row = _model(solver, group, clock)
+    while len(rows) <= BY_SOLVER:
+        row = outcomes.another(group)
         if row is None:
             return None
         if not row:
             return rows
         rows.append(list(row.values()))
-        solver.add_assertion(_unlike(terms, look(row)))
+        outcomes.no_more(look(row))
     return None
 
 
-def _model(solver: Any, inputs: Sequence[InputVariable], clock: Clock) -> dict[str, int] | None:
-    """Values of ``inputs`` that satisfy what was asserted; none if there are none, None if z3 gave up."""
-    solver.z3.set("rlimit", clock.resources())
-    solver.z3.set("timeout", (1 << 32) - 1 if clock.left is None else max(1, int(clock.left * 1000)))
-    try:
-        if not solver.solve():
-            return {}
-    except SolverReturnedUnknownResultError:
-        if "interrupted" in solver.z3.reason_unknown():
-            raise KeyboardInterrupt from None
-        return None
-    return {var.name: int(solver.get_py_value(var.symbol)) for var in inputs}
+class _Outcome:
+    """Asks for inputs, and a state, that are ``allowed`` and under which ``terms`` have other values than before.
 
+    All are over plain symbols.
+    """
 
-def _unlike(terms: Sequence[FNode], values: Sequence[int]) -> FNode:
-    """The formula: one of ``terms`` has another value."""
-    others = []
-    for term, value in zip(terms, values, strict=True):
-        if term.get_type().is_bool_type():
-            others.append(Not(term) if value else term)
-        else:
-            others.append(Not(term.Equals(BV(value, int(term.bv_width())))))
-    return Or(others)
+    def __init__(self, terms: Sequence[FNode], allowed: FNode, clock: Clock) -> None:
+        self._clauses = Clauses(clock)
+        self._values = [Symbol(f"\n{term.get_type()} {place}@0", term.get_type()) for place, term in enumerate(terms)]
+        facts = (equal(value, term) for value, term in zip(self._values, at_each(terms, 0), strict=True))
+        self._clauses.placed(template_of(TRUE(), tuple(facts)))
+        self._clauses.demand(at(allowed, 0))
+        self._here, self._wanted = self._clauses.own(FreshSymbol()), list[int]()
+
+    def begin(self, state: Valuation, symbols: Iterable[FNode]) -> None:
+        """Ask about this state from now on, of which ``symbols`` are the variables; nothing was found there before."""
+        self._clauses.demand(Not(self._here))
+        self._here = self._clauses.own(FreshSymbol())
+        self._wanted = [
+            literal for s in symbols for literal in self._clauses.equal(framed(s, 0), state[s.symbol_name()])
+        ]
+
+    def no_more(self, values: Sequence[int]) -> None:
+        """One of the terms has another value than these."""
+        self._clauses.differs(dict(zip(self._values, values, strict=True)), self._here)
+
+    def another(self, inputs: Sequence[InputVariable]) -> Valuation | None:
+        """Values of ``inputs``; none if there are none, None if the solver gave up."""
+        found = self._clauses.possible(self._here, self._wanted)
+        if not found:
+            return None if found is None else {}
+        return {var.name: self._clauses.value(framed(var.symbol, 0)) for var in inputs}
 
 
 class Outcomes:
     """What can happen in one step from a state: one combination of inputs for each outcome, ``choices`` in all so far.
 
-    An outcome is the next state with what the goals see of the step. ``asked`` counts questions to z3.
+    An outcome is the next state with what the goals see of the step. ``asked`` counts questions to the solver.
     """
 
-    def __init__(self, system: TransitionSystem, framed: Sequence[FNode], clock: Clock) -> None:
+    def __init__(self, system: TransitionSystem, formulas: Sequence[FNode], clock: Clock) -> None:
         self.choices: list[Valuation] = []
         self.asked = 0
         self._system, self._clock = system, clock
         terms = dict.fromkeys(var.next for var in system.state)
-        for term in largest_terms(framed, lambda s: s.symbol_name().rpartition("@")[2]):
+        for term in largest_terms(formulas, lambda s: s.symbol_name().rpartition("@")[2]):
             terms[term.substitute({s: plain(s) for s in symbols_of(term)})] = None
         names = {var.name for var in system.inputs}
-        self._terms = [term for term in terms if any(s.symbol_name() in names for s in symbols_of(term))]
+        read = [term for term in terms if any(s.symbol_name() in names for s in symbols_of(term))]
         allowed = conjunction([system.input_constraint, system.defined])
-        self._look = compile_formulas([allowed, *self._terms])
-        self._solver = Solver(name="z3", logic=QF_BV, random_seed=7)
-        self._solver.add_assertion(conjunction([allowed, *(_in_range(var) for var in system.inputs)]))
+        self._look = compile_formulas([allowed, *read])
+        self._outcome = _Outcome(read, conjunction([allowed, *(_in_range(var) for var in system.inputs)]), clock)
 
     def of(self, state: Valuation) -> list[int] | None:
-        """The numbers of the choices from ``state``; None if there are too many, or z3 gave up."""
+        """The numbers of the choices from ``state``; None if there are too many, or the solver gave up."""
         found: dict[tuple[int, ...], int] = {}
         for number, known in enumerate(self.choices):
             fine, *outcome = self._look({**state, **known})
             if fine:
                 found.setdefault(tuple(outcome), number)
-        self._solver.push()
-        try:
-            here = [equal(v.symbol, v.type.constant(state[v.name])) for v in self._system.state]
-            self._solver.add_assertion(conjunction([*here, *(_unlike(self._terms, values) for values in found)]))
-            while len(found) <= BY_SOLVER:
-                self.asked += 1
-                choice = _model(self._solver, self._system.inputs, self._clock)
-                if choice is None or self._clock.over or self.asked * ONE_QUESTION > self._clock.limits.explored:
-                    return None
-                if not choice:
-                    return list(found.values())
-                fresh = self._look({**state, **choice})[1:]
-                found[fresh] = len(self.choices)
-                self.choices.append(choice)
-                self._solver.add_assertion(_unlike(self._terms, fresh))
-            return None
-        finally:
-            self._solver.pop()
+        self._outcome.begin(state, [var.symbol for var in self._system.state])
+        for values in found:
+            self._outcome.no_more(values)
+        while len(found) <= BY_SOLVER:
+            self.asked += 1
+            choice = self._outcome.another(self._system.inputs)
+            if choice is None or self._clock.over or self.asked * ONE_QUESTION > self._clock.limits.explored:
+                return None
+            if not choice:
+                return list(found.values())
+            fresh = self._look({**state, **choice})[1:]
+            found[fresh] = len(self.choices)
+            self.choices.append(choice)
+            self._outcome.no_more(fresh)
+        return None
 
     def classes(self) -> InputClasses:
         """All choices as columns."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 
+from bmc.engines.cost import RESOURCE, WORK
+
 RESOURCES = 360_000_000
 """z3's resource count for one unit of effort, very roughly a minute."""
 MOST = (1 << 32) - 1
@@ -74,3 +76,7 @@ class Clock:
     def resources(self, share: float = 1) -> int:
         """z3's resource limit for one question that may take this share of an effort."""
         return max(1, min(int(self.limits.resources * share), MOST))
+
+    def work(self, share: float = 1) -> float:
+        """The same for one question to the SAT solver, in units of about a second."""
+        return self.resources(share) * RESOURCE / WORK

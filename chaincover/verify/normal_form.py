@@ -1,4 +1,4 @@
-"""The normal form of states that a certificate speaks of: proved again by one question to z3, then put in.
+"""The normal form of states that a certificate speaks of: proved again by one question to the solver, then put in.
 
 A run and the run of its states' normal forms must look alike for ever. It is enough that of any state, under any
 inputs, the state and its normal form allow the same steps, show the same of goals and end, and have next states of one
@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from pysmt.exceptions import PysmtTypeError, SolverReturnedUnknownResultError
+from pysmt.exceptions import PysmtTypeError
 from pysmt.fnode import FNode
-from pysmt.logics import QF_BV
-from pysmt.shortcuts import And, Iff, Not, Or, Solver, Symbol
+from pysmt.shortcuts import TRUE, And, Iff, Not, Or, Symbol
 
-from bmc.formulas.unroll import plain, unframed, with_terms
+from bmc.formulas.unroll import at, plain, unframed, with_terms
 from bmc.system.transition import StateVariable, TransitionSystem, equal, symbols_of
 from chaincover.certificate import Certificate
+from chaincover.verify.clauses import Clauses, template_of
 from chaincover.verify.invariants import formula_of
 from chaincover.verify.limits import Clock
 from chaincover.verify.report import HOLDS, OPEN, UNCLAIMED, WRONG, Line
@@ -83,7 +83,7 @@ def _put_in(system: TransitionSystem, forms: Terms) -> TransitionSystem | None:
 
 
 def _alike(setting: Setting, forms: Terms, clock: Clock) -> bool | None:
-    """Whether no step tells a state from its normal form; None if z3 gave up."""
+    """Whether no step tells a state from its normal form; None if the solver gave up."""
     system = setting.system
     now, later = list[FNode](), list[FNode]()
     for formula in setting.formulas:
@@ -101,16 +101,10 @@ def _alike(setting: Setting, forms: Terms, clock: Clock) -> bool | None:
     there = dict(zip(following, ahead, strict=True))
     pairs += zip(with_terms(states, following), with_terms(states, there), strict=True)
     apart = Or([Not(equal(one, other)) for one, other in pairs if one is not other])
-    solver = Solver(name="z3", logic=QF_BV, random_seed=7)
-    solver.z3.set("rlimit", clock.resources())
-    solver.z3.set("timeout", (1 << 32) - 1 if clock.left is None else max(1, int(clock.left * 1000)))
-    solver.add_assertion(Or(Not(Iff(allowed, with_terms([allowed], forms)[0])), And(allowed, apart)))
-    try:
-        return not solver.solve()
-    except SolverReturnedUnknownResultError:
-        if "interrupted" in solver.z3.reason_unknown():
-            raise KeyboardInterrupt from None
-        return None
+    told = Or(Not(Iff(allowed, with_terms([allowed], forms)[0])), And(allowed, apart))
+    clauses = Clauses(clock)
+    found = clauses.possible(TRUE(), [clauses.placed(template_of(at(told, 0)))])
+    return None if found is None else not found
 
 
 def parts(formula: FNode) -> Iterator[tuple[int, FNode]]:

@@ -1,22 +1,18 @@
-"""A plain unrolling of a transition system, one frame after the other, for questions asked one at a time.
-
-Made for re-proofs: it shares nothing with the engines that found the claims but pysmt, z3 and the formulas themselves.
-"""
+"""A plain unrolling of a transition system, one frame after the other, for questions asked one at a time."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from pysmt.exceptions import SolverReturnedUnknownResultError
 from pysmt.fnode import FNode
-from pysmt.logics import QF_BV
-from pysmt.shortcuts import TRUE, And, Solver
+from pysmt.shortcuts import TRUE, And, Symbol
 
 from bmc.engines.protocol import Status
 from bmc.formulas.unroll import at, framed, unframed
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, TransitionSystem, equal, symbols_of
+from chaincover.verify.clauses import Clauses, template_of
 from chaincover.verify.limits import Clock
 
 
@@ -44,20 +40,21 @@ class Unrolling:
         names = {unframed(s)[0] for formula in asked for s in symbols_of(formula)}
         kept = [var.symbol for var in system.state if var.name in names]
         self._cone = self.system.cone(kept)
-        self._clock = clock
-        self._solver = Solver(name="z3", logic=QF_BV, random_seed=7)
-        self._allowed = And(system.input_constraint, system.defined)
+        self._clauses = Clauses(clock)
+        allowed = And(system.input_constraint, system.defined)
+        following = (equal(framed(var.symbol, 1), at(var.next, 0)) for var in self._cone)
+        self._step = template_of(at(allowed, 0), tuple(following))
         self._always = always
         self._valid: list[FNode] = [TRUE()]
-        self._solver.add_assertion(And(at(start, 0), at(always, 0)))
+        self._clauses.demand(And(at(start, 0), at(always, 0)))
 
     def valid(self, steps: int) -> FNode:
         """The formula: each of the first ``steps`` steps is allowed and defined."""
         while len(self._valid) <= steps:
             step = len(self._valid) - 1
-            self._valid.append(And(self._valid[-1], at(self._allowed, step), at(self._always, step + 1)))
-            for var in self._cone:
-                self._solver.add_assertion(equal(framed(var.symbol, step + 1), at(var.next, step)))
+            taken = self._clauses.own(Symbol(f"step {step} is valid"), self._clauses.placed(self._step, step))
+            so_far = self._clauses.literal(And(self._valid[-1], taken, at(self._always, step + 1)))
+            self._valid.append(self._clauses.own(Symbol(f"{step + 1} steps are valid"), so_far))
         return self._valid[steps]
 
     def ask(self, formula: FNode, steps: int, symbols: Sequence[FNode] = (), share: float = 1) -> Found:
@@ -66,38 +63,19 @@ class Unrolling:
         ``symbols`` are Boolean ones of the question's own, of which the answer tells those that are true. ``share`` is
         the part of an effort that may be spent.
         """
-        if formula.is_false():
-            return Found(Status.UNSAT)
-        if self._clock.over:
-            return Found(Status.UNKNOWN)
         self.valid(steps)
-        self._set_limits(share)
-        self._solver.push()
-        try:
-            self._solver.add_assertion(formula)
-            if not self._solver.solve():
-                return Found(Status.UNSAT)
-            true = frozenset(s for s in symbols if self._solver.get_py_value(s))
-            return Found(Status.SAT, self._run(steps), true)
-        except SolverReturnedUnknownResultError:
-            if "interrupted" in self._solver.z3.reason_unknown():
-                raise KeyboardInterrupt from None
+        own = [self._clauses.own(symbol) for symbol in symbols]
+        answer = self._clauses.possible(formula, share=share)
+        if answer is None:
             return Found(Status.UNKNOWN)
-        finally:
-            self._solver.pop()
-
-    def _set_limits(self, share: float) -> None:
-        left = self._clock.left
-        self._solver.z3.set("timeout", (1 << 32) - 1 if left is None else max(1, int(left * 1000)))
-        self._solver.z3.set("rlimit", self._clock.resources(share))
+        if not answer:
+            return Found(Status.UNSAT)
+        return Found(Status.SAT, self._run(steps), frozenset(symbol for symbol in own if self._clauses.true(symbol)))
 
     def _run(self, steps: int) -> Run:
-        """The run of the solver's model: its start and inputs, simulated."""
-        simulator = Simulator(self.system)
-        start = {var.name: self._value(framed(var.symbol, 0)) for var in self._cone}
+        """The run of the last answer: its start and inputs, simulated."""
+        simulator, value = Simulator(self.system), self._clauses.value
+        start = {var.name: value(framed(var.symbol, 0)) for var in self._cone}
         symbols = [var.symbol for var in self.system.inputs]
-        inputs = [{s.symbol_name(): self._value(framed(s, step)) for s in symbols} for step in range(steps)]
+        inputs = [{s.symbol_name(): value(framed(s, step)) for s in symbols} for step in range(steps)]
         return simulator.run(simulator.initial(start), inputs)
-
-    def _value(self, symbol: FNode) -> int:
-        return int(self._solver.get_py_value(symbol))
