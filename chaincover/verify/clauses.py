@@ -1,7 +1,8 @@
 """Formulas asked of a SAT solver: z3 turns bit-vectors into gates and these into clauses, once for each formula.
 
-The clauses of a formula are a template, which is placed at every step where the formula is asked for. Nothing of this
-is shared with the engines that found the claims but the wrapper that limits and interrupts the SAT solver.
+The clauses of a formula are a template, which is placed at every step where the formula is asked for. The solver is
+MiniSat, where the engine that claims mostly come from asks Glucose about gates of its own: they share the wrapper by
+which a solver is limited and interrupted.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from functools import lru_cache
 
 import z3
 from pysat.process import Processor
+from pysat.solvers import Minisat22
 from pysmt.fnode import FNode
 from pysmt.logics import QF_BV
 from pysmt.shortcuts import TRUE, And, Iff, Solver, Symbol
@@ -21,10 +23,10 @@ from bmc.formulas.unroll import shift, unframed
 from bmc.system.transition import symbols_of
 from chaincover.verify.limits import Clock
 
-OUT = Symbol("\n")
-"""What is true exactly where the formula of a template is; no variable has this name."""
+OUT = "\n"
+"""The name of what is true exactly where the formula of a template is; no variable has it."""
 
-TEMPLATES = 1024
+TEMPLATES = 256
 """So many templates are kept for formulas that are asked for again."""
 
 ROUNDS = 1
@@ -45,10 +47,10 @@ class Template:
 
 @lru_cache(TEMPLATES)
 def template_of(formula: FNode, facts: tuple[FNode, ...] = ()) -> Template:
-    """The template that makes ``OUT`` tell whether ``formula`` holds, and in which all ``facts`` hold."""
+    """The template that makes the symbol ``OUT`` tell whether ``formula`` holds, and in which all ``facts`` hold."""
     named: list[tuple[FNode, int]] = []
     with Solver(name="z3", logic=QF_BV) as solver:
-        whole, convert = And(Iff(OUT, formula), *facts), solver.converter.convert
+        whole, convert = And(Iff(Symbol(OUT), formula), *facts), solver.converter.convert
         values = [(convert(symbol), _of_bits(symbol, named)) for symbol in symbols_of(whole)]
         goal = z3.Goal()
         goal.add(z3.substitute(convert(whole), *values))
@@ -93,7 +95,7 @@ class Clauses:
     """Formulas over framed symbols as literals of a SAT solver, which answers whether they can hold together."""
 
     def __init__(self, clock: Clock) -> None:
-        self._clock, self._solver = clock, SatSolver()
+        self._clock, self._solver = clock, SatSolver(library=Minisat22)
         self._bits: dict[tuple[str, int], range] = {}
         self._literals: dict[FNode, int] = {TRUE(): 1}
         self._model: Sequence[int] = ()
@@ -130,7 +132,7 @@ class Clauses:
     def _asked(self, literals: Sequence[int], share: float) -> bool | None:
         if self._clock.over:
             return None
-        answer = self._solver.solve(literals, self._clock.left, self._clock.work(share))
+        answer = self._solver.solve(literals, self._clock.left, self._clock.question(share))
         self._model = self._solver.model() if answer else ()
         return answer
 
@@ -149,7 +151,7 @@ class Clauses:
         first = self._solver.fresh(template.size).start
         names, out = [0, *range(first, first + template.size)], 0
         for number, (symbol, bit) in template.ports.items():
-            if symbol is OUT:
+            if symbol.symbol_name() == OUT:
                 out = names[number]
             else:
                 name, own_step = unframed(symbol)

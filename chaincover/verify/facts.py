@@ -1,4 +1,4 @@
-"""Facts of a certificate asked again by z3: edges and sub-paths, whole chains of a length, goals that no run covers.
+"""Facts of a certificate asked again of a solver: edges and sub-paths, whole chains of a length.
 
 A question demands valid steps only up to the last end of the goals placed: a longer run may lead into a dead end.
 """

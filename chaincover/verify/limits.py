@@ -3,14 +3,8 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from bmc.engines.cost import RESOURCE, WORK
-
-RESOURCES = 360_000_000
-"""z3's resource count for one unit of effort, very roughly a minute."""
-MOST = (1 << 32) - 1
-"""z3's largest resource count: no limit."""
 SHARES = (1 / 512, 1 / 32, 1)
 """What is spent on a question in the first round, and in later ones where it is left open: no hard one starves others.
 """
@@ -20,13 +14,14 @@ SHARES = (1 / 512, 1 / 32, 1)
 class Limits:
     """``seconds`` for everything (None: no limit); the other counts are those of one unit of effort.
 
-    ``resources``: z3's count for each question. ``explored``: steps tried for the table of reachable states.
-    ``original``: steps of the compiled original. ``nodes``: nodes of the search over state and covered goals.
-    ``orders``: partial orders of goals looked at. ``solver``: work of the solver of orders, in about seconds.
+    ``question``: for each question to the solver, in units of work of about a second. ``explored``: steps tried for the
+    table of reachable states. ``original``: steps of the compiled original. ``nodes``: nodes of the search over state
+    and covered goals. ``orders``: partial orders of goals looked at. ``solver``: work of the solver of orders, in about
+    seconds.
     """
 
     seconds: float | None = None
-    resources: int = RESOURCES
+    question: float = 80.0
     explored: int = 20_000_000
     original: int = 200_000
     nodes: int = 5_000_000
@@ -37,7 +32,7 @@ class Limits:
     def of(effort: float | None, seconds: float | None) -> Limits:
         """The limits for so many units of effort (None: no limit but the time)."""
         if effort is None:
-            return Limits(seconds, MOST, 1 << 40, 1 << 40, 1 << 40, 1 << 40, 1e9)
+            return Limits(seconds, 1e9, 1 << 40, 1 << 40, 1 << 40, 1 << 40, 1e9)
         base = Limits()
 
         def scaled(count: int) -> int:
@@ -45,7 +40,7 @@ class Limits:
 
         return Limits(
             seconds=seconds,
-            resources=scaled(base.resources),
+            question=effort * base.question,
             explored=scaled(base.explored),
             original=scaled(base.original),
             nodes=scaled(base.nodes),
@@ -68,15 +63,16 @@ class Clock:
             return None
         return max(0.0, self.begun + self.limits.seconds - time.monotonic())
 
+    def part(self, part: float) -> Clock:
+        """A clock over this part of the time that is left, if that is limited."""
+        left = self.left
+        return self if left is None else Clock(replace(self.limits, seconds=left * part))
+
     @property
     def over(self) -> bool:
         """Whether no time is left."""
         return self.left == 0.0
 
-    def resources(self, share: float = 1) -> int:
-        """z3's resource limit for one question that may take this share of an effort."""
-        return max(1, min(int(self.limits.resources * share), MOST))
-
-    def work(self, share: float = 1) -> float:
-        """The same for one question to the SAT solver, in units of about a second."""
-        return self.resources(share) * RESOURCE / WORK
+    def question(self, share: float = 1) -> float:
+        """The units of work of one question that may take this share of an effort."""
+        return self.limits.question * share

@@ -320,7 +320,7 @@ class _WithOpenValues(_Explorer):
 
 
 class _OneByOne(_Explorer):
-    """Explores with the choices that z3 finds in each state."""
+    """Explores with the choices that the solver finds in each state."""
 
     def __init__(self, system: TransitionSystem, outcomes: Outcomes, clock: Clock) -> None:
         super().__init__(system, InputClasses({}, 1), clock)

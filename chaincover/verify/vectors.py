@@ -194,7 +194,7 @@ def _patterns(values: Column, form: Format) -> Column:
 
 
 def _one_by_one(node: FNode) -> Callable[..., Any]:
-    """A node with wide words: Python computes each value by itself."""
+    """A node that numpy does not compute, mostly one with wide words: Python computes each value by itself."""
     if node.is_constant():
         value = np.empty((), object)
         value[()] = int(node.constant_value())
@@ -259,6 +259,30 @@ _BOOLEAN: dict[int, Callable[..., Any]] = {
 """Operators that need to know nothing of the width."""
 
 
+def _on_signed(kind: int, mask: np.uint64, top: np.uint64) -> Callable[..., Any]:
+    """Division and remainder that round to zero, as SMT-LIB has them for 0 too, and the shift that keeps the sign."""
+
+    def negated(negative: Any, a: Any) -> Any:
+        return np.where(negative, (np.uint64(0) - a) & mask, a)
+
+    def quotient(a: Any, b: Any) -> Any:
+        below, other = (a & top) != 0, (b & top) != 0
+        divisor = np.where(b == 0, np.uint64(1), negated(other, b))
+        found = negated(below != other, negated(below, a) // divisor)
+        return np.where(b == 0, np.where(below, np.uint64(1), mask), found)
+
+    def remainder(a: Any, b: Any) -> Any:
+        below = (a & top) != 0
+        divisor = np.where(b == 0, np.uint64(1), negated((b & top) != 0, b))
+        return np.where(b == 0, a, negated(below, negated(below, a) % divisor))
+
+    def shifted(a: Any, b: Any) -> Any:
+        by, below = np.minimum(b, np.uint64(63)), (a & top) != 0
+        return np.where(below, ~((~a & mask) >> by) & mask, a >> by)
+
+    return {op.BV_SDIV: quotient, op.BV_SREM: remainder, op.BV_ASHR: shifted}[kind]
+
+
 def _word_operation(node: FNode, kind: int) -> Callable[..., Any]:
     first = node.arg(0)
     bits = int(first.bv_width())
@@ -278,6 +302,8 @@ def _word_operation(node: FNode, kind: int) -> Callable[..., Any]:
     }
     if kind in every:
         return every[kind]
+    if kind in (op.BV_SDIV, op.BV_SREM, op.BV_ASHR):
+        return _on_signed(kind, mask, top)
     if kind == op.BV_EXTRACT:
         start, kept = np.uint64(node.bv_extract_start()), np.uint64((1 << int(node.bv_width())) - 1)
         return lambda a: (a >> start) & kept

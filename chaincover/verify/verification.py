@@ -36,6 +36,9 @@ PART, SMALL_PART = 50, 1000
 what is cheap goes first. Where prices of goals are checked exactly, the search gets the small part.
 """
 
+TABLE = 0.4
+"""Part of the time for the table of reachable states: what it does not settle must have its time too."""
+
 
 @dataclass(frozen=True)
 class Listener:
@@ -118,7 +121,7 @@ class Checks:
         proof, system = self.document.certificate, self.setting.system
         names = () if proof is None else proof.invariants
         used = [at(c.formula, 0) for c in system.invariants if c.name in names]
-        table = tabulate(system, [*self.setting.formulas, *used], self.clock)
+        table = tabulate(system, [*self.setting.formulas, *used], self.clock.part(TABLE))
         try:
             return None if table is None else Watch(table, self.setting, self.setting.names)
         except OpenValueRead:

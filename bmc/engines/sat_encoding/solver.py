@@ -1,4 +1,4 @@
-"""An incremental SAT solver (Glucose through python-sat) that can be limited, interrupted and told its memory."""
+"""An incremental SAT solver of python-sat, Glucose if no other, that can be limited, interrupted, told its memory."""
 
 from __future__ import annotations
 
@@ -34,9 +34,12 @@ class SatSolver:
     The work is done in portions, between which time, memory and signals are looked at: nothing depends on threads.
     """
 
-    def __init__(self, memory: int | None = None, cost: Callable[[], Cost] = Cost) -> None:
-        """``memory``: how many megabytes this process may grow to. ``cost`` tells where work is counted."""
-        self._solver = Glucose4()
+    def __init__(self, memory: int | None = None, cost: Callable[[], Cost] = Cost, library: type = Glucose4) -> None:
+        """``memory``: how many megabytes this process may grow to. ``cost`` tells where work is counted.
+
+        ``library``: the class of the solver in python-sat, which must be one that can be limited.
+        """
+        self._solver = library()
         # python-sat's own destructor fails where it only runs when the interpreter is half gone
         finalize(self, self._solver.delete)
         self._memory, self._cost = memory, cost

@@ -18,7 +18,7 @@ SINCE = "(ite (= |l->mode| #b00000000) #x00000000 (bvsub |l->since| |l->now|))"
 CLOCK = {"l->now": "#x00000000"}
 
 
-def judged(forms: dict[str, str], **limits: int) -> tuple[str, Setting, Setting]:
+def judged(forms: dict[str, str], **limits: float) -> tuple[str, Setting, Setting]:
     """The verdict on ``forms`` as the normal form of stairlight; the setting as it is, and in normal form."""
     with fresh_names():
         controller = load(read_project(str(MODELS / "stairlight")))
@@ -52,7 +52,7 @@ def test_what_is_not_true_is_wrong_and_changes_nothing(forms: dict[str, str]) ->
 
 
 def test_nothing_rests_on_what_the_solver_does_not_finish() -> None:
-    verdict, setting, found = judged({**CLOCK, "l->since": SINCE}, resources=1)
+    verdict, setting, found = judged({**CLOCK, "l->since": SINCE}, question=1e-9)
     assert (verdict, found) == (OPEN, setting)
     assert judged({})[0] == UNCLAIMED
 
