@@ -31,7 +31,7 @@ INDUCTION = 8
 TOO_MANY = "too many states to look at all runs"
 _SEARCHED = "reachable states were searched"
 _MOST = re.compile(r"no chain covers more than (\d+) of them at all")
-_SHORTER = re.compile(r"no chain of at most \d+ steps covers all goals: none is shorter than (\d+)")
+_SHORTER = re.compile(r"no chain of at most \d+ steps? covers all goals: none is shorter than (\d+)")
 
 Verdict = tuple[str, str]
 """A verdict and why."""

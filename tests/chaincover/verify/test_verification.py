@@ -170,7 +170,8 @@ def test_what_is_generated_is_proved_again(model: str, options: Options, tmp_pat
         document["certificate"] = as_data(result.certificate)
     outcome = verify(document, tmp_path, MODELS / model)
     assert outcome.code == 0, outcome.json
-    assert verdicts(outcome)["lower bound"] == verdicts(outcome)["edges"] == "holds"
+    assert verdicts(outcome)["lower bound"] == "holds"
+    assert verdicts(outcome)["edges"] == ("holds" if document["certificate"]["edges"] else "not claimed")
 
 
 # what is not proved again
@@ -229,4 +230,4 @@ def test_a_proof_on_states_in_a_normal_form_is_checked_on_all_runs(tmp_path: Pat
     outcome = chaincover("verify", MODELS / "stairlight", tmp_path, "--json")
     assert outcome.code == 0
     kinds = {line["check"]: line["verdict"] for line in outcome.json["checks"]}
-    assert {kinds[check] for check in ("normal form", "edges", "order bound", "lower bound", "all runs")} == {"holds"}
+    assert {kinds[check] for check in ("normal form", "order bound", "lower bound", "all runs")} == {"holds"}
