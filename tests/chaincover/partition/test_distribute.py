@@ -152,14 +152,9 @@ def test_the_bound_on_several_chains_meets_the_least_total(seed: int, exact: boo
     options = Options(overlap=overlap) if exact else Options(overlap=overlap, engine="sat", effort=0.02)
     result = generate_several(problem_of(made.system, made.goals, made.final), options)
     coverable = {goal for goal, verdict in answer.verdicts.items() if verdict == COVERABLE}
-    covered = {v.goal for v in result.verdicts if v.status == COVERED}
-    assert covered <= coverable
-    assert (covered == coverable and len(result.results) == answer.chains) or not (
-        exact or result.number_minimal_within_k
-    )
-    if covered == coverable and len(result.results) == answer.chains:
-        assert result.bounds.lower <= answer.total <= result.length
-    if exact:
-        assert result.number_minimal_within_k
-        assert result.number_minimal
-        assert result.bounds.lower == result.length
+    assert {v.goal for v in result.verdicts if v.status == COVERED} == coverable
+    assert len(result.results) == answer.chains
+    assert result.number_minimal_within_k
+    assert 0 < result.bounds.lower <= answer.total <= result.length
+    assert result.number_minimal or not exact
+    assert not exact or result.bounds.lower == result.length

@@ -106,10 +106,12 @@ def test_no_part_of_the_chain_is_longer_than_the_limit(limit: int) -> None:
 
 
 def test_a_largest_weight_that_is_given_binds_the_random_runs_too() -> None:
-    result = generate(Problem(cruise(), tuple(PROPERTIES), RESTED), Options(bound=1, engine="sat"))
-    statuses = {verdict.status for verdict in result.verdicts}
-    assert result.chain is None or len(result.chain.goals) < len(PROPERTIES)
-    assert statuses - {"covered"} == {"not-within-bound"}
+    """The shortest chain has parts of two steps."""
+    for bound, status in ((1, "not-within-bound"), (2, "covered")):
+        result = generate(Problem(cruise(), tuple(PROPERTIES), RESTED), Options(bound=bound, engine="sat"))
+        assert [verdict.status for verdict in result.verdicts] == [status] * len(PROPERTIES)
+        assert (None if result.chain is None else result.chain.length) == (None if bound == 1 else 9)
+        assert len(result.tests) == (len(PROPERTIES) if bound == 1 else 0), "each goal was reached all the same"
 
 
 def test_a_limit_or_an_interrupt_in_the_random_runs_leaves_a_result(monkeypatch: pytest.MonkeyPatch) -> None:
