@@ -20,6 +20,7 @@ from pysmt.shortcuts import BV, BVULE, Equals, Ite, Or
 
 from benchmarks.generated.reference import COVERABLE, Reference
 from benchmarks.generated.systems import generated_case
+from bmc.errors import LimitReached
 from bmc.formulas.unroll import at
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover import limits, pipeline
@@ -281,6 +282,20 @@ def test_a_time_limit_gives_what_there_is(monkeypatch: pytest.MonkeyPatch) -> No
     assert found[0] == (0, False)
     assert found[-1] == (6, True)
     assert len({*found}) > 3
+
+
+def test_a_limit_that_ends_the_listing_of_all_sets_of_goals_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the sets, and with conflicts that prove nothing, the number of chains stays open."""
+
+    def over(*given: object) -> None:
+        raise LimitReached("over")
+
+    monkeypatch.setattr(several, "sets_of_goals", over)
+    monkeypatch.setattr(several, "classes_without", lambda *given: None)
+    result = generate_several(problem_of(*paths_of_their_own(3)), Options())
+    assert len(result.results) == 3
+    assert not result.number_minimal_within_k
+    assert result.stopped_by == "time limit"
 
 
 def paths_of_their_own(number: int) -> Case:
