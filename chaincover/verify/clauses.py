@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import z3
-from pysat.process import Processor
-from pysat.solvers import Minisat22
+from pysat.solvers import Cadical153, Minisat22
 from pysmt.fnode import FNode
 from pysmt.logics import QF_BV
 from pysmt.shortcuts import TRUE, And, Iff, Solver, Symbol
@@ -88,7 +87,13 @@ def _read(text: str, named: Sequence[tuple[FNode, int]]) -> Template:
             clauses.append([int(literal) for literal in (first, *rest[:-1])])
         elif rest[1].startswith("bit"):
             ports[int(rest[0])] = named[int(rest[1].removeprefix("bit"))]
-    return Template(Processor(clauses).process(rounds=ROUNDS, freeze=[*ports]).clauses, ports, size)
+    top = max((abs(literal) for clause in clauses for literal in clause), default=0)
+    solver = Cadical153(bootstrap_with=clauses)  # ``Processor`` of python-sat would copy all clauses deeply
+    try:
+        _, found = solver.process(rounds=ROUNDS, freeze=[number for number in ports if number <= top])
+    finally:
+        solver.delete()
+    return Template(found, ports, size)
 
 
 class Clauses:
