@@ -44,6 +44,8 @@ ROUNDS = 2
 """Times that a conjunction's parts are gone through to narrow the symbols."""
 NESTED = 40
 """Depth down to which a condition narrows symbols."""
+LOOKED_AT = 20_000
+"""So many parts of a condition narrow symbols; where alternatives share parts, each of these is one anew."""
 
 Facts = dict[int, Ranges]
 """What is known of instructions, by place, where a condition is decided."""
@@ -212,8 +214,9 @@ def narrowed(formula: FNode, box: Box) -> dict[str, Ranges] | None:
     Comparisons of symbols with constants and with each other are understood, and what joins them.
     """
     result = dict(box)
+    left = [LOOKED_AT]
     for _ in range(ROUNDS):
-        found = _assumed(formula, True, result, NESTED)
+        found = _assumed(formula, True, result, NESTED, left)
         if found is None:
             return None
         if found == result:
@@ -222,25 +225,28 @@ def narrowed(formula: FNode, box: Box) -> dict[str, Ranges] | None:
     return result
 
 
-def _assumed(formula: FNode, holds: bool, box: dict[str, Ranges], depth: int) -> dict[str, Ranges] | None:
-    """The box where ``formula`` is ``holds``."""
+def _assumed(
+    formula: FNode, holds: bool, box: dict[str, Ranges], depth: int, left: list[int]
+) -> dict[str, Ranges] | None:
+    """The box where ``formula`` is ``holds``. ``left``: how many parts may still be looked at."""
     kind = formula.node_type()
     if kind == op.NOT:
-        return _assumed(formula.arg(0), not holds, box, depth)
+        return _assumed(formula.arg(0), not holds, box, depth, left)
     if kind == op.BOOL_CONSTANT:
         return box if formula.is_true() == holds else None
-    if depth == 0:
+    left[0] -= 1
+    if depth == 0 or left[0] < 0:
         return box
     if kind in (op.AND, op.OR):
         if (kind == op.AND) == holds:
             for part in formula.args():
-                found = _assumed(part, holds, box, depth - 1)
+                found = _assumed(part, holds, box, depth - 1, left)
                 if found is None:
                     return None
                 box = found
             return box
-        return _any_of([_assumed(part, holds, box, depth - 1) for part in formula.args()], box)
-    return _atom(formula, holds, box)
+        return _any_of([_assumed(part, holds, box, depth - 1, left) for part in formula.args()], box)
+    return _atom(formula, holds, box, left)
 
 
 def _any_of(found: list[dict[str, Ranges] | None], box: dict[str, Ranges]) -> dict[str, Ranges] | None:
@@ -252,7 +258,7 @@ def _any_of(found: list[dict[str, Ranges] | None], box: dict[str, Ranges]) -> di
     return {**box, **{name: united(piece for one in kept for piece in one[name]) for name in sorted(names)}}
 
 
-def _atom(formula: FNode, holds: bool, box: dict[str, Ranges]) -> dict[str, Ranges] | None:
+def _atom(formula: FNode, holds: bool, box: dict[str, Ranges], budget: list[int]) -> dict[str, Ranges] | None:
     if formula.is_symbol():
         return _kept(formula, ALWAYS if holds else NEVER, box)
     kind = formula.node_type()
@@ -261,7 +267,7 @@ def _atom(formula: FNode, holds: bool, box: dict[str, Ranges]) -> dict[str, Rang
     left, right = formula.args()
     if kind == op.IFF and not (left.is_symbol() or right.is_symbol()):
         left, right = (right, left) if left.is_constant() else (left, right)
-        return _assumed(left, right.is_true() == holds, box, 1) if right.is_constant() else box
+        return _assumed(left, right.is_true() == holds, box, 1, budget) if right.is_constant() else box
     if not all(side.is_symbol() or side.is_constant() for side in (left, right)):
         return box
     sides = _value(left, box), _value(right, box)

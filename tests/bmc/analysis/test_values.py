@@ -100,3 +100,17 @@ def test_narrowing_loses_nothing_that_satisfies() -> None:
                 assert found is not None
                 assert all(contains(ranges, symbols[name]) for name, ranges in found.items())
     assert smaller > 30
+
+
+def test_alternatives_that_share_parts_narrow_in_little_work() -> None:
+    """Forty levels of alternatives over the same two parts: as a tree they would have no end."""
+    word, flags = Symbol("shared_word", BVType(8)), [Symbol(f"shared_{number}") for number in range(40)]
+    formula = BVULT(word, BV(7, 8))
+    for flag in flags:
+        formula = Or(And(formula, flag), And(formula, Not(flag)))
+    box = {"shared_word": ((0, 255),)}
+    found = narrowed(And(BVULT(BV(2, 8), word), formula), box)
+    assert found is not None
+    (ranges,) = (found["shared_word"],)
+    assert ranges[0][0] == 3, "what stands alone narrows whatever the rest takes"
+    assert ranges[-1][1] >= 6, "no value is lost that the formula allows"
