@@ -115,6 +115,11 @@ class Certificate:
     flow_bound: int = 0
     prices: Prices | None = None
 
+    @property
+    def rules_out(self) -> bool:
+        """Whether it claims that something can be in no chain."""
+        return bool(self.unreachable or self.no_way_to_end or self.conflicts or self.most is not None)
+
 
 def formula_text(formula: FNode) -> str:
     """A formula over plain state symbols as it stands in ``Certificate.formulas``."""

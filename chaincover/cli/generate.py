@@ -332,7 +332,8 @@ def _show(out: Console, run: Run, found: SeveralChains, played: Replays, no_step
     console.show_next_steps(out, judged, run.options, no_step, reasons=True)
     if found.stopped_by:
         console.say(out, f"{console.ended_by(found.stopped_by)}; what is told is valid.")
-    console.say(out, f"written to {run.folder}/: chains.json, chain-N.json, chain-N.csv, run-N.json")
+    each = ", chain-N.json, chain-N.csv, run-N.json" if found.results else ""
+    console.say(out, f"written to {run.folder}/: chains.json{each}")
 
 
 def _proof(found: SeveralChains, held: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
-from bmc.errors import CheckDisagreed, LimitReached
+from bmc.errors import CheckDisagreed, LimitReached, counted
 from chaincover.certificate import Certificate, MostFact
 from chaincover.chain import COVERED, EXCLUDED, UNDECIDED, Verdict
 from chaincover.limits import Limits
@@ -36,9 +36,15 @@ def generate_most(problem: Problem, options: Options | None = None, listener: Li
 def generate_all_or_most(
     problem: Problem, options: Options | None = None, listener: Listener | None = None
 ) -> ChainResult:
-    """One chain that covers all goals; where it is proved that none does, as ``generate_most``. Errors as in
-    ``generate``."""
-    return _generate(problem, options or Options(), listener or Silent(), 1.0, lambda whole: bool(whole.no_chain))
+    """One chain that covers all goals; where it is proved that none does, or none as short as ``options`` want it, as
+    ``generate_most``. Errors as in ``generate``."""
+    return _generate(problem, options or Options(), listener or Silent(), 1.0, _not_all)
+
+
+def _not_all(whole: ChainResult) -> bool:
+    """Whether it is proved that no chain covers all goals, as far as a chain may go."""
+    most = whole.options.max_length
+    return bool(whole.no_chain) or (most is not None and whole.bounds.lower > most)
 
 
 def _generate(
@@ -91,11 +97,14 @@ class _Most:
     def _by_sets(self, exact: Exhaustion) -> None:
         """The largest of the sets of goals that one run covers, and of those the one with the shortest run."""
         best = min(exact.covers, key=lambda cover: (-len(cover.goals), cover.length))
-        number = len(best.goals)
+        number, at_all = len(best.goals), self._options.max_length is None
+        if not number:
+            return
         if exact.complete:
             if len(_covered(self._best)) > number:
                 raise CheckDisagreed(f"a chain covers more than {number} goals, which no run was found to do")
-            self._most = number, f"all {exact.states} reachable states were searched", True
+            searched = "searched" if at_all else f"looked at within {counted(self._options.max_length or 0, 'step')}"
+            self._most = number, f"all {exact.states} reachable states were {searched}", at_all
         if (-number, best.length) < _cost(self._best):
             self._try(best.goals)
         elif not self._best.bounds.minimal:

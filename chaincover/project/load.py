@@ -189,7 +189,10 @@ def _selected(goals: Sequence[Goal], select: Sequence[str], exclude: Sequence[st
             hint = suggestion(pattern, [g.name for g in goals])
             raise UsageError(f"no goal is called '{pattern}'", Location(option), hint)
     chosen = [g for g in goals if not select or _matches(g, select)]
-    return [g for g in chosen if not _matches(g, exclude)]
+    left = [g for g in chosen if not _matches(g, exclude)]
+    if goals and not left:
+        raise UsageError("--goal and --exclude leave no goal", hint="exclude fewer goals")
+    return left
 
 
 def _matches(goal: Goal, patterns: Sequence[str]) -> bool:

@@ -78,11 +78,14 @@ def limited(details: Iterable[str]) -> tuple[str, ...]:
 
 
 def told(system: TransitionSystem, run: Run, steps: int, from_init: bool) -> str:
-    """The first ``steps`` steps of a run in words: where it begins, then the inputs."""
+    """The first ``steps`` steps of a run in words: where it begins, then the inputs.
+
+    The states of ``run`` may leave out what the goals do not depend on.
+    """
     inputs = told_inputs(system, run.inputs[:steps])
     if from_init:
         return inputs
-    variables = [var for var in system.state if var.role == "state"]
+    variables = [var for var in system.state if var.role == "state" and var.name in run.states[0]]
     state = ", ".join(f"{name}={value}" for name, value in shown(variables, run.states[0]).items())
     return f"from {state}; {inputs}"
 

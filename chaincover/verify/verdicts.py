@@ -63,6 +63,10 @@ class Verdicts:
         for goal in uncovered(self.document):
             if goal.verdict != EXCLUDED and not _SHORTER.search(goal.detail):
                 yield f"{goal.name} ({goal.verdict})", self._alone(goal)
+        for name, status in self._ruled_out():
+            covered = name in self.document.credited
+            claim = GoalClaim(name, "", status, None, "")
+            yield f"{name} ({status})", (WRONG, "the chain covers it") if covered else self._alone(claim)
         for names in self._conflicts():
             yield f"no chain covers {', '.join(names)} together", self._together(names, len(names))
         lower = self._lower()
@@ -77,6 +81,14 @@ class Verdicts:
                 yield f"{goal.name} ({goal.verdict})", (UNCLAIMED, "no proof is claimed")
 
     # what is claimed
+
+    def _ruled_out(self) -> Iterator[tuple[str, str]]:
+        """Goals of which the certificate alone says that no run covers them, or none that goes on to the end."""
+        told, proof = {(goal.name, goal.verdict) for goal in uncovered(self.document)}, self.document.certificate
+        if proof is not None:
+            claimed = [(name, UNREACHABLE) for name in proof.unreachable]
+            claimed += [(name, NO_WAY_TO_FINAL) for name in proof.no_way_to_end]
+            yield from (claim for claim in claimed if claim not in told)
 
     def _conflicts(self) -> Sequence[tuple[str, ...]]:
         """The sets of goals that are said not to fit together at all."""

@@ -83,7 +83,7 @@ def verify(
     done(claims.bound(document, proof, checks.setting, all_runs.verdict == HOLDS))
     if chain is not None or document.bounds.lower:
         done(all_runs)
-    if claims.uncovered(document):
+    if claims.uncovered(document) or (proof is not None and proof.rules_out):
         done(checks.uncovered())
     return Verification(str(document.place), tuple(lines))
 

@@ -123,3 +123,65 @@ def test_claims_of_runs_beyond_the_limits_are_left_open(branches: Path) -> None:
     assert verdicts(outcome)[CHECK] == "not re-proved"
     outcome = verify(document, branches, branches / "p", "--effort", "none")
     assert (outcome.code, verdicts(outcome)[CHECK]) == (0, "holds")
+
+
+UP_AND_DOWN = """
+typedef struct { unsigned char up; } In;
+typedef struct { unsigned char n, lamp; } St;
+void init(St *s) { s->n = 0; s->lamp = 0; }
+void assumption(In *i, St *s) { __CPROVER_assume(i->up <= 1); }
+void compute(In *i, St *s) { s->lamp ^= 1; if (i->up) { if (s->n < 9) s->n++; } else if (s->n > 0) s->n--; }
+void p_1(In *i, St *s) { __CPROVER_assume(s->n == 7); compute(i, s); assert(s->n >= 6); }
+void p_2(In *i, St *s) { __CPROVER_assume(s->n == 3 && !i->up); compute(i, s); assert(s->n == 2); }
+int final(St *s) { return s->n == 0; }
+"""
+"""No goal reads the lamp. A chain through both goals has 14 steps, one through the second alone 6."""
+
+
+@pytest.fixture
+def counter(tmp_path: Path) -> Path:
+    """The program ``UP_AND_DOWN`` with its chain."""
+    write_files(tmp_path, {"c.c": f"#include <assert.h>\nvoid __CPROVER_assume(_Bool);\n{UP_AND_DOWN}"})
+    assert chaincover("generate", "c.c", "-o", "out", "--no-replay", "-q", cwd=tmp_path).code == 0
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("claim", "check", "text"),
+    [
+        ({"paths": [{"path": ["p_1", "p_2", "final"], "at_least": 99}]}, "sub-paths", "a run takes 7 (from s->n=7"),
+        ({"unreachable": ["p_1"]}, CHECK, "p_1 (unreachable): the chain covers it"),
+        ({"no_way_to_end": ["p_2"]}, CHECK, "p_2 (no-way-to-final): the chain covers it"),
+        ({"conflicts": [["p_1", "p_2"]]}, CHECK, "a run of 14 steps does so"),
+        ({"most": {"goals": ["p_1", "p_2"], "number": 1}}, CHECK, "the chain covers 2 of them"),
+    ],
+)
+def test_no_claim_of_a_certificate_is_overlooked(claim: Document, check: str, text: str, counter: Path) -> None:
+    """Where the chain covers everything too, and where the run that disproves a claim does not have all variables."""
+    document = json.loads((counter / "out" / "chain.json").read_text())
+    document["certificate"].update(claim)
+    outcome = verify(document, counter, counter / "c.c")
+    assert (outcome.code, wrong(outcome)) == (7, {check}), outcome.json
+    assert text in texts(outcome, check)
+
+
+def test_where_no_chain_is_short_enough_there_is_the_best_of_those_that_are(counter: Path) -> None:
+    arguments = ("c.c", "-o", "short", "--no-replay", "--json")
+    outcome = chaincover("generate", *arguments, "--max-length", "10", cwd=counter)
+    assert outcome.code == 4
+    assert (outcome.json["bounds"]["length"], outcome.json["bounds"]["minimal"]) == (6, True)
+    verdict = {goal["name"]: (goal["verdict"], goal["detail"]) for goal in outcome.json["goals"]}
+    assert verdict["p_2"][0] == "covered"
+    assert verdict["p_1"][0] == "excluded"
+    assert (
+        "no chain covers more than 1 of them: all 10 reachable states were looked at within 10 steps"
+        in verdict["p_1"][1]
+    )
+    again = chaincover("verify", "c.c", "short", "--json", cwd=counter)
+    assert (verdicts(again)["lower bound"], wrong(again)) == ("holds", set())
+
+
+def test_patterns_that_leave_no_goal_are_refused(counter: Path) -> None:
+    outcome = chaincover("generate", "c.c", "--goal", "p_1", "--exclude", "p_*", cwd=counter)
+    assert outcome.code == 2
+    assert "leave no goal" in outcome.stderr
