@@ -81,9 +81,12 @@ class Network:
             self._entering[head].append(place)
             for goal in bits(covered):
                 self.covering[goal].append(place)
-        for place, (_, covered) in enumerate(self.starts, len(self.arcs)):
+        self._beginning: dict[int, list[int]] = {}
+        for place, (node, covered) in enumerate(self.starts, len(self.arcs)):
+            self._beginning.setdefault(node, []).append(place)
             for goal in bits(covered):
                 self.covering[goal].append(place)
+        self._ending = {node: place for place, node in enumerate(self.ends, len(self.arcs) + len(self.starts))}
 
     @property
     def size(self) -> int:
@@ -97,12 +100,9 @@ class Network:
             row[place] = row.get(place, 0.0) + 1.0
         for place in self._leaving[node]:
             row[place] = row.get(place, 0.0) - 1.0
-        for place, (start, _) in enumerate(self.starts, len(self.arcs)):
-            if start == node:
-                row[place] = 1.0
-        for place, end in enumerate(self.ends, len(self.arcs) + len(self.starts)):
-            if end == node:
-                row[place] = -1.0
+        row.update(dict.fromkeys(self._beginning.get(node, ()), 1.0))
+        if node in self._ending:
+            row[self._ending[node]] = -1.0
         return {place: factor for place, factor in row.items() if factor}
 
     def cut(self, goal: int, nodes: Iterable[int]) -> Cut:
