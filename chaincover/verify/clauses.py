@@ -31,6 +31,13 @@ TEMPLATES = 256
 ROUNDS = 1
 """Rounds of preprocessing of a template."""
 
+MOST_CLAUSES = 1_000_000
+"""So many clauses a template may have: some hundred megabytes, and as many again at each step."""
+
+
+class TooLarge(Exception):
+    """A formula takes more clauses than a template may have."""
+
 
 @dataclass(frozen=True, slots=True)
 class Template:
@@ -46,7 +53,10 @@ class Template:
 
 @lru_cache(TEMPLATES)
 def template_of(formula: FNode, facts: tuple[FNode, ...] = ()) -> Template:
-    """The template that makes the symbol ``OUT`` tell whether ``formula`` holds, and in which all ``facts`` hold."""
+    """The template that makes the symbol ``OUT`` tell whether ``formula`` holds, and in which all ``facts`` hold.
+
+    TooLarge where it would have more than ``MOST_CLAUSES``.
+    """
     named: list[tuple[FNode, int]] = []
     with Solver(name="z3", logic=QF_BV) as solver:
         whole, convert = And(Iff(Symbol(OUT), formula), *facts), solver.converter.convert
@@ -54,6 +64,8 @@ def template_of(formula: FNode, facts: tuple[FNode, ...] = ()) -> Template:
         goal = z3.Goal()
         goal.add(z3.substitute(convert(whole), *values))
         (clauses,) = z3.Then("simplify", "bit-blast", "simplify", "tseitin-cnf")(goal)
+        if clauses.size() > MOST_CLAUSES:
+            raise TooLarge
         text = clauses.dimacs(include_names=True)
     return _read(text, named)
 
@@ -104,6 +116,7 @@ class Clauses:
         self._bits: dict[tuple[str, int], range] = {}
         self._literals: dict[FNode, int] = {TRUE(): 1}
         self._model: Sequence[int] = ()
+        self._too_large = False
 
     def own(self, symbol: FNode, literal: int | None = None) -> FNode:
         """``symbol``, a Boolean one that is no variable of the system, from now on stands for ``literal``.
@@ -131,11 +144,14 @@ class Clauses:
         return [literal if value >> place & 1 else -literal for place, literal in enumerate(bits)]
 
     def possible(self, formula: FNode, literals: Sequence[int] = (), share: float = 1) -> bool | None:
-        """Whether ``formula`` and ``literals`` can hold together; None where a share of the limits came first."""
+        """Whether ``formula`` and ``literals`` can hold together.
+
+        None where a share of the limits came first, or some formula was too large.
+        """
         return self._asked([self.literal(formula), *literals], share)
 
     def _asked(self, literals: Sequence[int], share: float) -> bool | None:
-        if self._clock.over:
+        if self._clock.over or self._too_large:
             return None
         answer = self._solver.solve(literals, self._clock.left, self._clock.question(share))
         self._model = self._solver.model() if answer else ()
@@ -151,8 +167,18 @@ class Clauses:
         literal = self._literals[symbol]
         return (self._model[abs(literal) - 1] > 0) == (literal > 0)
 
-    def placed(self, template: Template, step: int = 0) -> int:
-        """Place a template so many steps later than it says; the literal of its formula."""
+    def placed(self, formula: FNode, facts: tuple[FNode, ...] = (), step: int = 0) -> int:
+        """Place ``formula`` and ``facts``, which hold from now on, so many steps later; the literal of ``formula``."""
+        if self._too_large:
+            return 1
+        try:
+            return self._renamed(template_of(formula, facts), step)
+        except TooLarge:
+            self._too_large = True
+            return 1
+
+    def _renamed(self, template: Template, step: int) -> int:
+        """Add the clauses of ``template``, so many steps later; the literal of its formula."""
         first = self._solver.fresh(template.size).start
         names, out = [0, *range(first, first + template.size)], 0
         for number, (symbol, bit) in template.ports.items():
@@ -206,7 +232,7 @@ class Clauses:
         if node.is_symbol():
             return self._symbol(node, *unframed(node))[0]
         first = min((unframed(symbol)[1] for symbol in symbols_of(node)), default=0)
-        return self.placed(template_of(shift(node, -first)), first)
+        return self.placed(shift(node, -first), step=first)
 
 
 def _joins(node: FNode) -> bool:

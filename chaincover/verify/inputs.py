@@ -27,7 +27,7 @@ from bmc.system.transition import (
     equal,
     symbols_of,
 )
-from chaincover.verify.clauses import Clauses, template_of
+from chaincover.verify.clauses import Clauses
 from chaincover.verify.limits import Clock
 from chaincover.verify.vectors import Column, Vectors, column
 
@@ -208,7 +208,7 @@ class _Outcome:
         self._clauses = Clauses(clock)
         self._values = [Symbol(f"\n{term.get_type()} {place}@0", term.get_type()) for place, term in enumerate(terms)]
         facts = (equal(value, term) for value, term in zip(self._values, at_each(terms, 0), strict=True))
-        self._clauses.placed(template_of(TRUE(), tuple(facts)))
+        self._clauses.placed(TRUE(), tuple(facts))
         self._clauses.demand(at(allowed, 0))
         self._here, self._wanted = self._clauses.own(FreshSymbol()), list[int]()
 

@@ -17,7 +17,7 @@ from pysmt.shortcuts import TRUE, And, Iff, Not, Or, Symbol
 from bmc.formulas.unroll import at, plain, unframed, with_terms
 from bmc.system.transition import StateVariable, TransitionSystem, equal, symbols_of
 from chaincover.certificate import Certificate
-from chaincover.verify.clauses import Clauses, template_of
+from chaincover.verify.clauses import Clauses
 from chaincover.verify.invariants import formula_of
 from chaincover.verify.limits import Clock
 from chaincover.verify.report import HOLDS, OPEN, UNCLAIMED, WRONG, Line
@@ -103,7 +103,7 @@ def _alike(setting: Setting, forms: Terms, clock: Clock) -> bool | None:
     apart = Or([Not(equal(one, other)) for one, other in pairs if one is not other])
     told = Or(Not(Iff(allowed, with_terms([allowed], forms)[0])), And(allowed, apart))
     clauses = Clauses(clock)
-    found = clauses.possible(TRUE(), [clauses.placed(template_of(at(told, 0)))])
+    found = clauses.possible(TRUE(), [clauses.placed(at(told, 0))])
     return None if found is None else not found
 
 

@@ -12,7 +12,7 @@ from bmc.engines.protocol import Status
 from bmc.formulas.unroll import at, framed, unframed
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, TransitionSystem, equal, symbols_of
-from chaincover.verify.clauses import Clauses, template_of
+from chaincover.verify.clauses import Clauses
 from chaincover.verify.limits import Clock
 
 
@@ -43,7 +43,7 @@ class Unrolling:
         self._clauses = Clauses(clock)
         allowed = And(system.input_constraint, system.defined)
         following = (equal(framed(var.symbol, 1), at(var.next, 0)) for var in self._cone)
-        self._step = template_of(at(allowed, 0), tuple(following))
+        self._step = at(allowed, 0), tuple(following)
         self._always = always
         self._valid: list[FNode] = [TRUE()]
         self._clauses.demand(And(at(start, 0), at(always, 0)))
@@ -52,7 +52,7 @@ class Unrolling:
         """The formula: each of the first ``steps`` steps is allowed and defined."""
         while len(self._valid) <= steps:
             step = len(self._valid) - 1
-            taken = self._clauses.own(Symbol(f"step {step} is valid"), self._clauses.placed(self._step, step))
+            taken = self._clauses.own(Symbol(f"step {step} is valid"), self._clauses.placed(*self._step, step))
             so_far = self._clauses.literal(And(self._valid[-1], taken, at(self._always, step + 1)))
             self._valid.append(self._clauses.own(Symbol(f"{step + 1} steps are valid"), so_far))
         return self._valid[steps]

@@ -60,7 +60,7 @@ def test_a_template_is_placed_with_the_same_meaning_at_every_step() -> None:
 
 def test_the_facts_of_a_template_hold_whatever_is_asked() -> None:
     asked = clauses()
-    out = asked.placed(template_of(BVULT(X, Y), (Equals(X, BV(5, 4)),)))
+    out = asked.placed(BVULT(X, Y), (Equals(X, BV(5, 4)),))
     assert asked.possible(Equals(X, BV(4, 4))) is False
     assert asked.possible(Equals(Y, BV(6, 4)), [-out]) is False
     assert asked.possible(Equals(Y, BV(6, 4)), [out]) is True
@@ -99,3 +99,11 @@ def test_limits_give_no_answer() -> None:
     prime = And(Equals(product, BV(1_048_573, 40)), *(BVULT(BV(1, 20), factor) for factor in factors))
     assert Clauses(Clock(Limits(seconds=0))).possible(F) is None
     assert Clauses(Clock(Limits(question=1e-6))).possible(prime) is None
+
+
+def test_a_formula_that_is_too_large_has_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("chaincover.verify.clauses.MOST_CLAUSES", 20)
+    asked, large = clauses(), framed(Symbol("clauses_large", BVType(9)), 0)
+    assert asked.possible(Equals(X, BV(3, 4))) is True
+    assert asked.possible(Equals(BVMul(large, large), BV(8, 9))) is None
+    assert asked.possible(FALSE()) is None, "nothing is told any more: some formula is not there"
