@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 from bmc.errors import counted
@@ -68,17 +69,23 @@ class Replay:
         return 4 if missed or self.not_known or self.final is False else 0
 
 
-def replay(controller: Controller, stimulus: Stimulus, infeasible: Collection[str] = ()) -> Replay:
+def replay(
+    controller: Controller,
+    stimulus: Stimulus,
+    infeasible: Collection[str] = (),
+    built: CompiledOriginal | None = None,
+) -> Replay:
     """Run ``stimulus`` on the compiled original and judge every goal of ``controller`` on what it did.
 
-    Goals said to be ``infeasible`` need not be covered, and must not. OriginalCrashed or OriginalTimeout if the program
+    Goals said to be ``infeasible`` need not be covered, and must not. ``built`` is the original where it is compiled
+    already. OriginalCrashed or OriginalTimeout if the program
     does not survive the run.
     """
     system = controller.system
     simulator = Simulator(system)
     expected = simulator.run(simulator.initial(stimulus.initial), stimulus.inputs)
     try:
-        with compiled(controller.native) as original:
+        with compiled(controller.native) if built is None else nullcontext(built) as original:
             run, different = _on_original(system, original, stimulus, expected)
             on, remarks = original.compiler, _unreadable(original.unreadable)
     except NoCompiler:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from pysmt.shortcuts import TRUE, And, Not
 
 from bmc.engines.protocol import Status
 from bmc.errors import CheckDisagreed, LimitReached, counted
 from bmc.formulas.unroll import at, framed, shift
+from bmc.native.original import CompiledOriginal, NoCompiler, compiled
 from bmc.system.transition import Run, equal
 from chaincover.certificate import Certificate
 from chaincover.chain import COVERED
@@ -112,6 +115,18 @@ def tests(controller: Controller, document: Document) -> Line:
     own = [(goal.name, goal.test) for goal in document.goals if goal.test is not None]
     if not own:
         return Line(TESTS, UNCLAIMED, "no goal has a test of its own")
+    with ExitStack() as stack:
+        try:
+            built = stack.enter_context(compiled(controller.native))
+        except NoCompiler:
+            built = None
+        return _tested(controller, document, own, built)
+
+
+def _tested(
+    controller: Controller, document: Document, own: Sequence[tuple[str, Any]], built: CompiledOriginal | None
+) -> Line:
+    """The replay of the tests ``own``, each with its goal, on the original that is ``built``, if it is."""
     faults, left, on = [], [], ""
     for name, test in own:
         stimulus = read_test(test, name, controller.system, document.where)
@@ -119,7 +134,7 @@ def tests(controller: Controller, document: Document) -> Line:
             faults.append(f"{name}: the test has {counted(len(stimulus.inputs), 'step')}, not {test.get('length')}")
         goals = tuple(goal for goal in controller.goals if goal.name == name)
         try:
-            played = replay(replace(controller, goals=goals), stimulus)
+            played = replay(replace(controller, goals=goals), stimulus, built=built)
         except CheckDisagreed as error:
             faults.append(f"{name}: {error.message}")
             continue
