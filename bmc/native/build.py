@@ -15,8 +15,10 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 
 from bmc.errors import ChainCoverError, InputRefused, Location
@@ -112,14 +114,10 @@ class Builder:
         self.compiler = compiler
         self.interface, self.compilation = interface, interface.compilation
         self.folder = folder
-        self.clang = "clang" in self.version()
+        self.version = _version(tuple(compiler))
+        self.clang = "clang" in self.version
         self.flags = [*FLAGS, "-femit-all-decls"] if self.clang else FLAGS  # gcc -O0 keeps unused functions anyway
         self.zero_sums = {} if self.clang else {each.source: each for each in interface.compilation.zero_sums}
-
-    def version(self) -> str:
-        """The first line of ``--version``, or the command where there is none."""
-        lines = self._run("--version").stdout.splitlines()
-        return lines[0].strip() if lines else shlex.join(self.compiler)
 
     def library(self) -> Path:
         """Compile every file, link, and link again with stand-ins for what is undefined."""
@@ -162,7 +160,7 @@ class Builder:
             text, options = str(self._preprocessed(number, text, options)), ["-fpreprocessed"]
         done = self._run(*self.flags, *special, *options, text, "-o", str(target))
         if done.returncode or not target.exists():
-            raise self._refusal(done.stderr, source)
+            raise refusal(self.compiler, done.stderr, source)
         if native_symbols.is_elf(target):
             native_symbols.weaken(target, "main")
         return target
@@ -172,18 +170,15 @@ class Builder:
         done = self._run(*LANGUAGE, *options, "-E", source)
         others = re.sub(r"^.*: error: #error .*$", "", done.stderr, flags=re.M)
         if not done.stdout or re.search(r"^.+?:\d+:(?:\d+:)? (?:fatal )?error: ", others, re.M):
-            raise self._refusal(others, self.compilation.sources[number])
+            raise refusal(self.compiler, others, self.compilation.sources[number])
         target = self.folder / f"file{number}.i"
         target.write_text(done.stdout, encoding="utf-8")
         return target
 
     def _own(self, name: str, text: str) -> Path:
         """Compile a file of our own: stand-ins for what is undefined, or the program's environment."""
-        source, target = self.folder / f"{name}.c", self.folder / f"{name}.o"
-        source.write_text(text, encoding="utf-8")
-        done = self._run(*self.flags, "-fno-builtin", str(source), "-o", str(target))
-        if done.returncode or not target.exists():
-            raise self._refusal(done.stderr, str(source))
+        target = self.folder / f"{name}.o"
+        target.write_bytes(_object_of(text, tuple(self.compiler), tuple(self.flags)))
         return target
 
     def _link(self, objects: Sequence[Path]) -> Path:
@@ -199,29 +194,53 @@ class Builder:
         return target
 
     def _run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [*self.compiler, *arguments],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            encoding="utf-8",
-            errors="replace",
-            env={**os.environ, "LC_ALL": "C"},
-            check=False,
-        )
+        return _run([*self.compiler, *arguments])
 
-    def _refusal(self, output: str, source: str) -> InputRefused:
-        """The compiler's first error, with its place."""
-        hint = (
-            "replay on the compiled original needs a program that this machine's compiler accepts: "
-            f"check it with `{shlex.join(self.compiler)} -c {shlex.quote(source)}`, and the project's include folders "
-            "and defines (a stand-in header may help)"
-        )
-        found = re.search(r"^(.+?):(\d+):(?:(\d+):)? (?:fatal )?error: (.*)$", output, re.M)
-        if found:
-            path = source if found[1] == os.path.abspath(source) else found[1]
-            place = Location(path, int(found[2]), int(found[3] or 0))
-            return InputRefused(f"the C compiler refuses the original: {found[4]}", place, hint)
-        return InputRefused(f"the C compiler refuses the original: {first_line(output)}", Location(source), hint)
+
+def _run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+        env={**os.environ, "LC_ALL": "C"},
+        check=False,
+    )
+
+
+@cache
+def _version(compiler: tuple[str, ...]) -> str:
+    """The first line of ``--version``, or the command where there is none."""
+    lines = _run([*compiler, "--version"]).stdout.splitlines()
+    return lines[0].strip() if lines else shlex.join(compiler)
+
+
+@cache
+def _object_of(text: str, compiler: tuple[str, ...], flags: tuple[str, ...]) -> bytes:
+    """The object file of a text of our own: it is the same for most programs, so it is compiled once."""
+    with tempfile.TemporaryDirectory(prefix="chaincover-", ignore_cleanup_errors=True) as name:
+        source, target = Path(name) / "own.c", Path(name) / "own.o"
+        source.write_text(text, encoding="utf-8")
+        done = _run([*compiler, *flags, "-fno-builtin", str(source), "-o", str(target)])
+        if done.returncode or not target.exists():
+            raise refusal(compiler, done.stderr, str(source))
+        return target.read_bytes()
+
+
+def refusal(compiler: Sequence[str], output: str, source: str) -> InputRefused:
+    """The compiler's first error, with its place."""
+    hint = (
+        "replay on the compiled original needs a program that this machine's compiler accepts: "
+        f"check it with `{shlex.join(compiler)} -c {shlex.quote(source)}`, and the project's include folders "
+        "and defines (a stand-in header may help)"
+    )
+    found = re.search(r"^(.+?):(\d+):(?:(\d+):)? (?:fatal )?error: (.*)$", output, re.M)
+    if found:
+        path = source if found[1] == os.path.abspath(source) else found[1]
+        place = Location(path, int(found[2]), int(found[3] or 0))
+        return InputRefused(f"the C compiler refuses the original: {found[4]}", place, hint)
+    return InputRefused(f"the C compiler refuses the original: {first_line(output)}", Location(source), hint)
 
 
 def stub_text(functions: Sequence[str], others: Sequence[str]) -> str:

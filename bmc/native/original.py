@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import pickle
 import re
 import signal
 import subprocess
@@ -23,14 +22,17 @@ from typing import IO
 
 from bmc.errors import CheckDisagreed, InputRefused, LimitReached
 from bmc.native.build import Builder, NoCompiler, compiler_words, find_compiler
+from bmc.native.job import Job, Work, write
 from bmc.native.plan import Encoder, Plan, Records
-from bmc.native.worker import Job, Work
 from bmc.system.original import NativeInterface
 from bmc.system.transition import Valuation
 
 __all__ = ["CompiledOriginal", "NoCompiler", "OriginalCrashed", "OriginalTimeout", "compiled", "find_compiler"]
 
 PACKAGE_ROOT = Path(__file__).resolve().parents[2]
+WORKER = ["-I", "-S", "-c", "import sys; sys.path.insert(0, sys.argv[1]); from bmc.native.worker import main; main()"]
+"""What Python is started with: nothing from the environment, no installed packages, for the worker needs none."""
+
 TAIL = 4000
 """Bytes of the program's standard error that are kept."""
 
@@ -71,7 +73,7 @@ def compiled(interface: NativeInterface) -> Iterator[CompiledOriginal]:
     with tempfile.TemporaryDirectory(prefix="chaincover-", ignore_cleanup_errors=True) as name:
         builder = Builder(words, interface, Path(name))
         library = builder.library()
-        yield CompiledOriginal(interface, library, builder.version())
+        yield CompiledOriginal(interface, library, builder.version)
 
 
 class CompiledOriginal:
@@ -159,17 +161,15 @@ def _names(valuations: Iterable[Valuation]) -> set[str]:
 
 def _work(job: Job, folder: Path) -> Outcome:
     """Run the worker in a process group of its own, in ``folder``; kill it all when the time is over."""
-    path = os.pathsep.join(part for part in (str(PACKAGE_ROOT), os.environ.get("PYTHONPATH", "")) if part)
     with tempfile.TemporaryFile(dir=folder) as order, tempfile.TemporaryFile(dir=folder) as output:
-        pickle.dump(job, order)
+        write(job, order)
         order.seek(0)
         process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "bmc.native.worker"],
+            [sys.executable, *WORKER, str(PACKAGE_ROOT)],
             stdin=order,
             stdout=output,
             stderr=subprocess.PIPE,
             cwd=folder,
-            env={**os.environ, "PYTHONPATH": path},
             start_new_session=True,
         )
         assert process.stderr is not None

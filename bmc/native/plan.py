@@ -10,8 +10,8 @@ from pathlib import Path
 
 from bmc.errors import InputRefused
 from bmc.floats.format import FORMATS, canonical
+from bmc.native.job import ActualArgument, ActualCall, Image, Layout, Patch, Storage
 from bmc.native.symbols import FunctionPlace, LibraryMap, TypeFacts, is_elf, read_library
-from bmc.native.worker import ActualArgument, ActualCall, Image, Layout, Patch, Storage
 from bmc.system.original import Argument, Call, Cell, MemoryObject, NativeInterface
 from bmc.system.transition import Valuation
 
