@@ -20,8 +20,8 @@ from bmc.system.hold import PHASE, PREFIX
 from bmc.system.simulation import Simulator
 from bmc.system.transition import InputVariable, Run, TransitionSystem, Valuation, conjunction
 
-ATTEMPTS = 6
-"""Draws of a step's inputs before a run counts as ended."""
+ATTEMPTS = 16
+"""Further draws of a step's inputs, where the first are not allowed, before a run counts as ended."""
 
 RATES = (1.0, 0.5, 0.15, 0.03)
 """How often an input changes, by the number of the run: code that waits needs inputs that stay."""
@@ -74,20 +74,24 @@ class Batch:
         """
         names = [(var.name, var.type.bits) for var in self.system.state]
         states = {name: np.empty((steps + 1, count), word(bits)) for name, bits in names}
-        inputs = {var.name: np.empty((steps, count), word(var.type.bits)) for var in self.system.inputs}
+        inputs = {drawer.name: drawer.draw(steps, count) for drawer in self._drawers}
+        rates = np.array([RATES[number % len(RATES)] for number in range(count)])
+        kept = {name: self._random.random_sample((steps, count)) >= rates for name in inputs}
         for name, bits in names:
             states[name][0] = column([start[name]], bits)[0]
-        valid = np.full(count, steps, np.int64)
-        rates = np.array([RATES[number % len(RATES)] for number in range(count)])
-        last: dict[str, Column] = {}
+        valid, alive = np.full(count, steps), np.full(count, True)
         for step in range(steps):
             now = {name: values[step] for name, values in states.items()}
-            last, after, allowed = self._one_step(now, last, rates, count, check)
+            for name, values in inputs.items() if step else ():
+                np.copyto(values[step], values[step - 1], where=kept[name][step])
+            drawn = {name: values[step] for name, values in inputs.items()}
+            chosen, after, allowed = self._one_step(now, drawn, alive, check)
+            for name, values in chosen.items():
+                inputs[name][step] = values
             for (name, _), values in zip(names, after, strict=True):
                 states[name][step + 1] = values
-            for name, values in last.items():
-                inputs[name][step] = values
-            np.minimum(valid, np.where(allowed, steps, step), out=valid)
+            valid[alive & ~allowed] = step
+            alive &= allowed
         return Runs(states, inputs, steps, valid)
 
     def run(self, start: Valuation, inputs: Sequence[Valuation]) -> Run:
@@ -95,38 +99,39 @@ class Batch:
         return self._simulator.run(start, inputs)
 
     def _one_step(
-        self,
-        now: Mapping[str, Column],
-        last: Mapping[str, Column],
-        rates: Column,
-        count: int,
-        check: Callable[[], None],
-    ) -> tuple[dict[str, Column], Sequence[Column], Column]:
-        """The inputs drawn, the state after, and in which runs that is an allowed step."""
-        check()
-        chosen = self._inputs(now, last, rates, count)
-        *after, allowed = self._step({**now, **chosen})
-        for _ in range(ATTEMPTS):
-            if allowed.all():
-                break
-            check()
-            others = self._inputs(now, {}, rates, count)
-            chosen = {name: np.where(allowed, values, others[name]) for name, values in chosen.items()}
-            *after, allowed = self._step({**now, **chosen})
-        return chosen, after, np.broadcast_to(allowed, (count,))
+        self, now: Mapping[str, Column], drawn: Mapping[str, Column], alive: Column, check: Callable[[], None]
+    ) -> tuple[Mapping[str, Column], Sequence[Column], Column]:
+        """The inputs, the state after, and in which runs the step is allowed: others are tried where it is not.
 
-    def _inputs(
-        self, now: Mapping[str, Column], last: Mapping[str, Column], rates: Column, count: int
-    ) -> dict[str, Column]:
-        chosen = {}
-        for drawer in self._drawers:
-            values, name = drawer.draw(count), drawer.name
-            if last:
-                values = np.where(self._random.random_sample(count) < rates, values, last[name])
-            if f"{PREFIX}{name}" in now:
-                values = np.where(now[PHASE] == 0, values, now[f"{PREFIX}{name}"])
-            chosen[name] = values
-        return chosen
+        Only runs that are ``alive`` count.
+        """
+        check()
+        chosen: Mapping[str, Column] = self._held(now, drawn)
+        *after, allowed = self._step({**now, **chosen})
+        lost = np.flatnonzero(alive & ~allowed)
+        if len(lost) and drawn:
+            check()
+            chosen = self._redrawn(now, chosen, lost)
+            *after, allowed = self._step({**now, **chosen})
+        return chosen, after, allowed
+
+    def _redrawn(self, now: Mapping[str, Column], chosen: Mapping[str, Column], lost: Column) -> dict[str, Column]:
+        """``chosen``, with the first of ``ATTEMPTS`` draws that is allowed in each of the runs that are ``lost``."""
+        here = {name: values[lost] for name, values in now.items()}
+        others = self._held(here, {drawer.name: drawer.draw(ATTEMPTS, len(lost)) for drawer in self._drawers})
+        (allowed,) = self._allowed({**here, **others})
+        first = np.broadcast_to(allowed, (ATTEMPTS, len(lost))).argmax(axis=0)
+        found = {name: values.copy() for name, values in chosen.items()}
+        for name, values in others.items():
+            found[name][lost] = values[first, np.arange(len(lost))]
+        return found
+
+    def _held(self, now: Mapping[str, Column], drawn: Mapping[str, Column]) -> dict[str, Column]:
+        """Inputs that stay as they are where they are held."""
+        return {
+            name: np.where(now[PHASE] == 0, values, now[PREFIX + name]) if PREFIX + name in now else values
+            for name, values in drawn.items()
+        }
 
 
 _NEVER = 1 << 30
@@ -136,26 +141,27 @@ class _Drawer:
     """Draws values of one input."""
 
     def __init__(self, var: InputVariable, formulas: Sequence[FNode], random: np.random.RandomState) -> None:
-        self.name, self._bits, self._random = var.name, var.type.bits, random
+        self.name, self._random = var.name, random
         wrap = 1 << max(var.type.bits, 1)
+        self._mask = np.uint64(wrap - 1)
         spans = var.values or ((var.type.least, var.type.greatest),)
         if sum(high - low + 1 for low, high in spans) <= FEW:
             values = [value % wrap for low, high in spans for value in range(low, high + 1)]
-            self._spans: list[tuple[int, int]] = []
+            spans = ()
         else:
             values = _telling(var, spans, formulas, wrap)
-            self._spans = [(low, high) for low, high in spans]
-        self._values = column(values, self._bits)
-        self._wrap = wrap
+        self._spans = np.array([(low % (1 << 64), high - low) for low, high in spans], np.uint64)
+        self._values = column(values, var.type.bits)
 
-    def draw(self, count: int) -> Column:
-        """``count`` values."""
-        values: Column = self._values[self._random.randint(0, len(self._values), count)]
-        if self._spans:
-            low, high = self._spans[self._random.randint(0, len(self._spans))]
-            spread = [low + int(part * (high - low)) for part in self._random.random_sample(count)]
-            anything = column([value % self._wrap for value in spread], self._bits)
-            values = np.where(self._random.random_sample(count) < 0.7, values, anything)
+    def draw(self, steps: int, count: int) -> Column:
+        """An array of (step, run) of values."""
+        shape = (steps, count)
+        values: Column = self._values[self._random.randint(0, len(self._values), shape)]
+        if len(self._spans):
+            span = self._spans[self._random.randint(0, len(self._spans), shape)]
+            spread = (self._random.random_sample(shape) * span[..., 1].astype(float)).astype(np.uint64)
+            anything = ((span[..., 0] + spread) & self._mask).astype(values.dtype)
+            values = np.where(self._random.random_sample(shape) < 0.7, values, anything)
         return values
 
 
