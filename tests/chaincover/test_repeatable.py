@@ -10,7 +10,7 @@ from command_line import MODELS, chaincover, in_process_of_its_own
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", ["window", "latch"])
+@pytest.mark.parametrize("model", ["window"])
 def test_three_processes_write_the_same_bytes(model: str, tmp_path: Path) -> None:
     """One below the model, one beside it by its absolute path, one on a copy elsewhere."""
     project = MODELS / model

@@ -50,7 +50,7 @@ def test_every_operator_is_right_for_all_operands(bits: int) -> None:
 
 @pytest.mark.slow
 @given(st.integers(0, 1 << 30))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_operators_one_on_the_other_are_right(seed: int) -> None:
     rng = random.Random(seed)
     names = [f"gr_{n}" for n in range(3)]
@@ -128,7 +128,7 @@ def random_graph(rng: random.Random, inputs: int, gates: int) -> tuple[Graph, li
 
 
 @given(st.integers(0, 1 << 30))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_rewriting_keeps_every_function(seed: int) -> None:
     random_graph(random.Random(seed), 4, 60)
 

@@ -20,7 +20,7 @@ from chaincover.limits import Limits
 from chaincover.problem import Problem, Questions
 from properties.goal import Goal
 
-SEEDS = range(40)
+SEEDS = range(25)
 
 
 def facts(case: RandomCase, explore: bool = True) -> GoalFacts:

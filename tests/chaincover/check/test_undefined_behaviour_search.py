@@ -73,7 +73,7 @@ class Exhaustive:
 @pytest.mark.slow
 @pytest.mark.parametrize("explored", [undefined_behaviour.ENUMERATING, 0])
 @pytest.mark.parametrize("simulated", [undefined_behaviour.SIMULATED_STEPS // 10, 0])
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", range(15))
 def test_verdicts_are_those_of_an_exhaustive_search(
     seed: int, simulated: int, explored: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -103,8 +103,8 @@ def test_verdicts_are_those_of_an_exhaustive_search(
 
 @pytest.mark.slow
 def test_the_samples_have_undefined_behaviour_of_all_kinds() -> None:
-    verdicts = [searched(perhaps_undefined(seed)) for seed in range(25)]
-    named = [len(perhaps_undefined(seed).undefined_behaviour) for seed in range(25)]
+    verdicts = [searched(perhaps_undefined(seed)) for seed in range(15)]
+    named = [len(perhaps_undefined(seed).undefined_behaviour) for seed in range(15)]
     steps = [one.steps for found in verdicts for one in found.values()]
     assert 0 in steps
     assert any(k for k in steps)
@@ -112,7 +112,7 @@ def test_the_samples_have_undefined_behaviour_of_all_kinds() -> None:
 
 
 def test_without_time_nothing_is_called_impossible_but_what_needs_no_solver() -> None:
-    for seed in range(25):
+    for seed in range(15):
         system = perhaps_undefined(seed)
         truth = Exhaustive(system)
         found = searched(system, 0.0)

@@ -45,7 +45,7 @@ def check_weights(case: RandomCase, graph, reference: Explicit, starts, bound: i
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=30, deadline=None, derandomize=True)
 @given(SEEDS, st.sampled_from(["allow", "forbid"]))
 def test_weights_are_those_of_explicit_search(seed: int, overlap: str) -> None:
     case = random_case(seed)
@@ -62,7 +62,7 @@ def test_weights_are_those_of_explicit_search(seed: int, overlap: str) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=30, deadline=None, derandomize=True)
 @given(SEEDS, st.sampled_from(["allow", "forbid"]), st.booleans())
 def test_weights_are_the_same_in_jumps_and_after_simulation(seed: int, overlap: str, simulate: bool) -> None:
     case = random_case(seed)

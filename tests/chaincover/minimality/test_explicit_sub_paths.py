@@ -276,7 +276,7 @@ def test_variants_of_a_long_stretch_are_learned_with_it(monkeypatch: pytest.Monk
             if text.endswith("after 2 orders"):
                 raise KeyboardInterrupt
 
-    for seed in range(1, 600, 3):
+    for seed in range(1, 600, 6):
         system, _, final = case = made(seed)
         learned = []
         for cheap in (True, False):

@@ -58,12 +58,12 @@ def each_by_itself(case: Case, options: Options) -> ChainResult:
 @pytest.mark.slow
 def test_implications_are_those_of_all_runs() -> None:
     found = 0
-    for seed in range(60):
+    for seed in range(40):
         case = planted(seed)
         represented = implied(case)
         assert represented == by_all_runs(case), seed
         found += len(represented)
-    assert found > 40
+    assert found > 25
 
 
 def test_nothing_is_implied_where_the_solver_gives_up() -> None:
@@ -85,7 +85,7 @@ def test_nothing_is_implied_where_the_solver_gives_up() -> None:
 def test_the_result_is_that_of_a_search_for_all_goals(engine: str) -> None:
     options = replace(OPTIONS, engine=engine, effort=1.0 if engine == "auto" else 0.005)
     settled = 0
-    for seed in range(40 if engine == "auto" else 5):
+    for seed in range(24 if engine == "auto" else 5):
         case = planted(seed)
         result, plain = generate(problem_of(*case), options), each_by_itself(case, options)
         check_result(case, result)

@@ -31,7 +31,7 @@ def expected_length(case: Case, overlap: str) -> int | None:
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(SEEDS, OVERLAPS)
 def test_the_shortest_run_is_that_of_brute_force(seed: int, overlap: str) -> None:
     """In portions of the least work: the lower bound never falls, nor passes the length."""
@@ -53,7 +53,7 @@ def test_the_shortest_run_is_that_of_brute_force(seed: int, overlap: str) -> Non
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(SEEDS, OVERLAPS)
 def test_only_shorter_runs_than_a_known_one_are_sought(seed: int, overlap: str) -> None:
     case = made(seed, longest=2)
@@ -69,7 +69,7 @@ def test_only_shorter_runs_than_a_known_one_are_sought(seed: int, overlap: str) 
         assert (search.found is None) == (known == expected)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(SEEDS, OVERLAPS, st.integers(0, 60))
 def test_what_is_found_so_far_is_true(seed: int, overlap: str, portions: int) -> None:
     """Each set that a partial search has is covered by its run, and is among those of the whole search."""

@@ -54,7 +54,7 @@ def test_exact_is_least_and_first_in_node_order(seed: int, count: int, density: 
 def test_orderings_that_prove_equal_brute_force(name: str) -> None:
     """Missing edges, weights of 0, forbidden sub-paths, least lengths of sub-paths; with and without a solution."""
     solved = 0
-    for seed in range(120):
+    for seed in range(60):
         rng = random.Random(seed)
         p = problem(seed, rng.randint(0, 6), rng.choice([0.5, 0.8, 1.0]), rng.choice([1, 3, 9]))
         if seed % 4:
@@ -69,7 +69,7 @@ def test_orderings_that_prove_equal_brute_force(name: str) -> None:
 
 
 def test_path_cost_is_the_longest_path_through_all_difference_constraints() -> None:
-    for seed in range(300):
+    for seed in range(150):
         p = with_constraints(problem(seed, 5, 0.9), seed, 2, 12)
         order = ("init", *random.Random(seed).sample(p.nodes, 5), "final")
         assert path_cost(p, order) == longest_path(p, order)
@@ -270,7 +270,7 @@ def test_an_interrupt_ends_the_search_and_is_passed_on(name: str, count: int) ->
 
 def test_the_assignment_relaxation_never_exceeds_the_optimum_and_keeps_the_order_of_costs() -> None:
     met = 0
-    for seed in range(200):
+    for seed in range(100):
         p = problem(seed, 5, [0.5, 1.0][seed % 2])
         bound, best = relaxed(p), brute_force(p)
         if bound.proved:
@@ -286,7 +286,7 @@ def test_the_assignment_relaxation_never_exceeds_the_optimum_and_keeps_the_order
             numbers = [model.names.index(name) for name in best[1]]
             assert min(weights.values()) >= 0
             assert paid + sum(weights[edge] for edge in pairwise([*numbers, 0])) == best[0]
-    assert met > 50
+    assert met > 25
 
 
 def test_without_time_exact_and_local_stop_with_a_bound_that_holds() -> None:

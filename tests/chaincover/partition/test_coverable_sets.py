@@ -43,7 +43,7 @@ def length(run: Run | None) -> int | None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(40))
 def test_least_lengths_are_those_of_an_explicit_search(seed: int) -> None:
     case = random_case(seed)
     explicit = Explicit(case.system)
@@ -60,7 +60,7 @@ def test_least_lengths_are_those_of_an_explicit_search(seed: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(40))
 def test_least_lengths_without_shared_steps(seed: int) -> None:
     case = random_case(seed, goals=3)
     explicit = Explicit(case.system)
@@ -77,7 +77,7 @@ def test_least_lengths_without_shared_steps(seed: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
-@pytest.mark.parametrize("seed", range(200, 260))
+@pytest.mark.parametrize("seed", range(200, 240))
 def test_the_guided_search_finds_the_same_lengths(seed: int, overlap: str) -> None:
     """Estimates steer the search for one run alone: more goals, many under way and completed at once."""
     case = random_case(seed, goals=6, longest=4)
@@ -118,10 +118,12 @@ def test_no_cover_is_dominated_by_another(seed: int) -> None:
         assert a == b or not (a.goals <= b.goals and a.length >= b.length)
 
 
-LONG = {"boiler", "dishwasher", "gate"}
+LONG = {"boiler", "gate"}
 """Models with thousands of combinations of state and goals."""
 ENDLESS = {"dispenser", "stairlight"}
 """Models whose states, as they are, have no end."""
+MANY = {"dishwasher"}
+"""Models that take seconds, and that benchmarks/exhaustive searches in C."""
 MANY_GOALS = {"burner", "turret"}
 """Models with so many goals that only the prices of the covering flow let a search come to its end."""
 
@@ -131,7 +133,7 @@ MANY_GOALS = {"burner", "turret"}
     [
         pytest.param(name, marks=pytest.mark.slow) if name in LONG else name
         for name in MODEL_NAMES
-        if name not in ENDLESS | MANY_GOALS
+        if name not in ENDLESS | MANY | MANY_GOALS
     ],
 )
 def test_bundled_models(model: str) -> None:

@@ -56,7 +56,7 @@ def nearest(
 def test_what_comes_out_is_a_chain(overlap: str) -> None:
     """It starts in init, obeys the constraints, covers all goals (disjointly with ``forbid``) and ends in final."""
     chains = 0
-    for seed in range(45):
+    for seed in range(25):
         system, goals, final = case = made(seed)
         run = nearest(case, overlap)
         if run is None:
@@ -67,7 +67,7 @@ def test_what_comes_out_is_a_chain(overlap: str) -> None:
         if overlap == "allow" and run.length <= 6:
             least = reference.least_chain(goals, final, run.length)
             assert least is not None, "no run is shorter than the least"
-    assert chains > 12, "most seeds have a chain"
+    assert chains > 8, "most seeds have a chain"
 
 
 def labels(case: Case, run: Run) -> str:

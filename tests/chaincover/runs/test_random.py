@@ -39,7 +39,7 @@ def nodes(case) -> dict[str, Goal]:
     return found | ({} if case.final is None else {FINAL: Goal(FINAL, at(case.final, 0), None, 0)})
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=30, deadline=None, derandomize=True)
 @given(SEEDS, st.sampled_from([1, 3]))
 def test_drawn_runs_are_runs_of_the_simulator(seed: int, ticks: int) -> None:
     case = random_case(seed)
@@ -59,7 +59,7 @@ def test_drawn_runs_are_runs_of_the_simulator(seed: int, ticks: int) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=30, deadline=None, derandomize=True)
 @given(SEEDS, st.sampled_from(["allow", "forbid"]))
 def test_what_runs_show_is_never_below_the_least_distance(seed: int, overlap: str) -> None:
     case = random_case(seed)
