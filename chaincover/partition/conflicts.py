@@ -162,9 +162,9 @@ def largest_class(goals: Sequence[str], conflicts: Sequence[Sequence[str]]) -> l
         tried += comb(len(concerned), removed)
         if tried > MOST_CLASSES:
             return None
-        for names in combinations(reversed(concerned), removed):
-            if all(c & set(names) for c in sets):
-                return [g for g in goals if g not in names]
+        fitting = [names for names in combinations(concerned, removed) if all(c & set(names) for c in sets)]
+        if fitting:
+            return [g for g in goals if g not in fitting[-1]]  # the later the goals removed, the earlier those kept
     return []
 
 

@@ -6,7 +6,9 @@ import hashlib
 import importlib.metadata
 import platform
 import sys
+from collections.abc import Mapping
 from dataclasses import asdict
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +53,8 @@ def tool_version() -> str:
     return importlib.metadata.version("chaincover")
 
 
-def versions() -> dict[str, str]:
+@cache
+def versions() -> Mapping[str, str]:
     """Versions of Python and of the libraries that results depend on; those not installed are left out."""
     found = {"python": platform.python_version()}
     for name in _LIBRARIES:

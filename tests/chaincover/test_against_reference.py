@@ -23,8 +23,8 @@ from chaincover.pipeline import generate
 from chaincover.result import ChainResult
 from properties.monitor import Monitor
 
-EFFORT = 0.006
-"""Less than half a second, where the states are not enumerated: what is left open then is no fault."""
+EFFORT = 0.003
+"""Less than a quarter of a second, where the states are not enumerated: what is left open then is no fault."""
 
 LEFT_OPEN = {*STATUSES} - {COVERED, UNREACHABLE, NO_WAY_TO_FINAL}
 

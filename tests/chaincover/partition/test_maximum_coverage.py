@@ -187,7 +187,7 @@ NAMES = tuple("abcde")
 SETS = st.lists(st.sets(st.sampled_from(NAMES), min_size=1, max_size=3), max_size=7)
 
 
-@settings(max_examples=80, deadline=None, derandomize=True)
+@settings(max_examples=50, deadline=None, derandomize=True)
 @given(SETS)
 def test_the_largest_class_against_all_sets(conflicts: list[set[str]]) -> None:
     found = largest_class(NAMES, [sorted(c) for c in conflicts])
@@ -201,13 +201,17 @@ def test_the_largest_class_against_all_sets(conflicts: list[set[str]]) -> None:
     assert tuple(found) == fitting[0], "the first in the order of the goals among the largest"
 
 
+def test_the_first_of_the_largest_classes_has_the_earliest_goals() -> None:
+    assert largest_class(NAMES, ["ab", "ac", "bd"]) == ["a", "d", "e"]
+
+
 def test_conflicts_with_goals_that_are_left_out_do_not_count() -> None:
     assert largest_class("bc", ["ab", "ac"]) == ["b", "c"]
     assert largest_class("bcd", ["ab", "cd"]) == ["b", "c"]
     assert largest_class("", ["ab"]) == []
 
 
-@settings(max_examples=80, deadline=None, derandomize=True)
+@settings(max_examples=50, deadline=None, derandomize=True)
 @given(SETS)
 def test_conflicts_are_the_least_sets_that_fit_in_no_chain(covers: list[set[str]]) -> None:
     """Every goal fits alone, as for the goals that conflicts are sought for."""

@@ -138,7 +138,7 @@ def test_there_are_as_few_classes_as_the_conflicts_allow() -> None:
     assert len(classes_without(goals[:3], [("g0", "g1", "g2")])) == 2
 
 
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=20, deadline=None, derandomize=True)
 @given(st.lists(st.sets(st.integers(0, 4), min_size=2, max_size=3), max_size=6))
 def test_classes_against_all_assignments(conflicts: list[set[int]]) -> None:
     goals = [f"g{n}" for n in range(5)]
@@ -188,7 +188,7 @@ def fewest_explicit(explicit: Explicit, goals: list[Goal], final: object) -> tup
 
 
 @pytest.mark.slow
-@settings(max_examples=50, deadline=None, derandomize=True)
+@settings(max_examples=40, deadline=None, derandomize=True)
 @given(one_way_cases())
 def test_number_of_chains_equals_an_explicit_search(case) -> None:
     system, goals, final = case
