@@ -129,7 +129,7 @@ class _Most:
 
     def _try(self, names: Collection[str]) -> ChainResult:
         """A chain through the goals ``names``, taken if it is better, or as good and its bound is higher."""
-        result = generate(self._problem.of(names), share_of(self._options, self._limits, SHARE), _Part(self._listener))
+        result = generate(self._problem.of(names), share_of(self._options, self._limits, SHARE), Silent(self._listener))
         self._limits.spend(result.answered.effort)
         if (_cost(result), -result.bounds.lower) < (_cost(self._best), -self._best.bounds.lower):
             self._best = self._completed(result)
@@ -173,20 +173,6 @@ class _Most:
         if certificate is not None and self._most is not None and proved and self._most[2]:
             certificate = replace(certificate, most=MostFact(self._goals, len(covered)))
         return replace(best, verdicts=tuple(verdicts), certificate=certificate)
-
-
-class _Part:
-    """A listener to a search for fewer goals: it is told when it is whole."""
-
-    def __init__(self, listener: Callable[[str], None]) -> None:
-        self._listener = listener
-
-    def __call__(self, text: str) -> None:
-        """See the protocol."""
-        self._listener(text)
-
-    def improved(self, result: Callable[[], ChainResult]) -> None:
-        """See the protocol."""
 
 
 def _with_impossible(own: Certificate, whole: Certificate) -> Certificate:

@@ -121,6 +121,13 @@ class _Best:
         """The less the better: most goals, then the smallest number of chains, then the fewest steps."""
         return -len(self.covered), len(self.results), total(self.results)
 
+    def with_more(self, result: ChainResult) -> _Best:
+        """With the chain in ``result`` too, if that covers more goals."""
+        if result.chain is None or _covered(result) <= self.covered:
+            return self
+        results = (*self.results, result)
+        return _Best(results, Bounds(0, total(results), SHARED))
+
 
 class _Several:
     """One search for the minimal number of chains. What is found until a limit stays.
@@ -318,7 +325,11 @@ class _Several:
     def _one(self, names: Sequence[str], share: float) -> ChainResult:
         """The best chain for the goals ``names``, with a share of what is left of time and effort."""
         own = share_of(self._options, self._limits, share)
-        return self._counted(generate(self._expanded(names), own, Silent(self._listener)))
+        return self._counted(generate(self._expanded(names), own, _Growing(self._listener, self._with_more)))
+
+    def _with_more(self, found: ChainResult) -> SeveralChains:
+        """What is known now, while the search for one more chain goes on that has ``found`` this so far."""
+        return self._answer(self._best.with_more(found))
 
     def _expanded(self, names: Collection[str]) -> Problem:
         """The problem with the goals of the kinds ``names``."""
@@ -364,11 +375,12 @@ class _Several:
         self._best = replace(self._best, number_minimal_within_k=True, number_minimal=whatever_k)
         self._listener.improved(self._answer)
 
-    def _answer(self) -> SeveralChains:
-        """What is known now."""
-        verdicts = tuple(self._verdict(name) for name in self._problem.names)
+    def _answer(self, best: _Best | None = None) -> SeveralChains:
+        """What is known now, with the chains of ``best`` in place of the best ones where it is given."""
+        best = best or self._best
+        verdicts = tuple(self._verdict(name, best) for name in self._problem.names)
         missed = {self._same_as.get(v.goal, v.goal): v.status for v in verdicts if v.status != COVERED}
-        best, results = self._best, self._best.results
+        results = best.results
         if len(results) > 1:
             results = tuple(_narrowed(result) for result in results)
         minimal = best.number_minimal_within_k and not {UNDECIDED, EXCLUDED} & {*missed.values()}
@@ -382,8 +394,8 @@ class _Several:
             self._stopped,
         )
 
-    def _verdict(self, name: str) -> Verdict:
-        for number, result in enumerate(self._best.results, 1):
+    def _verdict(self, name: str, best: _Best) -> Verdict:
+        for number, result in enumerate(best.results, 1):
             for own in result.verdicts:
                 if own.goal == name and own.status == COVERED:
                     return replace(own, detail=f"chain {number}")
@@ -393,6 +405,22 @@ class _Several:
         if self._stopped:
             return Verdict(name, UNDECIDED, detail=f"stopped by {BY.get(self._stopped, self._stopped)}")
         return Verdict(name, UNDECIDED, detail="no chain has been found for it so far")
+
+
+@dataclass(frozen=True)
+class _Growing:
+    """The listener of the search for one more chain: what it finds is told with the chains that there are before it."""
+
+    listener: Listener
+    with_more: Callable[[ChainResult], SeveralChains]
+
+    def __call__(self, text: str) -> None:
+        """See the protocol."""
+        self.listener(text)
+
+    def improved(self, result: Callable[[], ChainResult]) -> None:
+        """See the protocol."""
+        self.listener.improved(lambda: self.with_more(result()))
 
 
 def _with_implied(names: Sequence[str], goals: Sequence[str], represented: Mapping[str, str]) -> list[str]:
