@@ -3,8 +3,9 @@
 The flags keep the meaning that the C standard gives the program, and every variable in memory: no optimisation (-O0),
 no fused floating-point operations and none folded with the wrong sign of zero (gcc gets -frounding-math for the files
 that need it, and, as it does harm elsewhere, for no others: ``zero_sums``), C11 with GNU extensions, no warnings.
-``assert`` evaluates its condition and goes on (a violated assert is a finding of ours, not the end of a run), and
-``__CPROVER_assume`` returns quietly. A function that is nowhere defined may be missing as long as it is never called.
+``assert``, of the header or only declared, evaluates its condition and goes on (a violated assert is a finding of
+ours, not the end of a run), and ``__CPROVER_assume`` returns quietly. A function that is nowhere defined may be
+missing as long as it is never called.
 """
 
 from __future__ import annotations
@@ -57,6 +58,7 @@ extern void abort(void);
 extern int mprotect(void *, unsigned long, int);
 int chaincover_anchor(void) { return 0; }
 __attribute__((weak)) void __CPROVER_assume(int condition) { (void)condition; }
+__attribute__((weak)) void assert(int condition) { (void)condition; }
 """
 
 STUB = """\

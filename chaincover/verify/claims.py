@@ -207,8 +207,10 @@ def bound(document: Document, proof: Certificate | None, setting: Setting, searc
         faults.append(f"nothing rules the lengths from {proof.order_bound} to {refuted[0] - 1} out")
         counts = False
     reached = max(proof.order_bound, proof.flow_bound, refuted[1] if counts else 0)
-    if faults or reached >= proof.lower:
-        return Line(BOUND, WRONG if faults else HOLDS, f"{said}: the facts give {reached}", tuple(faults))
+    if faults:
+        return Line(BOUND, WRONG, f"{said}: what is said for it does not hold together", tuple(faults))
+    if reached >= proof.lower:
+        return Line(BOUND, HOLDS, f"{said}: the facts give {reached}")
     if not proof.exhausted:
         return Line(BOUND, WRONG, f"{said}: the facts give only {reached}")
     text = f"{said}: the facts give {reached}, the rest rests on the search over all runs"

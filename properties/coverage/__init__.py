@@ -74,7 +74,8 @@ def _goals(model: CModel, written: CoverageCriterion, spelled: dict[str, str]) -
     known = known_criteria()
     if kind not in known:
         forms = ", ".join(f"{name}({'x' if each.of_variable else ''})" for name, each in known.items())
-        hint = f"{suggestion(kind, known)} criteria are {forms}"
+        meant = suggestion(kind, known)
+        hint = f"{meant} criteria are {forms}" if meant.endswith("?") else f"criteria are {forms}"
         raise InputRefused(f"unknown coverage criterion '{written.text.strip()}'", written.where, hint)
     if match is None or known[kind].of_variable != bool(inside):
         right = f"{kind}(x) with the name of a variable" if known[kind].of_variable else f"{kind}()"

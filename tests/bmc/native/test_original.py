@@ -162,11 +162,12 @@ def test_static_locals_of_inlined_and_included_functions(write: Write) -> None:
         assert program.run([{}])[1] == {"n": 5 + 6 + 90, "f k": 6, "part k": 91}
 
 
-def test_violated_assert_and_assume_do_not_end_the_run(write: Write) -> None:
-    text = """
-        #include <assert.h>
+@pytest.mark.parametrize("declared", ["#include <assert.h>", "void assert(int);", ""])
+def test_violated_assert_and_assume_do_not_end_the_run(declared: str, write: Write) -> None:
+    text = f"""
+        {declared}
         int n;
-        void step(void) { __CPROVER_assume(n > 100); assert(n++ < 0); assert(n < 0); }"""
+        void step(void) {{ __CPROVER_assume(n > 100); assert(n++ < 0); assert(n < 0); }}"""
     assert numbers(counter(write(a=text)), 2) == [0, 1, 2]
 
 

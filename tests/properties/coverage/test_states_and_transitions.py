@@ -127,6 +127,7 @@ def test_one_goal_for_what_is_asked_twice(tmp_path: Path) -> None:
     [
         ("states(moode)", "unknown variable 'moode'", "s->mode"),
         ("state(mode)", "unknown coverage criterion 'state(mode)'", "did you mean 'states'? criteria are states(x)"),
+        ("lines()", "unknown coverage criterion 'lines()'", "criteria are states(x), transitions(x), branches()"),
         ("mcdc", "'mcdc' is no coverage criterion", "write mcdc()"),
         ("branches(compute)", "'branches(compute)' is no coverage criterion", "write branches()"),
         ("states()", "'states()' is no coverage criterion", "write states(x) with the name of a variable"),
