@@ -58,6 +58,9 @@ __all__ = [
 
 _MOST_COLUMNS = 6
 
+MOST_NAMES = 12
+"""Goals named in one piece of advice; the table of goals has them all."""
+
 
 def short_names(names: Sequence[str]) -> dict[str, str]:
     """The last part of each name where no other name has the same, else the whole name."""
@@ -168,7 +171,8 @@ def show_next_steps(
         if status == COVERED:
             continue
         for why, names in named.items():
-            say(out, f"{status}{f' ({why})' if why else ''}: {', '.join(names)}")
+            more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+            say(out, f"{status}{f' ({why})' if why else ''}: {', '.join(names[:MOST_NAMES])}{more}")
         say(out, f"  next: {advice}")
 
 
