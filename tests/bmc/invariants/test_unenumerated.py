@@ -121,7 +121,7 @@ text = "cover(ring == 9)"
 """
     )
     write_files(tmp_path, {"c.c": RINGS, "chaincover.toml": project})
-    outcome = chaincover("generate", ".", "--json", "-K", 4, "-o", "out", cwd=tmp_path)
+    outcome = chaincover("generate", ".", "--json", "-K", 3, "-o", "out", cwd=tmp_path)
     goals = {goal["name"]: goal for goal in outcome.json["goals"]}
     assert goals["inside"]["verdict"] == "covered"
     assert (goals["outside"]["verdict"], goals["outside"]["detail"]) == (
