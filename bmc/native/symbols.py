@@ -10,8 +10,6 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from elftools.elf.elffile import ELFFile
-
 from bmc.system.original import MemoryObject, NativeInterface
 
 GUARD_SECTION = ".chaincover_guard"
@@ -65,6 +63,8 @@ class LibraryMap:
 
 
 def _elf(stream: BinaryIO) -> Any:
+    from elftools.elf.elffile import ELFFile
+
     return ELFFile(stream)
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import errno
+import gc
 import json
 import os
 import sys
 from importlib import import_module, metadata
+from types import ModuleType
 
 import click
 
@@ -41,7 +43,7 @@ class Commands(click.Group):
         """The command called ``name``; None if there is none."""
         if name not in COMMANDS:
             return None
-        command = import_module(f"chaincover.cli.{name}").command
+        command = _loaded(name).command
         assert isinstance(command, click.Command)
         return command
 
@@ -49,6 +51,21 @@ class Commands(click.Group):
         """The list of commands, without loading any."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
+
+
+def _loaded(name: str) -> ModuleType:
+    """The module of the command ``name``.
+
+    What it brings along stays until the program ends: garbage is not looked for meanwhile, and never in there.
+    """
+    module = f"chaincover.cli.{name}"
+    if module not in sys.modules:
+        gc.disable()
+        import_module(module)
+        gc.freeze()
+        gc.set_threshold(20_000, 20, 20)
+        gc.enable()
+    return sys.modules[module]
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})

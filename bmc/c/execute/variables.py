@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import fnmatch
 import re
 from collections.abc import Iterable, Sequence
@@ -87,6 +86,8 @@ def _has_tail(name: str, tail: str) -> bool:
 
 def suggestion(text: str, names: Iterable[str]) -> str:
     """A hint that names what was probably meant."""
+    import difflib
+
     pool: dict[str, str] = {}
     for name in names:
         pool.setdefault(name, name)
