@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate, pairwise
+from math import inf
 
 import numpy as np
 from pysmt.fnode import FNode
@@ -47,6 +48,7 @@ from chaincover.concretise.check_path import build_path
 from chaincover.graph.goal_product import GoalProduct, goal_product
 from chaincover.graph.goal_runs import run_of, states_in
 from chaincover.known import Board, Known
+from chaincover.limits import UNITS
 from chaincover.problem import Questions
 from chaincover.replay.judge import Judge, credited_with, open_variables
 from properties.monitor import Monitor
@@ -54,6 +56,9 @@ from properties.monitor import Monitor
 SIMULATED = 1000
 """Values of one floating variable that are tried by simulation before the solver is asked."""
 
+
+PART = 0.25
+"""Part of the effort that canonical inputs may take beside it; those that are not settled by then are tidy ones."""
 
 STEPS = 20_000
 """Simulated steps for all trials together."""
@@ -163,7 +168,8 @@ class _Slot:
 def canonical_inputs(board: Board) -> Chain | None:
     """The best chain with canonical inputs, and whether it works for all open start values; None without a chain.
 
-    From the enumerated states where these are at hand, else by queries. LimitReached when time is over.
+    From the enumerated states where these are at hand, else by queries: those that ``PART`` of the effort does not
+    suffice for are left out, and the inputs that they leave open are tidy ones. LimitReached when time is over.
     """
     chain, problem = board.known.chain, board.known.problem
     if chain is None:
@@ -174,21 +180,25 @@ def canonical_inputs(board: Board) -> Chain | None:
     run = None
     if board.known.enumerated is not None:
         run = enumerated_values(questions, board.known.enumerated, plan)
+    effort = board.limits.effort
+    until = inf if effort is None else board.limits.spent + PART * effort * UNITS
     if run is None:
-        run = canonicalise(questions, plan, chain.run)
+        run = canonicalise(questions, plan, chain.run, until)
     found = credited_with(chain.goals, problem, run)
     least = board.known.lower if board.known.complete else 0  # other inputs may happen to make a shorter chain
     if found is None or not least <= found.length <= chain.length or not chain.goals <= found.goals:
         raise CheckDisagreed("the chain with canonical inputs covers less")
+    if board.limits.spent >= until:
+        found = tidy(replace(board.known, chain=found)) or found
     return replace(found, relies_on=start_dependence(questions, Judge(questions.problem).plan(found), found.run))
 
 
-def canonicalise(questions: Questions, plan: Plan, run: Run) -> Run:
+def canonicalise(questions: Questions, plan: Plan, run: Run, until: float = inf) -> Run:
     """The canonical run of ``plan``, given one. Where the solver gives up, the value found last stays.
 
-    LimitReached when time is over.
+    Nothing is asked any more once ``until`` units of work are spent. LimitReached when time is over.
     """
-    search = _Search(questions, plan, run)
+    search = _Search(questions, plan, run, until)
     slots = _slots(questions.problem.system, run.length)
     done = 0
     while done < len(slots):
@@ -199,8 +209,8 @@ def canonicalise(questions: Questions, plan: Plan, run: Run) -> Run:
 class _Search:
     """Narrows the runs of one plan: ``run`` is a current model of ``fixed``."""
 
-    def __init__(self, questions: Questions, plan: Plan, run: Run) -> None:
-        self._questions = questions
+    def __init__(self, questions: Questions, plan: Plan, run: Run, until: float) -> None:
+        self._questions, self._until = questions, until
         self._fixed, self._steps = build_path(questions.problem, plan)
         self._wanted = tuple(self._fixed)
         self.run = run
@@ -263,7 +273,10 @@ class _Search:
 
     def _ask(self, wanted: Sequence[FNode]) -> tuple[FNode, ...] | None:
         """None if ``wanted`` is possible besides what is fixed (the run then shows it), else an unsat core."""
-        session, limits = self._questions.from_init, self._questions.limits
+        limits = self._questions.limits
+        if limits.spent >= self._until:
+            return ()
+        session = self._questions.from_init
         answer = session.check([*self._fixed, *wanted], self._steps, limits.for_query(), limits.question())
         if answer.status is Status.SAT:
             self.run = session.run()

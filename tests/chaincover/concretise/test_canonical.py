@@ -18,6 +18,7 @@ from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at, shift
 from bmc.system.simulation import Simulator
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
+from chaincover.concretise import canonical
 from chaincover.options import Options
 from chaincover.pipeline import generate
 from chaincover.problem import Problem
@@ -41,7 +42,7 @@ def test_open_start_values_are_chosen_or_reported() -> None:
     assert generate(Problem(system(), (any_start,), None)).chain.relies_on == ()
 
 
-def test_inputs_are_the_least_that_the_plan_allows() -> None:
+def test_inputs_are_the_least_that_the_plan_allows(monkeypatch: pytest.MonkeyPatch) -> None:
     values = ((-3, -2), (5, 90))
     allowed = Or(And(BV(253, 8).BVSLE(dial), dial.BVSLE(BV(254, 8))), And(BV(5, 8).BVSLE(dial), dial.BVSLE(BV(90, 8))))
     system = TransitionSystem(
@@ -56,6 +57,11 @@ def test_inputs_are_the_least_that_the_plan_allows() -> None:
         {"pl_dial": 5, "pl_choice": 0},
         {"pl_dial": 21, "pl_choice": 5},
     ]
+    monkeypatch.setattr(canonical, "PART", 0.0)
+    result = generate(Problem(system, (goal,), None), Options(engine="sat"))
+    (inputs,) = (stage for stage in result.answered.profile if stage.stage == "inputs")
+    assert (result.chain.length, inputs.queries) == (2, 0), "what the effort does not suffice for is not asked"
+    monkeypatch.undo()
     free = TransitionSystem(
         "free", (StateVariable("pl_level", SIGNED, BV(0, 8), dial),), (InputVariable("pl_dial", SIGNED),)
     )
