@@ -138,7 +138,7 @@ def test_turns_decide_what_sat_alone_leaves_open(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(solver, "WORK", 2000 * CONFLICT)
     given = ("--goal", "distributed", "-K", "1", "--json", "-o", tmp_path)
     outcome = chaincover("generate", of("lockstep"), *given, "--engine", "portfolio")
-    assert verdicts(outcome.json) == {"distributed": "not-within-bound"}
+    assert verdicts(outcome.json) == {"distributed": "unreachable"}
     assert outcome.code == 4
     monkeypatch.setattr(solver, "WORK", 1)
     outcome = chaincover("generate", of("lockstep"), *given, *AT_ONCE, "--engine", "sat")
