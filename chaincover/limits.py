@@ -76,7 +76,12 @@ class Limits:
     @property
     def used_up(self) -> bool:
         """Whether the effort is."""
-        return self.effort is not None and self.spent >= self.effort * UNITS
+        return self.unspent <= 0
+
+    @property
+    def unspent(self) -> float:
+        """Units of work left, infinite without a limit."""
+        return inf if self.effort is None else max(0.0, self.effort * UNITS - self.spent)
 
     @property
     def over(self) -> bool:

@@ -38,8 +38,12 @@ REFINED = 4
 """Nodes below a choice, in depth, that are looked at again under its condition."""
 MOST_ATOMS = 16
 """Parts of a condition that are looked at; the others are dropped, which is safe."""
+MOST_WAYS = 16
+"""So many paths through the choices of a step are told apart by what is known after it."""
 FEW_ARGUMENTS = 4
 """A node of more arguments is not looked at again."""
+FEW_BITS = 2
+"""Where all bits of a symbol but so many uppermost ones are given, what is left are a few ranges."""
 ROUNDS = 2
 """Times that a conjunction's parts are gone through to narrow the symbols."""
 NESTED = 40
@@ -75,6 +79,48 @@ class Evaluation:
                 self.found.append(self._choice(instruction, {}, REFINED))
             else:
                 self.found.append(self._set(place, operands))
+
+    def ways(self, known: Facts) -> list[list[Ranges]]:
+        """The sets of all instructions where those of ``known`` lie in its sets: a list for each way there.
+
+        A way is a path through choices, each with its condition; there are few of them, or they are not told apart.
+        """
+        found: list[Facts] = [{}]
+        for place, wanted in known.items():
+            more: list[Facts] = []
+            for given in found:
+                self._lead(place, wanted, dict(given), more)
+            found = more if len(more) <= MOST_WAYS else found
+        return [sets for sets in map(self._under, found) if sets is not None]
+
+    def _lead(self, place: int, wanted: Ranges, given: Facts, ways: list[Facts]) -> None:
+        """Add to ``ways`` what holds besides ``given`` where the instruction at ``place`` is in ``wanted``."""
+        instruction = self._program.instructions[place]
+        chooses = _chooses(instruction) and place not in given
+        if len(ways) > MOST_WAYS or not self._restrict(place, wanted, given):
+            return
+        if not chooses:
+            ways.append(given)
+            return
+        condition, then, other = instruction.arguments
+        for branch, holds in ((then, True), (other, False)):
+            facts = dict(given)
+            if self._assume(condition, holds, facts):
+                self._lead(branch, wanted, facts, ways)
+
+    def _under(self, given: Facts) -> list[Ranges] | None:
+        """The sets of all instructions where ``given`` is known too; None if there are none."""
+        found: list[Ranges] = []
+        for place, instruction in enumerate(self._program.instructions):
+            before, arguments = self.found[place], instruction.arguments
+            kept = before
+            if any(found[argument] is not self.found[argument] for argument in arguments):
+                kept = common(before, self._set(place, [found[argument] for argument in arguments]))
+            kept = common(kept, given[place]) if place in given else kept
+            if not kept:
+                return None
+            found.append(before if kept == before else kept)
+        return found
 
     def _set(self, place: int, operands: Sequence[Ranges]) -> Ranges:
         """The set of an instruction from those of its arguments."""
@@ -268,6 +314,10 @@ def _atom(formula: FNode, holds: bool, box: dict[str, Ranges], budget: list[int]
     if kind == op.IFF and not (left.is_symbol() or right.is_symbol()):
         left, right = (right, left) if left.is_constant() else (left, right)
         return _assumed(left, right.is_true() == holds, box, 1, budget) if right.is_constant() else box
+    if kind == op.EQUALS and holds and left.is_constant():
+        left, right = right, left
+    if kind == op.EQUALS and holds and left.is_bv_extract() and right.is_constant():
+        return _with_bits(left, int(right.constant_value()), box)
     if not all(side.is_symbol() or side.is_constant() for side in (left, right)):
         return box
     sides = _value(left, box), _value(right, box)
@@ -277,6 +327,17 @@ def _atom(formula: FNode, holds: bool, box: dict[str, Ranges], budget: list[int]
             return None
         result = _kept(side, kept, result) if side.is_symbol() and result is not None else result
     return result
+
+
+def _with_bits(extract: FNode, value: int, box: dict[str, Ranges]) -> dict[str, Ranges] | None:
+    """The box where the bits that are taken from a symbol are ``value``, as in a comparison with 0.0: 0.0 and -0.0."""
+    symbol, first = extract.arg(0), extract.bv_extract_start()
+    width, bits = width_of(symbol), width_of(extract)
+    above = width - first - bits
+    if not symbol.is_symbol() or above > FEW_BITS:
+        return box
+    lowest = [(high << bits | value) << first for high in range(1 << above)]
+    return _kept(symbol, tuple((low, low + (1 << first) - 1) for low in lowest), box)
 
 
 def _value(side: FNode, box: Box) -> Ranges:

@@ -12,17 +12,19 @@ from collections.abc import Callable, Mapping, Sequence
 
 import pysmt.operators as op
 from pysmt.fnode import FNode
+from pysmt.shortcuts import And, Or
 
-from bmc.analysis.state_values import input_values, raw_ranges
-from bmc.analysis.values import Box, narrowed, sets_of
-from bmc.engines.protocol import INSTRUCTION, SETS, Alternative, Answer, Cost, Session, Status, check_in_turn
+from bmc.analysis.state_values import raw_ranges
+from bmc.analysis.values import Box
+from bmc.engines.bounding import Bounding, Leaf, name_at
+from bmc.engines.protocol import INSTRUCTION, SETS, WORK, Alternative, Answer, Cost, Session, Status, check_in_turn
 from bmc.floats.format import FORMATS
 from bmc.floats.operations import COMPARISONS, Program, Values, beyond_solvers, operation_of
 from bmc.floats.ranges import values_in
 from bmc.floats.values import FloatSamples, constants_in
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at, unframed
-from bmc.formulas.value_sets import NEVER, Ranges, common, contains, united, whole, width_of
+from bmc.formulas.value_sets import Ranges, common, contains, whole
 from bmc.system.simulation import Simulator
 from bmc.system.transition import (
     InputVariable,
@@ -34,110 +36,9 @@ from bmc.system.transition import (
     symbols_of,
 )
 
-
-def name_at(name: str, step: int) -> str:
-    """The name of the symbol ``name`` placed at ``step``."""
-    return f"{name}@{step}"
-
-
-Known = dict[str, Ranges] | None
-"""Sets of framed symbols; None: no run has any values."""
-
-
-class Bounding:
-    """Sets of the values at each step of all runs of ``system`` that begin as ``source`` (framed) says.
-
-    ``size``: how many sets are found for each step.
-    """
-
-    def __init__(self, system: TransitionSystem, source: FNode) -> None:
-        self._system = system
-        proved = conjunction(inv.formula for inv in system.invariants if inv.proved)
-        self._proved = proved
-        self._source = conjunction([source, at(proved, 0)])
-        self._program = Program([*(var.next for var in system.state), system.input_constraint, system.defined])
-        self.size = len(self._program.instructions)
-        self._names = [*(var.name for var in system.state), *(var.name for var in system.inputs)]
-        self._inputs = input_values(system)
-        self._known: dict[int, Known] = {}
-        self._after: list[Known] = []
-        self._source_at_once = all(unframed(symbol)[1] == 0 for symbol in symbols_of(self._source))
-
-    def sets(self, formulas: Sequence[FNode], steps: int) -> dict[str, Ranges] | None:
-        """Sets of the framed symbols in all runs of ``steps`` valid steps with ``formulas``; None: there are none."""
-        asked = [unframed(symbol)[1] for formula in formulas for symbol in symbols_of(formula)]
-        begun = self._before(min(asked, default=steps + 1) - 1)  # the steps before are as in all runs
-        box = self._with_inputs(self._after[begun] if begun else {}, range(begun, steps))
-        for formula in formulas if begun else (self._source, *formulas):
-            box = None if box is None else narrowed(formula, box)
-        for step in range(begun, steps):
-            box = None if box is None else self._next(box, step)
-        if box is None or NEVER in sets_of(Program([self._source, *formulas]), box):
-            return None
-        for formula in formulas:
-            box = None if box is None else narrowed(formula, box)
-        return box
-
-    def _before(self, steps: int) -> int:
-        """So many steps, up to ``steps``, begin alike whatever is asked of later ones: ``_after`` has their sets."""
-        if steps < 1 or not self._source_at_once:
-            return 0
-        if not self._after:
-            box = self._with_inputs({}, range(1))
-            self._after.append(None if box is None else narrowed(self._source, box))
-        while len(self._after) <= steps:
-            done = len(self._after) - 1
-            box = self._with_inputs(self._after[done], range(done, done + 1)) if done else self._after[0]
-            self._after.append(None if box is None else self._next(box, done))
-        return steps
-
-    def _with_inputs(self, box: Known, steps: range) -> Known:
-        """``box`` with the values that the inputs may take in ``steps``."""
-        if box is None:
-            return None
-        return box | {name_at(name, step): ranges for name, ranges in self._inputs.items() for step in steps}
-
-    def refuted(self, formulas: Sequence[FNode], steps: int) -> tuple[tuple[FNode, ...] | None, Box]:
-        """Those of ``formulas`` that, together, no run of ``steps`` valid steps satisfies; None if nothing is known.
-
-        Then also sets of the framed symbols in all runs that do. ``steps`` are enough for source and formulas.
-        """
-        if steps not in self._known:
-            self._known[steps] = self.sets([], steps)
-        box = self._known[steps]
-        if box is None:
-            return (), {}
-        for formula in formulas:
-            if narrowed(formula, box) is None or sets_of(Program([formula]), box) == [NEVER]:
-                return (formula,), {}
-        found = self.sets(formulas, steps) if formulas else box
-        return (tuple(formulas), {}) if found is None else (None, found)
-
-    def _next(self, box: Box, step: int) -> dict[str, Ranges] | None:
-        """``box`` with what the step number ``step`` tells of the states around it."""
-        names = [name for name in self._names if name_at(name, step) in box]
-        here: dict[str, Ranges] | None = {name: box[name_at(name, step)] for name in names}
-        for condition in (self._system.input_constraint, self._system.defined):
-            here = None if here is None else narrowed(condition, here)
-        if here is None:
-            return None
-        *after, constraint, defined = sets_of(self._program, here)
-        if NEVER in (constraint, defined):
-            return None
-        found = {**box, **{name_at(name, step): ranges for name, ranges in here.items()}}
-        for var, ranges in zip(self._system.state, after, strict=True):
-            key = name_at(var.name, step + 1)
-            kept = common(found[key], ranges) if key in found else ranges
-            if not kept:
-                return None
-            if kept != whole(width_of(var.symbol)):
-                found[key] = united(kept)
-        return narrowed(at(self._proved, step + 1), found)
-
-
 RANDOM, CHANGES = 60, 240
 """Runs that are drawn, and changes of the best that are tried, for one query."""
-WORK = 1_000_000
+INSTRUCTIONS = 1_000_000
 """Instructions that the runs for one query may take in all: in large systems there are fewer runs."""
 ATTEMPTS = 20
 """Draws of one step's inputs until they are allowed."""
@@ -176,7 +77,7 @@ class Sampling:
         """
         wanted = _Distance(formulas)
         best: tuple[float, Start, Inputs] | None = None
-        most = WORK // (len(self._program.instructions) * max(steps, 1) + 1)
+        most = INSTRUCTIONS // (len(self._program.instructions) * max(steps, 1) + 1)
         for number in range(min(RANDOM + CHANGES, most)):
             if number < min(RANDOM, most // 4) or best is None:
                 start, inputs = self._start(box), self._drawn(steps, box)
@@ -344,10 +245,13 @@ def _in_order(raw: int, sign: int) -> int:
     return sign - raw if raw & sign else raw
 
 
+LEAVES = 16
+"""So many combinations of alternatives are tried by runs of their own."""
 EFFORT = 1
 """The solver's work for one query (see the protocol) where the caller sets no limit: floats can take for ever."""
 PATIENCE = 2
-"""After so many queries that it gave up on, the solver of a session is asked no longer ones, nor any as long."""
+"""After so many queries that it gave up on, the solver of a session is asked no longer ones, nor any as long, unless
+it may work more on them."""
 
 
 class GuessingSession:
@@ -364,12 +268,14 @@ class GuessingSession:
         self._system = system
         self._source = source
         self._bounding = Bounding(system, source)
+        self._made = 0
         self._sampling = sampling
         self._make = make
         self._solver: Session | None = None
         self._run: Run | None = None
         self._by_solver = False
-        self._given_up: list[int] = []
+        self._given_up: list[tuple[int, float]] = []
+        self._too_many = (math.inf, 0.0)
         steps = [system.input_constraint, system.defined, *(var.next for var in system.state)]
         self._beyond = beyond_solvers([source, *goals, *steps])
         self._names = {var.name: True for var in system.state} | {var.name: False for var in system.inputs}
@@ -387,20 +293,33 @@ class GuessingSession:
         if time_limit is not None and time_limit <= 0:
             return Answer(Status.UNKNOWN)
         core, box = self._bounding.refuted(formulas, steps)
-        self._sampling.count(self._bounding.size * (steps + 1))
+        self._count_sets()
         if core is not None:
             return Answer(Status.UNSAT, core)
         self._run = self._tried(formulas, steps, box)
         if self._run is not None:
             return Answer(Status.SAT)
-        if effort == 0 or self._beyond or sum(1 for given_up in self._given_up if given_up <= steps) >= PATIENCE:
+        effort = EFFORT if effort is None else effort
+        leaves = self._leaves(formulas, steps, effort)
+        if leaves is not None:
+            if not leaves:
+                return Answer(Status.UNSAT, tuple(formulas))
+            for leaf in leaves[:LEAVES] if leaves[0].chosen else ():
+                self._run = self._tried(leaf.formulas, steps, leaf.box)
+                if self._run is not None:
+                    return Answer(Status.SAT)
+        given_up = sum(1 for length, units in self._given_up if length <= steps and units >= effort)
+        if effort == 0 or self._beyond or given_up >= PATIENCE:
             return Answer(Status.UNKNOWN)
         if self._solver is None:
             self._solver = self._make()
-        answer = self._solver.check(formulas, steps, time_limit, EFFORT if effort is None else effort)
+        left = [Or([And(leaf.chosen) for leaf in leaves])] if leaves and leaves[0].chosen else []
+        answer = self._solver.check([*formulas, *left], steps, time_limit, effort)
         self._by_solver = True
+        if set(left).intersection(answer.core):
+            return Answer(answer.status, tuple(formulas))
         if answer.status is Status.UNKNOWN:
-            self._given_up.append(steps)
+            self._given_up.append((steps, effort))
         return answer
 
     def check_any(
@@ -416,6 +335,25 @@ class GuessingSession:
         if self._run is None:
             raise RuntimeError("the last query of this session was not satisfiable: it has no run")
         return self._run
+
+    def _count_sets(self) -> None:
+        """Count the sets that were found since the last time."""
+        self._sampling.count(self._bounding.made - self._made)
+        self._made = self._bounding.made
+
+    def _leaves(self, formulas: Sequence[FNode], steps: int, effort: float) -> list[Leaf] | None:
+        """The combinations of alternatives that are possible; None where finding them takes as long as the solver may.
+
+        Then they are sought again only in shorter runs, or with more effort.
+        """
+        length, most = self._too_many
+        if steps >= length and effort <= most:
+            return None
+        leaves = self._bounding.leaves(formulas, steps, round(effort * WORK / SETS))
+        self._count_sets()
+        if leaves is None:
+            self._too_many = (steps, effort)
+        return leaves
 
     def _tried(self, formulas: Sequence[FNode], steps: int, box: Box) -> Run | None:
         asked = [self._source, *formulas]

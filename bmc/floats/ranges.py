@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from itertools import product
+from itertools import pairwise, product
 
 from bmc.floats.format import Format, is_nan, number, pattern, show
 from bmc.floats.operations import BINARY, COMPARISONS, UNARY, Operation, computing
-from bmc.formulas.value_sets import BOTH, Ranges, common, pointwise, united, whole
+from bmc.formulas.value_sets import BOTH, Ranges, common, joined, pointwise, united, whole
 
 
 def every(form: Format) -> Ranges:
@@ -110,6 +110,24 @@ def _intervals(ranges: Ranges, form: Format) -> list[Interval]:
         ends = sorted((number(low, form), number(high, form)))
         found.append((ends[0], ends[1]))
     return found
+
+
+def cut(ranges: Ranges, count: int, form: Format) -> list[Ranges]:
+    """``ranges`` as up to ``count`` parts of about equally many numbers' width, and one of what is no number.
+
+    The parts may touch. Numbers without an end are not cut.
+    """
+    intervals = _intervals(ranges, form)
+    low, high = min((low for low, _ in intervals), default=0.0), max((high for _, high in intervals), default=0.0)
+    width = (high - low) / count
+    if not 0 < width < math.inf:
+        return [ranges]
+    ends = [low, *(low + width * place for place in range(1, count)), high]
+    borders = [pattern(end, form) for end in ends]
+    parts = [common(ranges, between(one, other, form)) for one, other in pairwise(borders)]
+    parts.append(common(ranges, _nans(form)))
+    kept = [part for part in parts if part]
+    return kept if joined(piece for part in kept for piece in part) == joined(ranges) else [ranges]
 
 
 def _has_nan(ranges: Ranges, form: Format) -> bool:

@@ -21,7 +21,7 @@ from bmc.formulas.unroll import at, shift
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, conjunction, equal
 from chaincover.chain import Chain
-from chaincover.known import Board
+from chaincover.known import Board, Known, Proof
 from chaincover.orderings.bound import WHOLE
 from chaincover.problem import Questions
 from chaincover.stages import wait_for
@@ -226,28 +226,41 @@ PER_UNIT = 300_000
 """Places of goals for which formulas are made and encoded in about a unit of work."""
 
 
-def refute_lengths(board: Board) -> None:
-    """Refute lengths upwards from the bound that orders give: the first length that has a chain is the least.
+LEAST = 1.0
+"""Units of work for the first questions about whole lengths; twice as many each time that the solver gave up."""
 
-    Where the solver gives up on a length, the lengths up to that of the best chain are halved.
+
+def refute_lengths(board: Board) -> None:
+    """Refute lengths upwards from the proved lower bound: the first length that has a chain is the least.
+
+    Where the solver gives up on one, a length in the upper half of those below the best chain is tried, then the same
+    one again, with twice the work. An incremental solver goes on from what it has learned.
     """
     bounded = board.options.bound is not None
     wait_for(board, lambda now: now.enumerated is not None or (now.complete if bounded else now.graph.depth >= 0))
     if board.known.enumerated is not None:
         return
-    whole = _WholeChains(board)
-    first = following = board.known.proof.order_bound if board.known.still_holds(board.known.proof) else 0
-    while (length := board.known.length) is None or following < length:
+    whole, units, tried = _WholeChains(board), LEAST, 0
+    while (length := board.known.length) is None or board.known.lower < length:
+        first, following = _refuted(board.known)
         board.say(f"whole lengths: is there a chain of {counted(following, 'step')}?")
-        if whole.ask(following) is not Status.UNSAT:
-            break
-        following += 1
-        board.prove(refuted=(first, following), basis=WHOLE)
-    low = following + 1
-    while (length := board.known.length) is not None and low < length:
-        middle = (low + length) // 2
-        if whole.ask(middle) is not Status.SAT or board.known.length == length:
-            low = middle + 1
+        status = whole.ask(following, units)
+        if status is Status.SAT:
+            return
+        if status is Status.UNSAT:
+            board.prove(refuted=(first, following + 1), basis=WHOLE)
+            continue
+        if length is not None and following + 1 < length:
+            tried = (max(tried, following) + length) // 2 if tried + 1 < length else (following + length) // 2
+            whole.ask(tried, units)
+        units *= 2
+
+
+def _refuted(known: Known) -> tuple[int, int]:
+    """The first length that is refuted by itself, and the first one above the lower bound."""
+    proof = known.proof if known.still_holds(known.proof) else Proof(())
+    first, following = proof.refuted
+    return (first, following) if first <= proof.order_bound < following else (proof.order_bound, proof.order_bound)
 
 
 class _WholeChains:
@@ -257,13 +270,14 @@ class _WholeChains:
         self._board = board
         self._any_order = AnyOrder(board.problem.by_name, board.problem.overlap)
 
-    def ask(self, length: int) -> Status:
-        """Is there a chain of exactly ``length`` steps? It is offered, if there is."""
+    def ask(self, length: int, units: float) -> Status:
+        """Is there a chain of exactly ``length`` steps? It is offered, if there is. ``units`` of work, if so many are
+        left."""
         questions = self._board.questions
         formulas = self._any_order.formulas(questions.problem.names, length) + questions.problem.end_formulas(length)
         session, limits = questions.from_init, questions.limits
         limits.spend(length * len(questions.problem.names) / PER_UNIT)
-        status = session.check(formulas, length, limits.for_query(), limits.question()).status
+        status = session.check(formulas, length, limits.for_query(), min(units, max(LEAST, limits.unspent))).status
         if status is Status.SAT:
             self._board.offer(session.run())
         return status

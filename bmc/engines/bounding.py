@@ -1,0 +1,227 @@
+"""Sets of the values in all runs of a floating-point system, and combinations of alternatives that they leave possible.
+
+Sets pass forward through the steps. Where alternatives are asked about together (goals at any steps, say), one after
+the other is assumed and the sets are found again, until they are empty or no disjunction is left: branch and prune, as
+in L. Granvilliers, F. Benhamou: RealPaver, ACM TOMS 32 (2006).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import pysmt.operators as op
+from pysmt.fnode import FNode
+
+from bmc.analysis.state_values import input_values
+from bmc.analysis.values import Box, Evaluation, narrowed, sets_of
+from bmc.floats.format import FORMATS
+from bmc.floats.operations import Program
+from bmc.floats.ranges import cut
+from bmc.formulas.unroll import at, unframed
+from bmc.formulas.value_sets import NEVER, Ranges, common, united, whole, width_of
+from bmc.system.transition import StateVariable, TransitionSystem, conjunction, symbols_of
+
+
+def name_at(name: str, step: int) -> str:
+    """The name of the symbol ``name`` placed at ``step``."""
+    return f"{name}@{step}"
+
+
+Known = dict[str, Ranges] | None
+"""Sets of framed symbols; None: no run has any values."""
+
+PIECES = 4
+"""A set of numbers that a step reads more than once is cut into so many, where the whole one refutes nothing."""
+
+
+class Leaf(NamedTuple):
+    """A combination of alternatives that sets do not refute: ``chosen`` of them, ``formulas`` in all, ``box``."""
+
+    chosen: tuple[FNode, ...]
+    formulas: tuple[FNode, ...]
+    box: Box
+
+
+class Bounding:
+    """Sets of the values at each step of all runs of ``system`` that begin as ``source`` (framed) says.
+
+    ``made``: how many sets were found so far.
+    """
+
+    def __init__(self, system: TransitionSystem, source: FNode) -> None:
+        self._system = system
+        proved = conjunction(inv.formula for inv in system.invariants if inv.proved)
+        self._proved = proved
+        self._source = conjunction([source, at(proved, 0)])
+        self._program = Program([*(var.next for var in system.state), system.input_constraint, system.defined])
+        self.made = 0
+        self._names = [*(var.name for var in system.state), *(var.name for var in system.inputs)]
+        self._inputs = input_values(system)
+        self._known: dict[int, Known] = {}
+        self._after: list[Known] = []
+        self._source_at_once = all(unframed(symbol)[1] == 0 for symbol in symbols_of(self._source))
+        self._read_often = [var for var in system.state if var.type.floating and self._reads(var) > 1]
+
+    def _reads(self, var: StateVariable) -> int:
+        """How often the step reads ``var``."""
+        instructions = self._program.instructions
+        place = self._program.places.get(var.symbol)
+        return sum(instruction.arguments.count(place) for instruction in instructions) if place is not None else 0
+
+    def sets(self, formulas: Sequence[FNode], steps: int, finely: bool = False) -> dict[str, Ranges] | None:
+        """Sets of the framed symbols in all runs of ``steps`` valid steps with ``formulas``; None: there are none.
+
+        ``finely``: sets of numbers are cut into pieces, which takes several times as long.
+        """
+        asked = [unframed(symbol)[1] for formula in formulas for symbol in symbols_of(formula)]
+        begun = self._before(min(asked, default=steps + 1) - 1)  # the steps before are as in all runs
+        box = self._with_inputs(self._after[begun] if begun else {}, range(begun, steps))
+        for formula in formulas if begun else (self._source, *formulas):
+            box = None if box is None else narrowed(formula, box)
+        for step in range(begun, steps):
+            box = None if box is None else self._next(box, step, finely)
+        if box is None or NEVER in sets_of(Program([self._source, *formulas]), box):
+            return None
+        for formula in formulas:
+            box = None if box is None else narrowed(formula, box)
+        return box
+
+    def refuted(self, formulas: Sequence[FNode], steps: int) -> tuple[tuple[FNode, ...] | None, Box]:
+        """Those of ``formulas`` that, together, no run of ``steps`` valid steps satisfies; None if nothing is known.
+
+        Then also sets of the framed symbols in all runs that do. ``steps`` are enough for source and formulas.
+        """
+        if steps not in self._known:
+            self._known[steps] = self.sets([], steps)
+        box = self._known[steps]
+        if box is None:
+            return (), {}
+        for formula in formulas:
+            if not _possible(formula, box):
+                return (formula,), {}
+        found = self.sets(formulas, steps) if formulas else box
+        return (tuple(formulas), {}) if found is None else (None, found)
+
+    def leaves(self, formulas: Sequence[FNode], steps: int, most: int) -> list[Leaf] | None:
+        """The combinations of alternatives in ``formulas`` that may be satisfied by a run of ``steps`` valid steps.
+
+        One disjunction after the other is replaced by each of its alternatives, the one with the fewest first. None
+        where that takes more than ``most`` sets.
+        """
+        end = self.made + most
+        found: list[Leaf] = []
+        todo: list[tuple[tuple[FNode, ...], list[FNode], list[FNode]]] = [((), *_parted(formulas))]
+        while todo:
+            if self.made > end:
+                return None
+            chosen, fixed, either = todo.pop()
+            box = self.sets([*fixed, *either], steps)
+            if box is None:
+                continue
+            open_ones = [(one, [part for part in one.args() if _possible(part, box)]) for one in either]
+            if not open_ones:
+                box = self.sets(fixed, steps, finely=True)
+                if box is not None:
+                    found.append(Leaf(chosen, tuple(fixed), box))
+                continue
+            first, parts = min(open_ones, key=lambda each: len(each[1]))
+            rest = [one for one in either if one is not first]
+            for part in reversed(parts):
+                more, inner = _parted([part])
+                todo.append(((*chosen, part), [*fixed, *more], [*rest, *inner]))
+        return found
+
+    def _before(self, steps: int) -> int:
+        """So many steps, up to ``steps``, begin alike whatever is asked of later ones: ``_after`` has their sets."""
+        if steps < 1 or not self._source_at_once:
+            return 0
+        if not self._after:
+            box = self._with_inputs({}, range(1))
+            self._after.append(None if box is None else narrowed(self._source, box))
+        while len(self._after) <= steps:
+            done = len(self._after) - 1
+            box = self._with_inputs(self._after[done], range(done, done + 1)) if done else self._after[0]
+            self._after.append(None if box is None else self._next(box, done))
+        return steps
+
+    def _with_inputs(self, box: Known, steps: range) -> Known:
+        """``box`` with the values that the inputs may take in ``steps``."""
+        if box is None:
+            return None
+        return box | {name_at(name, step): ranges for name, ranges in self._inputs.items() for step in steps}
+
+    def _next(self, box: Box, step: int, finely: bool = False) -> Known:
+        """``box`` with what the step number ``step`` tells of the states around it."""
+        names = [name for name in self._names if name_at(name, step) in box]
+        here: Known = {name: box[name_at(name, step)] for name in names}
+        for condition in (self._system.input_constraint, self._system.defined):
+            here = None if here is None else narrowed(condition, here)
+        after = None if here is None else self._successors(here, box, step)
+        if here is None or after is None:
+            return None
+        for var in self._read_often if finely else ():
+            after = self._by_pieces(var, after, here, box, step)
+            if after is None:
+                return None
+        found = {**box, **{name_at(name, step): ranges for name, ranges in here.items()}}
+        for var, ranges in zip(self._system.state, after, strict=True):
+            if ranges != whole(width_of(var.symbol)):
+                found[name_at(var.name, step + 1)] = united(ranges)
+        return narrowed(at(self._proved, step + 1), found)
+
+    def _successors(self, here: Box, box: Box, step: int) -> list[Ranges] | None:
+        """The sets of the state variables after ``step``, before which values lie in ``here``; None if there are none.
+
+        What ``box`` knows of the values after the step tells which branches the step takes.
+        """
+        values = Evaluation(self._program, here)
+        self.made += len(values.found)
+        places = self._program.results
+        *_, constraint, defined = (values.found[place] for place in places)
+        if NEVER in (constraint, defined):
+            return None
+        known = {}
+        for var, place in zip(self._system.state, places, strict=False):
+            wanted = box.get(name_at(var.name, step + 1), values.found[place])
+            kept = common(wanted, values.found[place])
+            if not kept:
+                return None
+            if kept != values.found[place]:
+                known[place] = kept
+        ways = values.ways(known) if known else [values.found]
+        self.made += len(ways) * len(values.found) if known else 0
+        return [united(piece for way in ways for piece in way[place]) for place in places[:-2]] if ways else None
+
+    def _by_pieces(
+        self, var: StateVariable, after: Sequence[Ranges], here: Box, box: Box, step: int
+    ) -> list[Ranges] | None:
+        """``after`` without what no piece of the numbers of ``var`` before the step leads to; None if none leads on."""
+        parts = cut(here.get(var.name) or whole(width_of(var.symbol)), PIECES, FORMATS[var.type.bits])
+        if len(parts) == 1:
+            return list(after)
+        found = [self._successors({**here, var.name: part}, box, step) for part in parts]
+        rows = [row for row in found if row is not None]
+        kept = [
+            common(known, united(piece for row in rows for piece in row[place])) for place, known in enumerate(after)
+        ]
+        return kept if rows and all(kept) else None
+
+
+def _possible(formula: FNode, box: Box) -> bool:
+    """Whether the sets of ``box`` leave it possible that ``formula`` holds."""
+    return narrowed(formula, box) is not None and sets_of(Program([formula]), box) != [NEVER]
+
+
+def _parted(formulas: Iterable[FNode]) -> tuple[list[FNode], list[FNode]]:
+    """The conjuncts of ``formulas``: those that are no disjunctions, and those that are."""
+    fixed: list[FNode] = []
+    either: list[FNode] = []
+    todo = list(formulas)
+    while todo:
+        formula = todo.pop()
+        if formula.node_type() == op.AND:
+            todo.extend(formula.args())
+        else:
+            (either if formula.node_type() == op.OR else fixed).append(formula)
+    return fixed, either
