@@ -214,7 +214,10 @@ def _possible(formula: FNode, box: Box) -> bool:
 
 
 def _parted(formulas: Iterable[FNode]) -> tuple[list[FNode], list[FNode]]:
-    """The conjuncts of ``formulas``: those that are no disjunctions, and those that are."""
+    """The conjuncts of ``formulas``: those that are no disjunctions, and those that are.
+
+    A disjunction about one symbol is none here: it says in which set the symbol's value lies.
+    """
     fixed: list[FNode] = []
     either: list[FNode] = []
     todo = list(formulas)
@@ -223,5 +226,5 @@ def _parted(formulas: Iterable[FNode]) -> tuple[list[FNode], list[FNode]]:
         if formula.node_type() == op.AND:
             todo.extend(formula.args())
         else:
-            (either if formula.node_type() == op.OR else fixed).append(formula)
+            (either if formula.node_type() == op.OR and len(symbols_of(formula)) > 1 else fixed).append(formula)
     return fixed, either
