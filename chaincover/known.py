@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import inf
 from typing import Protocol
 
 from bmc.engines.protocol import Engine
@@ -261,6 +262,8 @@ class Board:
         """Note ``facts``, fields of ``Proof``, about the chains through all targets."""
         proof = self.known.proof
         same = proof.goals == self.known.targets
+        if same and facts.get("order_bound", inf) < proof.order_bound:  # type: ignore[operator]
+            facts = {name: fact for name, fact in facts.items() if name not in ("order_bound", "edges", "paths")}
         fresh = replace(proof if same else Proof(self.known.targets), **facts)  # type: ignore[arg-type]
         if fresh.lower <= proof.lower and self.known.still_holds(proof):
             if not same:

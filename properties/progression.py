@@ -17,8 +17,8 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import FreshSymbol
 
 from bmc.formulas.evaluate import compile_formulas
-from bmc.formulas.unroll import plain, unframed
-from bmc.system.transition import Valuation, symbols_of
+from bmc.formulas.unroll import unframed, unplaced
+from bmc.system.transition import Valuation
 from properties.goal import Goal
 
 FALSE, TRUE = 0, 1
@@ -173,7 +173,7 @@ class Terms:
 
     def number(self, framed_term: FNode) -> int:
         """The number of a term all of whose symbols are at one step."""
-        term = framed_term.substitute({s: plain(s) for s in symbols_of(framed_term)})
+        term = unplaced([framed_term])[0]
         self._compiled = None
         return self._numbers.setdefault(term, len(self._numbers))
 

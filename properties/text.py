@@ -20,7 +20,7 @@ from bmc.c.execute.variables import variable_name
 from bmc.c.source.program import EnumConstant, Scope, with_deep_stack
 from bmc.c.source.types import PointerType
 from bmc.errors import InputRefused, Location
-from bmc.formulas.unroll import plain, unframed
+from bmc.formulas.unroll import unframed, unplaced
 from bmc.system.transition import conjunction, symbols_of
 from properties.goal import Goal, goal_length
 
@@ -69,7 +69,7 @@ def read_condition(model: CModel, text: str, where: Location) -> FNode:
     framed = _Reader(model, where).formula(text)
     if any(unframed(symbol)[1] for symbol in symbols_of(framed)):
         raise InputRefused(f"'{text.strip()}' looks at a later step", where, "leave X out; it is for properties only")
-    return framed.substitute({symbol: plain(symbol) for symbol in symbols_of(framed)})
+    return unplaced([framed])[0]
 
 
 def _outer(body: str, where: Location) -> tuple[str, str]:

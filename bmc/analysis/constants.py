@@ -14,7 +14,7 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, Bool, get_env
 
 from bmc.formulas.evaluate import operation, post_order
-from bmc.formulas.terms import both, choose, either, equals, implies, negate
+from bmc.formulas.terms import both, choose, either, equals, implies, keep_meaning, negate
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, Valuation
 
 KEPT = 16
@@ -145,6 +145,8 @@ def put_in(formulas: Sequence[FNode], values: Valuation) -> list[FNode]:
         same = all(new is old for new, old in zip(arguments, node.args(), strict=True))
         decided = arguments and all(argument.is_constant() for argument in arguments)
         made[node] = _rebuilt(node, arguments) if decided or not same else node
+        if made[node] is not node:
+            keep_meaning(node, made[node], made)
     return [made[formula] for formula in formulas]
 
 

@@ -56,6 +56,7 @@ class Bounding:
         self._source = conjunction([source, at(proved, 0)])
         self._program = Program([*(var.next for var in system.state), system.input_constraint, system.defined])
         self.made = 0
+        self._programs: dict[FNode, Program] = {}
         self._names = [*(var.name for var in system.state), *(var.name for var in system.inputs)]
         self._inputs = input_values(system)
         self._known: dict[int, Known] = {}
@@ -81,7 +82,7 @@ class Bounding:
             box = None if box is None else narrowed(formula, box)
         for step in range(begun, steps):
             box = None if box is None else self._next(box, step, finely)
-        if box is None or NEVER in sets_of(Program([self._source, *formulas]), box):
+        if box is None or self._never([self._source, *formulas], box):
             return None
         for formula in formulas:
             box = None if box is None else narrowed(formula, box)
@@ -98,7 +99,7 @@ class Bounding:
         if box is None:
             return (), {}
         for formula in formulas:
-            if not _possible(formula, box):
+            if not self._possible(formula, box):
                 return (formula,), {}
         found = self.sets(formulas, steps) if formulas else box
         return (tuple(formulas), {}) if found is None else (None, found)
@@ -116,10 +117,10 @@ class Bounding:
             if self.made > end:
                 return None
             chosen, fixed, either = todo.pop()
-            box = self.sets([*fixed, *either], steps)
+            box = self.sets(fixed, steps)
             if box is None:
                 continue
-            open_ones = [(one, [part for part in one.args() if _possible(part, box)]) for one in either]
+            open_ones = [(one, [part for part in one.args() if self._possible(part, box)]) for one in either]
             if not open_ones:
                 box = self.sets(fixed, steps, finely=True)
                 if box is not None:
@@ -131,6 +132,21 @@ class Bounding:
                 more, inner = _parted([part])
                 todo.append(((*chosen, part), [*fixed, *more], [*rest, *inner]))
         return found
+
+    def _possible(self, formula: FNode, box: Box) -> bool:
+        """Whether the sets of ``box`` leave it possible that ``formula`` holds."""
+        return narrowed(formula, box) is not None and not self._never([formula], box)
+
+    def _never(self, formulas: Sequence[FNode], box: Box) -> bool:
+        """Whether the sets of ``box`` show that one of ``formulas`` does not hold."""
+        for formula in formulas:
+            if formula not in self._programs:
+                self._programs[formula] = Program([formula])
+            program = self._programs[formula]
+            self.made += len(program.instructions)
+            if sets_of(program, box) == [NEVER]:
+                return True
+        return False
 
     def _before(self, steps: int) -> int:
         """So many steps, up to ``steps``, begin alike whatever is asked of later ones: ``_after`` has their sets."""
@@ -206,11 +222,6 @@ class Bounding:
             common(known, united(piece for row in rows for piece in row[place])) for place, known in enumerate(after)
         ]
         return kept if rows and all(kept) else None
-
-
-def _possible(formula: FNode, box: Box) -> bool:
-    """Whether the sets of ``box`` leave it possible that ``formula`` holds."""
-    return narrowed(formula, box) is not None and sets_of(Program([formula]), box) != [NEVER]
 
 
 def _parted(formulas: Iterable[FNode]) -> tuple[list[FNode], list[FNode]]:

@@ -13,15 +13,15 @@ from dataclasses import dataclass
 
 import pysmt.operators as op
 from pysmt.fnode import FNode
-from pysmt.shortcuts import FALSE, TRUE, get_env
+from pysmt.shortcuts import FALSE, TRUE
 
 from bmc.floats.format import FLOAT64, Format, canonical, nearest, number, pattern
 from bmc.formulas.evaluate import operation, unseen
-from bmc.formulas.terms import choose, constant
+from bmc.formulas.terms import Meaning, choose, constant, meanings
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation(Meaning):
     """``name`` of ``computing``, applied to ``operands``.
 
     ``form`` is the format of the floating operands, or of the result where they are integers; ``to_form`` the result's
@@ -29,7 +29,6 @@ class Operation:
     """
 
     name: str
-    operands: tuple[FNode, ...]
     form: Format
     to_form: Format | None = None
     bits: int = 0
@@ -47,31 +46,28 @@ class Kind:
     signed: bool = False
 
     def on(self, operands: tuple[FNode, ...]) -> Operation:
-        return Operation(self.name, operands, self.form, self.to_form, self.bits, self.signed)
+        return Operation(
+            operands, name=self.name, form=self.form, to_form=self.to_form, bits=self.bits, signed=self.signed
+        )
 
 
 ENDLESS = 32
 """The remainder by a variable of more bits makes a circuit that no solver gets to the end of."""
 ARITHMETIC = frozenset(["add", "subtract", "multiply", "divide", "remainder", "root"])
 """The operations with large circuits."""
-_ATTRIBUTE = "floating operations"
-"""Where a formula manager keeps its operations: they are forgotten with it, and found without delay."""
-
-
-def _operations() -> dict[FNode, Operation]:
-    known: dict[FNode, Operation] = vars(get_env().formula_manager).setdefault(_ATTRIBUTE, {})
-    return known
 
 
 def remember(term: FNode, operation: Operation) -> None:
     """``term`` has the value of ``operation``, for all values of its symbols."""
     if term.args() and not any(term is operand for operand in operation.operands):
-        _operations().setdefault(term, operation)
+        meanings().setdefault(term, operation)
 
 
 def operation_of(term: FNode) -> Operation | None:
     """The operation that ``term`` was built for; None if it is no result of one, or a result known otherwise."""
-    return _operations().get(term)
+    found = meanings().get(term)
+    assert found is None or isinstance(found, Operation)
+    return found
 
 
 def has_arithmetic(formulas: Iterable[FNode]) -> bool:
@@ -86,8 +82,8 @@ def beyond_solvers(formulas: Iterable[FNode]) -> bool:
 
 
 def _operations_in(formulas: Iterable[FNode]) -> Iterator[Operation]:
-    known = _operations()
-    return (known[node] for node in unseen(formulas, set()) if node in known)
+    found = map(operation_of, unseen(formulas, set()))
+    return (operation for operation in found if operation is not None)
 
 
 Compute = Callable[[Sequence[int]], int]

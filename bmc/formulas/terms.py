@@ -5,11 +5,40 @@ Folding keeps loop counters, indices and flags constant while code is unrolled.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
 import pysmt.operators as op
 from pysmt.fnode import FNode
-from pysmt.shortcuts import BV, FALSE, TRUE, And, Equals, Ite, Not, Or
+from pysmt.shortcuts import BV, FALSE, TRUE, And, Equals, Ite, Not, Or, get_env
 
 _CONSTANTS = (op.BOOL_CONSTANT, op.BV_CONSTANT)
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What a term was built for: the result of an operation on ``operands``."""
+
+    operands: tuple[FNode, ...]
+
+
+def meanings() -> dict[FNode, Meaning]:
+    """Terms with what they were built for, for all values of their symbols.
+
+    The formula manager in use keeps them: they are forgotten with it.
+    """
+    known: dict[FNode, Meaning] = vars(get_env().formula_manager).setdefault("meanings", {})
+    return known
+
+
+def keep_meaning(old: FNode, new: FNode, made: Mapping[FNode, FNode]) -> None:
+    """``new`` means what ``old`` does, its operands replaced by what was ``made`` of them."""
+    meaning = meanings().get(old)
+    if meaning is None or not new.args() or not all(o in made or is_constant(o) for o in meaning.operands):
+        return
+    operands = tuple(made.get(operand, operand) for operand in meaning.operands)
+    if new not in operands:
+        meanings().setdefault(new, replace(meaning, operands=operands))
 
 
 def is_constant(term: FNode) -> bool:

@@ -8,6 +8,7 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import Symbol, get_env
 
 from bmc.formulas.evaluate import post_order
+from bmc.formulas.terms import keep_meaning
 
 
 def framed(symbol: FNode, step: int) -> FNode:
@@ -59,7 +60,10 @@ def _moved(symbol: FNode, steps: int) -> FNode:
 
 
 def _renamed(formulas: Sequence[FNode], rename: Callable[[FNode], FNode]) -> list[FNode]:
-    """``formulas`` with other symbols of the same types, in one walk through their DAG."""
+    """``formulas`` with other symbols of the same types, in one walk through their DAG.
+
+    What is known of the meaning of a term is known of the new one too.
+    """
     create = get_env().formula_manager.create_node
     made: dict[FNode, FNode] = {}
     for node in post_order(formulas):
@@ -67,6 +71,7 @@ def _renamed(formulas: Sequence[FNode], rename: Callable[[FNode], FNode]) -> lis
             made[node] = rename(node)
         elif node.args():
             made[node] = create(node.node_type(), tuple(made[a] for a in node.args()), node._content.payload)
+            keep_meaning(node, made[node], made)
         else:
             made[node] = node
     return [made[formula] for formula in formulas]

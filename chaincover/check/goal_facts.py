@@ -22,7 +22,7 @@ from bmc.engines.protocol import Engine, Session, Status
 from bmc.errors import LimitReached
 from bmc.explicit.state_graph import EXACT_STATES, Arrows, StateGraph, invariant_of
 from bmc.formulas.evaluate import compile_formulas
-from bmc.formulas.unroll import at, plain, shift, unframed
+from bmc.formulas.unroll import at, plain, shift, unframed, unplaced
 from bmc.invariants.induction import Anywhere
 from bmc.native.differential import Sampler
 from bmc.system.simulation import Simulator
@@ -435,7 +435,7 @@ class VacuitySearch:
                 return
             symbols = symbols_of(goal.antecedent)
             if goal.length == 1 and all(unframed(symbol)[1] == 0 for symbol in symbols):
-                formula = goal.antecedent.substitute({symbol: plain(symbol) for symbol in symbols})
+                formula = unplaced([goal.antecedent])[0]
                 self._status[goal] = anywhere.status([formula], limit, budget.question())
             else:
                 session = self._engine.session(self._system, goal.antecedent)

@@ -19,6 +19,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
+from dataclasses import replace
 from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any, Protocol, TypeVar
@@ -29,6 +30,7 @@ from pysmt.typing import BOOL, BVType, PySMTType
 
 from bmc.errors import UsageError
 from bmc.formulas.evaluate import post_order
+from bmc.formulas.terms import meanings
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -263,12 +265,18 @@ def pack(thing: Any) -> bytes:
     order = post_order(pickler.formulas)
     number = {node: place for place, node in enumerate(order)}
     rows = [_row(node, number) for node in order]
-    return pickle.dumps((rows, [number[formula] for formula in pickler.formulas], body.getvalue()))
+    kept = [(node, meanings()[node]) for node in order if node in meanings()]
+    told = [
+        (number[node], replace(meaning, operands=()), tuple(number[operand] for operand in meaning.operands))
+        for node, meaning in kept
+        if all(operand in number for operand in meaning.operands)
+    ]
+    return pickle.dumps((rows, told, [number[formula] for formula in pickler.formulas], body.getvalue()))
 
 
 def unpack(data: bytes) -> Any:
     """What ``pack`` made the bytes of. As with all pickled data, only from one's own processes."""
-    rows, roots, body = pickle.loads(data)
+    rows, told, roots, body = pickle.loads(data)
     nodes: list[FNode] = []
     create = get_env().formula_manager.create_node
     for operator, arguments, payload in rows:
@@ -276,6 +284,8 @@ def unpack(data: bytes) -> Any:
             nodes.append(Symbol(payload[0], BVType(payload[1]) if payload[1] else BOOL))
         else:
             nodes.append(create(operator, tuple(nodes[a] for a in arguments), payload))
+    for place, meaning, operands in told:
+        meanings().setdefault(nodes[place], replace(meaning, operands=tuple(nodes[o] for o in operands)))
     return _Unpickler(io.BytesIO(body), [nodes[root] for root in roots]).load()
 
 

@@ -11,13 +11,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import PurePath
 
 from pysmt.fnode import FNode
-from pysmt.shortcuts import FALSE, TRUE, And
+from pysmt.shortcuts import FALSE, TRUE
 
 from bmc.c.execute.decisions import Decision, Evaluated, Tree, holds
 from bmc.c.source.program import with_deep_stack
 from bmc.formulas.terms import both, either, negate
-from bmc.formulas.unroll import framed
-from bmc.system.transition import symbols_of
+from bmc.formulas.unroll import at_each
 from properties.coverage import Criterion
 from properties.goal import Goal
 
@@ -112,20 +111,12 @@ def show(decision: Decision) -> str:
 
 def _goals(criterion: str, decisions: Sequence[Decision], parts: Callable[[Decision], Iterable[Part]]) -> list[Goal]:
     found = [(place, d, *part) for place, d in zip(_places(decisions), decisions, strict=True) for part in parts(d)]
-    formulas = _at_start([formula for _, _, _, formula, _ in found])
+    formulas = at_each([formula for _, _, _, formula, _ in found], 0)
     goals: dict[str, Goal] = {}
     for (place, decision, end, _, text), formula in zip(found, formulas, strict=True):
         name = _free(f"{_WORDS[criterion]}:{place}{end}", goals)
         goals[name] = Goal(name, formula, None, 1, text, where=decision.where, generated=criterion)
     return list(goals.values())
-
-
-def _at_start(formulas: Sequence[FNode]) -> Sequence[FNode]:
-    """All formulas placed at step 0, in one pass: they share most of their terms."""
-    together = And(TRUE(), TRUE(), *formulas)
-    placed = together.substitute({symbol: framed(symbol, 0) for symbol in symbols_of(together)})
-    found: Sequence[FNode] = placed.args()[2:]
-    return found
 
 
 def _places(decisions: Sequence[Decision]) -> list[str]:
