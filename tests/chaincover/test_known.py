@@ -203,3 +203,16 @@ def test_without_goals_a_chain_is_a_way_to_the_end() -> None:
     assert Known(board.problem).targets == ()
     assert offered(board)
     assert (board.known.length, board.known.settled) == (0, True)
+
+
+def test_what_is_proved_later_never_lowers_the_bound() -> None:
+    """Lengths are refuted from a bound by orders; that the next orders give less must not take their ground away."""
+    board = begun()
+    board.prove(order_bound=2, edges={("init", "near"): 2}, basis="edges")
+    board.prove(refuted=(2, 4), basis="whole")
+    board.prove(order_bound=1, edges={}, paths={}, basis="paths")
+    assert board.known.lower == 4
+    assert board.known.proof.order_bound == 2
+    assert board.known.proof.edges == {("init", "near"): 2}
+    board.prove(order_bound=5, edges={("init", "near"): 5}, paths={}, basis="paths")
+    assert board.known.lower == 5

@@ -8,9 +8,9 @@ from dataclasses import replace
 from itertools import combinations, pairwise, product
 
 import pytest
-from boards import Kept, board_of
+from boards import Kept, board_of, run_by
 from explicit import Explicit
-from machines import random_machine
+from machines import fork, random_machine
 from problems import problem_of
 from random_systems import random_case
 
@@ -20,7 +20,7 @@ from bmc.formulas.unroll import at
 from bmc.system.transition import Run
 from chaincover.known import NOTHING
 from chaincover.limits import Limits
-from chaincover.minimality.windows import AnyOrder, refute_lengths
+from chaincover.minimality.windows import AnyOrder, _WholeChains, refute_lengths
 from chaincover.options import Options
 from chaincover.problem import Questions
 from properties.goal import Goal
@@ -109,3 +109,22 @@ def test_whole_chains_of_every_length(seed: int, overlap: str) -> None:
     assert board.known.length == (least if least <= MOST else None)
     if board.known.chain is not None and board.known.complete:
         check_covered(board.known.chain.run, chosen, overlap)
+
+
+def test_a_length_on_which_the_solver_gave_up_is_asked_again_with_more_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    ask, asked = _WholeChains.ask, []
+
+    def hard(whole: _WholeChains, length: int, units: float) -> Status:
+        asked.append((length, units))
+        return Status.UNKNOWN if units < 3 else ask(whole, length, units)
+
+    monkeypatch.setattr(_WholeChains, "ask", hard)
+    system, goals, final = fork(stuck=False)
+    board, _ = board_of((system, goals, final), Options(engine="z3"))
+    board.tell(graph=replace(NOTHING, goals=board.problem.names, end=board.problem.end, depth=0))
+    assert board.offer(run_by(system, *(1, 1, 0), *(0, 1), *(0, 1)))
+    assert board.known.length == 5
+    refute_lengths(board)
+    assert board.known.lower == board.known.length == 5
+    assert [pair for pair in asked if pair[0] == 0] == [(0, 1), (0, 2), (0, 4)]
+    assert asked[-1] == (4, 4), "what was needed once is given to the next length at once"

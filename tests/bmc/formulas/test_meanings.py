@@ -1,0 +1,60 @@
+"""What a floating-point term was built for is still known where its symbols are others, or have values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from c_support import own_environment  # noqa: F401
+from pysmt.environment import pop_env, push_env
+from pysmt.fnode import FNode
+from pysmt.shortcuts import Symbol
+from pysmt.typing import BVType
+
+from bmc.analysis.constants import put_in
+from bmc.floats import arithmetic
+from bmc.floats.format import FLOAT32, pattern
+from bmc.floats.operations import operation_of
+from bmc.formulas.terms import constant
+from bmc.formulas.unroll import at, at_each, shift, unplaced, with_terms
+from chaincover.work.workers import pack, unpack
+
+
+def real(text: str) -> FNode:
+    """A variable, or a number."""
+    return Symbol(text, BVType(32)) if text[0].isalpha() else constant(pattern(float(text), FLOAT32), 32)
+
+
+@pytest.mark.parametrize(
+    ("change", "operands"),
+    [
+        (lambda term: at(term, 2), ("x@2", "y@2")),
+        (lambda term: at_each([term, term], 1)[1], ("x@1", "y@1")),
+        (lambda term: shift(at(term, 2), 3), ("x@5", "y@5")),
+        (lambda term: unplaced([at(term, 2)])[0], ("x", "y")),
+        (lambda term: with_terms([term], {real("x"): real("z")})[0], ("z", "y")),
+        (lambda term: put_in([term], {"y": pattern(1.0, FLOAT32)})[0], ("x", "1.0")),
+    ],
+)
+def test_a_sum_stays_a_sum(change: Callable[[FNode], FNode], operands: tuple[str, ...]) -> None:
+    found = operation_of(change(arithmetic.add(real("x"), real("y"), FLOAT32)))
+    assert found is not None
+    assert (found.name, found.form) == ("add", FLOAT32)
+    assert found.operands == tuple(map(real, operands))
+
+
+def test_what_is_decided_by_values_is_no_sum() -> None:
+    total = arithmetic.add(real("x"), real("y"), FLOAT32)
+    value = pattern(1.0, FLOAT32)
+    assert put_in([total], {"x": value, "y": value}) == [constant(pattern(2.0, FLOAT32), 32)]
+
+
+def test_another_process_knows_it_too() -> None:
+    packed = pack(arithmetic.add(real("x"), real("1.0"), FLOAT32))
+    push_env()
+    try:
+        found = operation_of(unpack(packed))
+        assert found is not None
+        assert (found.name, [str(operand) for operand in found.operands]) == ("add", ["x", str(real("1.0"))])
+    finally:
+        pop_env()
