@@ -234,7 +234,8 @@ def refute_lengths(board: Board) -> None:
     """Refute lengths upwards from the proved lower bound: the first length that has a chain is the least.
 
     Where the solver gives up on one, a length in the upper half of those below the best chain is tried, then the same
-    one again, with twice the work. An incremental solver goes on from what it has learned.
+    one again, with twice the work: an incremental solver goes on from what it has learned. That ends where it gives up
+    before it has done half of the work that it may do.
     """
     bounded = board.options.bound is not None
     wait_for(board, lambda now: now.enumerated is not None or (now.complete if bounded else now.graph.depth >= 0))
@@ -244,12 +245,15 @@ def refute_lengths(board: Board) -> None:
     while (length := board.known.length) is None or board.known.lower < length:
         first, following = _refuted(board.known)
         board.say(f"whole lengths: is there a chain of {counted(following, 'step')}?")
+        spent = board.limits.spent
         status = whole.ask(following, units)
         if status is Status.SAT:
             return
         if status is Status.UNSAT:
             board.prove(refuted=(first, following + 1), basis=WHOLE)
             continue
+        if board.limits.spent - spent < units / 2:
+            return
         if length is not None and following + 1 < length:
             tried = (max(tried, following) + length) // 2 if tried + 1 < length else (following + length) // 2
             whole.ask(tried, units)

@@ -116,7 +116,10 @@ def test_a_length_on_which_the_solver_gave_up_is_asked_again_with_more_work(monk
 
     def hard(whole: _WholeChains, length: int, units: float) -> Status:
         asked.append((length, units))
-        return Status.UNKNOWN if units < 3 else ask(whole, length, units)
+        if units >= 3:
+            return ask(whole, length, units)
+        board.limits.spend(units)
+        return Status.UNKNOWN
 
     monkeypatch.setattr(_WholeChains, "ask", hard)
     system, goals, final = fork(stuck=False)
@@ -128,3 +131,17 @@ def test_a_length_on_which_the_solver_gave_up_is_asked_again_with_more_work(monk
     assert board.known.lower == board.known.length == 5
     assert [pair for pair in asked if pair[0] == 0] == [(0, 1), (0, 2), (0, 4)]
     assert asked[-1] == (4, 4), "what was needed once is given to the next length at once"
+
+
+def test_a_solver_that_gives_up_before_its_work_is_done_is_not_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def hopeless(whole: _WholeChains, length: int, units: float) -> Status:
+        asked.append(length)
+        return Status.UNKNOWN
+
+    monkeypatch.setattr(_WholeChains, "ask", hopeless)
+    board, _ = board_of(fork(stuck=False), Options(engine="z3", effort=None))
+    board.tell(graph=replace(NOTHING, goals=board.problem.names, end=board.problem.end, depth=0))
+    refute_lengths(board)
+    assert asked == [0]
