@@ -93,7 +93,8 @@ class _Face(ModuleType):
         return value
 
     def __dir__(self) -> list[str]:
-        return sorted({*self.__dict__, *__all__})
+        hidden = {"Any", "ModuleType", "TYPE_CHECKING", "annotations", "import_module", "sys"}
+        return sorted({*self.__dict__, *__all__} - hidden)
 
 
 sys.modules[__name__].__class__ = _Face

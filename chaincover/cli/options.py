@@ -122,7 +122,7 @@ effort_option = click.option(
     "--effort",
     type=Amount(),
     metavar="N",
-    help="Work before the best answer so far is the result, in units of about a minute; none: as much as it takes. "
+    help="Work that may be done, in units of about a minute, before what is known by then is the result; none: as much as it takes. "
     "Default: 1.",
 )
 time_option = click.option("--time-limit", type=SECONDS, metavar="SECONDS", help="For the whole run.")
