@@ -122,8 +122,8 @@ effort_option = click.option(
     "--effort",
     type=Amount(),
     metavar="N",
-    help="Work that may be done, in units of about a minute, before what is known by then is the result; none: as much as it takes. "
-    "Default: 1.",
+    help="Most work that is done, in units of about a minute; what is known by then is the result. none: as much as it "
+    "takes. Default: 1.",
 )
 time_option = click.option("--time-limit", type=SECONDS, metavar="SECONDS", help="For the whole run.")
 query_option = click.option(
