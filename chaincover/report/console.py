@@ -107,7 +107,7 @@ def show_what_is_left(out: Console, result: ChainResult) -> None:
     elif any(verdict.status == EXCLUDED for verdict in result.verdicts) and not result.no_chain:
         open_ends.append("whether one chain covers more goals")
     if result.chain is not None and not bounds.minimal:
-        open_ends.append(_shorter(bounds.lower, length))
+        open_ends.append(_shorter(bounds.lower, length) + (" through the goals covered so far" if undecided else ""))
     if result.stopped_by:
         left = f"; left open: {', '.join(open_ends)}" if open_ends else ""
         say(out, f"{ended_by(result.stopped_by)}; what is told is valid{left}.")
