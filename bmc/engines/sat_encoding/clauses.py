@@ -15,7 +15,6 @@ from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
-from pysat.solvers import Cadical153
 
 from bmc.engines.sat_encoding.aig import AND, INPUT, ITE, XOR, Graph
 from bmc.engines.sat_encoding.solver import Aside, Clause
@@ -228,6 +227,8 @@ def _by_length(clauses: Iterable[Clause]) -> list[Numbers]:
 
 def preprocessed(clauses: Sequence[Clause], frozen: Sequence[int]) -> list[Clause]:
     """Clauses that say the same of the ``frozen`` variables, with fewer others."""
+    from pysat.solvers import Cadical153
+
     top = max(abs(literal) for literal in chain.from_iterable(clauses))
     solver = Cadical153(bootstrap_with=clauses)
     try:
