@@ -265,7 +265,7 @@ def _compared(
     if controller.native.refusal:
         return None, "", controller.native.refusal
     try:
-        with compiled(controller.native) as original:
+        with compiled(controller.native, kept=True) as original:
             return compare(system, original, steps, 0, lambda: limits.over), original.compiler, ""
     except NoCompiler:
         return None, "", "no C compiler"

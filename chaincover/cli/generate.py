@@ -170,7 +170,7 @@ def try_replay(run: Run, part: Controller, result: ChainResult) -> tuple[Replay 
     try:
         with run.progress.stage("replay"):
             stimulus = chain_file.stimulus_of(part.system, result.chain)
-            return replay(part, stimulus, infeasible(part.goals, result.verdicts)), None
+            return replay(part, stimulus, infeasible(part.goals, result.verdicts), kept=True), None
     except (ChainCoverError, KeyboardInterrupt) as error:
         return None, error
 
