@@ -50,6 +50,9 @@ STAGES = (
     Stage("unreachable goals", later("chaincover.minimality.induction:prove_unreachable")),
 )
 
+BOUND_UNITS = 0.25
+"""Units of work before a bound is told while there is no chain: most runs have one by then."""
+
 
 def generate(problem: Problem, options: Options | None = None, listener: Listener | None = None) -> ChainResult:
     """Algorithm 1: the best chain from init through the goals of ``problem`` to its final condition.
@@ -71,6 +74,8 @@ def generate(problem: Problem, options: Options | None = None, listener: Listene
         reduction, stopped_by = Reduction(problem, lambda result: result), str(error) or INTERRUPT
 
     def improved(known: Known) -> None:
+        if known.chain is None and not known.no_chain and limits.spent < BOUND_UNITS:
+            return
         listener.improved(lambda: reduction.restore(result_of(board, known, "")))
 
     profiler = Profiler(listener, improved)

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from chaincover.check.liveness import Liveness
     from chaincover.check.undefined_behaviour import UndefinedBehaviour
 
-SIMULATED_STEPS = 2000
-"""Random steps on which invariants are tried before they are believed."""
+TRIED_STEPS, SIMULATED_STEPS = 100, 2000
+"""Random steps on which invariants are tried before a proof is sought, and those that are not proved."""
 
 Progress = Callable[[str], None]
 
@@ -141,13 +141,15 @@ def prepare(controller: Controller, engine: Engine, limits: Limits | None = None
     system = controller.system
     limits = limits or Limits(effort=1.0)
     _refuse_contradiction(controller, engine, limits)
-    _try_invariants(system, limits)
+    _try_invariants(system, limits, TRIED_STEPS)
     if not system.invariants or limits.over:
         return system
     from bmc.invariants.induction import Prover, prove
 
     prover = Prover(engine, lambda: _for_query(limits), limits.question())
-    return replace(system, invariants=prove(replace(system, invariants=()), system.invariants, prover))
+    proved = prove(replace(system, invariants=()), system.invariants, prover)
+    _try_invariants(replace(system, invariants=tuple(c for c in proved if not c.proved)), limits, SIMULATED_STEPS)
+    return replace(system, invariants=proved)
 
 
 def analyse(
@@ -300,13 +302,13 @@ def _refuse_contradiction(controller: Controller, engine: Engine, budget: Limits
         raise InputRefused(found.message, found.where or where, found.hint)
 
 
-def _try_invariants(system: TransitionSystem, budget: Limits) -> None:
-    """Simulate: an invariant that fails on a real run is refused."""
+def _try_invariants(system: TransitionSystem, budget: Limits, steps: int) -> None:
+    """Simulate so many steps: an invariant that fails on a real run is refused."""
     if not system.invariants:
         return
     holds = compile_formulas([c.formula for c in system.invariants])
     sampler = Sampler(system, seed=0)
-    for inputs in sampler.runs(SIMULATED_STEPS):
+    for inputs in sampler.runs(steps):
         if budget.over:
             return
         states = sampler.simulator.run(sampler.simulator.initial(), inputs).states
