@@ -50,7 +50,7 @@ _LIBRARIES = (
 
 def tool_version() -> str:
     """ChainCover's version."""
-    return installed()["chaincover"]
+    return installed().get("chaincover", "")
 
 
 def versions() -> Mapping[str, str]:
