@@ -11,7 +11,7 @@ import pytest
 from native_programs import Write, counter, needs_compiler, writer
 
 from bmc.native import cache
-from bmc.native.original import compiled
+from bmc.native.original import compiled, find_compiler
 
 pytestmark = [needs_compiler, pytest.mark.skipif(not hasattr(os, "geteuid"), reason="needs POSIX users")]
 
@@ -136,7 +136,7 @@ def test_headers_options_and_compiler_count(write: Write, folder: Path, monkeypa
         header.write_text(text)
         assert after_three(sources)[0] == after_three(sources)[0] == 3 * (3 + number)
         assert len([*folder.iterdir()]) == number
-    monkeypatch.setenv("CC", "cc -fno-common")
+    monkeypatch.setenv("CC", f"{find_compiler()} -fno-common")
     assert after_three(sources)[0] == 15
     assert len([*folder.iterdir()]) == 3
 
