@@ -12,6 +12,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+import bmc
+
 if TYPE_CHECKING:
     from bmc.errors import ChainCoverError, InputRefused, LimitReached, UsageError
     from bmc.system.transition import Run, TransitionSystem

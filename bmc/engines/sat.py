@@ -13,8 +13,9 @@ from weakref import WeakValueDictionary
 
 from pysmt.fnode import FNode
 
+from bmc.engines import sat_version
 from bmc.engines.protocol import GATE, Session, Status
-from bmc.engines.sat_encoding.solver import VERSION, SatSolver
+from bmc.engines.sat_encoding.solver import SatSolver
 from bmc.engines.sat_encoding.step import FramedParts, Frames, Step
 from bmc.engines.unrolling import Encoded, UnrollingEngine, UnrollingSession
 from bmc.errors import MemoryLimitReached
@@ -35,7 +36,7 @@ class SatEngine(UnrollingEngine):
     """Makes sessions on a SAT solver. ``memory`` in megabytes is what this process may grow to."""
 
     name = "sat"
-    version = VERSION
+    version = sat_version()
 
     def __init__(self, memory: int | None = None, trials: bool = True) -> None:
         """``memory`` in megabytes; ``trials``: questions about floating-point arithmetic may be tried first."""

@@ -20,7 +20,7 @@ from bmc.explicit.input_classes import (
     TooManyValues,
     allowed_ranges,
 )
-from bmc.explicit.rows import NUMBERED, Layout, Numbering, Rows, Steps
+from bmc.explicit.rows import NUMBERED, Layout, Numbering, Rows, Steps, distinct
 from bmc.explicit.scope import OPEN, FoundSteps, Inputs, OpenValues, ReadOpenValue, Scope
 from bmc.explicit.splitting import FIXED
 from bmc.explicit.state_graph import StateGraph
@@ -163,7 +163,7 @@ class _Search:
     def growing(self) -> list[tuple[str, int]]:
         """The two variables that have taken most values in the first ``LOOKED_AT`` states, with their number."""
         columns = self._layout.columns([key[:LOOKED_AT] for key in self._states.words])
-        counts = [(var.name, len(np.unique(columns[var.name]))) for var in self._scope.system.state]
+        counts = [(var.name, len(distinct(columns[var.name]))) for var in self._scope.system.state]
         return [(name, count) for name, count in sorted(counts, key=lambda it: -it[1])[:2] if count > 2]
 
     def run(self) -> Iterator[int]:
@@ -172,7 +172,7 @@ class _Search:
         yield FIXED + len(starts) * len(starts.columns)
         keys = self._layout.pack([starts.columns[field.name] for field in self._layout.fields])
         numbers = self._states.add([np.broadcast_to(key, (len(starts),)) for key in keys])
-        self._starts = tuple(np.unique(numbers).tolist())
+        self._starts = tuple(distinct(numbers).tolist())
         self._wait(0)
         while self._waiting:
             if self._states.bytes + self._kept.bytes + self._split.bytes > self._memory:

@@ -23,7 +23,7 @@ from bmc.explicit.input_classes import (
     listed,
     value_count,
 )
-from bmc.explicit.rows import Rows
+from bmc.explicit.rows import Rows, distinct
 from bmc.explicit.splitting import FIXED, PartialProgram
 from bmc.explicit.state_graph import Arrows, StateGraph
 from bmc.explicit.vectors import Column, arguments_of, node_count, walk
@@ -263,7 +263,7 @@ class OpenValues:
                 sources = sources[holds]
             else:
                 sources = Arrows(graph.steps.offsets, graph.steps.nexts).of(kept[0])[0]
-            present = np.unique(graph.steps.nexts[sources]).astype(np.int64)
+            present = distinct(graph.steps.nexts[sources]).astype(np.int64)
 
     def _at(self, term: FNode, graph: StateGraph, states: Column, choices: Column | None) -> Column:
         """The values of ``term`` in ``states``, under the inputs ``choices``; ReadOpenValue if one is not known."""

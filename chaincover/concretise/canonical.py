@@ -190,6 +190,8 @@ def canonical_inputs(board: Board) -> Chain | None:
         raise CheckDisagreed("the chain with canonical inputs covers less")
     if board.limits.spent >= until:
         found = tidy(replace(board.known, chain=found)) or found
+    if board.known.enumerated is not None and _left_open(problem.system, board.known.enumerated):
+        return replace(found, relies_on=())
     return replace(found, relies_on=start_dependence(questions, Judge(questions.problem).plan(found), found.run))
 
 
@@ -338,6 +340,16 @@ def start_dependence(questions: Questions, plan: Plan, run: Run) -> tuple[str, .
     session = questions.engine.session(free, source, [wanted])
     answer = session.check([*given, Not(wanted)], run.length, questions.limits.for_query(), questions.limits.question())
     return () if answer.status is Status.UNSAT else names
+
+
+def _left_open(system: TransitionSystem, states: StateGraph) -> bool:
+    """Whether all ``states`` were enumerated without the start values that init leaves open.
+
+    Then no step reads them, nor does a goal or the end on any run, and every chain works for all of them.
+    """
+    rows, starts = states.states, [*states.starts]
+    told = [var.name for var in open_variables(system) if var.name in rows.columns]
+    return all(name in rows.open and rows.open[name][starts].all() for name in told)
 
 
 def tidy(known: Known) -> Chain | None:

@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from bmc.explicit.enumeration import Enumeration
+from bmc.explicit.rows import distinct
 from bmc.explicit.state_graph import Arrows, StateGraph
 from bmc.explicit.vectors import Column
 from chaincover.chain import NO_WAY_TO_FINAL, UNREACHABLE
@@ -107,7 +108,7 @@ class _Weights:
     def _moves(self) -> Arrows:
         """The steps between states, one of those that lead from one state to the same other one."""
         size, steps = np.int64(len(self._states.states)), self._states.steps
-        pairs = np.unique(steps.sources * size + steps.nexts)
+        pairs = distinct(steps.sources * size + steps.nexts)
         offsets = np.searchsorted(pairs, np.arange(size + 1) * size)
         return Arrows(offsets, (pairs % size).astype(np.int32))
 

@@ -276,7 +276,8 @@ def spread(table: Table, costs: Sequence[Column]) -> list[Column]:
         state = front % size
         counts = first[state + 1] - first[state]
         before = np.repeat(front - state, counts) + sources[runs(first[state], first[state + 1])]
-        front = np.unique(before[best[before] > depth + 1])
+        front = np.sort(before[best[before] > depth + 1])
+        front = front[np.diff(front, prepend=-1) > 0]  # np.unique, by a hash table, is slow where they are many
         depth += 1
         best[front] = depth
     return list(best.reshape(len(costs), size))

@@ -15,8 +15,6 @@ from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
-import pysolvers
-from pysat.solvers import Cadical153
 
 from bmc.engines.sat_encoding.aig import AND, INPUT, ITE, XOR, Graph
 from bmc.engines.sat_encoding.solver import Aside, Clause
@@ -232,6 +230,9 @@ def preprocessed(clauses: Sequence[Clause], frozen: Sequence[int]) -> list[Claus
 
     KeyboardInterrupt for an interrupt, which the library reports as an error of its own.
     """
+    import pysolvers
+    from pysat.solvers import Cadical153
+
     top = max(abs(literal) for literal in chain.from_iterable(clauses))
     solver = Cadical153(bootstrap_with=clauses)
     try:
