@@ -12,7 +12,7 @@ from bmc.engines.protocol import Engine
 from bmc.errors import CheckDisagreed, counted
 from bmc.explicit.state_graph import StateGraph
 from bmc.system.transition import Run
-from chaincover.certificate import Prices
+from chaincover.certificate import Acceleration, Prices
 from chaincover.chain import UNREACHABLE, Chain
 from chaincover.limits import Limits
 from chaincover.options import Options
@@ -38,7 +38,8 @@ class Proof:
     ``order_bound``: no order of the goals takes fewer steps, each edge taking at least what ``edges`` says, each
     contiguous sub-path at least what ``paths`` says. ``refuted``: lengths from the first up to but without the second,
     each of which no chain has. ``flow_bound``: by the ``prices`` of goals no run takes fewer steps. ``searched``: all
-    runs of fewer steps through ``states`` enumerated states were searched.
+    runs of fewer steps through ``states`` enumerated states were searched. ``acceleration``: so were all jumps of
+    counters.
     """
 
     goals: tuple[str, ...]
@@ -51,12 +52,19 @@ class Proof:
     searched: int = 0
     flow_bound: int = 0
     prices: Prices | None = None
+    acceleration: Acceleration | None = None
 
     @property
     def lower(self) -> int:
         """The proved lower bound in steps."""
         first, following = self.refuted
-        return max(self.order_bound, following if first <= self.order_bound else 0, self.searched, self.flow_bound)
+        refuted = following if first <= self.order_bound else 0
+        return max(self.order_bound, refuted, self.searched, self.flow_bound, self.jumped)
+
+    @property
+    def jumped(self) -> int:
+        """The bound by the search in jumps."""
+        return 0 if self.acceleration is None else self.acceleration.bound
 
 
 @dataclass(frozen=True)
@@ -69,7 +77,8 @@ class Known:
     ``targets``; ``no_chain`` says how it is proved that there is none, or is ''. ``graph`` is the K-reachability graph
     so far. ``seen`` has for each goal that any run has covered the shortest such run. ``failed`` is the part of
     the last covering path at which its repair with edges of up to ``failed_within`` steps failed (see ``Attempt``; it
-    need not begin in init). ``enumerated`` are the reachable states, where they could be enumerated.
+    need not begin in init). ``enumerated`` are the reachable states, where they could be enumerated; ``accelerated`` is
+    what is known of counters, where goals were ruled out by a search in jumps.
     """
 
     problem: Problem
@@ -84,6 +93,7 @@ class Known:
     failed_within: int = 0
     enumerated: StateGraph | None = None
     observed: Mapping[Edge, int] = field(default_factory=dict)
+    accelerated: Acceleration | None = None
 
     @cached_property
     def targets(self) -> tuple[str, ...]:

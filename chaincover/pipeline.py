@@ -23,6 +23,7 @@ from chaincover.graph.enumerated import enumerate_states, exact_graph
 from chaincover.graph.reachability import grow
 from chaincover.known import Board, Known
 from chaincover.limits import Limits
+from chaincover.minimality.acceleration import accelerate
 from chaincover.minimality.claims import result_of
 from chaincover.minimality.covering_flow import cover_by_flow
 from chaincover.minimality.explicit_sub_paths import find_tests
@@ -42,6 +43,7 @@ from chaincover.stages import Profiler, Stage, take_turns
 
 STAGES = (
     Stage("enumerate", enumerate_states, first_turn=0.5, for_targets=False),
+    Stage("accelerate", accelerate),
     Stage("exact graph", exact_graph),
     Stage("covering flow", cover_by_flow),
     Stage("product search", search_product),

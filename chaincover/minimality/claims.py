@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bmc.engines import reason as engine_reason
 from bmc.explicit.state_graph import longest_run, reachable_states
-from chaincover.certificate import Certificate, EdgeFact, PathFact, formula_text
+from chaincover.certificate import Acceleration, Certificate, EdgeFact, PathFact, formula_text
 from chaincover.chain import NO_WAY_TO_FINAL, UNREACHABLE, Bounds
 from chaincover.known import Board, Known, Proof
 from chaincover.orderings.bound import order_bound
@@ -83,6 +83,7 @@ def certificate_of(known: Known, proof: Proof) -> Certificate:
         conflicts=(known.targets,) if known.no_chain and len(known.targets) > 1 else (),
         flow_bound=kept.flow_bound,
         prices=kept.prices,
+        acceleration=_acceleration(known, kept),
     )
 
 
@@ -92,16 +93,25 @@ def _states(known: Known, distances: bool) -> tuple[str, ...]:
     return (reachable_states(len(states.states)),) if distances and states is not None else ()
 
 
+def _acceleration(known: Known, proof: Proof) -> Acceleration | None:
+    """What is known of counters, where the bound or verdicts rest on it."""
+    ruled_out = known.no_chain or known.uncoverable
+    return proof.acceleration or (known.accelerated if ruled_out and known.enumerated is None else None)
+
+
 def _needed(proof: Proof) -> Proof:
-    """What the bound of ``proof`` rests on: where the prices of goals give all of it they are enough."""
-    if not 0 < proof.flow_bound == proof.lower:
-        return proof
-    return Proof(proof.goals, proof.basis, flow_bound=proof.flow_bound, prices=proof.prices)
+    """What the bound of ``proof`` rests on: where the prices of goals, or jumps of counters, give all of it they are
+    enough."""
+    if 0 < proof.flow_bound == proof.lower:
+        return Proof(proof.goals, proof.basis, flow_bound=proof.flow_bound, prices=proof.prices)
+    if 0 < proof.jumped == proof.lower:
+        return Proof(proof.goals, proof.basis, acceleration=proof.acceleration)
+    return proof
 
 
 def _edges(known: Known, proof: Proof) -> dict[Edge, int]:
     """A lower bound for every edge between the goals of ``proof``: what is proved, else what holds of any run."""
-    if (known.chain is None and not proof.lower) or proof.lower == proof.flow_bound > 0:
+    if (known.chain is None and not proof.lower) or proof.lower == max(proof.flow_bound, proof.jumped) > 0:
         return {}
     problem, goals = known.problem, proof.goals
     trivial = {(INIT, goal): 0 for goal in goals}
