@@ -43,10 +43,10 @@ from chaincover.stages import Profiler, Stage, take_turns
 
 STAGES = (
     Stage("enumerate", enumerate_states, first_turn=0.5, for_targets=False),
-    Stage("accelerate", accelerate),
     Stage("exact graph", exact_graph),
     Stage("covering flow", cover_by_flow),
     Stage("product search", search_product),
+    Stage("accelerate", accelerate, first_turn=2.0),
     Stage("path weights", learn_path_weights),
     Stage("simulate", random_runs, first_turn=10.0, for_targets=False),
     Stage("trial runs", trial_runs, first_turn=5.0, for_targets=False),

@@ -214,6 +214,11 @@ class Jumps:
         self.graph: JumpGraph | None = None
         self.too_large = False
 
+    @property
+    def jumped(self) -> set[str]:
+        """The counters that some step moves and does nothing else; the values of others are better walked through."""
+        return {self._names[self._counters[number]] for number in self._nodes.jumped}
+
     def advance(self) -> Iterator[int]:
         """Build the graph; yields the work done."""
         nodes, begin = self._nodes, Simulator(self._scope.system).initial()
@@ -366,6 +371,11 @@ class _Nodes:
         self._pure: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
         self._speeds: dict[tuple[int, int], list[int]] = {}
         self._carried: set[tuple[int, int, int]] = set()
+
+    @property
+    def jumped(self) -> set[int]:
+        """The counters, by number, that some step moves and does nothing else."""
+        return {number for _, number in self._pure}
 
     def number(self, state: State, kept: tuple[int, ...]) -> int:
         """The node of ``state``, whose counters were kept over so many steps."""

@@ -7,7 +7,7 @@ farthest missing event to an end.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 from math import inf
@@ -150,20 +150,25 @@ def accelerate(board: Board) -> None:
     """Jump over what counters do between the values that matter: chains, bounds and verdicts without all values."""
     if board.options.engine != ENUMERATING or board.options.bound is not None or board.problem.system.hold > 1:
         return
-    cells = None if board.known.enumerated is not None else _cells(board)
+    cells = _cells(board)
     if cells is None:
         return
-    told = ", ".join(f"'{name}'" for name in cells.starts)
     for kept in KEPT:
-        if board.known.enumerated is not None or board.settled:
-            return
-        board.say(f"accelerate: jumps of {told}")
-        graph = _built(board, cells, kept)
-        if graph is None:
-            return
+        while True:
+            board.say(f"accelerate: jumps of {told(cells.starts)}")
+            jumps = _built(board, cells, kept)
+            if jumps is None or jumps.graph is None:
+                return
+            if jumps.jumped == cells.starts.keys():
+                break
+            cells = Cells({name: starts for name, starts in cells.starts.items() if name in jumps.jumped})
+            if not cells.starts:
+                return
         claim = Acceleration(dict(cells.starts), kept, 0)
         board.tell(accelerated=claim)
-        _search(board, graph, claim)
+        _search(board, jumps.graph, claim)
+        if board.settled:
+            return
 
 
 def _cells(board: Board) -> Cells | None:
@@ -181,8 +186,8 @@ WIDEST = 62
 """Bits of a variable up to which counters are looked for."""
 
 
-def _built(board: Board, cells: Cells, kept: int) -> JumpGraph | None:
-    """The graph of jumps, as far as the limits let it grow."""
+def _built(board: Board, cells: Cells, kept: int) -> Jumps | None:
+    """The graph of jumps; None where there are too many inputs."""
     scope = scope_of(board.problem)
     inputs = Inputs(scope)
     try:
@@ -195,7 +200,7 @@ def _built(board: Board, cells: Cells, kept: int) -> JumpGraph | None:
             board.limits.check()
     except TooManyValues:
         return None
-    return jumps.graph
+    return jumps
 
 
 def _search(board: Board, graph: JumpGraph, claim: Acceleration) -> None:
@@ -215,7 +220,7 @@ def _search(board: Board, graph: JumpGraph, claim: Acceleration) -> None:
         _prove(board, search, claim)
         board.limits.check()
     if search.path is None:
-        board.tell(no_chain=f"all jumps of {told(claim)} were searched")
+        board.tell(no_chain=f"all jumps of {told(claim.cells)} were searched")
         return
     run = graph.run(problem, search.path)
     if run is not None:
@@ -230,9 +235,9 @@ def _search(board: Board, graph: JumpGraph, claim: Acceleration) -> None:
         board.offer(found)
 
 
-def told(claim: Acceleration) -> str:
-    """The counters of ``claim``, as text."""
-    return ", ".join(f"'{name}'" for name in claim.cells)
+def told(counters: Iterable[str]) -> str:
+    """The counters, as text."""
+    return ", ".join(f"'{name}'" for name in counters)
 
 
 def _prove(board: Board, search: LightestPath, claim: Acceleration) -> None:
@@ -250,7 +255,7 @@ def _rule_out(board: Board, graph: JumpGraph, claim: Acceleration, ahead: Distan
             if arc.target not in reached:
                 reached.add(arc.target)
                 todo.append(arc.target)
-    how = f"all jumps of {told(claim)} were searched"
+    how = f"all jumps of {told(claim.cells)} were searched"
     gone: dict[str, Reason] = {}
     for goal, numbers in Events.of(board.problem).of_goal.items():
         known = [event for event in numbers if event < MOST_EVENTS]
