@@ -25,8 +25,9 @@ from bmc.formulas.unroll import at, with_terms
 from bmc.invariants.induction import Prover
 from bmc.system.transition import StateVariable, TransitionSystem, Valuation, conjunction, equal
 
-NARROW = 5
-"""Bits of a variable below which it is no counter: so few values are enumerated."""
+NARROW, WIDE = 5, 62
+"""Bits of a variable below which it is no counter, for so few values are enumerated; and above which it is none, for
+the differences of its values do not fit into a word."""
 
 MOST_CELLS = 256
 """A variable with more cells than this is no counter."""
@@ -89,7 +90,7 @@ def find_counters(system: TransitionSystem, seen: Seen, prover: Prover, pause: C
 
 def _counts(var: StateVariable) -> bool:
     """Whether ``var`` may get its own value and something more."""
-    if var.type.floating or var.type.bits < NARROW:
+    if var.type.floating or not NARROW <= var.type.bits <= WIDE:
         return False
     todo, met = [(var.next, False)], set[tuple[FNode, bool]]()
     while todo:

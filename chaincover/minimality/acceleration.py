@@ -26,6 +26,9 @@ from chaincover.orderings.bound import ACCELERATED
 KEPT = (0, 2, 8, 32, 128)
 """For how many steps a counter's value is kept that something else moves too: more where a bound leaves a gap."""
 
+WORD = 64
+"""Bits that a variable of a node may have at most."""
+
 PER_UNIT = 250_000
 """Arcs that are followed in about a unit of work."""
 
@@ -167,23 +170,19 @@ def accelerate(board: Board) -> None:
         claim = Acceleration(dict(cells.starts), kept, 0)
         board.tell(accelerated=claim)
         _search(board, jumps.graph, claim)
-        if board.settled:
+        if board.settled or board.known.no_chain:
             return
 
 
 def _cells(board: Board) -> Cells | None:
     """The counters of the system with their cells."""
     problem = board.known.problem
-    if any(var.type.bits > WIDEST for var in problem.system.state):
+    if any(var.type.bits > WORD for var in problem.system.state):
         return None
     limits = board.limits
     prover = Prover(board.engine, limits.for_query, limits.question())
     board.say("accelerate: cells of counters")
     return find_counters(scope_of(problem).system, seen_by(problem, Events.of(problem)), prover, limits.check)
-
-
-WIDEST = 62
-"""Bits of a variable up to which counters are looked for."""
 
 
 def _built(board: Board, cells: Cells, kept: int) -> Jumps | None:
