@@ -15,6 +15,7 @@ from chaincover.graph.accelerated import Events, Jumps, scope_of, seen_by
 from chaincover.graph.enumerated import enumerated_within
 from chaincover.limits import Limits as RunLimits
 from chaincover.minimality.acceleration import LightestPath, distances
+from chaincover.minimality.acceleration import ShortestRun as CoveringRun
 from chaincover.minimality.product import ShortestRun
 from chaincover.problem import Problem
 from chaincover.replay.judge import Judge
@@ -90,11 +91,11 @@ def _jumped(problem: Problem, scope: Scope, inputs: Inputs, cells: Cells, kept: 
     graph = jumps.graph
     assert graph is not None
     number = Events.of(problem).number
-    paths = []
-    for runs in (False, True):
-        search = LightestPath(graph, (1 << number) - 1, distances(graph, number, runs), runs)
-        list(search.advance())
-        paths.append(search.path)
+    search = LightestPath(graph, (1 << number) - 1, distances(graph, number, False))
+    runs = CoveringRun(graph, problem, distances(graph, number, True))
+    list(search.advance())
+    list(runs.advance())
+    paths = search.path, runs.path
     run = None if paths[1] is None else graph.run(problem, paths[1])
     chain = None if run is None else Judge(problem).chain(run)
     length = None if chain is None or len(chain.goals) < len(problem.goals) else chain.length

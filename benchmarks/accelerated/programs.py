@@ -23,10 +23,10 @@ class _Program:
     def __init__(self, seed: int) -> None:
         self.random = Random(seed)
         self.modes = self.random.randint(2, 4)
-        self.counters = [COUNTER.symbol(f"c{n}") for n in range(self.random.choice([1, 1, 1, 2]))]
-        self.mode = MODE.symbol("m")
-        self.buttons = [BOOLEAN.symbol(f"b{n}") for n in range(self.random.randint(1, 2))]
-        self.flow = FLOW.symbol("f")
+        self.counters = [COUNTER.symbol(f"state_counter{n}") for n in range(self.random.choice([1, 1, 1, 2]))]
+        self.mode = MODE.symbol("state_mode")
+        self.buttons = [BOOLEAN.symbol(f"input_button{n}") for n in range(self.random.randint(1, 2))]
+        self.flow = FLOW.symbol("input_flow")
 
     def relation(self, counter: FNode) -> FNode:
         """A comparison of a counter with a constant."""
@@ -82,14 +82,14 @@ class _Program:
         for number in range(self.modes - 1):
             here = self.mode.Equals(BV(number, 2))
             following = {symbol: Ite(here, trees[number][symbol], following[symbol]) for symbol in following}
-        state = [StateVariable("m", MODE, BV(0, 2), following[self.mode])]
+        state = [StateVariable("state_mode", MODE, BV(0, 2), following[self.mode])]
         state += [StateVariable(c.symbol_name(), COUNTER, BV(0, BITS), following[c]) for c in self.counters]
         inputs = [InputVariable(b.symbol_name(), BOOLEAN) for b in self.buttons]
         allowed = TRUE()
         if self.random.random() < 0.3:
             allowed = Or(Not(self.buttons[0]), self.relation(self.random.choice(self.counters)))
         system = TransitionSystem(
-            "program", tuple(state), (*inputs, InputVariable("f", FLOW)), input_constraint=allowed
+            "program", tuple(state), (*inputs, InputVariable("input_flow", FLOW)), input_constraint=allowed
         )
         goals = tuple(self.goal(number) for number in range(self.random.randint(1, 4)))
         final = None
@@ -112,12 +112,16 @@ class _Program:
         """One goal of up to two steps."""
         length = self.random.choice([0, 1, 1, 1, 2])
         parts = [self.atom(self.random.randint(0, length), not length) for _ in range(self.random.randint(1, 3))]
-        parts = [p for p in parts if all(not s.symbol_name().endswith(f"@{length}") or s.symbol_name()[0] in "cm"
-                                         for s in p.get_free_variables())]  # fmt: skip
+        parts = [part for part in parts if not any(_too_late(s, length) for s in part.get_free_variables())]
         if length and self.random.random() < 0.2:
             counter = self.counters[0]
             parts.append(framed(counter, 0).BVULT(framed(counter, 1)))
         return Goal(f"g{number}", And(parts) if parts else TRUE(), None, length)
+
+
+def _too_late(symbol: FNode, length: int) -> bool:
+    """Whether ``symbol`` is an input after the last step."""
+    return bool(symbol.symbol_name().startswith("input") and symbol.symbol_name().endswith(f"@{length}"))
 
 
 def random_program(seed: int) -> Problem:

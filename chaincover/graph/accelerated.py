@@ -30,7 +30,7 @@ from bmc.explicit.vectors import Column, Program, column
 from bmc.formulas.unroll import at, plain, unframed, with_terms
 from bmc.invariants.counters import NEXT, Cells, Seen
 from bmc.system.simulation import Simulator
-from bmc.system.transition import InputVariable, Run, TransitionSystem, conjunction, symbols_of
+from bmc.system.transition import InputVariable, Run, TransitionSystem, Valuation, conjunction, symbols_of
 from chaincover.problem import Problem
 
 MOST_EVENTS = 62
@@ -130,10 +130,13 @@ class Arc:
 
 @dataclass(frozen=True)
 class JumpGraph:
-    """``arcs`` by node; node 0 is the start, where the events ``begun`` happen. ``ends`` marks where a run may end."""
+    """``arcs`` by node; node 0 is the start, where the events ``begun`` happen. ``ends`` marks where a run may end.
+
+    ``states`` are on the variables of ``system``, the part that matters.
+    """
 
     states: Sequence[State]
-    names: Sequence[str]
+    system: TransitionSystem
     inputs: Rows
     arcs: Sequence[Sequence[Arc]]
     begun: int
@@ -143,6 +146,10 @@ class JumpGraph:
     def size(self) -> int:
         """The number of nodes."""
         return len(self.states)
+
+    def state(self, node: int) -> Valuation:
+        """The state of a node."""
+        return {var.name: value for var, value in zip(self.system.state, self.states[node], strict=True)}
 
     def run(self, problem: Problem, path: Sequence[Arc]) -> Run | None:
         """The run along ``path`` from the start; None where an arc is none of a run."""
@@ -237,7 +244,7 @@ class Jumps:
         rest = [var for var in whole if var.name not in inputs.columns]
         spare = {var.name: column([_plainest(var)] * len(inputs), var.type.bits) for var in rest}
         choices = Rows({**inputs.columns, **spare}, len(inputs))
-        self.graph = JumpGraph(nodes.states, self._names, choices, arcs, here[0], ends)
+        self.graph = JumpGraph(nodes.states, self._scope.system, choices, arcs, here[0], ends)
 
     def _tried(self) -> Rows:
         """The inputs by number."""

@@ -7,21 +7,25 @@ farthest missing event to an end.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 from math import inf
+from typing import TypeVar
 
 from bmc.explicit.input_classes import TooManyValues
 from bmc.explicit.scope import Inputs
 from bmc.invariants.counters import Cells, find_counters
 from bmc.invariants.induction import Prover
+from bmc.system.simulation import Simulator
 from chaincover.certificate import Acceleration
 from chaincover.chain import NO_WAY_TO_FINAL, UNREACHABLE
-from chaincover.graph.accelerated import MOST_EVENTS, Arc, Events, JumpGraph, Jumps, scope_of, seen_by
+from chaincover.graph.accelerated import MOST_EVENTS, Arc, Events, JumpGraph, Jumps, Moves, scope_of, seen_by
 from chaincover.graph.enumerated import ENUMERATING, STATES_PER_UNIT
 from chaincover.known import Board, Reason
 from chaincover.orderings.bound import ACCELERATED
+from chaincover.problem import Problem
+from properties.progression import Progression, bits
 
 KEPT = (0, 2, 8, 32, 128)
 """For how many steps a counter's value is kept that something else moves too: more where a bound leaves a gap."""
@@ -85,14 +89,12 @@ def _lightest(backward: Sequence[Sequence[tuple[int, int]]], begin: dict[int, fl
 class LightestPath:
     """The lightest path from the start through all of ``events`` (as bits) to an end.
 
-    ``lower`` is the proved bound so far; ``path`` is there once it is found, and where the search is ``finished``
-    without, there is none. ``runs``: along arcs of runs only.
+    ``lower`` is the proved bound so far; ``path`` is there once it is found; without one at the end there is none.
     """
 
-    def __init__(self, graph: JumpGraph, events: int, ahead: Distances, runs: bool) -> None:
-        self._graph, self._events, self._ahead, self._runs = graph, events, ahead, runs
+    def __init__(self, graph: JumpGraph, events: int, ahead: Distances) -> None:
+        self._graph, self._events, self._ahead = graph, events, ahead
         self.lower: float = 0
-        self.finished = False
         self.path: list[Arc] | None = None
 
     def advance(self) -> Iterator[int]:
@@ -116,8 +118,6 @@ class LightestPath:
                 self.path = _traced(before, (node, mask))
                 break
             for arc in arcs[node]:
-                if self._runs and arc.moves is None:
-                    continue
                 key, weight = (arc.target, mask | arc.mask & wanted), so_far + arc.weight
                 if weight < best.get(key, inf):
                     ahead = self._estimate(*key)
@@ -129,7 +129,6 @@ class LightestPath:
             if followed >= PORTION:
                 yield followed
                 followed = 0
-        self.finished = True
         yield followed
 
     def _estimate(self, node: int, mask: int) -> float:
@@ -141,7 +140,106 @@ class LightestPath:
         return least
 
 
-def _traced(before: dict[tuple[int, int], tuple[tuple[int, int], Arc]], key: tuple[int, int]) -> list[Arc]:
+class ShortestRun:
+    """The shortest run along arcs of ``graph`` that covers all goals of ``problem``, whole, and gets to an end.
+
+    ``ahead`` are the distances by arcs of runs. ``path`` is there once it is found.
+    """
+
+    def __init__(self, graph: JumpGraph, problem: Problem, ahead: Distances) -> None:
+        self._graph, self._ahead = graph, ahead
+        self._progression = Progression(problem.goals, {var.name for var in problem.system.inputs})
+        of_goal = Events.of(problem).of_goal
+        self._events = [[event for event in of_goal[goal.name] if event < MOST_EVENTS] for goal in problem.goals]
+        self._settled = 2 * max((goal.length for goal in problem.goals), default=0) + 2
+        self._simulator = Simulator(graph.system)
+        self._slots: dict[tuple[int, Moves], list[tuple[int, int]]] = {}
+        self._moved: dict[tuple[int, int, int], tuple[int, int]] = {}
+        self.path: list[Arc] | None = None
+
+    def advance(self) -> Iterator[int]:
+        """Search; yields the arcs followed."""
+        graph, everything = self._graph, (1 << len(self._events)) - 1
+        begun = self._progression.begin_all(self._progression.state_class(graph.state(0)))
+        start = 0, self._wanted(begun.pending, begun.completed), begun.completed
+        best: dict[Place, float] = {start: 0}
+        before: dict[Place, tuple[Place, Arc]] = {}
+        queue = [(self._estimate(start), 0.0, start)]
+        followed = 0
+        while queue:
+            total, back, place = heappop(queue)
+            node, pending, covered = place
+            if total == inf:
+                break
+            if -back > best[place]:
+                continue
+            if covered == everything and graph.ends[node]:
+                self.path = _traced(before, place)
+                break
+            for number, arc in enumerate(graph.arcs[node]):
+                if arc.moves is None:
+                    continue
+                after, completed = self._follow(node, number, arc, pending)
+                completed |= covered
+                key, weight = (arc.target, self._wanted(after, completed), completed), arc.weight - back
+                if weight < best.get(key, inf):
+                    best[key], before[key] = weight, (place, arc)
+                    heappush(queue, (weight + self._estimate(key), -weight, key))
+            followed += len(graph.arcs[node]) + 1
+            if followed >= PORTION:
+                yield followed
+                followed = 0
+        yield followed
+
+    def _wanted(self, pending: int, covered: int) -> int:
+        """``pending`` without the progress of goals that are covered."""
+        progress = self._progression.progress
+        return sum(1 << number for number in bits(pending) if not covered >> progress[number].goal & 1)
+
+    def _estimate(self, place: Place) -> float:
+        node, pending, covered = place
+        under_way = {self._progression.progress[number].goal for number in bits(pending)}
+        least = self._ahead.to_end[node]
+        for goal, events in enumerate(self._events):
+            if not covered >> goal & 1 and goal not in under_way:
+                least = max(least, *(self._ahead.over[event][node] for event in events))
+        return least
+
+    def _follow(self, node: int, number: int, arc: Arc, pending: int) -> tuple[int, int]:
+        """What is pending after an arc, and the goals completed on it."""
+        key = node, number, pending
+        if key not in self._moved:
+            completed = 0
+            for given, state in self._classes(node, arc):
+                onward, begun = self._progression.advance(pending, given, state), self._progression.begin_all(state)
+                pending = onward.pending | begun.pending
+                completed |= onward.completed | begun.completed
+            self._moved[key] = pending, completed
+        return self._moved[key]
+
+    def _classes(self, node: int, arc: Arc) -> list[tuple[int, int]]:
+        """The classes of input and next state along an arc; of many alike only as many as goals can tell."""
+        assert arc.moves is not None
+        key = node, arc.moves
+        if key not in self._slots:
+            found, state = [], self._graph.state(node)
+            for choice, count in arc.moves:
+                given = self._graph.inputs[choice]
+                for _ in range(min(count, self._settled)):
+                    state = self._simulator.step(state, given)
+                    found.append((self._progression.input_class(given), self._progression.state_class(state)))
+            last = self._progression.state_class(self._graph.state(arc.target))
+            self._slots[key] = [*found[:-1], (found[-1][0], last)]
+        return self._slots[key]
+
+
+Place = tuple[int, int, int]
+"""A node, the progress of goals under way, and the goals covered."""
+
+Key = TypeVar("Key", bound=tuple[int, ...])
+
+
+def _traced(before: Mapping[Key, tuple[Key, Arc]], key: Key) -> list[Arc]:
     path = []
     while key in before:
         key, arc = before[key]
@@ -213,7 +311,7 @@ def _search(board: Board, graph: JumpGraph, claim: Acceleration) -> None:
     board.limits.check()
     if _rule_out(board, graph, claim, ahead):
         return
-    search = LightestPath(graph, (1 << number) - 1, ahead, runs=False)
+    search = LightestPath(graph, (1 << number) - 1, ahead)
     for followed in search.advance():
         board.limits.spend(followed / PER_UNIT)
         _prove(board, search, claim)
@@ -224,8 +322,9 @@ def _search(board: Board, graph: JumpGraph, claim: Acceleration) -> None:
     run = graph.run(problem, search.path)
     if run is not None:
         board.offer(run)
+    if board.settled:
         return
-    runs = LightestPath(graph, (1 << number) - 1, distances(graph, number, runs=True), runs=True)
+    runs = ShortestRun(graph, problem, distances(graph, number, runs=True))
     for followed in runs.advance():
         board.limits.spend(followed / PER_UNIT)
         board.limits.check()

@@ -11,14 +11,14 @@ from bmc.invariants.counters import Cells, Seen, find_counters
 from bmc.invariants.induction import Prover
 from bmc.system.transition import BOOLEAN, InputVariable, StateVariable, TransitionSystem, ValueType
 
-WORD, GO = ValueType("word", 16), BOOLEAN.symbol("go")
-C, D = WORD.symbol("c"), WORD.symbol("d")
+WORD, GO = ValueType("word", 16), BOOLEAN.symbol("count_go")
+C, D = WORD.symbol("count_c"), WORD.symbol("count_d")
 NOTHING = Seen((), ())
 
 
 def found(following: dict[FNode, FNode], seen: Seen = NOTHING, allowed: FNode | None = None) -> Cells | None:
     state = tuple(StateVariable(s.symbol_name(), WORD, BV(0, 16), term) for s, term in following.items())
-    inputs = (InputVariable("go", BOOLEAN),)
+    inputs = (InputVariable("count_go", BOOLEAN),)
     system = TransitionSystem("counters", state, inputs, TRUE() if allowed is None else allowed)
     return find_counters(system, seen, Prover(SatEngine()), lambda: None)
 
@@ -41,16 +41,16 @@ def one_up(counter: FNode) -> FNode:
 def test_cells_end_where_a_step_reads_the_counter(term: FNode, starts: tuple[int, ...]) -> None:
     cells = found({C: term})
     assert cells is not None
-    assert cells.starts == {"c": starts}
+    assert cells.starts == {"count_c": starts}
 
 
 def test_cells_end_where_a_goal_or_a_constraint_reads_the_counter() -> None:
     cells = found({C: one_up(C)}, Seen([C.BVUGE(BV(9, 16))], []))
     assert cells is not None
-    assert cells.starts == {"c": (0, 9)}
+    assert cells.starts == {"count_c": (0, 9)}
     cells = found({C: one_up(C)}, NOTHING, Ite(C.BVULT(BV(77, 16)), TRUE(), GO))
     assert cells is not None
-    assert cells.starts == {"c": (0, 77)}
+    assert cells.starts == {"count_c": (0, 77)}
 
 
 def test_a_value_that_another_variable_keeps_is_no_counter() -> None:
@@ -63,11 +63,11 @@ def test_of_two_counters_that_move_in_one_step_one_is_left() -> None:
     assert len(cells.starts) == 1
     cells = found({C: Ite(GO, one_up(C), C), D: Ite(GO, D, one_up(D))})
     assert cells is not None
-    assert cells.starts == {"c": (0,), "d": (0,)}
+    assert cells.starts == {"count_c": (0,), "count_d": (0,)}
 
 
 def test_without_a_proof_there_is_no_counter() -> None:
-    system = TransitionSystem("c", (StateVariable("c", WORD, BV(0, 16), one_up(C)),), (), TRUE())
+    system = TransitionSystem("c", (StateVariable("count_c", WORD, BV(0, 16), one_up(C)),), (), TRUE())
     assert find_counters(system, Seen([C.BVULT(BV(5, 16))], []), Prover(SatEngine(), effort=0), lambda: None) is None
-    open_start = TransitionSystem("c", (StateVariable("c", WORD, None, one_up(C)),), (), FALSE())
+    open_start = TransitionSystem("c", (StateVariable("count_c", WORD, None, one_up(C)),), (), FALSE())
     assert find_counters(open_start, NOTHING, Prover(SatEngine()), lambda: None) is None
