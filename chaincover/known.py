@@ -77,8 +77,7 @@ class Known:
     ``targets``; ``no_chain`` says how it is proved that there is none, or is ''. ``graph`` is the K-reachability graph
     so far. ``seen`` has for each goal that any run has covered the shortest such run. ``failed`` is the part of
     the last covering path at which its repair with edges of up to ``failed_within`` steps failed (see ``Attempt``; it
-    need not begin in init). ``enumerated`` are the reachable states, where they could be enumerated; ``accelerated`` is
-    what is known of counters, where goals were ruled out by a search in jumps.
+    need not begin in init). ``enumerated`` are the reachable states, where they could be enumerated.
     """
 
     problem: Problem
@@ -93,7 +92,6 @@ class Known:
     failed_within: int = 0
     enumerated: StateGraph | None = None
     observed: Mapping[Edge, int] = field(default_factory=dict)
-    accelerated: Acceleration | None = None
 
     @cached_property
     def targets(self) -> tuple[str, ...]:
@@ -163,7 +161,7 @@ class Board:
 
     ``judge`` makes a checked chain of a run from init, or None where the run does not get to the final condition. It
     credits every goal that the run covers. ``ordered_by`` is the ordering backend of the covering path;
-    ``not_enumerated`` says why states are not enumerated, or ''.
+    ``not_enumerated`` says why states are not enumerated, or ''. ``accelerated`` is what is known of counters.
     """
 
     known: Known
@@ -174,6 +172,7 @@ class Board:
     judge: Judge
     ordered_by: str = ""
     not_enumerated: str = ""
+    accelerated: Acceleration | None = None
     _questions: Questions | None = None
 
     @property

@@ -11,7 +11,7 @@ from bmc.explicit.scope import Inputs, Scope
 from bmc.invariants.counters import Cells, find_counters
 from bmc.invariants.induction import Prover
 from chaincover.certificate import Acceleration, Certificate
-from chaincover.graph.accelerated import Events, Jumps, scope_of, seen_by
+from chaincover.graph.accelerated import Jumps, scope_of, seen_by
 from chaincover.graph.enumerated import enumerated_within
 from chaincover.limits import Limits as RunLimits
 from chaincover.minimality.acceleration import LightestPath, distances
@@ -23,6 +23,7 @@ from chaincover.verify.acceleration import jumps_of
 from chaincover.verify.limits import Clock, Limits
 from chaincover.verify.report import HOLDS, OPEN
 from chaincover.verify.setting import Setting
+from properties.goal import Events
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ def compare(problem: Problem, kept: Sequence[int] = KEPT) -> Compared | None:
     """The comparison; None where no counter is found."""
     scope = scope_of(problem)
     prover = Prover(SatEngine(), lambda: None, None)
-    cells = find_counters(scope.system, seen_by(problem, Events.of(problem)), prover, lambda: None)
+    cells = find_counters(scope.system, seen_by(problem), prover, lambda: None)
     if cells is None:
         return None
     inputs = Inputs(scope)
@@ -90,7 +91,7 @@ def _jumped(problem: Problem, scope: Scope, inputs: Inputs, cells: Cells, kept: 
     list(jumps.advance())
     graph = jumps.graph
     assert graph is not None
-    number = Events.of(problem).number
+    number = Events.of(problem.goals, problem.system).number
     search = LightestPath(graph, (1 << number) - 1, distances(graph, number, False))
     runs = CoveringRun(graph, problem, distances(graph, number, True))
     list(search.advance())

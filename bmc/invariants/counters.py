@@ -21,7 +21,7 @@ from pysmt.shortcuts import BV, TRUE, And, Iff, Not, Or
 from bmc.engines.protocol import Status
 from bmc.floats.operations import has_arithmetic
 from bmc.formulas.evaluate import compile_formulas
-from bmc.formulas.unroll import at, with_terms
+from bmc.formulas.unroll import NEXT, at, with_terms
 from bmc.invariants.induction import Prover
 from bmc.system.transition import StateVariable, TransitionSystem, Valuation, conjunction, equal
 
@@ -35,9 +35,8 @@ MOST_CELLS = 256
 IN_A_ROW = 6
 """A variable of which a step tells so many values in a row apart is no counter."""
 
-NEXT, OTHER = "next ", "other "
-"""Before the name of a variable: its value after the step; before that of a counter: the value that it is compared
-with."""
+OTHER = "other "
+"""Before the name of a counter: the value that its own is compared with."""
 
 
 @dataclass(frozen=True)

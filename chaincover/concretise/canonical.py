@@ -181,7 +181,7 @@ def canonical_inputs(board: Board) -> Chain | None:
     run = None
     if board.known.enumerated is not None:
         run = enumerated_values(questions, board.known.enumerated, plan)
-    elif board.known.accelerated is not None:  # its thousands of steps are not unrolled
+    elif board.accelerated is not None:  # its thousands of steps are not unrolled
         return tidy(board.known)
     effort = board.limits.effort
     until = inf if effort is None else board.limits.spent + PART * effort * UNITS

@@ -16,22 +16,22 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
-from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE
 
-from bmc.explicit.input_classes import allowed_ranges
+from bmc.explicit.enumeration import plainest
 from bmc.explicit.rows import Rows, first_of_each
 from bmc.explicit.scope import FoundSteps, Inputs, Scope
 from bmc.explicit.steps import BLOCK, ByCases, EveryInput
 from bmc.explicit.vectors import Column, Program, column
-from bmc.formulas.unroll import at, plain, unframed, with_terms
-from bmc.invariants.counters import NEXT, Cells, Seen
+from bmc.formulas.unroll import NEXT, at
+from bmc.invariants.counters import Cells, Seen
 from bmc.system.simulation import Simulator
-from bmc.system.transition import InputVariable, Run, TransitionSystem, Valuation, conjunction, symbols_of
+from bmc.system.transition import Run, TransitionSystem, Valuation
 from chaincover.problem import Problem
+from properties.goal import Events
 
 MOST_EVENTS = 62
 """Events that paths are asked for; of more, the first ones."""
@@ -42,77 +42,6 @@ MOST_NODES = 300_000
 State = tuple[int, ...]
 Moves = tuple[tuple[int, int], ...]
 """Inputs by their numbers, each with the number of steps that it is kept."""
-
-
-@dataclass(frozen=True)
-class Events:
-    """What goals ask of single states (``states``) and single steps (``steps``), each once.
-
-    ``of_goal`` has for each goal the events that every run has which covers it: places in ``states``, then in
-    ``steps``. ``whole``: the goals that are covered wherever their event is.
-    """
-
-    states: tuple[FNode, ...]
-    steps: tuple[FNode, ...]
-    of_goal: Mapping[str, tuple[int, ...]]
-    whole: frozenset[str]
-
-    @staticmethod
-    def of(problem: Problem) -> Events:
-        """The events of the goals of ``problem``."""
-        inputs = {var.name for var in problem.system.inputs}
-        named: dict[str, list[tuple[bool, FNode]]] = {}
-        whole = set()
-        for goal in problem.goals:
-            parts = list(_conjuncts(goal.antecedent))
-            if not goal.length:
-                named[goal.name] = [(True, conjunction(_placed(part, 0, problem.system) for part in parts))]
-                whole.add(goal.name)
-                continue
-            of_step = []
-            for step in range(goal.length):
-                fitting = [part for part in parts if _within(part, step, inputs)]
-                of_step.append(conjunction(_placed(part, step, problem.system) for part in fitting))
-            kept = [formula for formula in dict.fromkeys(of_step) if goal.length == 1 or not formula.is_true()]
-            named[goal.name] = [(False, formula) for formula in kept or [TRUE()]]
-            if goal.length == 1:
-                whole.add(goal.name)
-        states = dict.fromkeys(formula for events in named.values() for alone, formula in events if alone)
-        steps = dict.fromkeys(formula for events in named.values() for alone, formula in events if not alone)
-        numbers = {(True, formula): number for number, formula in enumerate(states)}
-        numbers |= {(False, formula): len(states) + number for number, formula in enumerate(steps)}
-        of_goal = {name: tuple(numbers[event] for event in events) for name, events in named.items()}
-        return Events(tuple(states), tuple(steps), of_goal, frozenset(whole))
-
-    @property
-    def number(self) -> int:
-        """How many events there are."""
-        return len(self.states) + len(self.steps)
-
-
-def _conjuncts(formula: FNode) -> Iterator[FNode]:
-    todo = [formula]
-    while todo:
-        part = todo.pop()
-        if part.is_and():
-            todo += part.args()
-        else:
-            yield part
-
-
-def _within(part: FNode, step: int, inputs: set[str]) -> bool:
-    """Whether ``part`` (framed) reads nothing but the state at ``step``, the inputs there, and the state after it."""
-    places = [unframed(symbol) for symbol in symbols_of(part)]
-    return all(frame == step or (frame == step + 1 and name not in inputs) for name, frame in places)
-
-
-def _placed(part: FNode, step: int, system: TransitionSystem) -> FNode:
-    """``part`` over plain symbols, those of the state after ``step`` by their names there."""
-    terms = {}
-    for symbol in symbols_of(part):
-        name, frame = unframed(symbol)
-        terms[symbol] = plain(symbol) if frame == step else system.variable(name).type.symbol(NEXT + name)
-    return with_terms([part], terms)[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,8 +92,9 @@ class JumpGraph:
         return simulator.run(simulator.initial(), choices)
 
 
-def seen_by(problem: Problem, events: Events) -> Seen:
-    """What the lemma has to speak of: all events, and where a run may end."""
+def seen_by(problem: Problem) -> Seen:
+    """What the lemma has to speak of: all events of goals, and where a run may end."""
+    events = Events.of(problem.goals, problem.system)
     ends = [] if problem.final is None else [problem.final]
     return Seen((*events.states, *ends), events.steps)
 
@@ -177,87 +107,138 @@ def scope_of(problem: Problem) -> Scope:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """A step from a node by an input to a state, with its events; ``forgotten``: bits of the counters that are set
-    anew, or have one value in their cell."""
+    """A step from the state number ``row``; ``forgotten``: bits of the counters that are set anew, or have one value in
+    their cell. It adds ``shift`` to counter ``mover`` (-1: to none); ``inner`` are its events within the cell."""
 
-    source: int
+    row: int
     choice: int
     target: State
     mask: int
     forgotten: int
+    mover: int
+    shift: int
+    inner: int
 
 
 @dataclass(frozen=True)
 class _Movement:
-    """For each step the counter that it moves (-1: none), by how much, and which it sets anew (as bits).
-
-    ``samples`` has for each counter a value of its cell from which it is moved within the cell, if there is one.
-    """
+    """For each step the number of the counter that it moves (-1: none), by how much, and which it sets anew (as bits).
+    ``samples`` has for each counter a value of its cell from which it is moved within the cell, if there is one."""
 
     mover: Column
     shift: Column
     forgotten: Column
-    samples: Mapping[int, Column]
+    samples: Mapping[str, Column]
 
 
 class Jumps:
     """Builds the graph for ``cells``; a counter's value is ``kept`` over so many steps that do more than move it.
 
-    ``advance`` yields the work done, in operations on single values; at the end there is ``graph``, or it is
-    ``too_large``. ``exact``: every arc is one of a run.
+    ``advance`` yields the work done, in operations on values; at the end there is ``graph``, unless it is too large.
     """
 
     def __init__(self, problem: Problem, scope: Scope, inputs: Inputs, cells: Cells, kept: int) -> None:
-        self._problem, self._scope, self._inputs, self._kept = problem, scope, inputs, kept
-        self._variables = scope.system.state
-        self._names = [var.name for var in self._variables]
-        self._counters = [place for place, var in enumerate(self._variables) if var.name in cells.starts]
-        self._starts = {place: np.array(cells.starts[self._names[place]], np.int64) for place in self._counters}
-        self._dense = EveryInput(scope, inputs) if inputs.every is not None else None
-        self._split = ByCases(scope, inputs)
-        self._looks = _Looks(problem, self._names)
-        self._nexts = Program([var.next for var in self._variables])
-        self._nodes = _Nodes(self._counters, {p: self._variables[p].type.bits for p in self._counters}, self._starts)
+        self._problem, self._scope, self._kept = problem, scope, kept
+        counters = [(place, var) for place, var in enumerate(scope.system.state) if var.name in cells.starts]
+        self._names = [var.name for _, var in counters]
+        self._counters = [_Counter(place, cells.starts[var.name], var.type.bits) for place, var in counters]
+        self._steps = _Steps(problem, scope, inputs, self._counters)
+        self._nodes = _Nodes(self._counters)
         self.graph: JumpGraph | None = None
-        self.too_large = False
 
     @property
     def jumped(self) -> set[str]:
         """The counters that some step moves and does nothing else; the values of others are better walked through."""
-        return {self._names[self._counters[number]] for number in self._nodes.jumped}
+        return {self._names[number] for number in self._nodes.jumped}
 
     def advance(self) -> Iterator[int]:
         """Build the graph; yields the work done."""
-        nodes, begin = self._nodes, Simulator(self._scope.system).initial()
-        nodes.number(tuple(begin[name] for name in self._names), (0,) * len(self._counters))
-        together = max(1, BLOCK // (self._dense.size if self._dense is not None else 64))
-        while fresh := nodes.next(together):
+        nodes, steps, begin = self._nodes, self._steps, Simulator(self._scope.system).initial()
+        nodes.number(tuple(begin[var.name] for var in self._scope.system.state), (0,) * len(self._counters))
+        while fresh := nodes.next(steps.together):
             if len(nodes.states) > MOST_NODES:
-                self.too_large = True
                 return
-            yield from self._expand(fresh)
-        here, ends = self._looks.at(self._columns(nodes.states), len(nodes.states))
+            for made in steps.of([nodes.states[node] for node in fresh]):
+                if isinstance(made, int):
+                    yield made
+                elif made.mover < 0:
+                    nodes.step(fresh[made.row], made)
+                else:
+                    nodes.moving(fresh[made.row], made, self._kept)
+        here, ends = steps.seen_in(nodes.states)
         arcs = nodes.arcs(here)
         yield sum(map(len, arcs))
-        inputs = self._tried()
-        whole = self._problem.system.inputs
-        rest = [var for var in whole if var.name not in inputs.columns]
-        spare = {var.name: column([_plainest(var)] * len(inputs), var.type.bits) for var in rest}
+        inputs = steps.tried
+        rest = [var for var in self._problem.system.inputs if var.name not in inputs.columns]
+        spare = {var.name: column([plainest(var)] * len(inputs), var.type.bits) for var in rest}
         choices = Rows({**inputs.columns, **spare}, len(inputs))
         self.graph = JumpGraph(nodes.states, self._scope.system, choices, arcs, here[0], ends)
 
-    def _tried(self) -> Rows:
+
+@dataclass(frozen=True)
+class _Counter:
+    """A variable of ``bits`` bits at a ``place`` of a state, with the first values of its cells."""
+
+    place: int
+    starts: Sequence[int]
+    bits: int
+
+    def bounds(self, value: int) -> tuple[int, int]:
+        """The first and the last value of the cell of ``value``."""
+        cell = bisect_right(self.starts, value)
+        return self.starts[cell - 1], (self.starts[cell] if cell < len(self.starts) else 1 << self.bits) - 1
+
+    def all_bounds(self, values: Column) -> tuple[Column, Column]:
+        """The same for many values."""
+        starts = np.array(self.starts, np.int64)
+        cell = np.searchsorted(starts, values, "right") - 1
+        return starts[cell], np.append(starts[1:], 1 << self.bits)[cell] - 1
+
+
+class _Steps:
+    """Makes steps from many states at once."""
+
+    def __init__(self, problem: Problem, scope: Scope, inputs: Inputs, counters: Sequence[_Counter]) -> None:
+        self._variables, self._inputs, self._counters = scope.system.state, inputs, counters
+        self._names = [var.name for var in self._variables]
+        self._dense = EveryInput(scope, inputs) if inputs.every is not None else None
+        self._split = ByCases(scope, inputs)
+        self._looks = _Looks(problem, self._names)
+        self._nexts = Program([var.next for var in self._variables])
+
+    @property
+    def together(self) -> int:
+        """States from which steps are made at once."""
+        return max(1, BLOCK // (self._dense.size if self._dense is not None else 64))
+
+    @property
+    def tried(self) -> Rows:
         """The inputs by number."""
         if self._dense is None:
             return self._split.inputs()
         assert self._inputs.every is not None
         return self._inputs.every
 
+    def seen_in(self, states: Sequence[State]) -> tuple[list[int], list[bool]]:
+        """For each state its events, and whether a run may end there."""
+        return self._looks.at(self._columns(states), len(states))
+
+    def of(self, states: Sequence[State]) -> Iterator[int | _Step]:
+        """All different steps from ``states``, and the work done."""
+        columns = self._columns(states)
+        for found in self._found(columns, len(states)):
+            if isinstance(found, int):
+                yield found
+                continue
+            yield 3 * self._nexts.size * len(found.row)
+            if len(found.row):
+                yield from self._told(columns, found)
+
     def _columns(self, states: Sequence[State]) -> dict[str, Column]:
         rows = list(zip(*states, strict=True))
         return {var.name: column(rows[place], var.type.bits) for place, var in enumerate(self._variables)}
 
-    def _steps(self, columns: Mapping[str, Column], count: int) -> Iterator[int | FoundSteps]:
+    def _found(self, columns: Mapping[str, Column], count: int) -> Iterator[int | FoundSteps]:
         """The work done, and at last all steps of ``count`` states."""
         if self._dense is None:
             yield from self._split.steps(columns, {}, count)
@@ -266,66 +247,48 @@ class Jumps:
         yield spent
         yield FoundSteps(row, choice, nexts, {}, row)
 
-    def _expand(self, fresh: Sequence[int]) -> Iterator[int]:
-        """Make all steps from the nodes ``fresh``."""
-        columns = self._columns([self._nodes.states[node] for node in fresh])
-        for found in self._steps(columns, len(fresh)):
-            if isinstance(found, int):
-                yield found
-                continue
-            yield 3 * self._nexts.size * len(found.row)
-            if len(found.row):
-                self._add(fresh, columns, found)
-
-    def _add(self, fresh: Sequence[int], columns: Mapping[str, Column], found: FoundSteps) -> None:
+    def _told(self, columns: Mapping[str, Column], found: FoundSteps) -> Iterator[_Step]:
         row, size = found.row, len(found.row)
         nexts = [np.broadcast_to(part, (size,)) for part in found.nexts]
-        given = {name: part[found.choice] for name, part in self._tried().columns.items()}
+        given = {name: part[found.choice] for name, part in self.tried.columns.items()}
         here = {name: part[row] for name, part in columns.items()}
         moves = self._movement(here, given, nexts)
-        sample = {**here, **{self._names[place]: part for place, part in moves.samples.items()}}
+        sample = {**here, **moves.samples}
         after_sample = [np.broadcast_to(part, (size,)) for part in self._nexts({**sample, **given})]
-        mask = self._looks.on({**here, **given}, nexts)
-        sampled = self._looks.on({**sample, **given}, after_sample)
-        keys = [row, *nexts, mask, sampled, moves.mover, moves.shift, moves.forgotten]
-        chosen = first_of_each([key.astype(np.uint64) for key in keys], np.ones(size, bool))
+        mask, inner = self._looks.on({**here, **given}, nexts), self._looks.on({**sample, **given}, after_sample)
+        told = mask, moves.forgotten, moves.mover, moves.shift, inner
+        chosen = first_of_each([key.astype(np.uint64) for key in (row, *nexts, *told)], np.ones(size, bool))
         targets = zip(*(list(map(int, part[chosen].tolist())) for part in nexts), strict=True)
-        read = (row, found.choice, mask, sampled, moves.mover, moves.shift, moves.forgotten)
-        rest = zip(*(part[chosen].tolist() for part in read), strict=True)
-        for target, (source, choice, events, inner, mover, shift, forgotten) in zip(targets, rest, strict=True):
-            step = _Step(fresh[source], choice, target, events, forgotten)
-            if mover < 0:
-                self._nodes.step(step)
-            else:
-                self._nodes.moving(step, self._counters.index(mover), shift, inner, self._kept)
+        rest = zip(*(part[chosen].tolist() for part in (row, found.choice, *told)), strict=True)
+        for target, (source, choice, *others) in zip(targets, rest, strict=True):
+            yield _Step(source, choice, target, *others)
 
     def _movement(self, here: Mapping[str, Column], given: Mapping[str, Column], nexts: Sequence[Column]) -> _Movement:
         """What steps do with counters, as steps from other values of the same cells tell."""
-        size = len(nexts[0])
-        beside, bounds = {**here}, dict[int, tuple[Column, Column, Column]]()
-        for place in self._counters:
-            var, starts = self._variables[place], self._starts[place]
-            value = here[var.name].astype(np.int64)
-            cell = np.searchsorted(starts, value, "right") - 1
-            low, high = starts[cell], np.append(starts[1:], 1 << var.type.bits)[cell] - 1
+        size, names = len(nexts[0]), self._names
+        beside = {**here}
+        for counter in self._counters:
+            name = names[counter.place]
+            value = here[name].astype(np.int64)
+            low, high = counter.all_bounds(value)
             other = np.where(high == low, value, np.where(value < high, value + 1, value - 1))
-            beside[var.name] = column(other, var.type.bits)
-            bounds[place] = low, high, value
+            beside[name] = column(other, counter.bits)
         there = self._nexts({**beside, **given})
         mover, shift, forgotten = np.full(size, -1), np.zeros(size, np.int64), np.zeros(size, np.int64)
         samples = {}
-        for number, (place, (low, high, value)) in enumerate(bounds.items()):
-            bits = self._variables[place].type.bits
-            alike = (np.broadcast_to(there[place], (size,)) == nexts[place]) | (low == high)
-            delta = (nexts[place].astype(np.int64) - value) % (1 << bits)
+        for number, counter in enumerate(self._counters):
+            value, following = here[names[counter.place]].astype(np.int64), nexts[counter.place]
+            low, high = counter.all_bounds(value)
+            alike = (np.broadcast_to(there[counter.place], (size,)) == following) | (low == high)
+            delta = (following.astype(np.int64) - value) % (1 << counter.bits)
             moving = ~alike & (delta != 0)
-            mover[moving], shift[moving] = place, delta[moving]
+            mover[moving], shift[moving] = number, delta[moving]
             forgotten |= alike.astype(np.int64) << number
-            back = (1 << bits) - delta
+            back = (1 << counter.bits) - delta
             up, down = moving & (delta <= high - low), moving & (back <= high - low)
             sample = np.where(up & (value + delta > high), high - delta, value)
             sample = np.where(~up & down & (value - back < low), low + back, sample)
-            samples[place] = column(sample, bits)
+            samples[names[counter.place]] = column(sample, counter.bits)
         return _Movement(mover, shift, forgotten, samples)
 
 
@@ -333,7 +296,7 @@ class _Looks:
     """Which events happen in states and steps, as bits."""
 
     def __init__(self, problem: Problem, names: Sequence[str]) -> None:
-        events = Events.of(problem)
+        events = Events.of(problem.goals, problem.system)
         self._names = names
         self._first = min(len(events.states), MOST_EVENTS)
         self._states = Program([*events.states[: self._first], problem.final or TRUE()])
@@ -357,6 +320,15 @@ def _bits(values: Sequence[Column], size: int, first: int) -> Column:
     return found
 
 
+@dataclass(slots=True)
+class _Node:
+    """``kept``: the steps over which the value of each counter was kept; ``found``: what leads from here."""
+
+    kept: tuple[int, ...]
+    group: int
+    found: dict[tuple[int, int, bool], tuple[int, Moves | None]] = field(default_factory=dict)
+
+
 class _Nodes:
     """The nodes of a graph in the making, and what leads from one to another.
 
@@ -364,16 +336,13 @@ class _Nodes:
     ``speeds`` says at most for each step: up, and down.
     """
 
-    def __init__(self, counters: Sequence[int], bits: Mapping[int, int], starts: Mapping[int, Column]) -> None:
-        self._counters, self._bits = counters, bits
-        self._starts = {place: part.tolist() for place, part in starts.items()}
+    def __init__(self, counters: Sequence[_Counter]) -> None:
+        self._counters = counters
         self.states: list[State] = []
+        self._nodes: list[_Node] = []
         self._numbers: dict[State, int] = {}
-        self._kept: list[tuple[int, ...]] = []
         self._waiting: dict[int, list[int]] = {}
-        self._groups: list[int] = []
-        self._group_numbers: dict[State, int] = {}
-        self._found: list[dict[tuple[int, int, bool], tuple[int, Moves | None]]] = []
+        self._groups: dict[State, int] = {}
         self._jumps: dict[tuple[int, int, int], int] = {}
         self._pure: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
         self._speeds: dict[tuple[int, int], list[int]] = {}
@@ -391,17 +360,15 @@ class _Nodes:
             return known
         node = self._numbers[state] = len(self.states)
         self.states.append(state)
-        self._kept.append(kept)
-        self._found.append({})
+        self._nodes.append(_Node(kept, self._group(state)))
         self._waiting.setdefault(sum(kept), []).append(node)
-        self._groups.append(self._group(state))
         return node
 
     def _group(self, state: State) -> int:
         key = list(state)
-        for place in self._counters:
-            key[place] = bisect_right(self._starts[place], state[place])
-        return self._group_numbers.setdefault(tuple(key), len(self._group_numbers))
+        for counter in self._counters:
+            key[counter.place] = counter.bounds(state[counter.place])[0]
+        return self._groups.setdefault(tuple(key), len(self._groups))
 
     def next(self, most: int) -> list[int]:
         """At most ``most`` nodes whose steps are to be made, those first that were kept over the fewest steps."""
@@ -413,21 +380,22 @@ class _Nodes:
             self._waiting[least] = queue[most:]
         return queue[:most]
 
-    def step(self, step: _Step, moved: int = -1, left: int = -1) -> None:
+    def step(self, node: int, step: _Step, moved: int = -1, left: int = -1) -> None:
         """A step as it is. It moves the counter of number ``moved`` within its cell, or that of ``left`` out of it."""
-        kept = [0 if step.forgotten >> n & 1 or n == left else steps for n, steps in enumerate(self._kept[step.source])]
+        before = self._nodes[node].kept
+        kept = [0 if step.forgotten >> n & 1 or n == left else steps for n, steps in enumerate(before)]
         if moved >= 0:
             kept[moved] += 1
         target = self.number(step.target, tuple(kept))
-        self._arc(step.source, target, step.mask, (1, ((step.choice, 1),)))
-        self._carry(step, self._groups[target], left)
+        self._arc(node, target, step.mask, (1, ((step.choice, 1),)))
+        self._carry(node, step, self._nodes[target].group, left)
 
-    def moving(self, step: _Step, number: int, shift: int, inner: int, most: int) -> None:
-        """A step that adds ``shift`` to a counter; ``inner`` are its events where it leads to the same cell."""
-        node, place = step.source, self._counters[number]
-        state, kept = self.states[node], self._kept[node]
-        value, back = state[place], (1 << self._bits[place]) - shift
-        low, high = self._bounds(place, value)
+    def moving(self, node: int, step: _Step, most: int) -> None:
+        """A step that moves a counter, whose value may be kept over ``most`` of them."""
+        number, shift, inner, counter = step.mover, step.shift, step.inner, self._counters[step.mover]
+        place, state, kept = counter.place, self.states[node], self._nodes[node].kept
+        value, back = state[place], (1 << counter.bits) - shift
+        low, high = counter.bounds(value)
         up, down = shift if shift <= high - low else 0, back if back <= high - low else 0
         inside = low <= step.target[place] <= high
         if up or down:
@@ -435,17 +403,17 @@ class _Nodes:
             group = self._group(lagging)
             speeds = self._speeds.setdefault((group, number), [0, 0])
             speeds[:] = max(speeds[0], up), max(speeds[1], down)
-            self._carry(step, group, -1)
+            self._carry(node, step, group, -1)
             if lagging == state and not (up and down):
                 self._pure.setdefault((node, number), []).append((up or -down, step.choice, inner))
             if inside and kept[number] < most and (inner or lagging != state):
-                self.step(step, moved=number)
+                self.step(node, step, moved=number)
             elif inner or lagging != state:
                 onward = value == (high if up else low) and not (up and down)
                 after_it = tuple(0 if step.forgotten >> n & 1 else steps for n, steps in enumerate(kept))
                 self._arc(node, self.number(lagging, after_it), inner, (int(onward), None))
         if not inside:
-            self.step(step, left=number)
+            self.step(node, step, left=number)
         leaving: Sequence[int] = range(low, high + 1)
         if up or down:
             leaving = sorted({*range(low, low + down), *range(high - up + 1, high + 1)})
@@ -459,8 +427,8 @@ class _Nodes:
         """All arcs by node; ``here`` are the events in each node."""
         self._spread()
         for (node, number, last), target in self._jumps.items():
-            way = last - self.states[node][self._counters[number]]
-            speed = self._speeds.get((self._groups[node], number), [0, 0])[way < 0]
+            way = last - self.states[node][self._counters[number].place]
+            speed = self._speeds.get((self._nodes[node].group, number), [0, 0])[way < 0]
             if not speed:
                 continue
             weight, moves, mask = -(-abs(way) // speed), None, 0
@@ -472,7 +440,7 @@ class _Nodes:
                 self._arc(node, target, 0, (weight, None))
         return [
             [Arc(target, weight, mask | here[target], moves) for (target, mask, _), (weight, moves) in found.items()]
-            for found in self._found
+            for found in (node.found for node in self._nodes)
         ]
 
     def _spread(self) -> None:
@@ -490,22 +458,17 @@ class _Nodes:
                     there[:] = max(there[0], speeds[0]), max(there[1], speeds[1])
                     todo.append((following, number))
 
-    def _carry(self, step: _Step, group: int, left: int) -> None:
+    def _carry(self, node: int, step: _Step, group: int, left: int) -> None:
         """Counters that the step does not set anew may lag behind in ``group`` too."""
-        source = self._groups[step.source]
+        source = self._nodes[node].group
         for number in range(len(self._counters)):
             if source != group and number != left and not step.forgotten >> number & 1:
                 self._carried.add((source, group, number))
 
     def _arc(self, source: int, target: int, mask: int, way: tuple[int, Moves | None]) -> None:
-        found, key = self._found[source], (target, mask, way[1] is not None)
+        found, key = self._nodes[source].found, (target, mask, way[1] is not None)
         if key not in found or way[0] < found[key][0]:
             found[key] = way
-
-    def _bounds(self, place: int, value: int) -> tuple[int, int]:
-        starts = self._starts[place]
-        cell = bisect_right(starts, value)
-        return starts[cell - 1], (starts[cell] if cell < len(starts) else 1 << self._bits[place]) - 1
 
 
 def _moves(way: int, steps: Sequence[tuple[int, int, int]]) -> tuple[int, Moves, int] | None:
@@ -534,9 +497,3 @@ def _moves(way: int, steps: Sequence[tuple[int, int, int]]) -> tuple[int, Moves,
     for _, mask in [*used, *last]:
         events |= mask
     return count + bool(rest), tuple(moves), events
-
-
-def _plainest(var: InputVariable) -> int:
-    """The first allowed value of ``var`` from 0 up, raw; the least one if all are negative."""
-    values = [max(low, 0) for low, high in allowed_ranges(var) if high >= 0]
-    return (min(values) if values else allowed_ranges(var)[0][0]) % (1 << max(var.type.bits, 1))

@@ -20,11 +20,12 @@ from bmc.invariants.induction import Prover
 from bmc.system.simulation import Simulator
 from chaincover.certificate import Acceleration
 from chaincover.chain import NO_WAY_TO_FINAL, UNREACHABLE
-from chaincover.graph.accelerated import MOST_EVENTS, Arc, Events, JumpGraph, Jumps, Moves, scope_of, seen_by
+from chaincover.graph.accelerated import MOST_EVENTS, Arc, JumpGraph, Jumps, Moves, scope_of, seen_by
 from chaincover.graph.enumerated import ENUMERATING, STATES_PER_UNIT
 from chaincover.known import Board, Reason
 from chaincover.orderings.bound import ACCELERATED
 from chaincover.problem import Problem
+from properties.goal import Events
 from properties.progression import Progression, bits
 
 KEPT = (0, 2, 8, 32, 128)
@@ -149,7 +150,7 @@ class ShortestRun:
     def __init__(self, graph: JumpGraph, problem: Problem, ahead: Distances) -> None:
         self._graph, self._ahead = graph, ahead
         self._progression = Progression(problem.goals, {var.name for var in problem.system.inputs})
-        of_goal = Events.of(problem).of_goal
+        of_goal = Events.of(problem.goals, problem.system).of_goal
         self._events = [[event for event in of_goal[goal.name] if event < MOST_EVENTS] for goal in problem.goals]
         self._settled = 2 * max((goal.length for goal in problem.goals), default=0) + 2
         self._simulator = Simulator(graph.system)
@@ -266,7 +267,7 @@ def accelerate(board: Board) -> None:
             if not cells.starts:
                 return
         claim = Acceleration(dict(cells.starts), kept, 0)
-        board.tell(accelerated=claim)
+        board.accelerated = claim
         _search(board, jumps.graph, claim)
         if board.settled or board.known.no_chain:
             return
@@ -280,7 +281,7 @@ def _cells(board: Board) -> Cells | None:
     limits = board.limits
     prover = Prover(board.engine, limits.for_query, limits.question())
     board.say("accelerate: cells of counters")
-    return find_counters(scope_of(problem).system, seen_by(problem, Events.of(problem)), prover, limits.check)
+    return find_counters(scope_of(problem).system, seen_by(problem), prover, limits.check)
 
 
 def _built(board: Board, cells: Cells, kept: int) -> Jumps | None:
@@ -303,7 +304,7 @@ def _built(board: Board, cells: Cells, kept: int) -> Jumps | None:
 def _search(board: Board, graph: JumpGraph, claim: Acceleration) -> None:
     """What ``graph`` tells: goals that no chain covers, a bound, and chains."""
     problem = board.problem
-    events = Events.of(problem)
+    events = Events.of(problem.goals, problem.system)
     number = min(events.number, MOST_EVENTS)
     _offer_nearest(board, graph, (1 << number) - 1)
     ahead = distances(graph, number, runs=False)
@@ -355,7 +356,7 @@ def _rule_out(board: Board, graph: JumpGraph, claim: Acceleration, ahead: Distan
                 todo.append(arc.target)
     how = f"all jumps of {told(claim.cells)} were searched"
     gone: dict[str, Reason] = {}
-    for goal, numbers in Events.of(board.problem).of_goal.items():
+    for goal, numbers in Events.of(board.problem.goals, board.problem.system).of_goal.items():
         known = [event for event in numbers if event < MOST_EVENTS]
         if any(not happens >> event & 1 for event in known):
             gone[goal] = Reason(UNREACHABLE, f"no run covers it: {how}")

@@ -27,7 +27,7 @@ def result_of(board: Board, known: Known, stopped_by: str) -> ChainResult:
         chain=known.chain,
         verdicts=judge_goals(known, board.options, stopped_by, used_up),
         bounds=Bounds(proof.lower, None if known.chain is None else known.chain.length, proof.basis),
-        certificate=certificate_of(known, proof),
+        certificate=certificate_of(known, proof, board.accelerated),
         graph=known.graph,
         options=board.options,
         no_chain=known.no_chain,
@@ -61,9 +61,13 @@ def proof_of(known: Known) -> Proof:
     return Proof(covered, bound.basis, bound.lower, dict(graph.lower))
 
 
-def certificate_of(known: Known, proof: Proof) -> Certificate:
-    """The facts that ``proof`` and the verdicts rest on. Without chain and bound only verdicts rest on them."""
+def certificate_of(known: Known, proof: Proof, accelerated: Acceleration | None = None) -> Certificate:
+    """The facts that ``proof`` and the verdicts rest on. Without chain and bound only verdicts rest on them.
+
+    ``accelerated`` is what is known of counters.
+    """
     invariants = [inv for inv in known.problem.system.invariants if inv.proved]
+    ruled_out = (known.no_chain or known.uncoverable) and known.enumerated is None
     kept = _needed(proof) if known.chain is not None or proof.lower else Proof(())
     edges = _edges(known, kept)
     return Certificate(
@@ -83,7 +87,7 @@ def certificate_of(known: Known, proof: Proof) -> Certificate:
         conflicts=(known.targets,) if known.no_chain and len(known.targets) > 1 else (),
         flow_bound=kept.flow_bound,
         prices=kept.prices,
-        acceleration=_acceleration(known, kept),
+        acceleration=kept.acceleration or (accelerated if ruled_out else None),
     )
 
 
@@ -91,12 +95,6 @@ def _states(known: Known, distances: bool) -> tuple[str, ...]:
     """That a run's first state is one of the enumerated ones, where bounds on ``distances`` rest on these."""
     states = known.enumerated
     return (reachable_states(len(states.states)),) if distances and states is not None else ()
-
-
-def _acceleration(known: Known, proof: Proof) -> Acceleration | None:
-    """What is known of counters, where the bound or verdicts rest on it."""
-    ruled_out = known.no_chain or known.uncoverable
-    return proof.acceleration or (known.accelerated if ruled_out and known.enumerated is None else None)
 
 
 def _needed(proof: Proof) -> Proof:

@@ -26,8 +26,8 @@ from bmc.errors import counted
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at, plain, unframed, with_terms
 from bmc.system.simulation import Simulator
-from bmc.system.transition import TransitionSystem, Valuation, conjunction, equal, symbols_of
-from chaincover.certificate import Acceleration, Certificate
+from bmc.system.transition import StateVariable, TransitionSystem, Valuation, conjunction, equal, symbols_of
+from chaincover.certificate import Certificate
 from chaincover.verify.clauses import Clauses
 from chaincover.verify.inputs import input_classes
 from chaincover.verify.limits import Clock
@@ -105,15 +105,14 @@ def jumps_of(setting: Setting, proof: Certificate, clock: Clock) -> Jumps:
     if classes is None:
         return Jumps(OPEN, "too many inputs")
     choices = [classes.choice(number) for number in range(classes.size)]
-    builder = _Builder(system, looks, claim, choices)
-    graph = builder.graph(clock)
+    graph = _Builder(_Stepping(system, looks, claim.cells), claim.kept, choices).graph(clock)
     return Jumps(OPEN, "too many jumps, or no time left") if graph is None else Jumps(HOLDS, "", graph)
 
 
 @dataclass(frozen=True)
 class _Looks:
-    """Events in states and in steps (over plain symbols, ``LATER`` ones too), and the places of those that each goal
-    needs: ``state_goals`` and ``step_goals``. ``end``: where a run may end."""
+    """Events in states and in steps (over plain symbols, ``LATER`` ones too), and for each goal those that it needs, as
+    bits; ``end``: where a run may end."""
 
     in_states: Sequence[FNode]
     in_steps: Sequence[FNode]
@@ -150,6 +149,12 @@ class _Looks:
         }
         return _Looks([*in_states], [*in_steps], masks, TRUE() if setting.final is None else setting.final)
 
+    def variables(self, system: TransitionSystem) -> tuple[StateVariable, ...]:
+        """The variables of ``system`` that matter."""
+        read = [s for f in (*self.in_states, *self.in_steps, self.end) for s in symbols_of(f)]
+        names = {s.symbol_name().removeprefix(LATER) for s in read}
+        return system.cone(var.symbol for var in system.state if var.name in names)
+
 
 def _fits(part: FNode, step: int, inputs: set[str]) -> bool:
     """Whether ``part`` reads the state and the inputs at ``step``, and the state after it, and nothing else."""
@@ -167,9 +172,7 @@ def _read_at(part: FNode, step: int, system: TransitionSystem) -> FNode:
 
 def _lemma(system: TransitionSystem, looks: _Looks, cells: Mapping[str, Sequence[int]], clock: Clock) -> bool | None:
     """Whether the lemma holds; None if the solver gave up."""
-    read = [s for f in (*looks.in_states, *looks.in_steps, looks.end) for s in symbols_of(f)]
-    names = {s.symbol_name().removeprefix(LATER) for s in read}
-    cone = system.cone(var.symbol for var in system.state if var.name in names)
+    cone = looks.variables(system)
     counters = [var for var in cone if var.name in cells]
     twins = {var.symbol: var.type.symbol(TWIN + var.name) for var in counters}
     nexts = {var.name: (var.next, with_terms([var.next], twins)[0]) for var in cone}
@@ -205,23 +208,47 @@ def _below_both(one: FNode, two: FNode, start: int) -> FNode:
     return Iff(one.BVULT(bound), two.BVULT(bound))
 
 
+class _Stepping:
+    """Makes single steps between states on the variables that matter, and knows the cells of counters."""
+
+    def __init__(self, system: TransitionSystem, looks: _Looks, cells: Mapping[str, Sequence[int]]) -> None:
+        variables = looks.variables(system)
+        self.names = [var.name for var in variables]
+        self.looks = looks
+        self.cells = {place: cells[var.name] for place, var in enumerate(variables) if var.name in cells}
+        self.wraps = {place: 1 << variables[place].type.bits for place in self.cells}
+        begin = Simulator(system).initial()
+        self.start = tuple(begin[name] for name in self.names)
+        allowed = conjunction([system.input_constraint, system.defined])
+        self._step = compile_formulas([allowed, *(var.next for var in variables)])
+        self._events = compile_formulas(looks.in_steps)
+
+    def made(self, state: State, choice: Valuation) -> tuple[State, int] | None:
+        """The next state and the events of the step; None where it is not allowed."""
+        values = {**dict(zip(self.names, state, strict=True)), **choice}
+        allowed, *after = self._step(values)
+        if not allowed:
+            return None
+        happening = self._events({**values, **{LATER + n: value for n, value in zip(self.names, after, strict=True)}})
+        first = len(self.looks.in_states)
+        return tuple(after), sum(1 << place for place, holds in enumerate(happening, first) if holds)
+
+    def cell(self, place: int, value: int) -> tuple[int, int]:
+        """The first and the last value of a cell."""
+        starts = self.cells[place]
+        number = bisect_right(starts, value)
+        return starts[number - 1], (starts[number] if number < len(starts) else self.wraps[place]) - 1
+
+    def kind(self, state: State) -> State:
+        """The state with the first value of its cell for each counter."""
+        return tuple(self.cell(n, value)[0] if n in self.cells else value for n, value in enumerate(state))
+
+
 class _Builder:
     """Finds all nodes of the graph and the arcs between them, node by node."""
 
-    def __init__(
-        self, system: TransitionSystem, looks: _Looks, claim: Acceleration, choices: Sequence[Valuation]
-    ) -> None:
-        read = [s for f in (*looks.in_states, *looks.in_steps, looks.end) for s in symbols_of(f)]
-        names = {s.symbol_name().removeprefix(LATER) for s in read}
-        self._variables = system.cone(var.symbol for var in system.state if var.name in names)
-        self._names = [var.name for var in self._variables]
-        self._looks, self._most, self._choices = looks, claim.kept, choices
-        self._cells = {n: claim.cells[v.name] for n, v in enumerate(self._variables) if v.name in claim.cells}
-        self._wraps = {n: 1 << self._variables[n].type.bits for n in self._cells}
-        allowed = conjunction([system.input_constraint, system.defined])
-        self._step = compile_formulas([allowed, *(var.next for var in self._variables)])
-        self._events = compile_formulas(looks.in_steps)
-        self._begin = Simulator(system).initial()
+    def __init__(self, stepping: _Stepping, most: int, choices: Sequence[Valuation]) -> None:
+        self._stepping, self._most, self._choices = stepping, most, choices
         self.states: list[State] = []
         self._numbers: dict[State, int] = {}
         self._age: list[dict[int, int]] = []
@@ -233,7 +260,7 @@ class _Builder:
 
     def graph(self, clock: Clock) -> Graph | None:
         """The graph; None where it takes more than the limits."""
-        self._node(tuple(self._begin[name] for name in self._names), dict.fromkeys(self._cells, 0))
+        self._node(self._stepping.start, dict.fromkeys(self._stepping.cells, 0))
         tried = 0
         while self._queue:
             _, node = heappop(self._queue)
@@ -245,19 +272,19 @@ class _Builder:
         self._pass_on()
         for node, place, last, target in self._leaps:
             way = last - self.states[node][place]
-            speed = self._speed.get((self._kind(self.states[node]), place), (0, 0))[way < 0]
+            speed = self._speed.get((self._stepping.kind(self.states[node]), place), (0, 0))[way < 0]
             if speed:
                 self._arc(node, target, 0, -(-abs(way) // speed))
-        in_states = compile_formulas([*self._looks.in_states, self._looks.end])
+        in_states = compile_formulas([*self._stepping.looks.in_states, self._stepping.looks.end])
         masks, ends = [], []
         for state in self.states:
-            *happening, end = in_states(dict(zip(self._names, state, strict=True)))
+            *happening, end = in_states(dict(zip(self._stepping.names, state, strict=True)))
             masks.append(sum(1 << place for place, holds in enumerate(happening) if holds))
             ends.append(bool(end))
         arcs = [
             [(target, weight, mask | masks[target]) for (target, mask), weight in found.items()] for found in self._arcs
         ]
-        return Graph(self.states, arcs, ends, masks[0], self._looks.of_goal)
+        return Graph(self.states, arcs, ends, masks[0], self._stepping.looks.of_goal)
 
     def _node(self, state: State, age: dict[int, int]) -> int:
         if state not in self._numbers:
@@ -268,53 +295,33 @@ class _Builder:
             heappush(self._queue, (sum(age.values()), self._numbers[state]))
         return self._numbers[state]
 
-    def _cell(self, place: int, value: int) -> tuple[int, int]:
-        """The first and the last value of a cell."""
-        starts = self._cells[place]
-        number = bisect_right(starts, value)
-        return starts[number - 1], (starts[number] if number < len(starts) else self._wraps[place]) - 1
-
-    def _kind(self, state: State) -> State:
-        """The state with the first value of its cell for each counter."""
-        return tuple(self._cell(n, value)[0] if n in self._cells else value for n, value in enumerate(state))
-
     def _arc(self, source: int, target: int, mask: int, weight: int) -> None:
         known = self._arcs[source].get((target, mask))
         if known is None or weight < known:
             self._arcs[source][target, mask] = weight
 
-    def _made(self, state: State, choice: Valuation) -> tuple[State, int] | None:
-        """The next state and the events of the step; None where it is not allowed."""
-        values = {**dict(zip(self._names, state, strict=True)), **choice}
-        allowed, *after = self._step(values)
-        if not allowed:
-            return None
-        happening = self._events({**values, **{LATER + n: value for n, value in zip(self._names, after, strict=True)}})
-        first = len(self._looks.in_states)
-        return tuple(after), sum(1 << place for place, holds in enumerate(happening, first) if holds)
-
     def _follow(self, node: int, choice: Valuation) -> None:
         """What the step from a node under one choice of inputs leads to."""
         state = self.states[node]
-        made = self._made(state, choice)
+        made = self._stepping.made(state, choice)
         if made is None:
             return
         after, mask = made
         beside = [*state]
-        for place in self._cells:
-            low, high = self._cell(place, state[place])
+        for place in self._stepping.cells:
+            low, high = self._stepping.cell(place, state[place])
             beside[place] += (state[place] < high) - (state[place] == high > low)
-        there = self._made(tuple(beside), choice)
+        there = self._stepping.made(tuple(beside), choice)
         assert there is not None  # by the lemma
-        taken = {n for n in self._cells if beside[n] != state[n] and there[0][n] != after[n]}
+        taken = {n for n in self._stepping.cells if beside[n] != state[n] and there[0][n] != after[n]}
         moved = [n for n in taken if after[n] != state[n]]
         if not moved:
             self._as_it_is(node, after, mask, taken, None)
             return
         (place,) = moved
-        low, high = self._cell(place, state[place])
-        shift = (after[place] - state[place]) % self._wraps[place]
-        back = self._wraps[place] - shift
+        low, high = self._stepping.cell(place, state[place])
+        shift = (after[place] - state[place]) % self._stepping.wraps[place]
+        back = self._stepping.wraps[place] - shift
         up, down = shift if shift <= high - low else 0, back if back <= high - low else 0
         inside = low <= after[place] <= high
         if up or down:
@@ -331,7 +338,7 @@ class _Builder:
         """A step of one, after which the counters ``taken`` along are behind as before; ``older`` was moved."""
         age = {n: steps + (n == older) if n in taken else 0 for n, steps in self._age[node].items()}
         self._arc(node, self._node(after, age), mask, 1)
-        self._taken(node, self._kind(after), taken)
+        self._taken(node, self._stepping.kind(after), taken)
 
     def _behind(
         self, node: int, choice: Valuation, after: State, move: tuple[int, int, int, bool], taken: set[int]
@@ -340,9 +347,9 @@ class _Builder:
         place, up, down, inside = move
         state = self.states[node]
         value = state[place]
-        low, high = self._cell(place, value)
+        low, high = self._stepping.cell(place, value)
         stays = (*after[:place], value, *after[place + 1 :])
-        kind = self._kind(stays)
+        kind = self._stepping.kind(stays)
         before = self._speed.get((kind, place), (0, 0))
         self._speed[kind, place] = max(before[0], up), max(before[1], down)
         self._taken(node, kind, taken)
@@ -351,12 +358,12 @@ class _Builder:
             sample = high - up
         elif not up and value - down < low:
             sample = low + down
-        seen = self._made((*state[:place], sample, *state[place + 1 :]), choice)
+        seen = self._stepping.made((*state[:place], sample, *state[place + 1 :]), choice)
         assert seen is not None  # by the lemma
         if not seen[1] and stays == state:
             return
         if inside and self._age[node][place] < self._most:
-            within = self._made(state, choice)
+            within = self._stepping.made(state, choice)
             assert within is not None
             self._as_it_is(node, after, within[1], taken, place)
             return
@@ -366,7 +373,7 @@ class _Builder:
 
     def _taken(self, node: int, kind: State, taken: set[int]) -> None:
         for place in taken:
-            self._passed.setdefault((self._kind(self.states[node]), place), set()).add(kind)
+            self._passed.setdefault((self._stepping.kind(self.states[node]), place), set()).add(kind)
 
     def _pass_on(self) -> None:
         """Counters are behind by their greatest speed since they were set."""
