@@ -37,6 +37,9 @@ WORD = 64
 PER_UNIT = 250_000
 """Arcs that are followed in about a unit of work."""
 
+MOST_PLACES = 400_000
+"""Nodes with events covered that a search keeps: some 200 MB. What it has proved until then counts."""
+
 PORTION = 20_000
 """Arcs that are followed before the limits are asked."""
 
@@ -90,12 +93,14 @@ def _lightest(backward: Sequence[Sequence[tuple[int, int]]], begin: dict[int, fl
 class LightestPath:
     """The lightest path from the start through all of ``events`` (as bits) to an end.
 
-    ``lower`` is the proved bound so far; ``path`` is there once it is found; without one at the end there is none.
+    ``lower`` is the proved bound so far; ``path`` is there once it is found; where the search is ``finished`` without
+    one, there is none.
     """
 
     def __init__(self, graph: JumpGraph, events: int, ahead: Distances) -> None:
         self._graph, self._events, self._ahead = graph, events, ahead
         self.lower: float = 0
+        self.finished = False
         self.path: list[Arc] | None = None
 
     def advance(self) -> Iterator[int]:
@@ -130,6 +135,9 @@ class LightestPath:
             if followed >= PORTION:
                 yield followed
                 followed = 0
+            if len(best) > MOST_PLACES:
+                return
+        self.finished = True
         yield followed
 
     def _estimate(self, node: int, mask: int) -> float:
@@ -190,6 +198,8 @@ class ShortestRun:
             if followed >= PORTION:
                 yield followed
                 followed = 0
+            if len(best) > MOST_PLACES:
+                return
         yield followed
 
     def _wanted(self, pending: int, covered: int) -> int:
@@ -317,10 +327,10 @@ def _search(board: Board, graph: JumpGraph, claim: Acceleration) -> None:
         board.limits.spend(followed / PER_UNIT)
         _prove(board, search, claim)
         board.limits.check()
-    if search.path is None:
+    if search.finished and search.path is None:
         board.tell(no_chain=f"all jumps of {told(claim.cells)} were searched")
         return
-    run = graph.run(problem, search.path)
+    run = None if search.path is None else graph.run(problem, search.path)
     if run is not None:
         board.offer(run)
     if board.settled:
