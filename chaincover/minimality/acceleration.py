@@ -213,7 +213,7 @@ class ShortestRun:
         least = self._ahead.to_end[node]
         for goal, events in enumerate(self._events):
             if not covered >> goal & 1 and goal not in under_way:
-                least = max(least, *(self._ahead.over[event][node] for event in events))
+                least = max([least, *(self._ahead.over[event][node] for event in events)])
         return least
 
     def _follow(self, node: int, number: int, arc: Arc, pending: int) -> tuple[int, int]:
