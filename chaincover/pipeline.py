@@ -36,6 +36,7 @@ STAGES = (
     Stage("exact graph", exact_graph),
     Stage("covering flow", later("chaincover.minimality.covering_flow:cover_by_flow")),
     Stage("product search", later("chaincover.minimality.product:search_product")),
+    Stage("accelerate", later("chaincover.minimality.acceleration:accelerate"), first_turn=2.0),
     Stage("path weights", later("chaincover.minimality.path_weights:learn_path_weights")),
     Stage("simulate", later("chaincover.runs.random:random_runs"), first_turn=10.0, for_targets=False),
     Stage("invariants", later("chaincover.minimality.induction:find_invariants"), first_turn=4.0, for_targets=False),

@@ -61,6 +61,9 @@ CONTROLLERS = {
     "stairlight": declared("stairlight", "stairlight", "buttons", ("l", "b")),
     "boiler": declared("boiler", "boiler", "sensors", ("b", "s")),
     "lubricator": declared("lubricator", "lubricator", "machine", ("l", "m")),
+    "drive": declared("drive", "drive", "panel", ("d", "p")),
+    "tank": declared("tank", "tank", "signals", ("t", "s")),
+    "kiln": declared("kiln", "kiln", "keys", ("k", "p")),
 }
 """``fill``: the bytes of variables that init leaves open; no figure may depend on it."""
 

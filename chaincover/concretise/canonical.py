@@ -169,7 +169,8 @@ def canonical_inputs(board: Board) -> Chain | None:
     """The best chain with canonical inputs, and whether it works for all open start values; None without a chain.
 
     From the enumerated states where these are at hand, else by queries: those that ``PART`` of the effort does not
-    suffice for are left out, and the inputs that they leave open are tidy ones. LimitReached when time is over.
+    suffice for are left out, and the inputs that they leave open are tidy ones, as all are of a chain in jumps of
+    counters. LimitReached when time is over.
     """
     chain, problem = board.known.chain, board.known.problem
     if chain is None:
@@ -180,6 +181,8 @@ def canonical_inputs(board: Board) -> Chain | None:
     run = None
     if board.known.enumerated is not None:
         run = enumerated_values(questions, board.known.enumerated, plan)
+    elif board.accelerated is not None:  # its thousands of steps are not unrolled
+        return tidy(board.known)
     effort = board.limits.effort
     until = inf if effort is None else board.limits.spent + PART * effort * UNITS
     if run is None:

@@ -16,6 +16,7 @@ LEARNED = "shortest order over direct distances and least lengths of sub-paths, 
 WHOLE = "search over whole chains of every shorter length"
 EXACT = "search over all reachable states with the goals covered"
 FLOW = "least covering flow over all reachable states, its dual solution checked exactly"
+ACCELERATED = "search over all jumps of counters with the goals covered"
 FARTHEST = "distance of the farthest single goal"
 
 
