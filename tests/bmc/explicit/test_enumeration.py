@@ -12,6 +12,7 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, TRUE, And, Iff, Ite, Not
 from random_systems import random_case
 
+from bmc.engines.sat import LeastInputs
 from bmc.errors import LimitReached
 from bmc.explicit.enumeration import Enumeration
 from bmc.explicit.state_graph import StateGraph
@@ -70,17 +71,25 @@ def test_states_and_steps_are_those_of_a_plain_search(seed: int, block: int, mon
     assert graph.steps.total == sum(map(len, graph.steps))
 
 
-@pytest.mark.parametrize("each_by_itself", [False, True])
+def only_the_solver(patch: pytest.MonkeyPatch) -> None:
+    """The inputs of every state are found by the solver."""
+    patch.setattr("bmc.explicit.steps.ByCases.cheaper", lambda self, work_each: True)
+    patch.setattr("bmc.explicit.steps._Splits.steps", lambda self, columns, open_at, count, most: iter(()))
+
+
+@pytest.mark.parametrize("way", ["every input", "by splitting", "by the solver"])
 @pytest.mark.slow
 @given(seed=st.integers(0, 1 << 30), open_values=st.booleans())
 @settings(max_examples=25, deadline=None, derandomize=True)
-def test_nothing_that_can_be_told_apart_is_missing(each_by_itself: bool, seed: int, open_values: bool) -> None:
+def test_nothing_that_can_be_told_apart_is_missing(way: str, seed: int, open_values: bool) -> None:
     """Under every input, and for every start value; where inputs are tried all in all states, or found in each."""
     system, formulas = random_system(seed, open_values)
     with pytest.MonkeyPatch.context() as patch:
-        if each_by_itself:
+        if way == "by splitting":
             patch.setattr("bmc.explicit.steps.ByCases.cheaper", lambda self, work_each: True)
-        graph = enumerated(system, placed(formulas), PLENTY)
+        if way == "by the solver":
+            only_the_solver(patch)
+        graph = enumerated(system, placed(formulas), PLENTY, solving=LeastInputs if way == "by the solver" else None)
     assert graph is not None
     check_graph(system, formulas, graph)
 
