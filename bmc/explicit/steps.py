@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from math import inf
 from typing import Protocol
 
 import numpy as np
@@ -241,8 +240,8 @@ Solving = Callable[[TransitionSystem, Sequence[FNode]], InputSolver]
 class ByCases:
     """Steps from states under those inputs that can be told apart in each.
 
-    A splitter finds them, or a solver if there is one and it takes less work: measured on the first states, and again
-    each time as many batches have been made. Open values are a matter for the splitter.
+    A splitter finds them, or a solver if there is one and it takes less work: both begin with the first states, and
+    again each time as many batches have been made, and the first to end goes on. Open values are for the splitter.
     """
 
     def __init__(self, scope: Scope, inputs: Inputs, choices: Choices, solving: Solving | None) -> None:
@@ -251,14 +250,19 @@ class ByCases:
         self._few = inputs.every is not None and len(inputs.every) <= FEW_INPUTS
         self._names = [var.name for var in scope.system.inputs]
         self._obstacle = inputs.obstacle
-        self._solver_is_cheaper = False
+        self._faster = ""
         self._spent = self._looked_at = self._asked = self._batches = 0
         self._next_look = 1
 
     @property
     def together(self) -> int:
-        """States that are looked at together; few as long as it is not known how long that takes."""
-        return SPLIT_TOGETHER if self._looked_at else SPLIT_AT_FIRST
+        """States that are looked at together; few where it is measured how long that takes."""
+        return SPLIT_AT_FIRST if self._measures else SPLIT_TOGETHER
+
+    @property
+    def _measures(self) -> bool:
+        """Whether both ways are measured with the next batch."""
+        return not self._batches & (self._batches + 1)
 
     def cheaper(self, work_each: int) -> bool:
         """Whether a state should be looked at in this way, and not under every input, which takes ``work_each``.
@@ -280,57 +284,45 @@ class ByCases:
 
         TooManyValues where the inputs of one are too many; ReadOpenValue where that may be a matter of open values.
         """
-        spent = 0
-        found: FoundSteps | None = None
-        for step in self._made(columns, open_at, count):
-            if isinstance(step, FoundSteps):
-                found = step
-            else:
-                spent += step
-                yield step
-        if found is None:
+        yield from self._made(columns, open_at, count)
+        self._looked_at = count
+        if not self._faster:
             if open_at and self._solves is not None:
                 raise ReadOpenValue(frozenset(name for name, mask in open_at.items() if mask.any()))
             raise self._obstacle or TooManyValues(
                 f"the inputs {listed(self._names)} have too many combinations that matter in one state"
             )
-        self._spent, self._looked_at = spent, count
-        yield found
 
     def _made(
         self, columns: Mapping[str, Column], open_at: Mapping[str, Column], count: int
     ) -> Iterator[int | FoundSteps]:
         """Yields no steps where neither way finds them."""
-        splits, solves = self._splits, None if open_at else self._solves
-        most = inf
-        if splits is not None and solves is not None:
-            self._batches += 1
-            if self._batches & (self._batches - 1):
-                splits = None if self._solver_is_cheaper else splits
-            else:
-                most = yield from self._work_of_solver(solves, columns, count)
-        if splits is not None:
-            for step in splits.steps(columns, open_at, count, most):
-                yield step
-                if isinstance(step, FoundSteps):
-                    self._solver_is_cheaper = False
-                    return
-        if solves is not None:
-            self._solver_is_cheaper = True
-            yield from solves.steps(columns, count)
+        ways: dict[str, Iterator[int | FoundSteps]] = {}
+        if self._splits is not None:
+            ways["cases"] = self._splits.steps(columns, open_at, count)
+        if self._solves is not None and not open_at:
+            ways["solver"] = self._solves.steps(columns, count)
+        begin = [way for way in ways if self._measures or way == self._faster]
+        self._batches += 1
+        self._faster = ""
+        yield from self._raced({way: ways.pop(way) for way in begin})
+        if not self._faster:
+            yield from self._raced(ways)
 
-    def _work_of_solver(
-        self, solves: _Solves, columns: Mapping[str, Column], count: int
-    ) -> Generator[int, None, float]:
-        """The work that it would take for ``count`` states, by that for the first of them."""
-        yield from solves.prepared()
-        work = 0
-        for step in solves.steps({name: values[:1] for name, values in columns.items()}, 1):
-            if isinstance(step, FoundSteps):
-                return work * count
-            work += step
+    def _raced(self, ways: dict[str, Iterator[int | FoundSteps]]) -> Iterator[int | FoundSteps]:
+        """What the first of ``ways`` finds that comes to an end: they go on in turns, with as much work each."""
+        spent = dict.fromkeys(ways, 0)
+        while spent:
+            way = min(spent, key=spent.__getitem__)
+            step = next(ways[way], None)
+            if step is None:
+                del spent[way]
+                continue
             yield step
-        return inf
+            if isinstance(step, FoundSteps):
+                self._faster, self._spent = way, spent[way]
+                return
+            spent[way] += step
 
 
 class _Splits:
@@ -341,9 +333,9 @@ class _Splits:
         self._made: tuple[PartialProgram, Splitter] | None = None
 
     def steps(
-        self, columns: Mapping[str, Column], open_at: Mapping[str, Column], count: int, most: float
+        self, columns: Mapping[str, Column], open_at: Mapping[str, Column], count: int
     ) -> Iterator[int | FoundSteps]:
-        """Yields no steps where they take more than ``most`` units of work, or have too many cases."""
+        """Yields no steps where they have too many cases."""
         if self._made is None:
             self._made = self._prepared()
             yield self._made[1].program.size
@@ -356,13 +348,7 @@ class _Splits:
         known = {n: None if part is None else np.broadcast_to(part, shape) for n, part in known.items()}
         try:
             for step in splitter.split(values, known, count, MOST_CASES):
-                if isinstance(step, Cases):
-                    yield self._numbered(step)
-                    return
-                most -= step
-                if most < 0:
-                    return
-                yield step
+                yield self._numbered(step) if isinstance(step, Cases) else step
         except TooManyCases:
             return
 

@@ -74,7 +74,7 @@ def test_states_and_steps_are_those_of_a_plain_search(seed: int, block: int, mon
 def only_the_solver(patch: pytest.MonkeyPatch) -> None:
     """The inputs of every state are found by the solver."""
     patch.setattr("bmc.explicit.steps.ByCases.cheaper", lambda self, work_each: True)
-    patch.setattr("bmc.explicit.steps._Splits.steps", lambda self, columns, open_at, count, most: iter(()))
+    patch.setattr("bmc.explicit.steps._Splits.steps", lambda self, columns, open_at, count: iter(()))
 
 
 @pytest.mark.parametrize("way", ["every input", "by splitting", "by the solver"])
