@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -354,12 +354,7 @@ class _Splits:
 
     def _prepared(self) -> tuple[PartialProgram, Splitter]:
         roots, given = self._scope.roots, self._tables.leaves
-        order = walk(roots, given)
-        own = {node: True for node in order if node.is_symbol() and node not in given}
-        states = {var.name for var in self._scope.system.state}
-        own = {node: True for node in own if node.symbol_name() in states}
-        groups: dict[FNode, Hashable] = {**{leaf: leaf for leaf in given}, **own}
-        terms = [term for term, symbol in largest_terms(order, set(roots), groups).items() if symbol in own]
+        terms = _over_states(roots, self._scope.system)
         leaves = {**given, **{term: f"state#{number}" for number, term in enumerate(terms)}}
         return PartialProgram(terms), Splitter(roots, self._tables.tables, leaves, required=0)
 
@@ -378,47 +373,60 @@ class _Splits:
 
 
 class _Solves:
-    """Steps by a solver, which is asked about one state after the other."""
+    """Steps by a solver, which is asked about one state after the other.
+
+    States have the same inputs where the terms over state alone, of all that reads inputs, have the same values.
+    """
 
     def __init__(self, scope: Scope, choices: Choices, solving: Solving) -> None:
         self._scope, self._choices, self._solving = scope, choices, solving
         self._nexts = Program(scope.nexts)
+        self._terms = [term for term in (*scope.nexts, *scope.told) if scope.reads_inputs(term)]
+        self._read = Program(_over_states([scope.allowed, *self._terms], scope.system))
         self._solver: InputSolver | None = None
-
-    def prepared(self) -> Iterator[int]:
-        """Make the solver, once. Yields the work that it takes."""
-        if self._solver is None:
-            terms = [term for term in (*self._scope.nexts, *self._scope.told) if self._scope.reads_inputs(term)]
-            system = self._scope.system
-            allowed = conjunction([system.input_constraint, *map(is_allowed, system.inputs)])
-            self._solver = self._solving(replace(system, input_constraint=allowed), terms)
-            yield int(self._solver.making / PER_OPERATION)
+        self._known: dict[tuple[int, ...], list[tuple[int, ...]]] = {}
 
     def steps(self, columns: Mapping[str, Column], count: int) -> Iterator[int | FoundSteps]:
         """Yields no steps where one state has too many."""
-        yield from self.prepared()
-        assert self._solver is not None
-        names = [var.name for var in self._scope.system.inputs]
+        if self._solver is None:
+            system = self._scope.system
+            allowed = conjunction([system.input_constraint, *map(is_allowed, system.inputs)])
+            self._solver = self._solving(replace(system, input_constraint=allowed), self._terms)
+            yield int(self._solver.making / PER_OPERATION)
+        read = [np.broadcast_to(values, (count,)) for values in self._read(columns)]
+        yield self._read.size * (count + FIXED)
         rows: list[int] = []
         inputs: list[tuple[int, ...]] = []
         for row in range(count):
-            found: list[tuple[int, ...]] = []
-            for step in self._solver.of({name: int(values[row]) for name, values in columns.items()}):
-                if isinstance(step, int):
-                    yield int(step / PER_OPERATION)
-                elif len(found) == MOST_OUTCOMES:
-                    return
-                else:
-                    found.append(tuple(step[name] for name in names))
-            rows += [row] * len(found)
-            inputs += sorted(found)
-        size, source = len(rows), np.array(rows, np.int64)
+            key = tuple(int(values[row]) for values in read)
+            if key not in self._known:
+                found: list[tuple[int, ...]] = []
+                for step in self._solver.of({name: int(values[row]) for name, values in columns.items()}):
+                    if isinstance(step, int):
+                        yield int(step / PER_OPERATION)
+                    elif len(found) == MOST_OUTCOMES:
+                        return
+                    else:
+                        found.append(tuple(step[var.name] for var in self._scope.system.inputs))
+                self._known[key] = sorted(found)
+            rows += [row] * len(self._known[key])
+            inputs += self._known[key]
+        yield self._made(columns, np.array(rows, np.int64), inputs)
+
+    def _made(self, columns: Mapping[str, Column], source: Column, inputs: Sequence[tuple[int, ...]]) -> FoundSteps:
         given = {
             var.name: column([values[place] for values in inputs], var.type.bits)
             for place, var in enumerate(self._scope.system.inputs)
         }
         nexts = self._nexts({**{name: values[source] for name, values in columns.items()}, **given})
-        made = [np.broadcast_to(values, (size,)) for values in nexts]
-        nowhere = np.zeros(size, bool)
-        choice = self._choices.number(given, size)
-        yield FoundSteps(source, choice, made, dict.fromkeys(columns, nowhere), ~nowhere)
+        made = [np.broadcast_to(values, source.shape) for values in nexts]
+        nowhere = np.zeros(len(source), bool)
+        choice = self._choices.number(given, len(source))
+        return FoundSteps(source, choice, made, dict.fromkeys(columns, nowhere), ~nowhere)
+
+
+def _over_states(roots: Sequence[FNode], system: TransitionSystem) -> list[FNode]:
+    """The largest terms in ``roots`` that read state variables alone."""
+    order = walk(roots)
+    states = {var.symbol for var in system.state}
+    return list(largest_terms(order, set(roots), {node: True for node in order if node in states}))
