@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 from enumerated_systems import check_graph, placed, random_system
 from enumeration import enumerated
@@ -19,7 +21,7 @@ from bmc.explicit.state_graph import StateGraph
 from bmc.formulas.unroll import at
 from bmc.system.hold import hold
 from bmc.system.simulation import Simulator
-from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
+from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, Valuation, ValueType
 
 BYTE = ValueType("byte", 8)
 x, z = BYTE.symbol("ec_x"), BYTE.symbol("ec_z")
@@ -167,6 +169,34 @@ def test_a_timer_before_many_states() -> None:
     assert graph is not None
     assert len(graph.states) == 300 + 1024
     check_steps(system, graph)
+
+
+def test_a_solver_is_asked_once_about_states_that_differ_by_a_timer(monkeypatch: pytest.MonkeyPatch) -> None:
+    only_the_solver(monkeypatch)
+    asked: list[Valuation] = []
+
+    class Noting(LeastInputs):
+        def of(self, state: Valuation) -> Iterator[int | Valuation]:
+            asked.append(state)
+            return super().of(state)
+
+    time, mode = BYTE.symbol("ec_time"), BYTE.symbol("ec_mode")
+    late = time.Equals(BV(200, 8))
+    ends = And(late, (x + z).Equals(BV(7, 8)), x.BVULT(z))
+    system = TransitionSystem(
+        "timer",
+        (
+            StateVariable("ec_time", BYTE, BV(0, 8), Ite(late, time, time + BV(1, 8))),
+            StateVariable("ec_mode", BYTE, BV(0, 8), Ite(ends, BV(1, 8), mode)),
+        ),
+        (InputVariable("ec_x", BYTE), InputVariable("ec_z", BYTE)),
+    )
+    graph = enumerated(system, [at(mode.Equals(BV(1, 8)), 0)], PLENTY, solving=Noting)
+    assert graph is not None
+    assert len(graph.states) == 202
+    assert [state["ec_time"] for state in asked] == [0, 200, 200]
+    used = {tuple(graph.inputs[choice].values()) for steps in graph.steps for choice, _ in steps}
+    assert used == {(0, 0), (0, 7)}
 
 
 def test_a_start_value_that_a_step_reads_is_enumerated() -> None:
