@@ -241,7 +241,7 @@ class ByCases:
     """Steps from states under those inputs that can be told apart in each.
 
     A splitter finds them, or a solver if there is one and it takes less work: both begin with the first states, and
-    again each time as many batches have been made, and the first to end goes on. Open values are for the splitter.
+    again each time thrice as many batches are made, and the first to end goes on. Open values are for the splitter.
     """
 
     def __init__(self, scope: Scope, inputs: Inputs, choices: Choices, solving: Solving | None) -> None:
@@ -252,7 +252,7 @@ class ByCases:
         self._obstacle = inputs.obstacle
         self._faster = ""
         self._spent = self._looked_at = self._asked = self._batches = 0
-        self._next_look = 1
+        self._next_look = self._next_measured = 1
 
     @property
     def together(self) -> int:
@@ -262,7 +262,7 @@ class ByCases:
     @property
     def _measures(self) -> bool:
         """Whether both ways are measured with the next batch."""
-        return not self._batches & (self._batches + 1)
+        return self._batches + 1 == self._next_measured
 
     def cheaper(self, work_each: int) -> bool:
         """Whether a state should be looked at in this way, and not under every input, which takes ``work_each``.
@@ -301,8 +301,10 @@ class ByCases:
         if self._splits is not None:
             ways["cases"] = self._splits.steps(columns, open_at, count)
         if self._solves is not None and not open_at:
+            yield from self._solves.prepared()
             ways["solver"] = self._solves.steps(columns, count)
         begin = [way for way in ways if self._measures or way == self._faster]
+        self._next_measured *= 4 if self._measures else 1
         self._batches += 1
         self._faster = ""
         yield from self._raced({way: ways.pop(way) for way in begin})
@@ -386,13 +388,17 @@ class _Solves:
         self._solver: InputSolver | None = None
         self._known: dict[tuple[int, ...], list[tuple[int, ...]]] = {}
 
-    def steps(self, columns: Mapping[str, Column], count: int) -> Iterator[int | FoundSteps]:
-        """Yields no steps where one state has too many."""
+    def prepared(self) -> Iterator[int]:
+        """Make the solver, once. Yields the work that it takes."""
         if self._solver is None:
             system = self._scope.system
             allowed = conjunction([system.input_constraint, *map(is_allowed, system.inputs)])
             self._solver = self._solving(replace(system, input_constraint=allowed), self._terms)
             yield int(self._solver.making / PER_OPERATION)
+
+    def steps(self, columns: Mapping[str, Column], count: int) -> Iterator[int | FoundSteps]:
+        """Yields no steps where one state has too many."""
+        assert self._solver is not None
         read = [np.broadcast_to(values, (count,)) for values in self._read(columns)]
         yield self._read.size * (count + FIXED)
         rows: list[int] = []
