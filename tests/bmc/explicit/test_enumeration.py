@@ -180,13 +180,13 @@ def test_a_solver_is_asked_once_about_states_that_differ_by_a_timer(monkeypatch:
             asked.append(state)
             return super().of(state)
 
-    time, mode = BYTE.symbol("ec_time"), BYTE.symbol("ec_mode")
+    time, mode = BYTE.symbol("ec_clock"), BYTE.symbol("ec_mode")
     late = time.Equals(BV(200, 8))
     ends = And(late, (x + z).Equals(BV(7, 8)), x.BVULT(z))
     system = TransitionSystem(
         "timer",
         (
-            StateVariable("ec_time", BYTE, BV(0, 8), Ite(late, time, time + BV(1, 8))),
+            StateVariable("ec_clock", BYTE, BV(0, 8), Ite(late, time, time + BV(1, 8))),
             StateVariable("ec_mode", BYTE, BV(0, 8), Ite(ends, BV(1, 8), mode)),
         ),
         (InputVariable("ec_x", BYTE), InputVariable("ec_z", BYTE)),
@@ -194,7 +194,7 @@ def test_a_solver_is_asked_once_about_states_that_differ_by_a_timer(monkeypatch:
     graph = enumerated(system, [at(mode.Equals(BV(1, 8)), 0)], PLENTY, solving=Noting)
     assert graph is not None
     assert len(graph.states) == 202
-    assert [state["ec_time"] for state in asked] == [0, 200, 200]
+    assert [state["ec_clock"] for state in asked] == [0, 200, 200]
     used = {tuple(graph.inputs[choice].values()) for steps in graph.steps for choice, _ in steps}
     assert used == {(0, 0), (0, 7)}
 
