@@ -17,13 +17,14 @@ from math import prod
 import numpy as np
 import pysmt.operators as op
 from pysmt.fnode import FNode
+from pysmt.shortcuts import TRUE, And, Or
 
 from bmc.explicit.rows import Rows, first_of_each
 from bmc.explicit.splitting import Cases, Splitter, TooManyCases
 from bmc.explicit.vectors import Column, Program, arguments_of, bits_of, column, walk
 from bmc.floats.operations import operation_of
 from bmc.floats.values import borders
-from bmc.system.transition import InputVariable, StateVariable, conjunction, conjuncts
+from bmc.system.transition import InputVariable, StateVariable, conjunction, conjuncts, equal
 
 MOST_VALUES = 1 << 16
 """Values of one input that are all looked at; combinations of inputs to be tried in every state."""
@@ -49,6 +50,17 @@ def allowed_ranges(var: Variable) -> tuple[tuple[int, int], ...]:
     """The values that ``var`` may have, as inclusive ranges."""
     declared = var.values if isinstance(var, InputVariable) else ()
     return declared or ((var.type.least, var.type.greatest),)
+
+
+def is_allowed(var: InputVariable) -> FNode:
+    """The formula: ``var`` has one of its allowed values."""
+    if not var.values:
+        return TRUE()
+    if not var.type.bits:
+        return Or([equal(var.symbol, var.type.constant(value)) for value in all_values(var)])
+    word, below = var.symbol, FNode.BVSLE if var.type.signed else FNode.BVULE
+    bounds = [(var.type.constant(low), var.type.constant(high)) for low, high in var.values]
+    return Or([And(below(low, word), below(word, high)) for low, high in bounds])
 
 
 def value_count(var: Variable) -> int:

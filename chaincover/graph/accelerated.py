@@ -24,7 +24,7 @@ from pysmt.shortcuts import TRUE
 from bmc.explicit.enumeration import plainest
 from bmc.explicit.rows import Rows, first_of_each
 from bmc.explicit.scope import FoundSteps, Inputs, Scope
-from bmc.explicit.steps import BLOCK, ByCases, EveryInput
+from bmc.explicit.steps import BLOCK, EveryInput
 from bmc.explicit.vectors import Column, Program, column
 from bmc.formulas.unroll import NEXT, at
 from bmc.invariants.counters import Cells, Seen
@@ -196,28 +196,20 @@ class _Counter:
 
 
 class _Steps:
-    """Makes steps from many states at once."""
+    """Makes steps from many states at once, under every combination of inputs; ``tried`` has these by number."""
 
     def __init__(self, problem: Problem, scope: Scope, inputs: Inputs, counters: Sequence[_Counter]) -> None:
-        self._variables, self._inputs, self._counters = scope.system.state, inputs, counters
+        self._variables, self._counters = scope.system.state, counters
         self._names = [var.name for var in self._variables]
-        self._dense = EveryInput(scope, inputs) if inputs.every is not None else None
-        self._split = ByCases(scope, inputs)
+        assert inputs.every is not None  # inputs of one outcome here may have different ones where a counter has moved
+        self.tried, self._every = inputs.every, EveryInput(scope, inputs)
         self._looks = _Looks(problem, self._names)
         self._nexts = Program([var.next for var in self._variables])
 
     @property
     def together(self) -> int:
         """States from which steps are made at once."""
-        return max(1, BLOCK // (self._dense.size if self._dense is not None else 64))
-
-    @property
-    def tried(self) -> Rows:
-        """The inputs by number."""
-        if self._dense is None:
-            return self._split.inputs()
-        assert self._inputs.every is not None
-        return self._inputs.every
+        return max(1, BLOCK // self._every.size)
 
     def seen_in(self, states: Sequence[State]) -> tuple[list[int], list[bool]]:
         """For each state its events, and whether a run may end there."""
@@ -240,10 +232,7 @@ class _Steps:
 
     def _found(self, columns: Mapping[str, Column], count: int) -> Iterator[int | FoundSteps]:
         """The work done, and at last all steps of ``count`` states."""
-        if self._dense is None:
-            yield from self._split.steps(columns, {}, count)
-            return
-        spent, row, choice, nexts = self._dense.steps(columns, count, list)
+        spent, row, choice, nexts = self._every.steps(columns, count, list)
         yield spent
         yield FoundSteps(row, choice, nexts, {}, row)
 

@@ -7,15 +7,19 @@ of a goal at once. Where two goals overlap, the second is watched on all runs of
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from importlib.util import find_spec
 
 import numpy as np
+from pysmt.fnode import FNode
 
 from bmc.explicit.enumeration import Enumeration
 from bmc.explicit.rows import distinct
 from bmc.explicit.state_graph import Arrows, StateGraph
+from bmc.explicit.steps import InputSolver
 from bmc.explicit.vectors import Column
+from bmc.system.transition import TransitionSystem
 from chaincover.chain import NO_WAY_TO_FINAL, UNREACHABLE
 from chaincover.graph.goal_runs import EnumeratedGoals, states_in
 from chaincover.known import Board, Reason
@@ -162,7 +166,21 @@ def enumerate_states(board: Board) -> None:
 
 def enumeration_of(problem: Problem) -> Enumeration:
     """The enumeration of the states on what the goals and the final condition of ``problem`` depend on."""
-    return Enumeration(problem.system, [goal.antecedent for goal in problem.goals] + problem.end_formulas(0))
+    return enumeration(problem.system, [goal.antecedent for goal in problem.goals] + problem.end_formulas(0))
+
+
+def enumeration(system: TransitionSystem, formulas: Sequence[FNode]) -> Enumeration:
+    """The enumeration of the states of ``system`` on what ``formulas`` (framed) depend on.
+
+    Where cases of inputs are too many, a SAT solver is asked for inputs, if python-sat is installed.
+    """
+    return Enumeration(system, formulas, solving=None if find_spec("pysat") is None else _least_inputs)
+
+
+def _least_inputs(system: TransitionSystem, terms: Sequence[FNode]) -> InputSolver:
+    from bmc.engines.sat import LeastInputs  # a library that most enumerations do not need
+
+    return LeastInputs(system, terms)
 
 
 def advance(enumeration: Enumeration, limits: Limits) -> None:

@@ -302,6 +302,8 @@ def _built(board: Board, cells: Cells, kept: int) -> Jumps | None:
         for work in inputs.prepare():
             board.limits.spend(work / STATES_PER_UNIT)
             board.limits.check()
+        if inputs.every is None:
+            return None
         jumps = Jumps(board.problem, scope, inputs, cells, kept)
         for work in jumps.advance():
             board.limits.spend(work / STATES_PER_UNIT)

@@ -25,7 +25,7 @@ def test_states_that_are_too_many_are_left_to_the_solver(monkeypatch: pytest.Mon
 
         graph, done, states, reason = None, True, 0, "too many"
 
-        def __init__(self, *given: object) -> None:
+        def __init__(self, *given: object, **named: object) -> None:
             pass
 
     monkeypatch.setattr(enumerated, "Enumeration", TooMany)

@@ -122,7 +122,7 @@ LONG = {"boiler", "gate"}
 """Models with thousands of combinations of state and goals."""
 ENDLESS = {"dispenser", "stairlight"}
 """Models whose states, as they are, have no end."""
-MANY = {"dishwasher"}
+MANY = {"crane", "dishwasher"}
 """Models that take seconds, and that benchmarks/exhaustive searches in C."""
 COUNTING = {"drive", "kiln", "lubricator", "tank"}
 """Models whose counters are jumped over, and that benchmarks/exhaustive searches in C."""

@@ -35,6 +35,7 @@ EXPECTED = {
     "latch": Expected("-", "latch_step", "latch_init"),
     "charger": Expected("-", "charger_step", "charger_init"),
     "boiler": Expected("-", "boiler_step", "boiler_init"),
+    "crane": Expected("-", "crane_step", "crane_init"),
     "burner": Expected("-", "burner_step", "burner_init"),
     "dishwasher": Expected("-", "dishwasher_step", "dishwasher_init"),
     "dispenser": Expected("-", "dispenser_step", "dispenser_init"),
