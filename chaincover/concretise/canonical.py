@@ -202,8 +202,8 @@ def canonicalise(questions: Questions, plan: Plan, run: Run, until: float = inf)
     Nothing is asked any more once ``until`` units of work are spent. LimitReached when time is over.
     """
     search = _Search(questions, plan, run, until)
-    slots = _slots(questions.problem.system, run.length)
-    done = 0 if search.encoded() else len(slots)
+    slots = _slots(questions.problem.system, run.length) if search.encoded() else []
+    done = 0
     while done < len(slots) and not search.over:
         done = search.settle(slots, done)
     return search.run
