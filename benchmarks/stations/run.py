@@ -50,12 +50,13 @@ def generated(project: Path, folder: Path, effort: float) -> tuple[float, dict[s
 def row(effort: float, taken: float, chain: dict[str, Any]) -> str:
     """A row of the table."""
     covered = sum(1 for goal in chain["goals"] if goal["verdict"] == "covered")
-    return f"| one chain, `--effort {effort:g}` | {covered} | {len(chain['chain']['steps'])} | {taken:.1f} |"
+    steps = len(chain["chain"]["steps"]) if chain["chain"] else 0
+    return f"| one chain, `--effort {effort:g}` | {covered} | {steps} | {taken:.1f} |"
 
 
 @click.command()
 @click.option("--write", type=click.Path(path_type=Path), help="Only write the project into this folder.")
-@click.option("--effort", "efforts", type=float, multiple=True, default=(0.05, 0.2), show_default=True)
+@click.option("--effort", "efforts", type=float, multiple=True, default=(0.03, 0.1), show_default=True)
 def main(write: Path | None, efforts: Sequence[float]) -> None:
     """Compare one chain with random runs."""
     if write is not None:

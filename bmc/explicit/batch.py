@@ -6,7 +6,7 @@ For upper bounds and first chains: what a run shows is certain, what no run show
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -115,6 +115,13 @@ class Batch:
         """How ``count`` runs draw their inputs, drawn for each run and input by itself."""
         rates = np.array(RATES)
         return Manner(count, {d.name: rates[self._random.randint(0, len(rates), count)] for d in self._drawers})
+
+    def changed(self, manner: Manner, part: float) -> Manner:
+        """``manner``, with another rate for about ``part`` of the inputs of each run."""
+        rates, fresh = dict(manner.rates), self.manner(manner.count)
+        for name, values in rates.items():
+            rates[name] = np.where(self._random.random_sample(manner.count) < part, fresh.rates[name], values)
+        return replace(manner, rates=rates)
 
     def go_on(self, starts: Columns, manner: Manner, steps: int, check: Callable[[], None] = lambda: None) -> Runs:
         """Runs of ``steps`` steps, each from a state of its own, that draw inputs in their ``manner``; see ``draw``."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from bmc.explicit.batch import Batch, Manner, Runs, Watch, gaps
+from bmc.explicit.branch_distance import BranchDistance, ModeGraph
 from bmc.explicit.vectors import Column
 from bmc.system.transition import Run, Valuation
 from chaincover.known import Board
@@ -40,7 +41,13 @@ STRIDE = 8
 PATIENCE = 256
 """Steps without a better run, or a goal that no run had covered, after which there is no further one."""
 
-RIVALS = 8
+CHANGED = 0.05
+"""Part of its inputs for which a run that is chosen draws anew how often they change."""
+
+PART = 0.5
+"""What it is worth, as a part of a goal, to be where it begins."""
+
+RIVALS = 12
 """Runs, drawn at random, the best of which goes on."""
 
 SHOWN = 128
@@ -53,6 +60,7 @@ AROUND = (128, 24)
 """Runs and their steps from the end of each goal of the chain, for the distances between goals."""
 
 NEVER = 1 << 30
+SEED = 1
 
 
 def random_runs(board: Board) -> None:
@@ -132,14 +140,15 @@ class _Population:
         self.tail = joined.last(min(joined.steps, longest - 1)) if longest > 1 else None
         return joined
 
-    def select(self, chosen: Column, manner: Manner) -> None:
-        """Go on with the runs ``chosen``, some of them several times, in another ``manner``."""
+    def select(self, chosen: Column) -> None:
+        """Go on with the runs ``chosen``, some of them several times."""
         self.states = {name: values[chosen] for name, values in self.states.items()}
         self.ends, self.free, self.alive = self.ends[:, chosen], self.free[chosen], self.alive[chosen]
         if self.tail is not None:
             self.tail = self.tail.of(chosen)
         last = {name: values[-1] for name, values in self.past[-1].inputs.items()}
-        self.manner = replace(manner, last={name: values[self.origin[chosen]] for name, values in last.items()})
+        rates = {name: values[chosen] for name, values in self.manner.rates.items()}
+        self.manner = Manner(len(chosen), rates, {name: v[self.origin[chosen]] for name, v in last.items()})
         self.origin = self.origin[chosen]
         self._forget()
 
@@ -173,10 +182,13 @@ class RandomRuns:
         self._apart = problem.forbid
         self._limits, self._distances = limits, distances
         self._within = within
-        self._batch = Batch(problem.system, [goal.antecedent for goal in problem.goals])
+        self._batch = Batch(problem.system, [goal.antecedent for goal in problem.goals], SEED)
         self._watch = Watch({goal.name: (goal.antecedent, goal.length) for goal in problem.targets})
         self._longest = max((goal.length for goal in problem.goals), default=0)
-        self._random = np.random.RandomState(1)
+        self._random = np.random.RandomState(SEED)
+        self._modes = ModeGraph()
+        told = {f"{var.name}@0": var.name for var in problem.system.state}
+        self._distance = BranchDistance([goal.antecedent for goal in problem.goals], told, self._modes)
         self._left = WORK
         self._population = self._begun()
         self.upper: dict[Edge, int] = {}
@@ -232,6 +244,8 @@ class RandomRuns:
         if not self._spend(len(population.alive), self._stride):
             return False
         runs = self._batch.go_on(population.states, population.manner, self._stride, self._limits.check)
+        for name, values in runs.states.items():
+            self._modes.learn(name, values[:, :SHOWN])
         before = 0 if population.tail is None else population.tail.steps
         joined = population.add(runs, self._longest)
         hits = self._watch.hits(joined)
@@ -291,7 +305,7 @@ class RandomRuns:
         if not len(alive):
             return False
         covered = population.ends[:, alive] < NEVER
-        by_goals = _information(covered.sum(axis=1), len(alive)) @ covered
+        by_goals = _information(covered.sum(axis=1), len(alive)) @ np.where(covered, 1.0, self._nearness(alive))
         by_values = np.zeros(len(alive))
         for values in population.states.values():
             by_values += _commonness(values[alive])
@@ -300,8 +314,15 @@ class RandomRuns:
         first[::4] = by_values[drawn[::4]].argmax(axis=1)
         chosen = drawn[np.arange(WIDTH), first]
         chosen[0] = np.lexsort((population.last[alive], -covered.sum(axis=0)))[0]
-        population.select(alive[chosen], self._batch.manner(WIDTH))
+        population.select(alive[chosen])
+        population.manner = self._batch.changed(population.manner, CHANGED)
         return True
+
+    def _nearness(self, alive: Column) -> Column:
+        """For each goal and run a part of 1: the less, the farther the state is from a start of the goal."""
+        columns = {f"{name}@0": values[alive] for name, values in self._population.states.items()}
+        found = np.array(self._distance(columns, len(alive))).reshape(len(self._goals), len(alive))
+        return PART / (1 + found)
 
     def _ended(self) -> Run:
         """The best run, to the end where there is a way, else as it is: its goals are seen all the same."""

@@ -26,6 +26,7 @@ from chaincover.options import Options
 from chaincover.pipeline import generate
 from chaincover.problem import Problem
 from chaincover.replay.judge import Judge
+from chaincover.runs import random
 from chaincover.runs.random import RandomRuns
 from chaincover.weights import FINAL, INIT
 from properties.goal import Goal
@@ -76,6 +77,27 @@ def test_what_runs_show_is_never_below_the_least_distance(seed: int, overlap: st
         chain = Judge(problem).chain(run)
         if chain is not None:
             check_run(case.system, problem.of(chain.goals).goals, case.final, overlap, chain.run)
+
+
+@settings(max_examples=15, deadline=None, derandomize=True)
+@given(SEEDS)
+def test_runs_side_by_side_are_credited_with_what_each_of_them_covers(seed: int) -> None:
+    """Also where a goal begins before a run was chosen to go on, and ends after."""
+    case = random_case(seed)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(random, "WIDTH", 12)
+        patch.setattr(random, "STRIDE", 2)
+        patch.setattr(random, "PATIENCE", 12)
+        simulated = RandomRuns(problem_of(case.system, case.goals, case.final), Limits(), distances=False)
+        simulator, monitor = Simulator(case.system), Monitor(case.goals)
+        for _ in simulated.runs():
+            population = simulated._population
+            for number in range(12):
+                run = simulator.valid_part(simulator.run(simulator.initial(), population.inputs(number)))
+                assert run.length == population.last[number]
+                covered = monitor.covered(run)
+                for goal, end in zip(case.goals, population.ends[:, number].tolist(), strict=True):
+                    assert end == min((step + goal.length for step in covered[goal.name]), default=random.NEVER)
 
 
 def cruise_runs(limit: int | None = None) -> list[Run]:
