@@ -56,7 +56,7 @@ def row(effort: float, taken: float, chain: dict[str, Any]) -> str:
 
 @click.command()
 @click.option("--write", type=click.Path(path_type=Path), help="Only write the project into this folder.")
-@click.option("--effort", "efforts", type=float, multiple=True, default=(0.03, 0.1), show_default=True)
+@click.option("--effort", "efforts", type=float, multiple=True, default=(0.03,), show_default=True)
 def main(write: Path | None, efforts: Sequence[float]) -> None:
     """Compare one chain with random runs."""
     if write is not None:

@@ -24,16 +24,17 @@ FAR = 64.0
 
 
 class ModeGraph:
-    """The steps between the values of each variable that runs have shown, as long as it may be a mode."""
+    """The steps between the values of variables that runs have shown: of those that were asked for and may be modes."""
 
     def __init__(self) -> None:
         self._steps: dict[str, set[tuple[int, int]]] = {}
+        self._asked: dict[str, None] = {}
         self._wide: set[str] = set()
         self._ways: dict[tuple[str, int], dict[int, int]] = {}
 
     def learn(self, name: str, values: Column) -> None:
         """Take note of the steps between ``values``, by (step, run), of the variable ``name``."""
-        if name in self._wide or values.dtype in (object, bool):
+        if name not in self._asked or name in self._wide or values.dtype == object:
             return
         before, after = values[:-1].ravel(), values[1:].ravel()
         moved = before != after
@@ -48,11 +49,15 @@ class ModeGraph:
 
     def distance(self, name: str, goal: int, values: Column) -> Column | None:
         """The steps from each of ``values`` to ``goal``; None if ``name`` is no mode."""
+        self._asked[name] = None
         if name in self._wide or not self._steps.get(name):
             return None
         if (name, goal) not in self._ways:
             self._ways[name, goal] = _ways(self._steps[name], goal)
         ways = self._ways[name, goal]
+        if values.dtype == np.uint8:
+            table: Column = np.array([float(ways.get(value, FAR)) for value in range(256)])
+            return table[values]
         different, place = np.unique(values, return_inverse=True)
         found: Column = np.array([float(ways.get(value, FAR)) for value in different.tolist()])[place]
         return found

@@ -20,7 +20,7 @@ from chaincover.limits import Limits
 from chaincover.problem import Problem
 from chaincover.weights import FINAL, INIT, Edge
 
-WORK = 2.0
+WORK = 3.0
 """Units of work that all runs may take."""
 
 PER_UNIT = 1_200_000_000
@@ -35,11 +35,11 @@ PAIRS_PER_UNIT = 3_000_000_000
 WIDTH = 1024
 """Runs side by side."""
 
-STRIDE = 8
+STRIDE = 3
 """Steps until some runs give way to others."""
 
-PATIENCE = 256
-"""Steps without a better run, or a goal that no run had covered, after which there is no further one."""
+PATIENCE = 256, 0.2
+"""Steps, and units of work, without a better run or a goal that no run had covered, after which there is no other."""
 
 CHANGED = 0.05
 """Part of its inputs for which a run that is chosen draws anew how often they change."""
@@ -47,11 +47,14 @@ CHANGED = 0.05
 PART = 0.5
 """What it is worth, as a part of a goal, to be where it begins."""
 
+CHOICE = 2
+"""Steps that take as long as to choose the runs that go on."""
+
 RIVALS = 12
 """Runs, drawn at random, the best of which goes on."""
 
 SHOWN = 128
-"""Runs in which distances between goals are looked at."""
+"""Runs in which steps between modes are looked at."""
 
 ENDINGS = ((128, 16), (128, 64), (256, 256))
 """Runs and their steps tried from one state until the final condition is met."""
@@ -213,14 +216,16 @@ class RandomRuns:
         One is told when half as much work again was done as for the one before, and the last one. ``upper`` tells what
         they saw. LimitReached when time is over.
         """
-        if self._within is not None:
-            self._reach()
+        self._reach()
         most, known, told, tell_at = -1, -1, -1, WORK
-        patience = PATIENCE
-        while most < len(self._goals) and patience > 0 and self._advance():
+        steps, left = 0, self._left
+        while most < len(self._goals) and self._advance():
             covered = self._population.ends < NEVER
             count, reached = int(covered.sum(axis=0).max(initial=0)), int(covered.any(axis=1).sum())
-            patience = PATIENCE if count > most or reached > known else patience - self._stride
+            if count > most or reached > known:
+                steps, left = self._population.steps, self._left
+            elif self._population.steps - steps >= PATIENCE[0] and left - self._left >= PATIENCE[1]:
+                break
             most, known = max(most, count), max(known, reached)
             if told < most < len(self._goals) and self._left <= tell_at:
                 told, tell_at = most, WORK - 1.5 * (WORK - self._left)
@@ -241,7 +246,7 @@ class RandomRuns:
     def _advance(self) -> bool:
         """Let all runs go on, and credit them with goals; False when the work is used up."""
         population, first = self._population, not self._population.steps
-        if not self._spend(len(population.alive), self._stride):
+        if not self._spend(len(population.alive), self._stride + CHOICE):
             return False
         runs = self._batch.go_on(population.states, population.manner, self._stride, self._limits.check)
         for name, values in runs.states.items():
@@ -254,10 +259,6 @@ class RandomRuns:
             self._credit_apart(hits, begun, 0 if first else before + 1, joined.steps)
         else:
             self._credit(hits, begun, -1 if first else before)
-        if self._distances:
-            self._learn({name: rows[:, :SHOWN] for name, rows in hits.items()}, first)
-        if first:
-            self._keep_tests(joined, hits)
         return True
 
     def _credit(self, hits: Mapping[str, Column], begun: int, before: int) -> None:
@@ -332,11 +333,15 @@ class RandomRuns:
         return self._batch.run(start, [*inputs, *(ending or [])])
 
     def _reach(self) -> None:
-        """Tests of goals that are met without a limit from goal to goal."""
-        for count, steps in ENDINGS:
+        """Tests of goals, and distances, by runs from init; far ones where there is a limit from goal to goal."""
+        for count, steps in [AROUND] if self._within is None else ENDINGS:
             runs = self._drawn(self._batch.initial(), count, steps)
-            if runs is not None:
-                self._keep_tests(runs, self._watch.hits(runs))
+            if runs is None:
+                return
+            hits = self._watch.hits(runs)
+            self._keep_tests(runs, hits)
+            if self._distances:
+                self._learn(hits, True)
 
     def _keep_others(self) -> None:
         """Tests of goals that the best run does not cover, by runs that do."""
@@ -427,6 +432,11 @@ def _commonness(values: Column) -> Column:
     """How much the value that each run has of a variable tells of it, by how many runs have that value."""
     if values.dtype == object:
         return np.zeros(len(values))
+    if values.dtype.itemsize == 1:
+        often = np.bincount(values)
+        if np.count_nonzero(often) <= FEW:
+            found: Column = _information(often, len(values))[values.astype(np.uint8)]
+            return found
     different, place, counts = np.unique(values, return_inverse=True, return_counts=True)
     if len(different) > FEW:
         _, place, counts = np.unique(np.frexp(values.astype(float))[1], return_inverse=True, return_counts=True)

@@ -22,6 +22,7 @@ def test_a_distance_is_0_exactly_where_a_condition_on_the_state_holds(seed: int)
     batch, modes = Batch(case.system, seed=seed), ModeGraph()
     runs = batch.draw(batch.initial(), 16, 12)
     for name, values in runs.states.items():
+        modes.distance(name, 0, values)
         modes.learn(name, values)
     states = {name: values.ravel() for name, values in runs.states.items()}
     count = 16 * 13
@@ -55,14 +56,16 @@ def test_a_comparison_is_the_nearer_the_less_its_sides_are_apart() -> None:
 
 
 def test_a_mode_is_as_far_as_the_steps_that_runs_have_shown() -> None:
-    modes = ModeGraph()
-    modes.learn("bd_mode", np.array([[0, 7], [3, 7], [9, 0]], np.uint8))
+    modes, shown = ModeGraph(), np.array([[0, 7], [3, 7], [9, 0]], np.uint8)
+    assert modes.distance("bd_mode", 9, shown) is None, "from now on it is asked for"
+    modes.learn("bd_mode", shown)
     assert measured(Equals(MODE, BV(9, 8)), modes, mode=np.array([0, 3, 9, 7, 5], np.uint8)) == [2, 1, 0, 3, FAR]
 
 
 def test_a_counter_is_no_mode() -> None:
-    modes = ModeGraph()
-    modes.learn("bd_level", np.arange(200, dtype=np.uint16)[:, None])
+    modes, shown = ModeGraph(), np.arange(200, dtype=np.uint16)[:, None]
+    assert modes.distance("bd_level", 199, shown) is None
+    modes.learn("bd_level", shown)
     far, near = measured(Equals(LEVEL, BV(199, 16)), modes, level=np.array([0, 198], np.uint16))
     assert near < far < 1
 

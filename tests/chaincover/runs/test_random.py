@@ -87,7 +87,7 @@ def test_runs_side_by_side_are_credited_with_what_each_of_them_covers(seed: int)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(random, "WIDTH", 12)
         patch.setattr(random, "STRIDE", 2)
-        patch.setattr(random, "PATIENCE", 12)
+        patch.setattr(random, "PATIENCE", (12, 0.0))
         simulated = RandomRuns(problem_of(case.system, case.goals, case.final), Limits(), distances=False)
         simulator, monitor = Simulator(case.system), Monitor(case.goals)
         for _ in simulated.runs():
