@@ -10,7 +10,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from greenlet import GreenletExit
 
+from bmc.errors import LimitReached
 from bmc.explicit.batch import Batch, Manner, Runs, Watch, gaps
 from bmc.explicit.branch_distance import BranchDistance, ModeGraph
 from bmc.explicit.vectors import Column
@@ -74,7 +76,7 @@ def random_runs(board: Board) -> None:
     try:
         for run in simulated.runs():
             board.offer(run)
-    except BaseException:  # time or effort is over: what there is so far is worth telling
+    except (LimitReached, GreenletExit):  # time or effort is over: what there is so far is worth telling
         best = simulated.best
         if best is not None:
             board.offer(best)
@@ -227,7 +229,8 @@ class RandomRuns:
             elif self._population.steps - steps >= PATIENCE[0] and left - self._left >= PATIENCE[1]:
                 break
             most, known = max(most, count), max(known, reached)
-            if told < most < len(self._goals) and self._left <= tell_at:
+            stuck = not self._population.alive[self._population.best()]
+            if told < most < len(self._goals) and (self._left <= tell_at or stuck):
                 told, tell_at = most, WORK - 1.5 * (WORK - self._left)
                 yield self._ended()
             if most < len(self._goals) and not self._select():
