@@ -40,7 +40,7 @@ WIDTH = 1024
 STRIDE = 3
 """Steps until some runs give way to others."""
 
-PATIENCE = 256, 0.2
+PATIENCE = 256, 0.15
 """Steps, and units of work, without a better run or a goal that no run had covered, after which there is no other."""
 
 CHANGED = 0.05
@@ -49,8 +49,8 @@ CHANGED = 0.05
 PART = 0.5
 """What it is worth, as a part of a goal, to be where it begins."""
 
-CHOICE = 2
-"""Steps that take as long as to choose the runs that go on."""
+CHOICE = 26
+"""Operations on columns, for each goal and each variable of the state, that it takes to choose the runs that go on."""
 
 RIVALS = 12
 """Runs, drawn at random, the best of which goes on."""
@@ -249,7 +249,8 @@ class RandomRuns:
     def _advance(self) -> bool:
         """Let all runs go on, and credit them with goals; False when the work is used up."""
         population, first = self._population, not self._population.steps
-        if not self._spend(len(population.alive), self._stride + CHOICE):
+        choice = CHOICE * (len(self._goals) + len(population.states))
+        if not self._spend(len(population.alive), self._stride, choice):
             return False
         runs = self._batch.go_on(population.states, population.manner, self._stride, self._limits.check)
         for name, values in runs.states.items():
@@ -376,9 +377,9 @@ class RandomRuns:
                 return runs.run_inputs(place[1], place[0])
         return None
 
-    def _spend(self, count: int, steps: int) -> bool:
-        """Count the work of so many runs and steps; False if that is more than is left."""
-        work = steps * self._batch.nodes * (count + OVERHEAD) / PER_UNIT
+    def _spend(self, count: int, steps: int, more: int = 0) -> bool:
+        """Count the work of so many runs and steps, and ``more`` operations; False if that is more than is left."""
+        work = (steps * self._batch.nodes + more) * (count + OVERHEAD) / PER_UNIT
         if work > self._left:
             return False
         self._left -= work
