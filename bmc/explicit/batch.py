@@ -6,13 +6,13 @@ For upper bounds and first chains: what a run shows is certain, what no run show
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from pysmt.fnode import FNode
 
-from bmc.explicit.vectors import Column, Program, column, node_count, word
+from bmc.explicit.vectors import Column, Columns, Program, bits_of, column, node_count
 from bmc.floats.format import FORMATS
 from bmc.floats.values import constants_in
 from bmc.formulas.evaluate import unseen
@@ -26,7 +26,7 @@ ATTEMPTS = 16
 RATES = (1.0, 0.5, 0.15, 0.03)
 """How often an input changes, by the number of the run: code that waits needs inputs that stay."""
 
-FEW = 256
+FEW = 16
 """An input of up to so many values takes each as often; of others mostly values that the code compares with."""
 
 
@@ -46,6 +46,33 @@ class Runs:
         """The inputs of the first ``steps`` steps of the run ``number``."""
         return [{name: int(values[step, number]) for name, values in self.inputs.items()} for step in range(steps)]
 
+    def then(self, others: Runs) -> Runs:
+        """These runs, all steps of which are allowed, with ``others`` that go on from their ends."""
+        states = {name: np.concatenate([values[:-1], others.states[name]]) for name, values in self.states.items()}
+        inputs = {name: np.concatenate([values, others.inputs[name]]) for name, values in self.inputs.items()}
+        return Runs(states, inputs, self.steps + others.steps, self.steps + others.valid)
+
+    def last(self, steps: int) -> Runs:
+        """Their last ``steps`` steps."""
+        states = {name: values[self.steps - steps :] for name, values in self.states.items()}
+        inputs = {name: values[self.steps - steps :] for name, values in self.inputs.items()}
+        return Runs(states, inputs, steps, np.maximum(self.valid - self.steps + steps, 0))
+
+    def of(self, chosen: Column) -> Runs:
+        """The runs with the numbers ``chosen``."""
+        states = {name: values[:, chosen] for name, values in self.states.items()}
+        inputs = {name: values[:, chosen] for name, values in self.inputs.items()}
+        return Runs(states, inputs, self.steps, self.valid[chosen])
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How ``count`` runs draw each input: how often it changes, by run, and its ``last`` value if there was a step."""
+
+    count: int
+    rates: Mapping[str, Column]
+    last: Mapping[str, Column] = field(default_factory=dict)
+
 
 class Batch:
     """Draws runs of ``system``. Repeatable: ``seed`` decides all draws, in the order of the calls."""
@@ -60,7 +87,11 @@ class Batch:
         self._allowed = Program([self._valid])
         self._random = np.random.RandomState(seed)
         asked = [*nexts, self._valid, *formulas]
-        self._drawers = [_Drawer(var, asked, self._random) for var in system.inputs]
+        beside = _compared(asked)
+        self._drawers = [
+            _Drawer(var, asked if var.type.floating else beside.get(var.name, asked), self._random)
+            for var in system.inputs
+        ]
         self.nodes = node_count([*nexts, self._valid])
 
     def initial(self) -> Valuation:
@@ -72,23 +103,45 @@ class Batch:
 
         ``check`` is called before each evaluation of the step over all runs; what it raises ends them.
         """
-        names = [(var.name, var.type.bits) for var in self.system.state]
-        states = {name: np.empty((steps + 1, count), word(bits)) for name, bits in names}
-        inputs = {drawer.name: drawer.draw(steps, count) for drawer in self._drawers}
+        starts = self.repeated(start, count)
         rates = np.array([RATES[number % len(RATES)] for number in range(count)])
-        kept = {name: self._random.random_sample((steps, count)) >= rates for name in inputs}
-        for name, bits in names:
-            states[name][0] = column([start[name]], bits)[0]
+        return self.go_on(starts, Manner(count, {drawer.name: rates for drawer in self._drawers}), steps, check)
+
+    def repeated(self, state: Valuation, count: int) -> dict[str, Column]:
+        """``state`` in ``count`` runs."""
+        return {v.name: np.repeat(column([state[v.name]], v.type.bits), count) for v in self.system.state}
+
+    def manner(self, count: int) -> Manner:
+        """How ``count`` runs draw their inputs, drawn for each run and input by itself."""
+        rates = np.array(RATES)
+        return Manner(count, {d.name: rates[self._random.randint(0, len(rates), count)] for d in self._drawers})
+
+    def changed(self, manner: Manner, part: float) -> Manner:
+        """``manner``, with another rate for about ``part`` of the inputs of each run."""
+        rates, fresh = dict(manner.rates), self.manner(manner.count)
+        for name, values in rates.items():
+            rates[name] = np.where(self._random.random_sample(manner.count) < part, fresh.rates[name], values)
+        return replace(manner, rates=rates)
+
+    def go_on(self, starts: Columns, manner: Manner, steps: int, check: Callable[[], None] = lambda: None) -> Runs:
+        """Runs of ``steps`` steps, each from a state of its own, that draw inputs in their ``manner``; see ``draw``."""
+        count = manner.count
+        states = {name: np.empty((steps + 1, count), values.dtype) for name, values in starts.items()}
+        inputs = {drawer.name: drawer.draw(steps, count) for drawer in self._drawers}
+        kept = {name: self._random.random_sample((steps, count)) >= manner.rates[name] for name in inputs}
+        for name, values in starts.items():
+            states[name][0] = values
         valid, alive = np.full(count, steps), np.full(count, True)
         for step in range(steps):
             now = {name: values[step] for name, values in states.items()}
-            for name, values in inputs.items() if step else ():
-                np.copyto(values[step], values[step - 1], where=kept[name][step])
+            last = {name: values[step - 1] for name, values in inputs.items()} if step else manner.last
+            for name, before in last.items():
+                np.copyto(inputs[name][step], before, where=kept[name][step])
             drawn = {name: values[step] for name, values in inputs.items()}
             chosen, after, allowed = self._one_step(now, drawn, alive, check)
             for name, values in chosen.items():
                 inputs[name][step] = values
-            for (name, _), values in zip(names, after, strict=True):
+            for name, values in zip(states, after, strict=True):
                 states[name][step + 1] = values
             valid[alive & ~allowed] = step
             alive &= allowed
@@ -176,6 +229,26 @@ def _telling(var: InputVariable, spans: Sequence[tuple[int, int]], formulas: Seq
     near |= {bound for span in spans for bound in span}
     near = {value + by for value in near for by in (-1, 0, 1)}
     return sorted({value % wrap for value in near if any(low <= value <= high for low, high in spans)})
+
+
+READ = 200
+"""Terms of one comparison that are looked at."""
+
+
+def _compared(formulas: Sequence[FNode]) -> dict[str, list[FNode]]:
+    """For each variable the constants in comparisons that read it, framed or not, but for their conditions."""
+    found: dict[str, dict[FNode, None]] = {}
+    for node in unseen(formulas, set()):
+        if not (node.is_equals() or node.is_bv_ult() or node.is_bv_ule() or node.is_bv_slt() or node.is_bv_sle()):
+            continue
+        terms = list(node.args())
+        for term in terms:  # which grows meanwhile
+            if len(terms) < READ and not term.is_symbol():
+                terms += [a for a in term.args() if bits_of(a)]
+        symbols = [t.symbol_name().partition("@")[0] for t in terms if t.is_symbol()]
+        for name in symbols:
+            found.setdefault(name, {}).update(dict.fromkeys(t for t in terms if t.is_bv_constant()))
+    return {name: list(constants) for name, constants in found.items() if constants}
 
 
 class Watch:

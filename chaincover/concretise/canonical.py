@@ -60,6 +60,9 @@ SIMULATED = 1000
 PART = 0.25
 """Part of the effort that canonical inputs may take beside it; those that are not settled by then are tidy ones."""
 
+ENCODED = 32
+"""Steps of a chain that are encoded before it is looked at whether the work still suffices."""
+
 STEPS = 20_000
 """Simulated steps for all trials together."""
 
@@ -204,9 +207,9 @@ def canonicalise(questions: Questions, plan: Plan, run: Run, until: float = inf)
     Nothing is asked any more once ``until`` units of work are spent. LimitReached when time is over.
     """
     search = _Search(questions, plan, run, until)
-    slots = _slots(questions.problem.system, run.length)
+    slots = _slots(questions.problem.system, run.length) if search.encoded() else []
     done = 0
-    while done < len(slots):
+    while done < len(slots) and not search.over:
         done = search.settle(slots, done)
     return search.run
 
@@ -223,6 +226,20 @@ class _Search:
     @cached_property
     def _trials(self) -> Trials:
         return Trials(self._questions.problem.system, self._wanted)
+
+    @property
+    def over(self) -> bool:
+        """Whether the work is spent that may be."""
+        return self._questions.limits.spent >= self._until
+
+    def encoded(self) -> bool:
+        """Encode the steps, a portion of them at a time; whether the work sufficed."""
+        limits, session = self._questions.limits, self._questions.from_init
+        for steps in range(ENCODED, self._steps, ENCODED):
+            if self.over:
+                return False
+            session.check([], steps, limits.for_query(), limits.question())
+        return not self.over
 
     def settle(self, slots: Sequence[_Slot], first: int) -> int:
         """Fix as many slots from ``first`` as can be least together and the one after them; the next open one."""
@@ -279,7 +296,7 @@ class _Search:
     def _ask(self, wanted: Sequence[FNode]) -> tuple[FNode, ...] | None:
         """None if ``wanted`` is possible besides what is fixed (the run then shows it), else an unsat core."""
         limits = self._questions.limits
-        if limits.spent >= self._until:
+        if self.over:
             return ()
         session = self._questions.from_init
         answer = session.check([*self._fixed, *wanted], self._steps, limits.for_query(), limits.question())

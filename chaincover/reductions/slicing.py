@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import chain as joined
 
 from pysmt.fnode import FNode
@@ -17,7 +18,7 @@ from bmc.invariants.induction import Prover
 from bmc.invariants.normal_form import in_normal_form, normal_form
 from bmc.system.hold import released
 from bmc.system.simulation import Simulator
-from bmc.system.transition import Run, TransitionSystem, conjuncts, equal, symbols_of
+from bmc.system.transition import Run, TransitionSystem, Valuation, conjuncts, equal, symbols_of
 from chaincover.certificate import formula_text
 from chaincover.chain import NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNDECIDED, Verdict
 from chaincover.graph.enumerated import ENUMERATING
@@ -66,12 +67,16 @@ def sliced_problem(problem: Problem) -> Reduction:
     """
     small = sliced(problem.system, problem.goals, problem.final)
 
+    @cache
+    def spare() -> Valuation:
+        return spare_inputs(*_cut_at(problem.system, problem.goals, problem.final))
+
     def whole_run(run: Run) -> Run:
         if not any(var.name not in values for values in run.inputs[:1] for var in problem.system.inputs):
             return run
-        spare = spare_inputs(*_cut_at(problem.system, problem.goals, problem.final))
         names = [var.name for var in problem.system.inputs]
-        return Run(run.states, tuple({name: {**spare, **values}[name] for name in names} for values in run.inputs))
+        inputs = ({**spare(), **values} for values in run.inputs)
+        return Run(run.states, tuple({name: values[name] for name in names} for values in inputs))
 
     def restore(result: ChainResult) -> ChainResult:
         verdicts = explained(result.verdicts, lambda: latched_values(small, problem.final))

@@ -1,15 +1,20 @@
 """What simulation alone tells: distances that certainly suffice, and a first chain, before a solver is asked.
 
-Many random runs at once go on from where the chain has got to; the goal that one of them ends first comes next.
+Many random runs go on side by side. After every few steps those that have covered little, or what many have covered,
+give way to copies of others: the goals add up within one run, and the steps until then are simulated once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
+from greenlet import GreenletExit
 
-from bmc.explicit.batch import Batch, Runs, Watch, gaps
+from bmc.errors import LimitReached
+from bmc.explicit.batch import Batch, Manner, Runs, Watch, gaps
+from bmc.explicit.branch_distance import BranchDistance, ModeGraph
 from bmc.explicit.vectors import Column
 from bmc.system.transition import Run, Valuation
 from chaincover.known import Board
@@ -17,32 +22,156 @@ from chaincover.limits import Limits
 from chaincover.problem import Problem
 from chaincover.weights import FINAL, INIT, Edge
 
-WORK = 400_000_000
-"""Operations on single values that all runs may take: a few seconds at most."""
+WORK = 3.0
+"""Units of work that all runs may take."""
 
-PER_UNIT = 100_000_000
+PER_UNIT = 1_200_000_000
 """Operations on single values that take about a unit of work."""
+
+OVERHEAD = 2_800
+"""Operations on single values that take as long as what an operation on a column takes besides them."""
 
 PAIRS_PER_UNIT = 3_000_000_000
 """Pairs of goals, at one step of one run each, whose distance is looked at in about a unit of work."""
 
-ROUNDS = ((128, 16), (128, 64), (256, 256))
-"""Runs and their steps tried from one state until a goal is met."""
+WIDTH = 1024
+"""Runs side by side."""
+
+STRIDE = 3
+"""Steps until some runs give way to others."""
+
+PATIENCE = 256, 0.15
+"""Steps, and units of work, without a better run or a goal that no run had covered, after which there is no other."""
+
+CHANGED = 0.05
+"""Part of its inputs for which a run that is chosen draws anew how often they change."""
+
+PART = 0.5
+"""What it is worth, as a part of a goal, to be where it begins."""
+
+CHOICE = 26
+"""Operations on columns, for each goal and each variable of the state, that it takes to choose the runs that go on."""
+
+RIVALS = 12
+"""Runs, drawn at random, the best of which goes on."""
+
+SHOWN = 128
+"""Runs in which steps between modes are looked at."""
+
+ENDINGS = ((128, 16), (128, 64), (256, 256))
+"""Runs and their steps tried from one state until the final condition is met."""
 
 AROUND = (128, 24)
 """Runs and their steps from the end of each goal of the chain, for the distances between goals."""
 
+NEVER = 1 << 30
+SEED = 1
+
 
 def random_runs(board: Board) -> None:
     """A first chain by random runs, before any distance is asked for, and the distances that these runs show."""
-    board.say("simulate: random runs, nearest goal first")
+    board.say("simulate: random runs side by side")
     distances = board.known.enumerated is None  # which give the exact ones
     simulated = RandomRuns(board.problem, board.limits, board.options.bound, distances)
-    for run in simulated.runs():
-        board.offer(run)
+    try:
+        for run in simulated.runs():
+            board.offer(run)
+    except (LimitReached, GreenletExit):  # time or effort is over: what there is so far is worth telling
+        best = simulated.best
+        if best is not None:
+            board.offer(best)
+        raise
     for run in simulated.tests.values():
         board.offer(run)
     board.tell(observed={**board.known.observed, **simulated.upper})
+
+
+@dataclass(frozen=True)
+class _Block:
+    """A few steps of some runs: their inputs, and the column of the block before from which each of them goes on."""
+
+    inputs: Mapping[str, Column]
+    steps: int
+    parents: Column
+
+
+@dataclass
+class _Population:
+    """Runs side by side: ``steps`` steps so far, the ``states`` they are in, and ``ends``: for each goal and run the
+    step at which it was covered first, or ``NEVER``.
+
+    ``tail`` are the last steps, in which a goal may have begun. ``free`` is where, with disjoint goals, the next may
+    begin. ``past`` leads back to the start; ``origin`` has for each run its column in the last block.
+    """
+
+    states: dict[str, Column]
+    manner: Manner
+    ends: Column
+    free: Column
+    origin: Column
+    alive: Column
+    steps: int = 0
+    tail: Runs | None = None
+    past: list[_Block] = field(default_factory=list)
+
+    @property
+    def last(self) -> Column:
+        """The step at which each run has covered its last goal so far."""
+        found: Column = np.where(self.ends < NEVER, self.ends, 0).max(axis=0, initial=0)
+        return found
+
+    def best(self) -> int:
+        """The run that has covered most goals; of several the one that was first to."""
+        return int(np.lexsort((self.last, -(self.ends < NEVER).sum(axis=0)))[0])
+
+    def inputs(self, number: int) -> list[dict[str, int]]:
+        """The inputs of the run ``number`` up to the last goal that it has covered."""
+        found: list[dict[str, int]] = []
+        place = int(self.origin[number])
+        for block in reversed(self.past):
+            columns = {name: values[:, place].tolist() for name, values in block.inputs.items()}
+            found = [{name: values[k] for name, values in columns.items()} for k in range(block.steps)] + found
+            place = int(block.parents[place])
+        return found[: int(self.last[number])]
+
+    def add(self, runs: Runs, longest: int) -> Runs:
+        """Take the steps of ``runs``; these, after those before them in which a goal of ``longest`` steps may begin."""
+        joined = runs if self.tail is None else self.tail.then(runs)
+        self.past.append(_Block(runs.inputs, runs.steps, self.origin))
+        self.origin = np.arange(len(runs.valid))
+        self.alive = runs.valid == runs.steps
+        self.states = {name: values[-1] for name, values in runs.states.items()}
+        self.steps += runs.steps
+        self.tail = joined.last(min(joined.steps, longest - 1)) if longest > 1 else None
+        return joined
+
+    def select(self, chosen: Column) -> None:
+        """Go on with the runs ``chosen``, some of them several times."""
+        self.states = {name: values[chosen] for name, values in self.states.items()}
+        self.ends, self.free, self.alive = self.ends[:, chosen], self.free[chosen], self.alive[chosen]
+        if self.tail is not None:
+            self.tail = self.tail.of(chosen)
+        last = {name: values[-1] for name, values in self.past[-1].inputs.items()}
+        rates = {name: values[chosen] for name, values in self.manner.rates.items()}
+        self.manner = Manner(len(chosen), rates, {name: v[self.origin[chosen]] for name, v in last.items()})
+        self.origin = self.origin[chosen]
+        self._forget()
+
+    def _forget(self) -> None:
+        """Forget the part of the past that leads to no run any more."""
+        wanted = self.origin
+        for place in range(len(self.past) - 1, -1, -1):
+            block = self.past[place]
+            kept, renamed = np.unique(wanted, return_inverse=True)
+            if place == len(self.past) - 1:
+                self.origin = renamed
+            else:
+                self.past[place + 1] = replace(self.past[place + 1], parents=renamed)
+            if len(kept) == len(block.parents):
+                return
+            inputs = {name: values[:, kept] for name, values in block.inputs.items()}
+            self.past[place] = _Block(inputs, block.steps, block.parents[kept])
+            wanted = block.parents[kept]
 
 
 class RandomRuns:
@@ -57,69 +186,175 @@ class RandomRuns:
         self._goals, self._final = problem.by_name, problem.final
         self._apart = problem.forbid
         self._limits, self._distances = limits, distances
-        self._within = slice(None if within is None else within + 1)
-        self._batch = Batch(problem.system, [goal.antecedent for goal in problem.goals])
+        self._within = within
+        self._batch = Batch(problem.system, [goal.antecedent for goal in problem.goals], SEED)
         self._watch = Watch({goal.name: (goal.antecedent, goal.length) for goal in problem.targets})
+        self._longest = max((goal.length for goal in problem.goals), default=0)
+        self._random = np.random.RandomState(SEED)
+        self._modes = ModeGraph()
+        told = {f"{var.name}@0": var.name for var in problem.system.state}
+        self._distance = BranchDistance([goal.antecedent for goal in problem.goals], told, self._modes)
         self._left = WORK
+        self._population = self._begun()
         self.upper: dict[Edge, int] = {}
         self.tests: dict[str, Run] = {}
 
+    def _begun(self) -> _Population:
+        """All runs in init."""
+        starts = self._batch.repeated(self._batch.initial(), WIDTH)
+        ends = np.full((len(self._goals), WIDTH), NEVER, np.int64)
+        zeros = np.zeros(WIDTH, np.int64)
+        return _Population(starts, self._batch.manner(WIDTH), ends, zeros, zeros, np.full(WIDTH, True))
+
+    @property
+    def best(self) -> Run | None:
+        """The run that has covered most goals so far; None if there is none."""
+        inputs = self._population.inputs(self._population.best())
+        return self._batch.run(self._batch.initial(), inputs)
+
     def runs(self) -> Iterator[Run]:
-        """Runs from init: each goes on from the one before to the goal that is nearest, as far as random runs lead.
+        """Runs from init through ever more goals, with their way to the end, as far as random runs lead.
 
-        A run that has met half of the goals that the one after it will have met is told too, with its way to the end,
-        so that there is a first chain soon. ``upper`` tells what they saw. LimitReached when time is over.
+        One is told when half as much work again was done as for the one before, and the last one. ``upper`` tells what
+        they saw. LimitReached when time is over.
         """
-        start = self._batch.initial()
-        state, inputs, left = start, list[Valuation](), dict.fromkeys(self._goals)
-        after: dict[str, Valuation] = {}
-        tell_at = 1
-        while left:
-            piece = self._nearest(state, list(left), not inputs)
-            if piece is None:
+        self._reach()
+        most, known, told, tell_at = -1, -1, -1, WORK
+        steps, left = 0, self._left
+        while most < len(self._goals) and self._advance():
+            covered = self._population.ends < NEVER
+            count, reached = int(covered.sum(axis=0).max(initial=0)), int(covered.any(axis=1).sum())
+            if count > most or reached > known:
+                steps, left = self._population.steps, self._left
+            elif self._population.steps - steps >= PATIENCE[0] and left - self._left >= PATIENCE[1]:
                 break
-            name, steps, covered = piece
-            inputs += steps
-            state = self._batch.run(state, steps).states[-1]
-            after[name] = state
-            for done in [name] if self._apart else [name, *covered]:
-                left.pop(done, None)
-            if len(self._goals) - len(left) >= tell_at:
-                tell_at = 2 * (len(self._goals) - len(left))
-                yield from self._ended(start, state, inputs)
-        if len(left) < len(self._goals) or not self._goals:
-            yield from self._ended(start, state, inputs)
+            most, known = max(most, count), max(known, reached)
+            stuck = not self._population.alive[self._population.best()]
+            if told < most < len(self._goals) and (self._left <= tell_at or stuck):
+                told, tell_at = most, WORK - 1.5 * (WORK - self._left)
+                yield self._ended()
+            if most < len(self._goals) and not self._select():
+                break
+        run = self._ended()
+        yield run
+        self._keep_others()
         if self._distances:
-            self._look_around(after)
+            self._look_around(run)
 
-    def _ended(self, start: Valuation, state: Valuation, inputs: Sequence[Valuation]) -> Iterator[Run]:
-        """The run by ``inputs``, to the end where there is a way, else as it is: its goals are seen all the same."""
-        ending = self._to_end(state)
-        yield self._batch.run(start, [*inputs, *(ending or [])])
+    @property
+    def _stride(self) -> int:
+        """With a limit from goal to goal every step is looked at by itself."""
+        return STRIDE if self._within is None else 1
 
-    def _nearest(
-        self, state: Valuation, names: Sequence[str], first: bool
-    ) -> tuple[str, list[dict[str, int]], list[str]] | None:
-        """The goal of ``names`` that is ended first, the inputs up to its end, and all that they cover."""
-        for count, steps in ROUNDS:
-            runs = self._drawn(state, count, steps)
+    def _advance(self) -> bool:
+        """Let all runs go on, and credit them with goals; False when the work is used up."""
+        population, first = self._population, not self._population.steps
+        choice = CHOICE * (len(self._goals) + len(population.states))
+        if not self._spend(len(population.alive), self._stride, choice):
+            return False
+        runs = self._batch.go_on(population.states, population.manner, self._stride, self._limits.check)
+        for name, values in runs.states.items():
+            self._modes.learn(name, values[:, :SHOWN])
+        before = 0 if population.tail is None else population.tail.steps
+        joined = population.add(runs, self._longest)
+        hits = self._watch.hits(joined)
+        begun = population.steps - joined.steps
+        if self._apart:
+            self._credit_apart(hits, begun, 0 if first else before + 1, joined.steps)
+        else:
+            self._credit(hits, begun, -1 if first else before)
+        return True
+
+    def _credit(self, hits: Mapping[str, Column], begun: int, before: int) -> None:
+        """Credit goals that end after ``before`` steps of what was seen, which began at the step ``begun``."""
+        ends = self._population.ends
+        for place, (name, goal) in enumerate(self._goals.items()):
+            skipped = max(0, before + 1 - goal.length)
+            rows = hits[name][skipped:]
+            if rows.any():
+                found = begun + skipped + rows.argmax(axis=0) + goal.length
+                self._note(place, rows.any(axis=0) & (ends[place] == NEVER), found)
+
+    def _credit_apart(self, hits: Mapping[str, Column], begun: int, first: int, last: int) -> None:
+        """Credit goals that end from ``first`` to ``last``, at disjoint steps: those that end first come first."""
+        population = self._population
+        for end in range(first, last + 1):
+            for place, (name, goal) in enumerate(self._goals.items()):
+                start = end - goal.length
+                if start < 0 or not hits[name][start].any():
+                    continue
+                new = hits[name][start] & (population.ends[place] == NEVER) & (population.free <= begun + start)
+                self._note(place, new, np.full(len(new), begun + end))
+                if goal.length:
+                    population.free[new] = begun + end
+
+    def _note(self, place: int, new: Column, ends: Column) -> None:
+        """Credit the goal at ``place`` in runs where it is ``new``, unless it is too far from the goal before."""
+        population = self._population
+        if self._within is not None:
+            length = list(self._goals.values())[place].length
+            far = new & (ends - length - population.last > self._within)
+            population.alive &= ~far
+            new = new & ~far
+        population.ends[place][new] = ends[new]
+
+    def _select(self) -> bool:
+        """Let runs that have covered more, or what few have, go on in place of others; False if none can go on.
+
+        A quarter of the runs goes on for values of the state that few runs have.
+        """
+        population = self._population
+        if self._within is not None:
+            population.alive &= population.steps - population.last <= self._within + self._longest
+        alive = np.flatnonzero(population.alive)
+        if not len(alive):
+            return False
+        covered = population.ends[:, alive] < NEVER
+        by_goals = _information(covered.sum(axis=1), len(alive)) @ np.where(covered, 1.0, self._nearness(alive))
+        by_values = np.zeros(len(alive))
+        for values in population.states.values():
+            by_values += _commonness(values[alive])
+        drawn = self._random.randint(0, len(alive), (WIDTH, RIVALS))
+        first = by_goals[drawn].argmax(axis=1)
+        first[::4] = by_values[drawn[::4]].argmax(axis=1)
+        chosen = drawn[np.arange(WIDTH), first]
+        chosen[0] = np.lexsort((population.last[alive], -covered.sum(axis=0)))[0]
+        population.select(alive[chosen])
+        population.manner = self._batch.changed(population.manner, CHANGED)
+        return True
+
+    def _nearness(self, alive: Column) -> Column:
+        """For each goal and run a part of 1: the less, the farther the state is from a start of the goal."""
+        columns = {f"{name}@0": values[alive] for name, values in self._population.states.items()}
+        found = np.array(self._distance(columns, len(alive))).reshape(len(self._goals), len(alive))
+        return PART / (1 + found)
+
+    def _ended(self) -> Run:
+        """The best run, to the end where there is a way, else as it is: its goals are seen all the same."""
+        start = self._batch.initial()
+        inputs = self._population.inputs(self._population.best())
+        ending = self._to_end(self._batch.run(start, inputs).states[-1])
+        return self._batch.run(start, [*inputs, *(ending or [])])
+
+    def _reach(self) -> None:
+        """Tests of goals, and distances, by runs from init; far ones where there is a limit from goal to goal."""
+        for count, steps in [AROUND] if self._within is None else ENDINGS:
+            runs = self._drawn(self._batch.initial(), count, steps)
             if runs is None:
-                return None
+                return
             hits = self._watch.hits(runs)
+            self._keep_tests(runs, hits)
             if self._distances:
-                self._learn(hits, first)
-            if first:
-                self._keep_tests(runs, hits)
-            found = min(
-                ((place[0] + self._goals[n].length, order, place[1]) for order, n in enumerate(names)
-                 if (place := _earliest(hits[n][self._within])) is not None),
-                default=None,
-            )  # fmt: skip
-            if found is not None:
-                end, order, number = found
-                covered = [n for n in names if hits[n][: max(0, end - self._goals[n].length + 1), number].any()]
-                return names[order], runs.run_inputs(number, end), covered
-        return None
+                self._learn(hits, True)
+
+    def _keep_others(self) -> None:
+        """Tests of goals that the best run does not cover, by runs that do."""
+        population, start = self._population, self._batch.initial()
+        best = population.best()
+        for name, ends in zip(self._goals, population.ends, strict=True):
+            number = int(ends.argmin())
+            if ends[best] == NEVER and ends[number] < NEVER and name not in self.tests:
+                self.tests[name] = self._batch.run(start, population.inputs(number)[: int(ends[number])])
 
     def _keep_tests(self, runs: Runs, hits: Mapping[str, Column]) -> None:
         """The first run from init to the end of each goal that is met."""
@@ -134,20 +369,27 @@ class RandomRuns:
         """The inputs from ``state`` to the final condition."""
         if self._final is None:
             return []
-        for count, steps in ROUNDS:
+        within = slice(None if self._within is None else self._within + 1)
+        for count, steps in ENDINGS:
             runs = self._drawn(state, count, steps)
-            place = None if runs is None else _earliest(self._watch.hits(runs)[FINAL][self._within])
+            place = None if runs is None else _earliest(self._watch.hits(runs)[FINAL][within])
             if runs is not None and place is not None:
                 return runs.run_inputs(place[1], place[0])
         return None
 
+    def _spend(self, count: int, steps: int, more: int = 0) -> bool:
+        """Count the work of so many runs and steps, and ``more`` operations; False if that is more than is left."""
+        work = (steps * self._batch.nodes + more) * (count + OVERHEAD) / PER_UNIT
+        if work > self._left:
+            return False
+        self._left -= work
+        self._limits.spend(work)
+        return True
+
     def _drawn(self, state: Valuation, count: int, steps: int) -> Runs | None:
         """Runs from ``state``; None when the work is used up. LimitReached when time is over."""
-        count = min(count, self._left // (self._batch.nodes * steps + 1))
-        if count < 1:
+        if not self._spend(count, steps):
             return None
-        self._left -= count * steps * self._batch.nodes
-        self._limits.spend(count * steps * self._batch.nodes / PER_UNIT)
         return self._batch.draw(state, count, steps, self._limits.check)
 
     def _learn(self, hits: Mapping[str, Column], first: bool) -> None:
@@ -163,19 +405,46 @@ class RandomRuns:
         for edge, steps in seen.items():
             self.upper[edge] = min(steps, self.upper.get(edge, steps))
 
-    def _look_around(self, after: Mapping[str, Valuation]) -> None:
-        """Distances from goals to whatever comes next: ``after`` are states at the end of goals."""
-        for name, state in after.items():
-            runs = self._drawn(state, *AROUND)
+    def _look_around(self, run: Run) -> None:
+        """Distances from the goals of ``run``, from the states in which they end, to whatever comes next."""
+        population = self._population
+        ends = population.ends[:, population.best()]
+        for name, goal, end in zip(self._goals, self._goals.values(), ends.tolist(), strict=True):
+            runs = self._drawn(run.states[end], *AROUND) if end < NEVER else None
             if runs is None:
-                return
+                continue
             hits = self._watch.hits(runs)
             self._learn(hits, False)
             for other, rows in hits.items():
                 place = _earliest(rows)
                 if place is not None and other != name:
-                    steps = self._goals[name].length + place[0]
+                    steps = goal.length + place[0]
                     self.upper[name, other] = min(steps, self.upper.get((name, other), steps))
+
+
+def _information(counts: Column, runs: int) -> Column:
+    """What it tells of a run that it is one of ``counts`` among so many, in bits, and one more."""
+    found: Column = 1 + np.log2(runs / np.maximum(counts, 1))
+    return found
+
+
+FEW = 32
+"""Values of a variable that are told apart; of more, only how many bits they have."""
+
+
+def _commonness(values: Column) -> Column:
+    """How much the value that each run has of a variable tells of it, by how many runs have that value."""
+    if values.dtype == object:
+        return np.zeros(len(values))
+    if values.dtype.itemsize == 1:
+        often = np.bincount(values)
+        if np.count_nonzero(often) <= FEW:
+            found: Column = _information(often, len(values))[values.astype(np.uint8)]
+            return found
+    different, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+    if len(different) > FEW:
+        _, place, counts = np.unique(np.frexp(values.astype(float))[1], return_inverse=True, return_counts=True)
+    return _information(counts, len(values))[place]
 
 
 def _earliest(rows: Column) -> tuple[int, int] | None:

@@ -1,0 +1,5 @@
+"""``python -m benchmarks.stations``."""
+
+from benchmarks.stations.run import main
+
+main()
