@@ -96,7 +96,8 @@ def seen_by(problem: Problem) -> Seen:
     """What the lemma has to speak of: all events of goals, and where a run may end."""
     events = Events.of(problem.goals, problem.system)
     ends = [] if problem.final is None else [problem.final]
-    return Seen((*events.states, *ends), events.steps)
+    known = [fact.formula for fact in problem.system.invariants if fact.proved]
+    return Seen((*events.states, *ends), events.steps, known)
 
 
 def scope_of(problem: Problem) -> Scope:

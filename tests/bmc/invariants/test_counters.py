@@ -71,3 +71,19 @@ def test_without_a_proof_there_is_no_counter() -> None:
     assert find_counters(system, Seen([C.BVULT(BV(5, 16))], []), Prover(SatEngine(), effort=0), lambda: None) is None
     open_start = TransitionSystem("c", (StateVariable("count_c", WORD, None, one_up(C)),), (), FALSE())
     assert find_counters(open_start, NOTHING, Prover(SatEngine()), lambda: None) is None
+
+
+def test_what_is_known_of_modes_is_used() -> None:
+    """Both counters move in a mode that is never reached."""
+    mode = WORD.symbol("count_mode")
+    beyond = mode.BVUGE(BV(2, 16))
+    following = {
+        C: Ite(mode.Equals(BV(0, 16)).Or(beyond), one_up(C), C),
+        D: Ite(mode.Equals(BV(1, 16)).Or(beyond), one_up(D), D),
+        mode: Ite(GO, BV(1, 16), BV(0, 16)),
+    }
+    without, with_it = found(following), found(following, Seen((), (), [mode.BVULT(BV(2, 16))]))
+    assert without is not None
+    assert with_it is not None
+    assert len(without.starts) == 1
+    assert len(with_it.starts) == 2
