@@ -197,7 +197,8 @@ class _Search:
     def __init__(self, system: TransitionSystem, seen: Seen, counters: Sequence[StateVariable], prover: Prover) -> None:
         self._system, self._counters, self._prover = system, counters, prover
         self._lemma = lemma(system, seen, counters)
-        self.starts: dict[str, set[int]] = {var.name: {0} for var in counters}
+        # no cell is wider than half of the values: so a step up is never taken for one down that wraps around
+        self.starts = {var.name: {0, 1 << (var.type.bits - 1)} for var in counters}
         self.proved = False
         self._look = _Look(system, seen)
 

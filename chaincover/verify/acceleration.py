@@ -38,7 +38,14 @@ JUMPS = "jumps of counters"
 LATER, TWIN = "after ", "twin "
 """Before the name of a variable: its value after the step; its value in the other one of the two states."""
 
+EXITS = 4096
+"""Values of a cell from which one step may leave it, at most."""
+
 State = tuple[int, ...]
+
+
+class _TooMany(Exception):
+    """A step may leave a cell from too many of its values."""
 
 
 @dataclass(frozen=True)
@@ -281,8 +288,11 @@ class _Builder:
             tried += len(self._choices)
             if tried > clock.limits.explored // 16 or clock.over:
                 return None
-            for choice in self._choices:
-                self._follow(node, choice)
+            try:
+                for choice in self._choices:
+                    self._follow(node, choice)
+            except _TooMany:
+                return None
         self._pass_on()
         for node, place, last, target in self._leaps:
             way = last - self.states[node][place]
@@ -341,6 +351,8 @@ class _Builder:
             self._behind(node, choice, after, (place, up, down, inside), taken)
         if not inside:
             self._as_it_is(node, after, mask, taken - {place}, None)
+        if (up + down or high - low) > EXITS:
+            raise _TooMany
         last_ones = {*range(low, low + down), *range(high - up + 1, high + 1)}
         for last in sorted(last_ones) if up or down else range(low, high + 1):
             if last != state[place]:
