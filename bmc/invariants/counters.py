@@ -23,7 +23,7 @@ from bmc.floats.operations import has_arithmetic
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import NEXT, at, with_terms
 from bmc.invariants.induction import Prover
-from bmc.system.transition import StateVariable, TransitionSystem, Valuation, conjunction, equal
+from bmc.system.transition import StateVariable, TransitionSystem, Valuation, conjunction, equal, symbols_of
 
 NARROW, WIDE = 5, 62
 """Bits of a variable below which it is no counter, for so few values are enumerated; and above which it is none, for
@@ -55,10 +55,11 @@ class Cells:
 @dataclass(frozen=True)
 class Seen:
     """What is looked at: ``states`` are plain formulas over the state, ``steps`` over state, inputs and the state after
-    the step, whose symbols are those of ``after``."""
+    the step, whose symbols are those of ``after``. ``known`` is proved of every state; what reads no counter counts."""
 
     states: Sequence[FNode]
     steps: Sequence[FNode]
+    known: Sequence[FNode] = ()
 
 
 def after(var: StateVariable) -> FNode:
@@ -71,12 +72,7 @@ def find_counters(system: TransitionSystem, seen: Seen, prover: Prover, pause: C
 
     ``pause`` is called before each question.
     """
-    if system.hold > 1 or any(var.init is None for var in system.state):
-        return None
-    if has_arithmetic([system.input_constraint, system.defined, *(var.next for var in system.state)]):
-        return None
-    counters = [var for var in system.state if _counts(var)]
-    counters.sort(key=lambda var: -var.type.bits)
+    counters = candidates(system)
     while counters:
         search = _Search(system, seen, counters, prover)
         dropped = search.run(pause)
@@ -85,6 +81,15 @@ def find_counters(system: TransitionSystem, seen: Seen, prover: Prover, pause: C
             return Cells(starts) if search.proved else None
         counters = [var for var in counters if var is not dropped]
     return None
+
+
+def candidates(system: TransitionSystem) -> list[StateVariable]:
+    """The variables that may be counters, the widest first."""
+    if system.hold > 1 or any(var.init is None for var in system.state):
+        return []
+    if has_arithmetic([system.input_constraint, system.defined, *(var.next for var in system.state)]):
+        return []
+    return sorted((var for var in system.state if _counts(var)), key=lambda var: -var.type.bits)
 
 
 def _counts(var: StateVariable) -> bool:
@@ -162,6 +167,12 @@ class Lemma:
         differ = [Not(equal(one, other)) for one, other in zip(here, there, strict=True) if one is not other]
         return And(system.input_constraint, system.defined, Or(differ))
 
+    @cached_property
+    def known(self) -> list[FNode]:
+        """What is known of both states: what reads no counter, in which alone they differ."""
+        symbols = {var.symbol for var in self.counters}
+        return [formula for formula in self.seen.known if not symbols & {*symbols_of(formula)}]
+
     def one_cell(self, starts: Mapping[str, Sequence[int]]) -> list[FNode]:
         """The two states are in the same cells."""
         return self._alike([(var.symbol, self._others[var.symbol]) for var in self.counters], starts)
@@ -186,7 +197,8 @@ class _Search:
     def __init__(self, system: TransitionSystem, seen: Seen, counters: Sequence[StateVariable], prover: Prover) -> None:
         self._system, self._counters, self._prover = system, counters, prover
         self._lemma = lemma(system, seen, counters)
-        self.starts: dict[str, set[int]] = {var.name: {0} for var in counters}
+        # no cell is wider than half of the values: so a step up is never taken for one down that wraps around
+        self.starts = {var.name: {0, 1 << (var.type.bits - 1)} for var in counters}
         self.proved = False
         self._look = _Look(system, seen)
 
@@ -203,7 +215,7 @@ class _Search:
             pause()
             starts = {name: sorted(values) for name, values in self.starts.items()}
             told = Or(wanted.apart, And(wanted.steps_apart, wanted.one_cell_later(starts)))
-            question = [at(told, 0), *(at(part, 0) for part in wanted.one_cell(starts))]
+            question = [at(part, 0) for part in (told, *wanted.known, *wanted.one_cell(starts))]
             status = self._prover.asked(session, question, 0)
             if status is not Status.SAT:
                 self.proved = status is Status.UNSAT

@@ -39,6 +39,9 @@ MOST_EVENTS = 62
 MOST_NODES = 300_000
 """Nodes of a graph: it takes about a kilobyte for each."""
 
+MOST_EXITS = 2048
+"""Values of a cell from which one step may leave it: where there are more, nothing is gained by jumps."""
+
 State = tuple[int, ...]
 Moves = tuple[tuple[int, int], ...]
 """Inputs by their numbers, each with the number of steps that it is kept."""
@@ -60,9 +63,7 @@ class Arc:
 @dataclass(frozen=True)
 class JumpGraph:
     """``arcs`` by node; node 0 is the start, where the events ``begun`` happen. ``ends`` marks where a run may end.
-
-    ``states`` are on the variables of ``system``, the part that matters.
-    """
+    ``states`` are on the variables of ``system``, the part that matters."""
 
     states: Sequence[State]
     system: TransitionSystem
@@ -96,7 +97,8 @@ def seen_by(problem: Problem) -> Seen:
     """What the lemma has to speak of: all events of goals, and where a run may end."""
     events = Events.of(problem.goals, problem.system)
     ends = [] if problem.final is None else [problem.final]
-    return Seen((*events.states, *ends), events.steps)
+    known = [fact.formula for fact in problem.system.invariants if fact.proved]
+    return Seen((*events.states, *ends), events.steps, known)
 
 
 def scope_of(problem: Problem) -> Scope:
@@ -133,7 +135,6 @@ class _Movement:
 
 class Jumps:
     """Builds the graph for ``cells``; a counter's value is ``kept`` over so many steps that do more than move it.
-
     ``advance`` yields the work done, in operations on values; at the end there is ``graph``, unless it is too large.
     """
 
@@ -156,7 +157,7 @@ class Jumps:
         nodes, steps, begin = self._nodes, self._steps, Simulator(self._scope.system).initial()
         nodes.number(tuple(begin[var.name] for var in self._scope.system.state), (0,) * len(self._counters))
         while fresh := nodes.next(steps.together):
-            if len(nodes.states) > MOST_NODES:
+            if len(nodes.states) > MOST_NODES or nodes.too_many:
                 return
             for made in steps.of([nodes.states[node] for node in fresh]):
                 if isinstance(made, int):
@@ -336,6 +337,7 @@ class _Nodes:
         self._pure: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
         self._speeds: dict[tuple[int, int], list[int]] = {}
         self._carried: set[tuple[int, int, int]] = set()
+        self.too_many = False
 
     @property
     def jumped(self) -> set[int]:
@@ -403,10 +405,9 @@ class _Nodes:
                 self._arc(node, self.number(lagging, after_it), inner, (int(onward), None))
         if not inside:
             self.step(node, step, left=number)
-        leaving: Sequence[int] = range(low, high + 1)
-        if up or down:
-            leaving = sorted({*range(low, low + down), *range(high - up + 1, high + 1)})
-        for last in leaving:
+        first, end = (high - up + 1, high + 1) if up else (low, low + down if down else high + 1)
+        self.too_many |= end - first > MOST_EXITS  # no cell is so wide that a step may lead up or down in it
+        for last in range(first, min(end, first + MOST_EXITS)):
             if last != value:
                 anew = (*kept[:number], 0, *kept[number + 1 :])
                 target = self.number((*state[:place], last, *state[place + 1 :]), anew)

@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from bmc.explicit.input_classes import TooManyValues
 from bmc.explicit.scope import Inputs
-from bmc.invariants.counters import Cells, find_counters
+from bmc.invariants.counters import Cells, candidates, find_counters
 from bmc.invariants.induction import Prover
 from bmc.system.simulation import Simulator
 from chaincover.certificate import Acceleration
@@ -23,6 +23,7 @@ from chaincover.chain import NO_WAY_TO_FINAL, UNREACHABLE
 from chaincover.graph.accelerated import MOST_EVENTS, Arc, JumpGraph, Jumps, Moves, scope_of, seen_by
 from chaincover.graph.enumerated import ENUMERATING, STATES_PER_UNIT
 from chaincover.known import Board, Reason
+from chaincover.minimality.induction import with_value_facts
 from chaincover.orderings.bound import ACCELERATED
 from chaincover.problem import Problem
 from properties.goal import Events
@@ -286,11 +287,12 @@ def accelerate(board: Board) -> None:
 def _cells(board: Board) -> Cells | None:
     """The counters of the system with their cells."""
     problem = board.known.problem
-    if any(var.type.bits > WORD for var in problem.system.state):
+    if any(var.type.bits > WORD for var in problem.system.state) or not candidates(scope_of(problem).system):
         return None
+    board.say("accelerate: cells of counters")
+    problem = with_value_facts(board)
     limits = board.limits
     prover = Prover(board.engine, limits.for_query, limits.question())
-    board.say("accelerate: cells of counters")
     return find_counters(scope_of(problem).system, seen_by(problem), prover, limits.check)
 
 

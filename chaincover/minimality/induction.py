@@ -6,6 +6,7 @@ shortest chain with it."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from pysmt.fnode import FNode
@@ -13,11 +14,12 @@ from pysmt.shortcuts import Not, Or
 
 from bmc.engines.protocol import Session, Status
 from bmc.errors import counted
-from bmc.invariants.candidates import self_found
+from bmc.invariants.candidates import self_found, value_facts
 from bmc.invariants.induction import Prover, never
+from bmc.system.transition import Condition
 from chaincover.chain import UNREACHABLE
 from chaincover.known import Board, Known, Reason
-from chaincover.problem import Questions
+from chaincover.problem import Problem, Questions
 from chaincover.stages import wait_for
 from chaincover.weights import INIT
 from properties.goal import Goal
@@ -41,9 +43,24 @@ def find_invariants(board: Board) -> None:
     problem = board.known.problem
     prover = Prover(board.engine, board.limits.for_query, INVARIANT_EFFORT)
     found = self_found(problem.system, [goal.antecedent for goal in problem.goals], prover)
-    if found and board.known.enumerated is None:
-        system = replace(problem.system, invariants=(*problem.system.invariants, *found))
-        board.tell(problem=replace(board.known.problem, system=system))
+    if board.known.enumerated is None:
+        _add(board, found)
+
+
+def with_value_facts(board: Board) -> Problem:
+    """The problem with the values that variables never leave, which no solver is asked for, as proved invariants."""
+    _add(board, value_facts(board.known.problem.system))
+    return board.known.problem
+
+
+def _add(board: Board, found: Sequence[Condition]) -> None:
+    """Add proved invariants to the problem, those that it does not have."""
+    problem = board.known.problem
+    names = {fact.name for fact in problem.system.invariants}
+    fresh = [fact for fact in found if fact.name not in names]
+    if fresh:
+        system = replace(problem.system, invariants=(*problem.system.invariants, *fresh))
+        board.tell(problem=replace(problem, system=system))
 
 
 IMPLICATION_EFFORT = 2

@@ -38,7 +38,14 @@ JUMPS = "jumps of counters"
 LATER, TWIN = "after ", "twin "
 """Before the name of a variable: its value after the step; its value in the other one of the two states."""
 
+EXITS = 4096
+"""Values of a cell from which one step may leave it, at most."""
+
 State = tuple[int, ...]
+
+
+class _TooMany(Exception):
+    """A step may leave a cell from too many of its values."""
 
 
 @dataclass(frozen=True)
@@ -81,22 +88,33 @@ class Jumps:
         return Line(JUMPS, HOLDS, f"{text}, and {said} among {counted(len(self.graph.states), 'node')} of jumps")
 
 
-def jumps_of(setting: Setting, proof: Certificate, clock: Clock) -> Jumps:
-    """The graph of jumps for the cells of ``proof``, if the lemma holds for them and all goals that it speaks of."""
+def jumps_of(setting: Setting, proof: Certificate, clock: Clock, known: FNode | None = None) -> Jumps:
+    """The graph of jumps for the cells of ``proof``, if the lemma holds for them and all goals that it speaks of.
+
+    ``known`` is proved of every state that can be reached; what of it reads no counter holds of the two of the lemma.
+    """
     claim, system = proof.acceleration, setting.system
     assert claim is not None
     told = {*proof.goals, *proof.unreachable, *proof.no_way_to_end}.union(*proof.conflicts)
     setting = replace(setting, goals=tuple(goal for goal in setting.goals if goal.name in told))
-    known = {var.name: var for var in system.state}
+    variables = {var.name: var for var in system.state}
     for name, starts in claim.cells.items():
-        var = known.get(name)
+        var = variables.get(name)
         rising = all(a < b for a, b in pairwise(starts))
         if var is None or not var.type.bits or not starts or starts[0] or not rising or starts[-1] >> var.type.bits:
             return Jumps(WRONG, f"'{name}' has no such cells")
     if system.hold > 1 or any(var.init is None for var in system.state):
         return Jumps(OPEN, "inputs are held, or start values open")
     looks = _Looks.of(setting)
-    fine = _lemma(system, looks, claim.cells, clock)
+    todo: list[FNode] = [] if known is None else [known]
+    given: list[FNode] = []
+    while todo:
+        part = todo.pop()
+        if part.is_and():
+            todo += part.args()
+        elif not {s.symbol_name() for s in symbols_of(part)} & claim.cells.keys():
+            given.append(part)
+    fine = _lemma(system, looks, claim.cells, (clock, given))
     if not fine:
         why = "the solver did not finish with the lemma" if fine is None else "two values of one cell are told apart"
         return Jumps(OPEN if fine is None else WRONG, why)
@@ -170,8 +188,11 @@ def _read_at(part: FNode, step: int, system: TransitionSystem) -> FNode:
     return with_terms([part], names)[0]
 
 
-def _lemma(system: TransitionSystem, looks: _Looks, cells: Mapping[str, Sequence[int]], clock: Clock) -> bool | None:
-    """Whether the lemma holds; None if the solver gave up."""
+def _lemma(
+    system: TransitionSystem, looks: _Looks, cells: Mapping[str, Sequence[int]], asked: tuple[Clock, Sequence[FNode]]
+) -> bool | None:
+    """Whether the lemma holds; None if the solver gave up. ``asked``: within which limits, and given what."""
+    clock, given = asked
     cone = looks.variables(system)
     counters = [var for var in cone if var.name in cells]
     twins = {var.symbol: var.type.symbol(TWIN + var.name) for var in counters}
@@ -199,7 +220,7 @@ def _lemma(system: TransitionSystem, looks: _Looks, cells: Mapping[str, Sequence
     against = Or(Not(Iff(*pair)), And(pair[0], Or(*apart, told)), *alone)
     cell = [_below_both(v.symbol, twins[v.symbol], start) for v in counters for start in cells[v.name] if start]
     clauses = Clauses(clock)
-    found = clauses.possible(TRUE(), [clauses.placed(at(And(against, *cell), 0))])
+    found = clauses.possible(TRUE(), [clauses.placed(at(And(against, *cell, *given), 0))])
     return None if found is None else not found
 
 
@@ -267,8 +288,11 @@ class _Builder:
             tried += len(self._choices)
             if tried > clock.limits.explored // 16 or clock.over:
                 return None
-            for choice in self._choices:
-                self._follow(node, choice)
+            try:
+                for choice in self._choices:
+                    self._follow(node, choice)
+            except _TooMany:
+                return None
         self._pass_on()
         for node, place, last, target in self._leaps:
             way = last - self.states[node][place]
@@ -311,14 +335,13 @@ class _Builder:
         for place in self._stepping.cells:
             low, high = self._stepping.cell(place, state[place])
             beside[place] += (state[place] < high) - (state[place] == high > low)
-        there = self._stepping.made(tuple(beside), choice)
-        assert there is not None  # by the lemma
+        there = self._stepping.made(tuple(beside), choice) or made  # the lemma speaks of states that can be reached
         taken = {n for n in self._stepping.cells if beside[n] != state[n] and there[0][n] != after[n]}
         moved = [n for n in taken if after[n] != state[n]]
         if not moved:
             self._as_it_is(node, after, mask, taken, None)
             return
-        (place,) = moved
+        place = moved[0]
         low, high = self._stepping.cell(place, state[place])
         shift = (after[place] - state[place]) % self._stepping.wraps[place]
         back = self._stepping.wraps[place] - shift
@@ -328,6 +351,8 @@ class _Builder:
             self._behind(node, choice, after, (place, up, down, inside), taken)
         if not inside:
             self._as_it_is(node, after, mask, taken - {place}, None)
+        if (up + down or high - low) > EXITS:
+            raise _TooMany
         last_ones = {*range(low, low + down), *range(high - up + 1, high + 1)}
         for last in sorted(last_ones) if up or down else range(low, high + 1):
             if last != state[place]:
@@ -358,8 +383,7 @@ class _Builder:
             sample = high - up
         elif not up and value - down < low:
             sample = low + down
-        seen = self._stepping.made((*state[:place], sample, *state[place + 1 :]), choice)
-        assert seen is not None  # by the lemma
+        seen = self._stepping.made((*state[:place], sample, *state[place + 1 :]), choice) or (after, 0)
         if not seen[1] and stays == state:
             return
         if inside and self._age[node][place] < self._most:

@@ -185,7 +185,7 @@ class Checks:
         if proof is None or proof.acceleration is None:
             return None
         self.listener.progress("jumps of counters")
-        return jumps_of(self.setting, proof, self.clock)
+        return jumps_of(self.setting, proof, self.clock, self.known[0].always)
 
     def _part(self, part: int) -> Clock:
         """This part of the effort."""

@@ -9,7 +9,7 @@ void drive_init(struct drive *d)
 
 void drive_step(struct drive *d, const struct panel *p)
 {
-  if (p->pulse > 0 && d->position < 65535)
+  if (p->pulse > 0 && d->position < SCALE)
     d->position++;
   else if (p->pulse < 0 && d->position > 0)
     d->position--;

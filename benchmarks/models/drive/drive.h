@@ -3,6 +3,7 @@
 #define TARGET 2400
 #define PARKED 600
 #define END_STOP 3000
+#define SCALE 20000
 
 enum { OFF, HOMING, READY, FORWARD, AT_TARGET, BACKWARD, FAULT };
 

@@ -23,7 +23,7 @@ from properties.goal import Goal
 
 WIDE, MODE, BELT = ValueType("timer", 32), ValueType("mode", 2), BOOLEAN.symbol("reminder_belt")
 TIMER, NOW = WIDE.symbol("reminder_timer"), MODE.symbol("reminder_mode")
-CELLS = {"reminder_timer": (0, 499, 500)}
+CELLS = {"reminder_timer": (0, 499, 500, 1 << 31)}
 
 
 @pytest.mark.slow
