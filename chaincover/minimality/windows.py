@@ -226,7 +226,7 @@ PER_UNIT = 300_000
 """Places of goals for which formulas are made and encoded in about a unit of work."""
 
 
-LEAST = 1.0
+LEAST = 4.0
 """Units of work for the first questions about whole lengths; twice as many each time that the solver gave up."""
 
 
@@ -237,8 +237,8 @@ def refute_lengths(board: Board) -> None:
     one again, with twice the work: an incremental solver goes on from what it has learned. That ends where it gives up
     before it has done half of the work that it may do.
     """
-    bounded = board.options.bound is not None
-    wait_for(board, lambda now: now.enumerated is not None or (now.complete if bounded else now.graph.depth >= 0))
+    if board.options.bound is not None:
+        wait_for(board, lambda now: now.enumerated is not None or now.complete)
     if board.known.enumerated is not None:
         return
     whole, units, tried = _WholeChains(board), LEAST, 0
@@ -272,12 +272,13 @@ class _WholeChains:
 
     def __init__(self, board: Board) -> None:
         self._board = board
+        self._questions = board.questions  # of later invariants runs from init need not be told
         self._any_order = AnyOrder(board.problem.by_name, board.problem.overlap)
 
     def ask(self, length: int, units: float) -> Status:
         """Is there a chain of exactly ``length`` steps? It is offered, if there is. ``units`` of work, if so many are
         left."""
-        questions = self._board.questions
+        questions = self._questions
         formulas = self._any_order.formulas(questions.problem.names, length) + questions.problem.end_formulas(length)
         session, limits = questions.from_init, questions.limits
         limits.spend(length * len(questions.problem.names) / PER_UNIT)
