@@ -59,7 +59,7 @@ DEPTH = 60
 """Nesting of a formula down to which it is told how far a run misses it."""
 KEPT = 200
 """States of successful runs from which later ones may start."""
-FIRST = 2.0
+FIRST = 4.0
 """Units of the solver's work for a query before runs are tried, at most.
 
 Half as many after each query that it did not decide by then, twice as many after each that it just decided.
@@ -349,7 +349,7 @@ class GuessingSession:
         self._count_sets()
         if core is not None:
             return Answer(Status.UNSAT, core)
-        leaves, complete = self._leaves(formulas, steps, effort if self._by_leaves else effort * SHARE)
+        leaves, complete = self._leaves(formulas, steps, effort if self._by_leaves else min(QUICK, effort))
         if complete and not leaves:
             self._by_leaves = True
             return Answer(Status.UNSAT, tuple(formulas))
@@ -358,11 +358,18 @@ class GuessingSession:
             answer = self._sampling.asked_first(lambda units: self._solved(formulas, steps, deadline, units), first)
             if answer.status is not Status.UNKNOWN:
                 return answer
-        for tried in [Leaf((), tuple(formulas), box), *(leaf for leaf in leaves[:LEAVES] if leaf.chosen)]:
-            self._run = self._tried(tried.formulas, steps, tried.box)
+        self._run = self._tried(formulas, steps, box)
+        if self._run is not None:
+            return Answer(Status.SAT)
+        if not complete and not self._by_leaves:
+            leaves, complete = self._leaves(formulas, steps, effort * SHARE)
+        for leaf in leaves[:LEAVES] if not complete or (leaves and leaves[0].chosen) else ():
+            self._run = self._tried(leaf.formulas, steps, leaf.box)
             if self._run is not None:
-                self._by_leaves = self._by_leaves or bool(tried.chosen)
-                return Answer(Status.SAT)
+                break
+        if (complete and not leaves) or self._run is not None:
+            self._by_leaves = True
+            return Answer(Status.SAT) if self._run is not None else Answer(Status.UNSAT, tuple(formulas))
         if allowed > first:
             left = [Or([And(leaf.chosen) for leaf in leaves])] if complete and leaves[0].chosen else []
             answer = self._solved(formulas, steps, deadline, allowed - first, left)
