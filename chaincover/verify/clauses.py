@@ -63,7 +63,7 @@ def template_of(formula: FNode, facts: tuple[FNode, ...] = ()) -> Template:
         values = [(convert(symbol), _of_bits(symbol, named)) for symbol in symbols_of(whole)]
         goal = z3.Goal()
         goal.add(z3.substitute(convert(whole), *values))
-        (clauses,) = z3.Then("simplify", "bit-blast", "simplify", "tseitin-cnf")(goal)
+        (clauses,) = z3.Then("simplify", "bit-blast", "simplify", "aig", "tseitin-cnf")(goal)
         if clauses.size() > MOST_CLAUSES:
             raise TooLarge
         text = clauses.dimacs(include_names=True)
