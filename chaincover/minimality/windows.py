@@ -272,13 +272,14 @@ class _WholeChains:
 
     def __init__(self, board: Board) -> None:
         self._board = board
-        self._questions = board.questions  # of later invariants runs from init need not be told
+        self._questions = board.questions
+        self._kept = board.engine.tries(board.problem.system)  # sets of values say what later invariants would
         self._any_order = AnyOrder(board.problem.by_name, board.problem.overlap)
 
     def ask(self, length: int, units: float) -> Status:
         """Is there a chain of exactly ``length`` steps? It is offered, if there is. ``units`` of work, if so many are
         left."""
-        questions = self._questions
+        questions = self._questions if self._kept else self._board.questions
         formulas = self._any_order.formulas(questions.problem.names, length) + questions.problem.end_formulas(length)
         session, limits = questions.from_init, questions.limits
         limits.spend(length * len(questions.problem.names) / PER_UNIT)
