@@ -235,10 +235,14 @@ def refute_lengths(board: Board) -> None:
 
     Where the solver gives up on one, a length in the upper half of those below the best chain is tried, then the same
     one again, with twice the work: an incremental solver goes on from what it has learned. That ends where it gives up
-    before it has done half of the work that it may do.
+    before it has done half of the work that it may do. With floating-point arithmetic it begins at once: distances
+    there take longer than a whole chain.
     """
-    if board.options.bound is not None:
-        wait_for(board, lambda now: now.enumerated is not None or now.complete)
+    bounded, at_once = board.options.bound is not None, board.engine.tries(board.problem.system)
+    wait_for(
+        board,
+        lambda now: now.enumerated is not None or (now.complete if bounded else at_once or now.graph.depth >= 0),
+    )
     if board.known.enumerated is not None:
         return
     whole, units, tried = _WholeChains(board), LEAST, 0
