@@ -41,12 +41,12 @@ STAGES = (
     Stage("simulate", later("chaincover.runs.random:random_runs"), first_turn=10.0, for_targets=False),
     Stage("invariants", later("chaincover.minimality.induction:find_invariants"), first_turn=4.0, for_targets=False),
     Stage("trial runs", later("chaincover.runs.nearest:trial_runs"), first_turn=5.0, for_targets=False),
+    Stage("whole lengths", later("chaincover.minimality.windows:refute_lengths"), first_turn=4.0),
     Stage("implied goals", later("chaincover.minimality.induction:represent_implied"), 4.0, for_targets=False),
     Stage("graph", later("chaincover.graph.reachability:grow"), for_targets=False),
     Stage("get chain", later("chaincover.concretise.get_chain:get_chain")),
     Stage("nearest goal first", later("chaincover.runs.nearest:nearest_goal_first")),
     Stage("windows", later("chaincover.minimality.windows:shorten_windows")),
-    Stage("whole lengths", later("chaincover.minimality.windows:refute_lengths")),
     Stage("other orders", later("chaincover.concretise.get_chain:other_orders")),
     Stage("unreachable goals", later("chaincover.minimality.induction:prove_unreachable")),
 )

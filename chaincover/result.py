@@ -50,7 +50,8 @@ class ChainResult:
     """``chain`` is the best one found, None if no run covers any goal; ``verdicts`` are in the goals' order.
 
     ``bounds`` and ``certificate`` speak of the chains through the goals that the certificate names. ``no_chain`` says
-    how it is proved that no chain covers all goals that can be covered by themselves, or is ''. ``tests`` has for each
+    how it is proved that no chain covers all goals that can be covered by themselves, or is ''; ``too_long``: it is
+    proved that none does that is as short as the options want it. ``tests`` has for each
     goal that some run covers, but not the chain, the shortest such run. ``stopped_by`` is what ended the run early:
     ``time limit``, ``memory limit``, ``interrupt``, ``terminated``, or ''. ``used_up``: the effort was used up while
     something was left to settle. ``represented`` has for each goal that another one implies that other one, where these
@@ -64,6 +65,7 @@ class ChainResult:
     graph: ReachGraph
     options: Options
     no_chain: str = ""
+    too_long: bool = False
     tests: Mapping[str, Run] = field(default_factory=dict)
     stopped_by: str = ""
     used_up: bool = False

@@ -146,7 +146,7 @@ class AutoEngine:
             names = ", ".join(part.name for part in self._together().parts)
             self._tell(engine, f"{found}: {names} take turns")
         elif self._portfolio is None:
-            facts = "floating-point arithmetic: trial runs and bounds first" if found.floating else str(found)
+            facts = "floating-point arithmetic: with bounds and trial runs" if found.floating else str(found)
             self._tell(engine, self._usual(f"{facts}; "))
         return engine
 

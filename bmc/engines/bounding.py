@@ -12,13 +12,14 @@ from typing import NamedTuple
 
 import pysmt.operators as op
 from pysmt.fnode import FNode
+from pysmt.shortcuts import BV, BVULE, And, Or
 
 from bmc.analysis.state_values import input_values
 from bmc.analysis.values import Box, Evaluation, narrowed, sets_of
 from bmc.floats.format import FORMATS
 from bmc.floats.operations import Program
 from bmc.floats.ranges import cut
-from bmc.formulas.unroll import at, unframed
+from bmc.formulas.unroll import at, framed, unframed
 from bmc.formulas.value_sets import NEVER, Ranges, common, united, whole, width_of
 from bmc.system.transition import StateVariable, TransitionSystem, conjunction, symbols_of
 
@@ -107,18 +108,25 @@ class Bounding:
         found = self.sets(formulas, steps) if formulas else box
         return (tuple(formulas), {}) if found is None else (None, found)
 
-    def leaves(self, formulas: Sequence[FNode], steps: int, most: int) -> list[Leaf] | None:
+    def facts(self, steps: int) -> list[FNode]:
+        """What sets say of single values of the state in all runs of ``steps`` valid steps."""
+        box = self._in_all_runs(steps) or {}
+        words = [var for var in self._system.state if var.type.bits]
+        places = [(framed(var.symbol, step), name_at(var.name, step)) for var in words for step in range(steps + 1)]
+        return [_within(symbol, box[name]) for symbol, name in places if name in box]
+
+    def leaves(self, formulas: Sequence[FNode], steps: int, most: int) -> tuple[list[Leaf], bool]:
         """The combinations of alternatives in ``formulas`` that may be satisfied by a run of ``steps`` valid steps.
 
-        One disjunction after the other is replaced by each of its alternatives, the one with the fewest first. None
-        where that takes more than ``most`` sets.
+        One disjunction after the other is replaced by each of its alternatives, the one with the fewest first. False:
+        these are not all, for that takes more than ``most`` sets.
         """
         end = self.made + most
         found: list[Leaf] = []
         todo: list[tuple[tuple[FNode, ...], list[FNode], list[FNode]]] = [((), *_parted(formulas))]
         while todo:
             if self.made > end:
-                return None
+                return found, False
             chosen, fixed, either = todo.pop()
             box = self.sets(fixed, steps)
             if box is None:
@@ -134,7 +142,7 @@ class Bounding:
             for part in reversed(parts):
                 more, inner = _parted([part])
                 todo.append(((*chosen, part), [*fixed, *more], [*rest, *inner]))
-        return found
+        return found, True
 
     def _possible(self, formula: FNode, box: Box) -> bool:
         """Whether the sets of ``box`` leave it possible that ``formula`` holds."""
@@ -241,6 +249,13 @@ class Bounding:
             common(known, united(piece for row in rows for piece in row[place])) for place, known in enumerate(after)
         ]
         return kept if rows and all(kept) else None
+
+
+def _within(word: FNode, ranges: Ranges) -> FNode:
+    """That the pattern of ``word`` lies in one of ``ranges``."""
+    bits = word.bv_width()
+    ends = [(BV(low, bits), BV(high, bits)) for low, high in ranges]
+    return Or([And(BVULE(low, word), BVULE(word, high)) for low, high in ends])
 
 
 def _parted(formulas: Iterable[FNode]) -> tuple[list[FNode], list[FNode]]:

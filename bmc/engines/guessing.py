@@ -1,7 +1,8 @@
-"""Sessions for systems with floating-point arithmetic: bounds and trial runs first, the solver for what they leave.
+"""Sessions for systems with floating-point arithmetic: bounds, a solver that knows them, trial runs.
 
-The circuits of floats are large; for most questions a run that is tried, or bounds of the numbers, say as much at
-once. A found run is checked on the circuits, and a refuted query rests on sound bounds.
+The circuits of floats are large: a solver decides most questions at once, and of the others it may take minutes for
+one that a run that is tried, or bounds of the numbers, settle. A found run is checked on the circuits, and a refuted
+query rests on sound bounds.
 """
 
 from __future__ import annotations
@@ -17,7 +18,19 @@ from pysmt.shortcuts import And, Or
 from bmc.analysis.state_values import raw_ranges
 from bmc.analysis.values import Box
 from bmc.engines.bounding import Bounding, Leaf, name_at
-from bmc.engines.protocol import INSTRUCTION, SETS, WORK, Alternative, Answer, Cost, Session, Status, check_in_turn
+from bmc.engines.protocol import (
+    INSTRUCTION,
+    SETS,
+    WORK,
+    Alternative,
+    Answer,
+    Cost,
+    Deadline,
+    OutOfTime,
+    Session,
+    Status,
+    check_in_turn,
+)
 from bmc.floats.format import FORMATS
 from bmc.floats.operations import COMPARISONS, Program, Values, beyond_solvers, operation_of
 from bmc.floats.ranges import values_in
@@ -46,6 +59,11 @@ DEPTH = 60
 """Nesting of a formula down to which it is told how far a run misses it."""
 KEPT = 200
 """States of successful runs from which later ones may start."""
+FIRST = 4.0
+"""Units of the solver's work for a query before runs are tried, at most.
+
+Half as many after each query that it did not decide by then, twice as many after each that it just decided.
+"""
 
 Start = dict[str, int]
 Inputs = list[dict[str, int]]
@@ -55,7 +73,7 @@ class Sampling:
     """Tries runs of ``system``; repeatable. Host arithmetic computes the steps, the circuits check the results."""
 
     def __init__(self, system: TransitionSystem, simulator: Simulator, cost: Callable[[], Cost] = Cost) -> None:
-        """``cost`` tells where work is counted."""
+        """``cost`` tells where work is counted. ``first``: the work of the solver before runs are tried."""
         self._cost = cost
         self._system = system
         self._simulator = simulator
@@ -69,6 +87,19 @@ class Sampling:
         }
         self._seen: list[Valuation] = []
         self._choices: dict[tuple[str, Ranges], Ranges] = {}
+        self.first = FIRST
+
+    def asked_first(self, solve: Callable[[float], Answer], most: float) -> Answer:
+        """What the solver answers within ``first`` units, which are more from now on if that was just enough.
+
+        ``most`` is the limit if that is less."""
+        units, before = min(self.first, most), self._cost().effort
+        answer = solve(units)
+        if answer.status is Status.UNKNOWN:
+            self.first /= 2
+        elif self._cost().effort - before > units / 2:
+            self.first = min(FIRST, 2 * self.first)
+        return answer
 
     def run(self, formulas: Sequence[FNode], steps: int, box: Box) -> Run | None:
         """A run of ``steps`` valid steps that satisfies ``formulas`` (framed); None if none was found.
@@ -249,6 +280,10 @@ LEAVES = 16
 """So many combinations of alternatives are tried by runs of their own."""
 EFFORT = 1
 """The solver's work for one query (see the protocol) where the caller sets no limit: floats can take for ever."""
+SHARE = 0.1
+"""What has settled no question yet, the solver or combinations of alternatives, may take so much of the effort."""
+QUICK = 0.02
+"""The solver's work for a query before bounds are found, once it has been asked: that takes as long."""
 PATIENCE = 2
 """After so many queries that it gave up on, the solver of a session is asked no longer ones, nor any as long, unless
 it may work more on them."""
@@ -273,7 +308,7 @@ class GuessingSession:
         self._make = make
         self._solver: Session | None = None
         self._run: Run | None = None
-        self._by_solver = False
+        self._by_solver = self._by_leaves = False
         self._given_up: list[tuple[int, float]] = []
         self._too_many = (math.inf, 0.0)
         steps = [system.input_constraint, system.defined, *(var.next for var in system.state)]
@@ -290,37 +325,74 @@ class GuessingSession:
         for formula in formulas:
             if self._span(formula) > steps:
                 raise ValueError(f"a formula of {self._span(formula)} steps in a query over {steps} steps")
-        if time_limit is not None and time_limit <= 0:
+        try:
+            return self._answer(formulas, steps, Deadline(time_limit), EFFORT if effort is None else effort)
+        except OutOfTime:
             return Answer(Status.UNKNOWN)
+
+    def _answer(self, formulas: Sequence[FNode], steps: int, deadline: Deadline, effort: float) -> Answer:
+        """By bounds, combinations of alternatives, the solver, trial runs, and the solver again, told of what is left.
+
+        Once combinations have settled a question, they may take as much effort as the solver, and runs are tried before
+        it. It is not asked where it gave up on as much with as much effort.
+        """
+        deadline.left()
+        given_up = sum(1 for length, units in self._given_up if length <= steps and units >= effort)
+        allowed = effort * SHARE if self._by_leaves else effort
+        if self._beyond or given_up >= PATIENCE:
+            allowed = 0
+        if allowed and self._solver is not None and not self._by_leaves:
+            answer = self._solved(formulas, steps, deadline, min(QUICK, allowed))
+            if answer.status is not Status.UNKNOWN:
+                return answer
         core, box = self._bounding.refuted(formulas, steps)
         self._count_sets()
         if core is not None:
             return Answer(Status.UNSAT, core)
+        leaves, complete = self._leaves(formulas, steps, effort if self._by_leaves else min(QUICK, effort))
+        if complete and not leaves:
+            self._by_leaves = True
+            return Answer(Status.UNSAT, tuple(formulas))
+        first = 0 if self._by_leaves else min(allowed, self._sampling.first)
+        if first:
+            answer = self._sampling.asked_first(lambda units: self._solved(formulas, steps, deadline, units), first)
+            if answer.status is not Status.UNKNOWN:
+                return answer
         self._run = self._tried(formulas, steps, box)
         if self._run is not None:
             return Answer(Status.SAT)
-        effort = EFFORT if effort is None else effort
-        leaves = self._leaves(formulas, steps, effort)
-        if leaves is not None:
-            if not leaves:
-                return Answer(Status.UNSAT, tuple(formulas))
-            for leaf in leaves[:LEAVES] if leaves[0].chosen else ():
-                self._run = self._tried(leaf.formulas, steps, leaf.box)
-                if self._run is not None:
-                    return Answer(Status.SAT)
-        given_up = sum(1 for length, units in self._given_up if length <= steps and units >= effort)
-        if effort == 0 or self._beyond or given_up >= PATIENCE:
-            return Answer(Status.UNKNOWN)
+        if not complete and not self._by_leaves:
+            leaves, complete = self._leaves(formulas, steps, effort * SHARE)
+        for leaf in leaves[:LEAVES] if not complete or (leaves and leaves[0].chosen) else ():
+            self._run = self._tried(leaf.formulas, steps, leaf.box)
+            if self._run is not None:
+                break
+        if (complete and not leaves) or self._run is not None:
+            self._by_leaves = True
+            return Answer(Status.SAT) if self._run is not None else Answer(Status.UNSAT, tuple(formulas))
+        if allowed > first:
+            left = [Or([And(leaf.chosen) for leaf in leaves])] if complete and leaves[0].chosen else []
+            answer = self._solved(formulas, steps, deadline, allowed - first, left)
+            if answer.status is not Status.UNKNOWN:
+                self._by_leaves = False
+                return answer
+        if allowed:
+            self._given_up.append((steps, effort))
+        return Answer(Status.UNKNOWN)
+
+    def _solved(
+        self, formulas: Sequence[FNode], steps: int, deadline: Deadline, effort: float, left: Sequence[FNode] = ()
+    ) -> Answer:
+        """The solver's answer. It is told the bounds of all runs, and what combinations leave of those asked for."""
         if self._solver is None:
             self._solver = self._make()
-        left = [Or([And(leaf.chosen) for leaf in leaves])] if leaves and leaves[0].chosen else []
-        answer = self._solver.check([*formulas, *left], steps, time_limit, effort)
-        self._by_solver = True
-        if set(left).intersection(answer.core):
+        told = [*formulas, *self._bounding.facts(steps), *left]
+        answer = self._solver.check(told, steps, deadline.left(), effort)
+        self._by_solver = answer.status is Status.SAT
+        if not set(left).isdisjoint(answer.core):
             return Answer(answer.status, tuple(formulas))
-        if answer.status is Status.UNKNOWN:
-            self._given_up.append((steps, effort))
-        return answer
+        asked = set(formulas)
+        return Answer(answer.status, tuple(formula for formula in answer.core if formula in asked))
 
     def check_any(
         self, alternatives: Sequence[Alternative], time_limit: float | None = None, effort: float | None = None
@@ -341,19 +413,19 @@ class GuessingSession:
         self._sampling.count(self._bounding.made - self._made)
         self._made = self._bounding.made
 
-    def _leaves(self, formulas: Sequence[FNode], steps: int, effort: float) -> list[Leaf] | None:
-        """The combinations of alternatives that are possible; None where finding them takes as long as the solver may.
+    def _leaves(self, formulas: Sequence[FNode], steps: int, effort: float) -> tuple[list[Leaf], bool]:
+        """Combinations of alternatives that are possible, and whether these are all.
 
-        Then they are sought again only in shorter runs, or with more effort.
+        Where finding them took more than ``effort`` they are sought again only in shorter runs, or with more effort.
         """
         length, most = self._too_many
         if steps >= length and effort <= most:
-            return None
-        leaves = self._bounding.leaves(formulas, steps, round(effort * WORK / SETS))
+            return [], False
+        leaves, complete = self._bounding.leaves(formulas, steps, round(effort * WORK / SETS))
         self._count_sets()
-        if leaves is None:
+        if not complete:
             self._too_many = (steps, effort)
-        return leaves
+        return leaves, complete
 
     def _tried(self, formulas: Sequence[FNode], steps: int, box: Box) -> Run | None:
         asked = [self._source, *formulas]

@@ -179,7 +179,9 @@ def canonical_inputs(board: Board) -> Chain | None:
     if chain is None:
         return None
     board.say(f"inputs: canonical values for {counted(chain.length, 'step')}")
-    questions = Questions(problem.of(chain.goals), board.engine, board.limits)
+    questions = board.questions  # whose session knows the runs from init already
+    if chain.goals != {*questions.problem.names}:
+        questions = Questions(problem.of(chain.goals), board.engine, board.limits)
     plan = Judge(questions.problem).plan(chain)
     run = None
     if board.known.enumerated is not None:

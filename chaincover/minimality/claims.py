@@ -31,6 +31,7 @@ def result_of(board: Board, known: Known, stopped_by: str) -> ChainResult:
         graph=known.graph,
         options=board.options,
         no_chain=known.no_chain,
+        too_long=board.too_long,
         represented=known.represented,
         tests=tests,
         stopped_by=stopped_by,

@@ -226,7 +226,7 @@ PER_UNIT = 300_000
 """Places of goals for which formulas are made and encoded in about a unit of work."""
 
 
-LEAST = 1.0
+LEAST = 4.0
 """Units of work for the first questions about whole lengths; twice as many each time that the solver gave up."""
 
 
@@ -235,10 +235,14 @@ def refute_lengths(board: Board) -> None:
 
     Where the solver gives up on one, a length in the upper half of those below the best chain is tried, then the same
     one again, with twice the work: an incremental solver goes on from what it has learned. That ends where it gives up
-    before it has done half of the work that it may do.
+    before it has done half of the work that it may do. With floating-point arithmetic it begins at once: distances
+    there take longer than a whole chain.
     """
-    bounded = board.options.bound is not None
-    wait_for(board, lambda now: now.enumerated is not None or (now.complete if bounded else now.graph.depth >= 0))
+    bounded, at_once = board.options.bound is not None, board.engine.tries(board.problem.system)
+    wait_for(
+        board,
+        lambda now: now.enumerated is not None or (now.complete if bounded else at_once or now.graph.depth >= 0),
+    )
     if board.known.enumerated is not None:
         return
     whole, units, tried = _WholeChains(board), LEAST, 0
@@ -272,12 +276,14 @@ class _WholeChains:
 
     def __init__(self, board: Board) -> None:
         self._board = board
+        self._questions = board.questions
+        self._kept = board.engine.tries(board.problem.system)  # sets of values say what later invariants would
         self._any_order = AnyOrder(board.problem.by_name, board.problem.overlap)
 
     def ask(self, length: int, units: float) -> Status:
         """Is there a chain of exactly ``length`` steps? It is offered, if there is. ``units`` of work, if so many are
         left."""
-        questions = self._board.questions
+        questions = self._questions if self._kept else self._board.questions
         formulas = self._any_order.formulas(questions.problem.names, length) + questions.problem.end_formulas(length)
         session, limits = questions.from_init, questions.limits
         limits.spend(length * len(questions.problem.names) / PER_UNIT)

@@ -46,8 +46,7 @@ def generate_all_or_most(
 
 def _not_all(whole: ChainResult) -> bool:
     """Whether it is proved that no chain covers all goals, as far as a chain may go."""
-    most = whole.options.max_length
-    return bool(whole.no_chain) or (most is not None and whole.bounds.lower > most)
+    return bool(whole.no_chain) or whole.too_long
 
 
 def _generate(

@@ -31,8 +31,9 @@ TEMPLATES = 256
 ROUNDS = 1
 """Rounds of preprocessing of a template."""
 
-GATES = ("bit-blast", "simplify", "tseitin-cnf")
-"""Tactics of z3. Simplified first, as remainders have to be, sums no longer share their parts with other sums."""
+GATES, CLAUSES = ("bit-blast", "simplify"), "tseitin-cnf"
+"""Tactics of z3. Simplified first, as remainders have to be, sums no longer share their parts with other sums. Gates of
+a step that is placed many times get fewer by ``aig`` in between, but questions about two states side by side harder."""
 
 MOST_CLAUSES = 1_000_000
 """So many clauses a template may have: some hundred megabytes, and as many again at each step."""
@@ -55,10 +56,10 @@ class Template:
 
 
 @lru_cache(TEMPLATES)
-def template_of(formula: FNode, facts: tuple[FNode, ...] = ()) -> Template:
+def template_of(formula: FNode, facts: tuple[FNode, ...] = (), fewer: bool = False) -> Template:
     """The template that makes the symbol ``OUT`` tell whether ``formula`` holds, and in which all ``facts`` hold.
 
-    TooLarge where it would have more than ``MOST_CLAUSES``.
+    ``fewer``: with fewer gates, which takes longer. TooLarge where it would have more than ``MOST_CLAUSES``.
     """
     named: list[tuple[FNode, int]] = []
     with Solver(name="z3", logic=QF_BV) as solver:
@@ -66,7 +67,8 @@ def template_of(formula: FNode, facts: tuple[FNode, ...] = ()) -> Template:
         values = [(convert(symbol), _of_bits(symbol, named)) for symbol in symbols_of(whole)]
         goal = z3.Goal()
         goal.add(z3.substitute(convert(whole), *values))
-        (clauses,) = z3.OrElse(z3.Then(*GATES), z3.Then("simplify", *GATES))(goal)
+        tactics = (*GATES, "aig", CLAUSES) if fewer else (*GATES, CLAUSES)
+        (clauses,) = z3.OrElse(z3.Then(*tactics), z3.Then("simplify", *tactics))(goal)
         if clauses.size() > MOST_CLAUSES:
             raise TooLarge
         text = clauses.dimacs(include_names=True)
@@ -114,8 +116,9 @@ def _read(text: str, named: Sequence[tuple[FNode, int]]) -> Template:
 class Clauses:
     """Formulas over framed symbols as literals of a SAT solver, which answers whether they can hold together."""
 
-    def __init__(self, clock: Clock) -> None:
-        self._clock, self._solver = clock, SatSolver(library=Minisat22)
+    def __init__(self, clock: Clock, fewer: bool = False) -> None:
+        """``fewer``: templates with fewer gates, for what is placed at many steps."""
+        self._clock, self._fewer, self._solver = clock, fewer, SatSolver(library=Minisat22)
         self._bits: dict[tuple[str, int], range] = {}
         self._literals: dict[FNode, int] = {TRUE(): 1}
         self._model: Sequence[int] = ()
@@ -175,7 +178,7 @@ class Clauses:
         if self._too_large:
             return 1
         try:
-            return self._renamed(template_of(formula, facts), step)
+            return self._renamed(template_of(formula, facts, self._fewer), step)
         except TooLarge:
             self._too_large = True
             return 1

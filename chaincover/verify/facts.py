@@ -32,7 +32,7 @@ FIRST_STEPS = 64
 MOST_STEPS = 4096
 """A claim of more steps is not unrolled."""
 LENGTHS = "refuted lengths"
-AT_ONCE = 1 / 16
+AT_ONCE = 1 / 128
 """The part of an effort that one question about all lengths may take, before there is one for each of them."""
 
 Verdict = tuple[str, str]

@@ -40,7 +40,7 @@ class Unrolling:
         names = {unframed(s)[0] for formula in asked for s in symbols_of(formula)}
         kept = [var.symbol for var in system.state if var.name in names]
         self._cone = self.system.cone(kept)
-        self._clauses = Clauses(clock)
+        self._clauses = Clauses(clock, fewer=True)
         allowed = And(system.input_constraint, system.defined)
         following = (equal(framed(var.symbol, 1), at(var.next, 0)) for var in self._cone)
         self._step = at(allowed, 0), tuple(following)

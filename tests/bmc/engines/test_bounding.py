@@ -110,8 +110,8 @@ class GivesUp:
 @given(questions())
 def test_every_run_that_answers_lies_in_a_leaf(question: list[FNode]) -> None:
     system = heating()
-    leaves = Bounding(system, at(system.init_formula, 0)).leaves(question, STEPS, 1_000_000)
-    assert leaves is not None
+    leaves, complete = Bounding(system, at(system.init_formula, 0)).leaves(question, STEPS, 1_000_000)
+    assert complete
     satisfied = compile_formulas(question)
     parts = [compile_formulas(list(leaf.formulas)) for leaf in leaves]
     for values in all_runs():
@@ -141,17 +141,29 @@ def test_what_only_combinations_show_is_refuted() -> None:
     hot, cold = (Or([compared(value, value == 8.0, step) for step in range(STEPS + 1)]) for value in (8.0, 3.5))
     off = Or([switched_off(step) for step in range(STEPS)])
     for one in (hot, cold, off):
-        assert bounding.leaves([one], STEPS, 100_000)
+        assert bounding.leaves([one], STEPS, 100_000)[0]
     assert bounding.refuted([hot, cold, off], STEPS)[0] is None
-    assert bounding.leaves([hot, cold, off], STEPS, 100_000) == []
+    assert bounding.leaves([hot, cold, off], STEPS, 100_000) == ([], True)
+
+
+@pytest.mark.parametrize("steps", range(STEPS + 1))
+def test_facts_hold_in_all_runs(steps: int) -> None:
+    system = heating()
+    bounding = Bounding(system, at(system.init_formula, 0))
+    assert bounding.facts(steps)
+    facts = compile_formulas(bounding.facts(steps))
+    assert all(all(facts(values)) for values in all_runs())
 
 
 def test_leaves_end_where_too_many_sets_are_needed() -> None:
     system = heating()
     bounding = Bounding(system, at(system.init_formula, 0))
-    wanted = [Or([compared(value, value > 4, step) for step in range(STEPS)]) for value in LEVELS[:3]]
-    assert bounding.leaves(wanted, STEPS, 1) is None
-    assert bounding.leaves(wanted, STEPS, 1_000_000) is not None
+    wanted = [Or([compared(value, value > 4, step) for step in range(STEPS)]) for value in LEVELS[1:4]]
+    some, complete = bounding.leaves(wanted, STEPS, 1)
+    assert not complete
+    every, complete = bounding.leaves(wanted, STEPS, 1_000_000)
+    assert complete
+    assert len(some) < len(every)
 
 
 @pytest.mark.parametrize("value", [0.0, -0.0])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import product
+from itertools import pairwise, product
 
 import pytest
 import z3
@@ -124,13 +124,18 @@ def unchanged(step: int):
     return compare.equal(framed(x, step), framed(x, step + 1), FLOAT32)
 
 
-def test_bounds_and_trial_runs_need_no_solver() -> None:
+def test_bounds_need_no_solver() -> None:
     session = guessing(integrator(), Never())
     x = FLOAT.symbol("gs_x")
     above = at(compare.less(known(5.0), x, FLOAT32), 3)
     assert session.check([above], 3) == Answer(Status.UNSAT, (above,))
     far = at(compare.less(known(4.0), x, FLOAT32), 1)
     assert session.check([far], 3) == Answer(Status.UNSAT, (far,))
+
+
+def test_trial_runs_find_what_the_solver_gave_up_on() -> None:
+    session = guessing(integrator(), GivesUp())
+    x = FLOAT.symbol("gs_x")
     assert session.check([at(compare.less(known(3.5), x, FLOAT32), 2)], 3).status is Status.SAT
     assert session.run().length == 3
 
@@ -138,7 +143,7 @@ def test_bounds_and_trial_runs_need_no_solver() -> None:
 def test_a_start_in_the_middle_is_found() -> None:
     """From any state above 3 down to -2 in four steps."""
     x = FLOAT.symbol("gs_x")
-    session = guessing(integrator(), Never(), at(compare.less(known(3.0), x, FLOAT32), 0))
+    session = guessing(integrator(), GivesUp(), at(compare.less(known(3.0), x, FLOAT32), 0))
     assert session.check([at(compare.equal(x, known(-2.0), FLOAT32), 4)], 4).status is Status.SAT
     run = session.run()
     assert compare.less(known(3.0), BV(run.states[0]["gs_x"], 32), FLOAT32).is_true()
@@ -162,11 +167,11 @@ def test_without_effort_the_solver_is_not_asked() -> None:
 def test_a_solver_that_gives_up_is_asked_no_longer_questions() -> None:
     solver = GivesUp()
     session = guessing(integrator(), solver, between_0_and_1())
-    for steps in (2, 2, 2, 3, 4):
+    asked = [0]
+    for steps in (*[2] * PATIENCE, 2, 3, 4, 1):
         assert session.check([unchanged(0)], steps).status is Status.UNKNOWN
-    assert solver.asked == PATIENCE
-    assert session.check([unchanged(0)], 1).status is Status.UNKNOWN
-    assert solver.asked == PATIENCE + 1
+        asked.append(solver.asked)
+    assert [more > less for less, more in pairwise(asked)] == [*[True] * PATIENCE, False, False, False, True]
 
 
 def test_a_formula_beyond_the_steps_is_refused() -> None:

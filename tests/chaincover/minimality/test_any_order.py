@@ -20,7 +20,7 @@ from bmc.formulas.unroll import at
 from bmc.system.transition import Run
 from chaincover.known import NOTHING
 from chaincover.limits import Limits
-from chaincover.minimality.windows import AnyOrder, _WholeChains, refute_lengths
+from chaincover.minimality.windows import LEAST, AnyOrder, _WholeChains, refute_lengths
 from chaincover.options import Options
 from chaincover.problem import Questions
 from properties.goal import Goal
@@ -116,7 +116,7 @@ def test_a_length_on_which_the_solver_gave_up_is_asked_again_with_more_work(monk
 
     def hard(whole: _WholeChains, length: int, units: float) -> Status:
         asked.append((length, units))
-        if units >= 3:
+        if units > 2 * LEAST:
             return ask(whole, length, units)
         board.limits.spend(units)
         return Status.UNKNOWN
@@ -129,8 +129,8 @@ def test_a_length_on_which_the_solver_gave_up_is_asked_again_with_more_work(monk
     assert board.known.length == 5
     refute_lengths(board)
     assert board.known.lower == board.known.length == 5
-    assert [pair for pair in asked if pair[0] == 0] == [(0, 1), (0, 2), (0, 4)]
-    assert asked[-1] == (4, 4), "what was needed once is given to the next length at once"
+    assert [pair for pair in asked if pair[0] == 0] == [(0, LEAST), (0, 2 * LEAST), (0, 4 * LEAST)]
+    assert asked[-1] == (4, 4 * LEAST), "what was needed once is given to the next length at once"
 
 
 def test_a_solver_that_gives_up_before_its_work_is_done_is_not_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
