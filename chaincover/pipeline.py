@@ -27,7 +27,7 @@ from chaincover.minimality.claims import result_of
 from chaincover.minimality.covering_flow import cover_by_flow
 from chaincover.minimality.explicit_sub_paths import find_tests
 from chaincover.minimality.induction import find_invariants, prove_unreachable, represent_implied
-from chaincover.minimality.path_weights import learn_path_weights
+from chaincover.minimality.path_weights import learn_path_weights, shortest_tour
 from chaincover.minimality.product import search_product
 from chaincover.minimality.windows import refute_lengths, shorten_windows
 from chaincover.options import Options
@@ -43,6 +43,7 @@ from chaincover.stages import Profiler, Stage, take_turns
 STAGES = (
     Stage("enumerate", enumerate_states, first_turn=0.5, for_targets=False),
     Stage("exact graph", exact_graph),
+    Stage("tour", shortest_tour),
     Stage("covering flow", cover_by_flow),
     Stage("product search", search_product),
     Stage("path weights", learn_path_weights),

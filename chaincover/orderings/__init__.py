@@ -11,12 +11,14 @@ from chaincover.orderings.auto import AutoOrdering
 from chaincover.orderings.cpsat import CpsatOrdering
 from chaincover.orderings.exact import ExactOrdering
 from chaincover.orderings.local import LocalOrdering
+from chaincover.orderings.mip import MipOrdering
 from chaincover.orderings.protocol import Ordering
 from chaincover.orderings.tsp import TspOrdering
 
 _BACKENDS: dict[str, Callable[[], Ordering]] = {
     "auto": AutoOrdering,
     "exact": ExactOrdering,
+    "mip": MipOrdering,
     "cpsat": CpsatOrdering,
     "asp": AspOrdering,
     "asp-usc": AspOrdering,
