@@ -43,7 +43,7 @@ from chaincover.stages import Profiler, Stage, take_turns
 STAGES = (
     Stage("enumerate", enumerate_states, first_turn=0.5, for_targets=False),
     Stage("exact graph", exact_graph),
-    Stage("tour", shortest_tour),
+    Stage("tour", shortest_tour, first_turn=5.0),
     Stage("covering flow", cover_by_flow),
     Stage("product search", search_product),
     Stage("path weights", learn_path_weights),

@@ -44,7 +44,7 @@ def shortest_tour(board: Board) -> None:
     assert board.known.enumerated is not None
     lengths = ExplicitSubPaths(board.problem, board.known.enumerated, board.limits)
     if lengths.single_states:
-        Learner(board, lengths).work()
+        Learner(board, lengths, ORDER_WORK).work()
 
 
 def learn_path_weights(board: Board) -> None:
@@ -64,14 +64,14 @@ def learn_path_weights(board: Board) -> None:
 
 class Learner:
     """Raises the bound of ``board`` and finds chains, until they meet; ``lengths`` tell the least lengths of
-    sub-paths."""
+    sub-paths. ``work`` may be taken for the first order, in the units of ``Limit``."""
 
-    def __init__(self, board: Board, lengths: SubPathLengths) -> None:
+    def __init__(self, board: Board, lengths: SubPathLengths, work: float = LEAST_WORK) -> None:
         self._board, self._lengths = board, lengths
         self._graph = board.known.target_graph
         self._edges: dict[Edge, int] = {}
         self._paths: dict[Path, int] = {}
-        self._work = LEAST_WORK
+        self._work = work
         self.rounds = 0
 
     @property
