@@ -113,6 +113,8 @@ class Learner:
                 return
             if length is None or not order.proved:
                 self._along(order.path)
+            if board.known.settled:
+                return
             if not self._try(order) and not self._learn(order) and not more:
                 return
 
