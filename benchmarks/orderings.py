@@ -15,6 +15,7 @@ from typing import TextIO
 import click
 import numpy as np
 
+from benchmarks.families.members import grid_points
 from bmc.engines import choose as choose_engine
 from bmc.errors import UsageError
 from chaincover.check import analysis
@@ -25,6 +26,7 @@ from chaincover.orderings.asp import AspOrdering
 from chaincover.orderings.cpsat import CpsatOrdering
 from chaincover.orderings.exact import LARGEST, ExactOrdering
 from chaincover.orderings.local import LocalOrdering
+from chaincover.orderings.mip import MipOrdering
 from chaincover.orderings.protocol import Limit, Ordering, OrderingProblem, OrderingResult
 from chaincover.orderings.tsp import TspOrdering
 from chaincover.problem import Problem
@@ -50,11 +52,15 @@ SIZES = (
 )
 """Goals and largest weight of the generated graphs."""
 
+GRIDS = ((20, 30), (40, 30), (60, 30), (80, 30), (120, 40))
+"""Points on grids, and the largest coordinate."""
+
 CONSTRAINED = ((6, 6), (12, 6), (20, 6), (30, 6))
 SUB_PATHS = 40
 
 COLUMNS: dict[str, Callable[[], Ordering]] = {
     "Held-Karp": ExactOrdering,
+    "mip": MipOrdering,
     "cpsat": CpsatOrdering,
     "asp-usc": AspOrdering,
     "usc, weights not reduced": lambda: AspOrdering("usc", reduced=False),
@@ -106,6 +112,18 @@ def generated(goals: int, largest: int) -> OrderingProblem:
         distance = np.minimum(distance, distance[:, via, None] + distance[None, via, :])
     weights = {(a, b): int(distance[i, j]) for i, a in enumerate(names) for j, b in enumerate(names) if i != j}
     return OrderingProblem(names[1:-1], weights, "init", "final")
+
+
+def on_grid(count: int, top: int) -> OrderingProblem:
+    """From the origin of a grid over points and back, by moves to any of eight neighbours."""
+    places = {"init": (0, 0), **{f"g{n}": place for n, place in enumerate(grid_points(count, top))}, "final": (0, 0)}
+    weights = {
+        (a, b): max(abs(p - q) for p, q in zip(places[a], places[b], strict=True))
+        for a in places
+        for b in places
+        if a != b
+    }
+    return OrderingProblem((*places,)[1:-1], weights, "init", "final")
 
 
 def with_learned(problem: OrderingProblem, sub_paths: int) -> OrderingProblem:
@@ -175,6 +193,8 @@ def instances() -> Iterator[Instance]:
     yield from model_instances()
     for goals, largest in SIZES:
         yield Instance(f"generated, 1..{largest}", generated(goals, largest))
+    for goals, largest in GRIDS:
+        yield Instance(f"grid, 0..{largest}", on_grid(goals, largest))
     for goals, largest in CONSTRAINED:
         name = f"generated, 1..{largest}, {SUB_PATHS} path constraints"
         yield Instance(name, with_learned(generated(goals, largest), SUB_PATHS))

@@ -8,7 +8,7 @@ from math import isfinite
 from bmc.engines import NAMES as ENGINES
 from bmc.errors import UsageError
 
-ORDERINGS = ("auto", "exact", "cpsat", "asp", "asp-usc", "asp-bb", "tsp", "local")
+ORDERINGS = ("auto", "exact", "mip", "cpsat", "asp", "asp-usc", "asp-bb", "tsp", "local")
 """The names of the ordering backends (``chaincover.orderings``)."""
 
 HERE = ("jobs", "scheduler")

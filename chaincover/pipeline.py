@@ -34,6 +34,7 @@ from chaincover.stages import Profiler, Stage, later, take_turns
 STAGES = (
     Stage("enumerate", enumerate_states, first_turn=0.5, for_targets=False),
     Stage("exact graph", exact_graph),
+    Stage("tour", later("chaincover.minimality.path_weights:shortest_tour"), first_turn=5.0),
     Stage("covering flow", later("chaincover.minimality.covering_flow:cover_by_flow")),
     Stage("product search", later("chaincover.minimality.product:search_product")),
     Stage("accelerate", later("chaincover.minimality.acceleration:accelerate"), first_turn=2.0),

@@ -24,6 +24,7 @@ from chaincover.chain import NO_WAY_TO_FINAL, UNREACHABLE
 from chaincover.graph.goal_runs import EnumeratedGoals, states_in
 from chaincover.known import Board, Reason
 from chaincover.limits import Limits
+from chaincover.orderings.bound import FARTHEST, farthest
 from chaincover.problem import Problem
 from chaincover.stages import wait_for
 from chaincover.weights import END, FINAL, INIT, Edge, ReachGraph
@@ -227,6 +228,8 @@ def exact_graph(board: Board) -> None:
     board.tell(graph=_within(graph, board.options.bound))
     if gone:
         board.rule_out(gone)
+    lower, targets = graph.restricted(board.known.targets).lower, board.known.targets
+    board.prove(order_bound=farthest(targets, graph.end, lower), edges=lower, basis=FARTHEST)
 
 
 def _within(graph: ReachGraph, bound: int | None) -> ReachGraph:

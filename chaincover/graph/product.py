@@ -21,7 +21,7 @@ from chaincover.graph.goal_product import GoalProduct, goal_product
 from chaincover.graph.goal_runs import Check, run_of, states_in
 from chaincover.problem import Problem
 
-BLOCK = 1 << 18
+BLOCK = 1 << 16
 """Arrows that are followed together."""
 
 LEAST_WORK = 1 << 10

@@ -257,6 +257,9 @@ MOST_ROUNDS = 20_000
 MOST_CELLS = 20_000_000
 """Cells of the table of cuts and nodes."""
 
+CELLS_AT_ONCE = 1 << 20
+"""Prices that are summed up together, of goals and cuts in nodes: so many numbers take 8 MB."""
+
 
 class CircleOfGain(Exception):
     """By these prices there is a circle of steps that costs less than nothing, or it is not known that there is none:
@@ -307,10 +310,15 @@ class PricedProduct:
 
         ``missing`` has a row for each place, and a column for each goal.
         """
-        total = self.to_end[places] + missing.astype(np.int64) @ self._goals
-        if len(self._cut_goals):
-            outside = ~self._inside[:, places].T & (missing[:, self._cut_goals] != 0)
-            total = total + outside @ self._cut_prices
+        total = self.to_end[places]
+        rows = max(1, CELLS_AT_ONCE // (len(self._goals) + len(self._cut_goals)))
+        for first in range(0, len(places), rows):
+            part = slice(first, first + rows)
+            own = missing[part]
+            total[part] += own.astype(np.int64) @ self._goals
+            if len(self._cut_goals):
+                outside = ~self._inside[:, places[part]].T & (own[:, self._cut_goals] != 0)
+                total[part] += outside @ self._cut_prices
         steps: Column = -(-total // self._scale)
         return steps
 

@@ -210,6 +210,13 @@ class ExplicitSubPaths:
         """Whether the questions so far took little work on average."""
         return self.work <= CHEAP * max(1, len(self._searches))
 
+    @property
+    def single_states(self) -> bool:
+        """Whether each goal is one state: then exact distances add up along every order."""
+        goals = self._problem.goals
+        alone = all(goal.length == 0 for goal in goals) and not self._problem.forbid
+        return alone and all(self._goals.ends_of(number)[0].size == 1 for number in range(len(goals)))
+
     def least_all(self, sub_paths: Sequence[SubPath]) -> list[KnownLength]:
         """See the protocol."""
         return [self.least(sub_path) for sub_path in sub_paths]

@@ -14,13 +14,8 @@ import numpy as np
 
 from bmc.explicit.vectors import Column
 from chaincover.graph.goal_product import GoalProduct
+from chaincover.orderings.mip import TINY, VIOLATED, Capacities
 from properties.progression import bits
-
-TINY = 1e-7
-"""Flow that counts as none."""
-
-VIOLATED = 1e-4
-"""A cut is worth a row where the flow misses it by more than this."""
 
 Arc = tuple[int, int, int]
 """From one node to another one, with the goals covered on arrival, as bits."""
@@ -201,20 +196,25 @@ class Network:
         return walk[::-1]
 
     def _detour(self, walked: Iterable[int], parts: Sequence[set[int]]) -> list[int] | None:
-        """The shortest way from a node that is walked to one of ``parts`` and back."""
-        goals = set().union(*parts)
-        best: list[int] | None = None
-        for node in sorted(walked):
-            there, back = self._ways(node, self._leaving, 1), self._ways(node, self._entering, 0)
-            reached = [(there[goal][0] + back[goal][0], goal) for goal in goals if goal in there and goal in back]
-            if reached and (best is None or min(reached)[0] < len(best)):
-                goal = min(reached)[1]
-                best = [*_steps(self, there, goal, 0)[::-1], *_steps(self, back, goal, 1)]
-        return best
+        """A short way from a node that is walked to one of ``parts`` and back: the nearest part, from its best side."""
+        begin = [*walked]
+        there, back = self._ways(begin, self._leaving, 1), self._ways(begin, self._entering, 0)
+        goals = [goal for goal in set().union(*parts) if goal in there and goal in back]
+        if not goals:
+            return None
+        goal = min(goals, key=lambda node: (there[node][0] + back[node][0], node))
+        there, back = self._ways([goal], self._entering, 0), self._ways([goal], self._leaving, 1)
+        both = [(there[node][0] + back[node][0], node) for node in begin if node in there and node in back]
+        if not both:
+            return None
+        node = min(both)[1]
+        return [*_steps(self, there, node, 1), *_steps(self, back, node, 0)[::-1]]
 
-    def _ways(self, node: int, arcs: list[list[int]], far: int) -> dict[int, tuple[int, int]]:
-        """For each node the number of steps from ``node`` (or to it) and the arc next to the former."""
-        found, todo = {node: (0, -1)}, deque([node])
+    def _ways(self, nodes: Iterable[int], arcs: list[list[int]], far: int) -> dict[int, tuple[int, int]]:
+        """For each node the number of steps from the nearest of ``nodes`` (or to it), and the arc next to the
+        former."""
+        found = dict.fromkeys(sorted(nodes), (0, -1))
+        todo = deque(found)
         while todo:
             here = todo.popleft()
             for place in arcs[here]:
@@ -247,31 +247,24 @@ def _spread(met: set[int], around: Mapping[int, Iterable[int]]) -> None:
 class _Support:
     """The part of a network that a flow uses, for least cuts between the starts and a goal."""
 
-    _SOURCE, _TARGET = -1, -2
+    _SOURCE = -1
 
     def __init__(self, network: Network, flow: Column) -> None:
-        self._network = network
-        self._capacity: dict[int, dict[int, float]] = {}
+        self._network, self._graph = network, Capacities()
         self._middle: dict[int, int] = {}
         starts = len(network.arcs)
         for place in np.flatnonzero(flow > TINY).tolist():
+            capacity = float(flow[place])
             if place < starts:
                 tail, head, covered = network.arcs[place]
                 if not covered:
-                    self._connect(tail, head, flow[place])
+                    self._graph.connect(tail, head, capacity)
                     continue
-                middle = -3 - place
-                self._middle[place] = middle
-                self._connect(tail, middle, flow[place])
-                self._connect(middle, head, flow[place])
+                middle = self._middle[place] = -2 - place
+                self._graph.connect(tail, middle, capacity)
+                self._graph.connect(middle, head, capacity)
             elif place < starts + len(network.starts):
-                self._connect(self._SOURCE, network.starts[place - starts][0], flow[place])
-
-    def _connect(self, tail: int, head: int, capacity: float) -> None:
-        if tail != head:
-            row = self._capacity.setdefault(tail, {})
-            row[head] = row.get(head, 0.0) + float(capacity)
-            self._capacity.setdefault(head, {}).setdefault(tail, 0.0)
+                self._graph.connect(self._SOURCE, network.starts[place - starts][0], capacity)
 
     def least_cuts(self, goal: int) -> list[frozenset[int]]:
         """The nodes behind the least cuts between the starts and ``goal``, if less than one unit passes: all, and few.
@@ -281,50 +274,10 @@ class _Support:
         network = self._network
         if any(covered >> goal & 1 for _, covered in network.starts):
             return []
-        sinks = {self._middle[place] for place in network.covering[goal] if place in self._middle}
-        left = {tail: dict(row) for tail, row in self._capacity.items()}
-        total = 0.0
-        while total < 1 - VIOLATED:
-            before = self._way(left, sinks)
-            last = next((sink for sink in before if sink in sinks), None)
-            if last is None:
-                break
-            path, node = [], last
-            while node != self._SOURCE:
-                path.append((before[node], node))
-                node = before[node]
-            most = min(left[tail][head] for tail, head in path)
-            for tail, head in path:
-                left[tail][head] -= most
-                left[head][tail] += most
-            total += most
-        else:
+        sinks = [self._middle[place] for place in network.covering[goal] if place in self._middle]
+        cuts = self._graph.least_cuts(self._SOURCE, sinks)
+        if cuts is None:
             return []
-        reached = set(before)
-        far = frozenset(range(len(network.nodes))) - reached
-        near = self._behind(left, sinks)
+        far = frozenset(range(len(network.nodes))) - cuts[0]
+        near = frozenset(node for node in cuts[1] if node >= 0)
         return [far] if near == far else [far, near]
-
-    def _way(self, left: Mapping[int, Mapping[int, float]], sinks: set[int]) -> dict[int, int]:
-        """The nodes that can be reached from the source, each with the one before it, until a sink is met."""
-        before, todo = {self._SOURCE: self._SOURCE}, deque([self._SOURCE])
-        while todo:
-            here = todo.popleft()
-            for after, capacity in left.get(here, {}).items():
-                if capacity > TINY and after not in before:
-                    before[after] = here
-                    if after in sinks:
-                        return before
-                    todo.append(after)
-        return before
-
-    def _behind(self, left: Mapping[int, Mapping[int, float]], sinks: set[int]) -> frozenset[int]:
-        """The nodes from which a sink can be reached."""
-        met, todo = set(sinks), list(sinks)
-        while todo:
-            here = todo.pop()
-            for other in left.get(here, {}):
-                if other not in met and left[other].get(here, 0.0) > TINY:
-                    met.add(other)
-                    todo.append(other)
-        return frozenset(node for node in met if node >= 0)

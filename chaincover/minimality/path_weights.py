@@ -17,7 +17,7 @@ from chaincover.known import Board, Known
 from chaincover.minimality.explicit_sub_paths import ExplicitSubPaths
 from chaincover.minimality.sub_path_lengths import KnownLength, SubPath, SubPathLengths, SubPathSearch, windows
 from chaincover.orderings.auto import AutoOrdering, ordering_effort
-from chaincover.orderings.bound import LEARNED
+from chaincover.orderings.bound import FARTHEST, LEARNED, farthest
 from chaincover.orderings.protocol import Limit, OrderingProblem, OrderingResult, Path, start_times
 from chaincover.stages import wait_for
 from chaincover.weights import INIT, Edge
@@ -38,6 +38,15 @@ UNITS_OF_ORDER = 3.0
 """Units of work in one unit of work for orders."""
 
 
+def shortest_tour(board: Board) -> None:
+    """Where every goal is one state: the shortest order over exact distances, which a run follows at its cost."""
+    wait_for(board, lambda known: bool(known.graph.lower) and known.enumerated is not None)
+    assert board.known.enumerated is not None
+    lengths = ExplicitSubPaths(board.problem, board.known.enumerated, board.limits)
+    if lengths.single_states:
+        Learner(board, lengths, ORDER_WORK).work()
+
+
 def learn_path_weights(board: Board) -> None:
     """Raise the bound by shortest orders and path weights, as soon as every edge has a bound, until a chain meets it.
 
@@ -46,22 +55,23 @@ def learn_path_weights(board: Board) -> None:
     wait_for(board, lambda known: bool(known.graph.lower) and (known.enumerated is not None or known.complete))
     states = board.known.enumerated
     if states is None:
-        lengths: SubPathLengths = SubPathSearch(board.questions, board.say)
-    else:
-        lengths = ExplicitSubPaths(board.problem, states, board.limits)
-    Learner(board, lengths).work()
+        Learner(board, SubPathSearch(board.questions, board.say)).work()
+        return
+    lengths = ExplicitSubPaths(board.problem, states, board.limits)
+    if not lengths.single_states:
+        Learner(board, lengths).work()
 
 
 class Learner:
     """Raises the bound of ``board`` and finds chains, until they meet; ``lengths`` tell the least lengths of
-    sub-paths."""
+    sub-paths. ``work`` may be taken for the first order, in the units of ``Limit``."""
 
-    def __init__(self, board: Board, lengths: SubPathLengths) -> None:
+    def __init__(self, board: Board, lengths: SubPathLengths, work: float = LEAST_WORK) -> None:
         self._board, self._lengths = board, lengths
         self._graph = board.known.target_graph
         self._edges: dict[Edge, int] = {}
         self._paths: dict[Path, int] = {}
-        self._work = LEAST_WORK
+        self._work = work
         self.rounds = 0
 
     @property
@@ -87,7 +97,9 @@ class Learner:
             if order.lower_bound >= NO_LIMIT:
                 board.tell(no_chain=NO_RUN)
                 return
-            board.prove(order_bound=order.lower_bound, edges=dict(self._edges), paths=dict(self._paths), basis=LEARNED)
+            far = farthest(self._graph.goals, self._graph.end, self._edges)
+            bound, basis = (order.lower_bound, LEARNED) if order.lower_bound >= far else (far, FARTHEST)
+            board.prove(order_bound=bound, edges=dict(self._edges), paths=dict(self._paths), basis=basis)
             board.say(
                 f"path weights: at least {counted(order.lower_bound, 'step')} after {counted(self.rounds, 'order')}"
             )
@@ -101,6 +113,8 @@ class Learner:
                 return
             if length is None or not order.proved:
                 self._along(order.path)
+            if board.known.settled:
+                return
             if not self._try(order) and not self._learn(order) and not more:
                 return
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 _BACKENDS = {
     "auto": ("auto", "AutoOrdering"),
     "exact": ("exact", "ExactOrdering"),
+    "mip": ("mip", "MipOrdering"),
     "cpsat": ("cpsat", "CpsatOrdering"),
     "asp": ("asp", "AspOrdering"),
     "asp-usc": ("asp", "AspOrdering"),

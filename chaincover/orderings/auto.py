@@ -8,6 +8,7 @@ from chaincover.orderings import asp, cpsat, tsp
 from chaincover.orderings.constraints import relaxed
 from chaincover.orderings.exact import LARGEST, ExactOrdering, prover
 from chaincover.orderings.local import LocalOrdering
+from chaincover.orderings.mip import MipOrdering
 from chaincover.orderings.protocol import UNLIMITED, Clock, Limit, Ordering, OrderingProblem, OrderingResult
 from chaincover.orderings.tsp import TspOrdering
 
@@ -16,10 +17,11 @@ WORK = 10.0
 
 
 class AutoOrdering:
-    """Up to ``LARGEST`` nodes without path constraints ``exact``; else ``cpsat`` or ``asp-usc``, up to ``WORK``.
+    """Up to ``LARGEST`` nodes without path constraints ``exact``; above ``mip``, with path constraints ``cpsat`` or
+    ``asp-usc``, each up to ``WORK``.
 
-    Where these do not finish also ``tsp`` (else ``local``), and the better path. Where neither is installed the bound
-    is that of the assignment relaxation.
+    Where these do not finish also ``local``, and the better path. Where nothing is installed for path
+    constraints the bound is that of the assignment relaxation.
     """
 
     name = "auto"
@@ -29,21 +31,23 @@ class AutoOrdering:
         if len(problem.nodes) <= LARGEST and not problem.constrained:
             return ExactOrdering().solve(problem, limit)
         clock = Clock(limit)
-        work = WORK if limit.work is None else min(WORK, limit.work)
+        work = replace(limit, work=WORK if limit.work is None else min(WORK, limit.work))
+        if not problem.constrained:
+            return MipOrdering(_quick(problem)).solve(problem, work)
         if cpsat.available() or asp.available():
-            found = prover().solve(problem, replace(limit, work=work))
+            found = prover(problem).solve(problem, work)
         else:
             found = relaxed(problem)
         if found.proved:
             return found
-        other = _quick(problem).solve(problem, Limit(clock.left))
+        other = LocalOrdering().solve(problem, Limit(clock.left))
         best = other if other.path and (not found.path or other.cost < found.cost) else found
         proved = bool(best.path) and best.cost == found.lower_bound
         return replace(best, lower_bound=found.lower_bound, proved=proved, seconds=clock.spent)
 
 
 def _quick(problem: OrderingProblem) -> Ordering:
-    return TspOrdering() if tsp.available() and tsp.takes(problem) else LocalOrdering()
+    return TspOrdering(runs=1) if tsp.available() and tsp.takes(problem) else LocalOrdering()
 
 
 def ordering_effort(problem: OrderingProblem) -> float:

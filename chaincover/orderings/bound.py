@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from chaincover.orderings.protocol import UNLIMITED, Limit, OrderingProblem
-from chaincover.weights import INIT, ReachGraph
+from chaincover.weights import INIT, Edge, ReachGraph
 
 WORK = 5.0
 """Work that the proof of a shortest order may take above the size of Held-Karp, in the units of ``Limit``."""
@@ -32,6 +33,11 @@ class OrderBound:
     impossible: bool = False
 
 
+def farthest(goals: Sequence[str], end: str, lower: Mapping[Edge, int]) -> int:
+    """The steps from init over the farthest of ``goals`` to the end, by bounds on single edges."""
+    return max((lower.get((INIT, goal), 0) + lower.get((goal, end), 0) for goal in goals), default=0)
+
+
 def order_bound(graph: ReachGraph, limit: Limit = UNLIMITED) -> OrderBound:
     """The bound from the direct weights of ``graph``.
 
@@ -42,7 +48,7 @@ def order_bound(graph: ReachGraph, limit: Limit = UNLIMITED) -> OrderBound:
     """
     from chaincover.orderings.auto import AutoOrdering
 
-    far = max((graph.lower.get((INIT, g), 0) + graph.lower.get((g, graph.end), 0) for g in graph.goals), default=0)
+    far = farthest(graph.goals, graph.end, graph.lower)
     problem = OrderingProblem(graph.goals, graph.lower, INIT, graph.end)
     work = WORK if limit.work is None else min(WORK, limit.work)
     found = AutoOrdering().solve(problem, Limit(limit.seconds, work))

@@ -104,6 +104,12 @@ class PathModel:
         """The end node's number."""
         return len(self.names) - 1
 
+    @property
+    def can_close(self) -> bool:
+        """Whether every node has an edge in and an edge out."""
+        nodes = range(self.end + 1)
+        return {a for a, _ in self.edges} == set(nodes[:-1]) and {b for _, b in self.edges} == set(nodes[1:])
+
     def path(self, after: Mapping[int, int]) -> Path:
         """The path from the start to the end that follows ``after``: each node's next one."""
         path = [0]

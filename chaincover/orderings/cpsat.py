@@ -37,13 +37,14 @@ class CpsatOrdering:
 
         clock = Clock(limit)
         paths = path_model(problem)
-        if not _can_close(paths):
+        if not paths.can_close:
             return outcome(problem, Answer(self.name), clock)
         model = cp_model.CpModel()
         chosen = _state(model, paths)
         solver = cp_model.CpSolver()
         solver.parameters.num_workers = 1
         solver.parameters.random_seed = SEED
+        solver.parameters.linearization_level = 2
         solver.parameters.catch_sigint_signal = False
         if limit.seconds is not None:
             solver.parameters.max_time_in_seconds = limit.seconds
@@ -58,12 +59,6 @@ class CpsatOrdering:
         bound = max(0, math.ceil(lower - 1e-6)) if math.isfinite(lower) else 0
         path = paths.path(after) if found else ()
         return outcome(problem, Answer(self.name, path, bound, status == cp_model.OPTIMAL), clock)
-
-
-def _can_close(paths: PathModel) -> bool:
-    """Whether every node has an edge in and an edge out."""
-    nodes = range(paths.end + 1)
-    return {a for a, _ in paths.edges} == set(nodes[:-1]) and {b for _, b in paths.edges} == set(nodes[1:])
 
 
 def _state(model: Any, paths: PathModel) -> dict[tuple[int, int], Any]:

@@ -9,18 +9,22 @@ from numpy.typing import NDArray
 from chaincover.orderings import cpsat
 from chaincover.orderings.asp import AspOrdering
 from chaincover.orderings.constraints import Answer, outcome, relaxed
+from chaincover.orderings.mip import MipOrdering
 from chaincover.orderings.protocol import UNLIMITED, Clock, Limit, Ordering, OrderingProblem, OrderingResult
 
-LARGEST = 20
-"""Most nodes for Held-Karp: the table then takes about 170 MB and a second or two."""
+LARGEST = 16
+"""Most nodes for Held-Karp: the table then takes 4 MB and some hundredths of a second. For more, ``mip`` is first."""
 
 INFINITE = 1 << 29
 
 Table = NDArray[np.int32]
 
 
-def prover() -> Ordering:
-    """The backend that proves problems of any size: cpsat where OR-tools is installed, else asp-usc."""
+def prover(problem: OrderingProblem) -> Ordering:
+    """The backend that proves ``problem``, of any size: mip, but with path constraints cpsat, or asp-usc without
+    OR-tools."""
+    if not problem.constrained:
+        return MipOrdering()
     return cpsat.CpsatOrdering() if cpsat.available() else AspOrdering("usc")
 
 
@@ -33,10 +37,10 @@ class ExactOrdering:
         """The shortest path with its proof. Above ``LARGEST`` nodes or with path constraints ``prover`` has ``limit``.
 
         When its seconds are over, what the local ordering finds, with the bound of the assignment relaxation.
-        UsageError if neither OR-tools nor clingo is there for it.
+        UsageError if neither OR-tools nor clingo is there for path constraints.
         """
         if len(problem.nodes) > LARGEST or problem.constrained:
-            return prover().solve(problem, limit)
+            return prover(problem).solve(problem, limit)
         clock = Clock(limit)
         between, first, last = _matrices(problem)
         table = _table(between, last, clock)

@@ -30,6 +30,10 @@ class TspOrdering:
 
     name = "tsp"
 
+    def __init__(self, runs: int = RUNS) -> None:
+        """``runs``: how often LKH begins anew; the best tour counts."""
+        self._runs = runs
+
     def solve(self, problem: OrderingProblem, limit: Limit = UNLIMITED) -> OrderingResult:
         """Lemma 2: the shortest path from start through all nodes to end, as a tour of a travelling salesman.
 
@@ -41,7 +45,7 @@ class TspOrdering:
         """
         if problem.constrained:
             raise UsageError(
-                "the ordering tsp takes no path constraints", hint="use the ordering auto, exact, cpsat or asp"
+                "the ordering tsp takes no path constraints", hint="use the ordering auto, exact, mip, cpsat or asp"
             )
         if len(problem.nodes) < 3:
             return ExactOrdering().solve(problem, limit)
@@ -52,7 +56,7 @@ class TspOrdering:
         import elkai
 
         clock = Clock(limit)
-        tour = elkai.DistanceMatrix(_matrix(problem)).solve_tsp(runs=RUNS)
+        tour = elkai.DistanceMatrix(_matrix(problem)).solve_tsp(runs=self._runs)
         names = (problem.start, *problem.nodes, problem.end)
         path = tuple(names[i] for i in tour[:-1])
         cost = path_cost(problem, path) if path[-1] == problem.end else None

@@ -1,7 +1,9 @@
 """The bound from the order of goals, computed anew.
 
 The cheapest means come first: sums of least edges, the assignment of a successor to each node, all orders depth first
-with start times as longest paths. Where these are too many, a model of orders is given to clingo or to CP-SAT.
+with start times as longest paths. Where these are too many, a linear program is solved that asks for an edge into every
+set of goals that it leaves apart from init; its dual solution is rounded to integers and checked in exact arithmetic.
+Where that is not enough, a model of orders is given to CP-SAT or to clingo.
 """
 
 from __future__ import annotations
@@ -27,6 +29,11 @@ CONFLICTS = 10_000
 """Conflicts of clingo that count as one unit of its work."""
 LARGEST = 1 << 24
 """The largest weight that clingo is given: it computes with 32 bits."""
+
+SMALL, ENOUGH = 1e-7, 1e-4
+"""Flow that counts as none, and what one unit of it may lack."""
+PARTS = 1 << 20
+"""Parts of a step in which dual solutions are computed."""
 
 Path = tuple[str, ...]
 Edges = Mapping[tuple[str, str], int]
@@ -69,6 +76,10 @@ def order_bound(certificate: Certificate, clock: Clock) -> Line:
         return Line(CHECK, WRONG, text, (" -> ".join((INIT, *order, certificate.end)),))
     if search.left > 0:
         return Line(CHECK, HOLDS, f"{claimed}: no order of {len(certificate.goals)} goals takes less")
+    sets, dual = dual_bound(model)
+    if dual >= claimed:
+        text = f"{claimed}: a linear program with {len(sets)} cuts around goals, its dual solution checked exactly"
+        return Line(CHECK, HOLDS, text)
     return _by_solver(model, claimed, far, clock)
 
 
@@ -222,14 +233,106 @@ def _assignment(matrix: Any) -> tuple[list[int], list[int]]:
     return [int(value) for value in rows], [int(value) for value in columns[:size]]
 
 
+Nodes = frozenset[int]
+Flow = dict[int, dict[int, float]]
+
+
+def dual_bound(model: OrderModel) -> tuple[list[Nodes], int]:
+    """What every order costs at least, by a linear program over the edges: each node has one next node and one before
+    it, and each of the sets of nodes an edge into it. The sets, found as the solutions leave them apart from init.
+
+    Whatever the solver says, numbers for rows of which those of the sets are not negative give a bound: their sum, and
+    for each edge what it costs less than the numbers of its rows. It is computed in integers.
+    """
+    import highspy  # here, for few checks need it
+
+    make: Any = highspy.Highs
+    solver, size, edges = make(), len(model.names), [*model.weights]
+    for option, value in (("output_flag", False), ("threads", 1), ("presolve", "off"), ("solver", "simplex")):
+        solver.setOptionValue(option, value)
+    tails, heads = (np.array([edge[side] for edge in edges]) for side in (0, 1))
+    costs = np.array([*model.weights.values()], np.int64)
+    solver.addVars(len(edges), np.zeros(len(edges)), np.ones(len(edges)))
+    solver.changeColsCost(len(edges), np.arange(len(edges), dtype=np.int32), costs.astype(float))
+
+    def ask(among: Any, most: float) -> None:
+        columns = np.flatnonzero(among).astype(np.int32)
+        solver.addRow(1.0, most, len(columns), columns, np.ones(len(columns)))
+
+    for side in (tails, heads):
+        for node in range(size):
+            ask(side == node, 1.0)
+    sets: list[Nodes] = []
+    while True:
+        solver.run()
+        if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+            return sets, 0
+        flow: Flow = {node: {} for node in range(size)}
+        for place, part in enumerate(solver.getSolution().col_value):
+            if part > SMALL:
+                tail, head = edges[place]
+                flow[tail][head] = part
+                flow[head].setdefault(tail, 0.0)
+        apart = [inside for inside in _apart(flow) if inside not in sets]
+        if not apart:
+            break
+        sets += apart
+        for inside in apart:
+            marks = np.isin(np.arange(size), [*inside])
+            ask(~marks[tails] & marks[heads], np.inf)
+    numbers = np.floor(np.array(solver.getSolution().row_dual) * PARTS).astype(np.int64)
+    numbers[2 * size :] = np.maximum(0, numbers[2 * size :])
+    reduced = costs * PARTS - numbers[tails] - numbers[size + heads]
+    for inside, number in zip(sets, numbers[2 * size :].tolist(), strict=True):
+        marks = np.isin(np.arange(size), [*inside])
+        reduced -= number * (~marks[tails] & marks[heads])
+    return sets, -(-int(numbers.sum() + np.minimum(0, reduced).sum()) // PARTS)
+
+
+def _apart(flow: Flow) -> list[Nodes]:
+    """Sets of nodes that less than one unit of ``flow`` enters from node 0, one around each node that is in such."""
+    found: dict[Nodes, None] = {}
+    for node in flow:
+        if node == 0 or any(node in inside for inside in found):
+            continue
+        left = {tail: dict(row) for tail, row in flow.items()}
+        total, reached = 0.0, _reached(left, node)
+        while node in reached and total < 1 - ENOUGH:
+            path = [node]
+            while path[-1]:
+                path.append(reached[path[-1]])
+            steps = [(tail, head) for head, tail in pairwise(path)]
+            most = min(left[tail][head] for tail, head in steps)
+            for tail, head in steps:
+                left[tail][head] -= most
+                left[head][tail] = left[head].get(tail, 0.0) + most
+            total, reached = total + most, _reached(left, node)
+        if total < 1 - ENOUGH:
+            found[frozenset(flow) - frozenset(reached)] = None
+    return list(found)
+
+
+def _reached(left: Flow, target: int) -> dict[int, int]:
+    """The nodes that can be reached from node 0, each with the one before it, until ``target`` is."""
+    before, todo = {0: 0}, [0]
+    for here in todo:
+        for after, part in left[here].items():
+            if part > SMALL and after not in before:
+                before[after] = here
+                todo.append(after)
+        if target in before:
+            break
+    return before
+
+
 def _by_solver(model: OrderModel, claimed: int, far: int, clock: Clock) -> Line:
     """Whether a solver proves that no order takes less than ``claimed``, where there are too many to look at."""
     said = "too many orders to look at one by one"
     solvers: list[tuple[str, str, Callable[[OrderModel, int, Clock], Path | bool | None]]] = [
-        ("clingo", "clingo", _by_clingo),
         ("CP-SAT", "ortools", _by_cpsat),
+        ("clingo", "clingo", _by_clingo),
     ]
-    for name, library, solve in reversed(solvers) if model.excess else solvers:
+    for name, library, solve in solvers:
         if find_spec(library) is None or clock.over:
             continue
         found = solve(model, claimed, clock)
@@ -333,6 +436,7 @@ def _by_cpsat(model: OrderModel, claimed: int, clock: Clock) -> Path | bool | No
     program.minimize(edges + sum(late.values()))
     solver = cp_model.CpSolver()
     solver.parameters.num_workers, solver.parameters.random_seed = 1, 1
+    solver.parameters.linearization_level = 2
     solver.parameters.max_deterministic_time = clock.limits.solver
     solver.parameters.catch_sigint_signal = False
     if clock.left is not None:

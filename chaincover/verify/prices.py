@@ -26,6 +26,8 @@ FAR_COST = np.int64(1 << 60)
 """The cost of a way that does not exist."""
 LARGE = 1 << 42
 """Prices are below this, so that no sum of them overflows: a goal may be worth millions of steps."""
+CELLS = 1 << 20
+"""Prices that are summed up together."""
 ROUNDS = 50_000
 """Rounds in which costs are passed on at most."""
 
@@ -46,9 +48,13 @@ class Priced:
 
     def __call__(self, states: Column, missing: Column) -> Column:
         """A lower bound on the steps from ``states`` to an end over the ``missing`` goals (a mark for each goal)."""
-        total = self.to_end[states] + missing.astype(np.int64) @ self.goals
-        if len(self.goal_of):
-            total = total + (missing[:, self.goal_of] * self.outside[:, states].T).sum(axis=1)
+        total = self.to_end[states]
+        rows = max(1, CELLS // (len(self.goals) + len(self.goal_of)))
+        for first in range(0, len(states), rows):
+            part = slice(first, first + rows)
+            total[part] += missing[part].astype(np.int64) @ self.goals
+            if len(self.goal_of):
+                total[part] += (missing[part][:, self.goal_of] * self.outside[:, states[part]].T).sum(axis=1)
         found: Column = -(-total // self.scale)
         return found
 

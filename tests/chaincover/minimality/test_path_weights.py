@@ -100,7 +100,7 @@ def test_overlapping_path_weights_are_not_added_up(monkeypatch: pytest.MonkeyPat
 def test_both_path_weights_together_still_bound_by_four() -> None:
     """Three windows deep: with both facts the shortest order over v and w costs 4, and 5 is never claimed."""
     kept = Kept()
-    made = learner(three_to_four(), "allow", 6, kept)
+    made = learner(with_a_shortcut(), "allow", 6, kept)
     assert made is not None
     learning, board = made
     learning.work()

@@ -7,7 +7,7 @@ import random
 import signal
 import sys
 import threading
-from itertools import pairwise
+from itertools import pairwise, product
 
 import pytest
 from hypothesis import given, settings
@@ -21,6 +21,7 @@ from chaincover.orderings.asp import AspOrdering
 from chaincover.orderings.constraints import assignment_relaxation, path_model, relaxed
 from chaincover.orderings.exact import LARGEST, ExactOrdering, prover
 from chaincover.orderings.local import LocalOrdering
+from chaincover.orderings.mip import Capacities, MipOrdering
 from chaincover.orderings.protocol import Limit, OrderingProblem, path_cost
 from chaincover.orderings.tsp import TspOrdering
 
@@ -29,6 +30,7 @@ needs_ortools = pytest.mark.needs("ortools")
 PROVING = [
     "exact",
     "auto",
+    "mip",
     pytest.param("cpsat", marks=needs_ortools),
     pytest.param("asp-usc"),
     pytest.param("asp-bb"),
@@ -143,7 +145,7 @@ def test_local_takes_many_nodes() -> None:
     assert path_cost(p, result.path) == result.cost < 60
 
 
-@pytest.mark.parametrize("name", ["exact", "auto", *PROVING[2:4]])
+@pytest.mark.parametrize("name", ["exact", "auto", *PROVING[2:5]])
 def test_many_nodes_are_proved(name: str) -> None:
     result = choose(name).solve(problem(3, 40))
     assert result.proved
@@ -151,10 +153,10 @@ def test_many_nodes_are_proved(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [PROVING[2], PROVING[3], PROVING[4]])
+@pytest.mark.parametrize("name", PROVING[2:])
 def test_a_limit_leaves_a_path_and_a_bound(name: str) -> None:
     p = problem(11, 40, largest=60)
-    best = prover().solve(p)
+    best = prover(p).solve(p)
     for limit in (Limit(seconds=0.02), Limit(work=0.0001)):
         result = choose(name).solve(p, limit)
         assert path_cost(p, result.path) == result.cost >= best.cost >= result.lower_bound
@@ -213,22 +215,75 @@ def test_without_its_library_an_ordering_names_it(
     assert "pip install" in str(raised.value)
 
 
-def test_without_libraries_auto_takes_local_and_says_that_nothing_is_proved(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_libraries_only_path_constraints_are_not_proved(monkeypatch: pytest.MonkeyPatch) -> None:
     without(monkeypatch, "ortools", "elkai", "clingo")
     assert choose("tsp").solve(problem(1, 2)).proved
     assert choose("auto").solve(problem(1, 7)).proved
-    result = choose("auto").solve(problem(1, LARGEST + 1))
+    assert choose("auto").solve(problem(1, LARGEST + 1)).proved
+    result = choose("auto").solve(with_constraints(problem(3, 8, largest=9), 3, 4, 8))
     assert (result.by, result.proved) == ("local", False)
     with pytest.raises(UsageError, match="package clingo"):
         choose("exact").solve(counterexample())
 
 
-def test_without_ortools_clingo_proves(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_ortools_highs_proves_and_clingo_where_there_are_path_constraints(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     without(monkeypatch, "ortools")
-    for p in (problem(3, LARGEST + 4), counterexample()):
+    for p, by in ((problem(3, LARGEST + 4), "mip"), (counterexample(), "asp-usc")):
         for name in ("exact", "auto"):
             result = choose(name).solve(p)
-            assert (result.by, result.proved) == ("asp-usc", True)
+            assert (result.by, result.proved) == (by, True)
+
+
+def points(count: int, top: int) -> OrderingProblem:
+    """Points of a square, which neighbours on all eight sides join: many paths cost the same."""
+    rng = random.Random(count)
+    names = ("init", *(f"g{n}" for n in range(count)), "final")
+    places = {name: (rng.randint(0, top), rng.randint(0, top)) for name in names}
+    weights = {
+        (a, b): max(abs(p - q) for p, q in zip(places[a], places[b], strict=True))
+        for a in names
+        for b in names
+        if a != b
+    }
+    return OrderingProblem(names[1:-1], weights, "init", "final")
+
+
+@pytest.mark.parametrize("count", [8, 12, 16])
+def test_circles_apart_from_the_start_are_cut_off(count: int) -> None:
+    """On such points the cheapest successors of all nodes make many circles, and the linear program halves of them."""
+    for top in (4, 9, 30):
+        result = MipOrdering().solve(points(count, top))
+        assert result.proved
+        assert result.cost == result.lower_bound == ExactOrdering().solve(points(count, top)).cost
+
+
+def test_least_cuts_are_those_of_all_sets() -> None:
+    """Of every graph all sets of nodes without the source are looked at."""
+    met = 0
+    for seed in range(60):
+        rng = random.Random(seed)
+        arcs = {(a, b): rng.choice([0.0, 0.25, 0.5, 0.75]) for a in range(5) for b in range(5) if a != b}
+        graph = Capacities()
+        for (a, b), capacity in arcs.items():
+            graph.connect(a, b, capacity)
+
+        def entering(inside: set[int], arcs: dict[tuple[int, int], float] = arcs) -> float:
+            return sum(capacity for (a, b), capacity in arcs.items() if a not in inside and b in inside)
+
+        for sink in range(1, 5):
+            others = [n for n in range(1, 5) if n != sink]
+            sets = [{sink, *(n for n, chosen in zip(others, bits, strict=True) if chosen)} for bits in CHOICES]
+            least, found = min(map(entering, sets)), graph.least_cuts(0, [sink])
+            assert (found is None) == (least > 0.99)
+            if found is not None:
+                met += 1
+                assert entering({*range(5)} - found[0]) == entering(found[1]) == least
+    assert 20 < met < 220
+
+
+CHOICES = list(product([False, True], repeat=3))
 
 
 def without(monkeypatch: pytest.MonkeyPatch, *libraries: str) -> None:

@@ -1,0 +1,1 @@
+"""Synthetic controllers of growing size, and what ``generate`` and ``verify`` take for them."""

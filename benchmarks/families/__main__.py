@@ -1,0 +1,5 @@
+"""``python -m benchmarks.families``."""
+
+from benchmarks.families.run import main
+
+main()

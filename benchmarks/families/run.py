@@ -1,0 +1,81 @@
+"""What ``generate`` and ``verify`` take for members of families and for bundled models with MC/DC goals.
+
+    python -m benchmarks.families                        # the table of docs/benchmarks.md
+    python -m benchmarks.families grid_40_30 model:seat  # some rows of it
+    python -m benchmarks.families --write DIR grid_20_30 # only the controllers
+
+Every row is two processes; seconds are the processor's, memory is the most that was resident, children included.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from benchmarks.families.members import member
+
+MODELS = Path(__file__).parents[1] / "models"
+BUNDLED = "model:"
+ROWS = (
+    *("grid_20_30", "grid_80_30", "grid_120_40", "modes_40_10", "modes_80_10", "modes_20_1000"),
+    *(BUNDLED + name for name in ("alarm", "wiper", "crossing", "fan", "window", "seat")),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a process took: ``seconds`` of the processor, ``memory`` in MB, and its exit code."""
+
+    seconds: float
+    memory: float
+    code: int
+
+
+@click.command()
+@click.argument("names", nargs=-1)
+@click.option("--write", type=click.Path(path_type=Path), help="Only write the controllers, to folders in this one.")
+@click.option("--effort", default="1", show_default=True, help="Effort of each search.")
+def main(names: tuple[str, ...], write: Path | None, effort: str) -> None:
+    """Measure NAMES: members such as grid_20_30, or model:NAME for a bundled model with its MC/DC goals."""
+    if write is not None:
+        for name in names:
+            click.echo(member(name).write(write))
+        return
+    click.echo("| system | goals | chain | bound | generate | memory | verify |\n|---|---|---|---|---|---|---|")
+    with tempfile.TemporaryDirectory() as scratch:
+        for name in names or ROWS:
+            click.echo(_row(name, Path(scratch), effort))
+
+
+def _row(name: str, scratch: Path, effort: str) -> str:
+    """The row of the table for ``name``."""
+    bundled = name.removeprefix(BUNDLED)
+    project = MODELS / bundled if bundled != name else member(name).write(scratch)
+    cover = ["--cover", "mcdc()"] if bundled != name else []
+    out = scratch / f"out-{bundled}"
+    made = _run("generate", str(project), *cover, "--effort", effort, "-q", "-o", str(out))
+    checked = _run("verify", str(project), str(out))
+    data = json.loads((out / "chain.json").read_text(encoding="utf-8"))
+    bounds, verdict = data["bounds"], "holds" if checked.code == 0 else f"exit code {checked.code}"
+    return (
+        f"| {bundled}{' mcdc()' if cover else ''} | {len(data['goals'])} | {bounds['length']} "
+        f"| {'proved' if bounds['minimal'] else bounds['lower']} | {made.seconds:.1f} s | {made.memory:.0f} MB "
+        f"| {verdict}, {checked.seconds:.1f} s |"
+    )
+
+
+def _run(*arguments: str) -> Cost:
+    """What ``chaincover`` with ``arguments`` takes."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "chaincover", *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, process.returncode)

@@ -1,0 +1,389 @@
+"""Ordering ``mip``: an integer program with subtour cuts, solved by HiGHS; proves its answer.
+
+Every node has one next node and one before it; in a set of nodes without the start one arc has to come from outside
+(the cuts of Dantzig, Fulkerson and Johnson), which is asked for where a solution misses it, found by least cuts. The
+linear program bounds every path, and its reduced costs tell how much more a path with a certain edge costs. So the
+question becomes: is there a path that costs little more than the bound? Only few edges may then be used, and branch and
+bound answers it soon; if there is none, the bound rises, and more is allowed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chaincover.orderings.constraints import Answer, Edge, PathModel, outcome, path_model
+from chaincover.orderings.local import LocalOrdering
+from chaincover.orderings.protocol import (
+    UNLIMITED,
+    Clock,
+    Limit,
+    Ordering,
+    OrderingProblem,
+    OrderingResult,
+    Path,
+    path_cost,
+)
+
+SEED = 1
+
+PER_UNIT = 100_000_000
+"""Iterations of the simplex method, times rows and columns, that count as one unit of work."""
+
+ROUNDING = 1e-6
+"""What a bound in whole steps may lack."""
+
+TINY = 1e-7
+"""Flow that counts as none."""
+
+VIOLATED = 1e-4
+"""A cut is worth a row where the flow misses it by more than this."""
+
+Row = dict[int, float]
+Numbers = NDArray[np.float64]
+
+
+class MipOrdering:
+    """Shortest path for any number of nodes and any path constraints; one thread and a fixed seed, so repeatable."""
+
+    name = "mip"
+
+    def __init__(self, quick: Ordering | None = None) -> None:
+        """``quick`` finds a path where the linear program leaves the question open: the ordering ``local``, if none."""
+        self._quick = quick or LocalOrdering()
+
+    def solve(self, problem: OrderingProblem, limit: Limit = UNLIMITED) -> OrderingResult:
+        """The shortest path with its proof, or the best one found within ``limit`` with the bound proved until then."""
+        clock = Clock(limit)
+        paths = path_model(problem)
+        if not paths.can_close:
+            return outcome(problem, Answer(self.name), clock)
+        search = _Search(problem, paths, limit, clock)
+        proved = search.run(self._quick)
+        return outcome(problem, Answer(self.name, search.path, search.lower, proved), clock)
+
+
+class _Search:
+    """The best ``path`` so far, its ``cost``, and the ``lower`` bound proved."""
+
+    def __init__(self, problem: OrderingProblem, paths: PathModel, limit: Limit, clock: Clock) -> None:
+        self._problem, self._paths, self._clock = problem, paths, clock
+        self._work = math.inf if limit.work is None else limit.work * PER_UNIT
+        self._program = _Program(paths)
+        self.path: Path = ()
+        self.cost = math.inf
+        self.lower = 0
+
+    def run(self, quick: Ordering) -> bool:
+        """Search, with a path found by ``quick``; whether it is proved that the path is shortest, or there is none."""
+        program = self._program
+        if not self._relax():
+            return program.infeasible
+        if np.abs(program.flow - np.round(program.flow)).max() < ROUNDING:
+            self._patch(_circles(program.chosen()))
+        if self.lower == self.cost:
+            return True
+        relaxed, reduced, begun = program.value, program.reduced_costs, self.lower
+        self._keep(quick.solve(self._problem, Limit(self._clock.left)).path)
+        while self.lower < self.cost:
+            most = min(self.lower + (self.lower - begun) // 2, self.cost - 1, program.dearest)
+            if most < self.lower:
+                return True
+            program.allow(most, (relaxed + reduced <= most + ROUNDING) | (program.flow > TINY))
+            if not self._integer(int(most)):
+                return False
+        return True
+
+    def _relax(self) -> bool:
+        """Solve the linear program with all cuts that it misses; whether there is a solution and work is left."""
+        program = self._program
+        while self._solve() and not program.infeasible:
+            self.lower = max(self.lower, math.ceil(program.value - ROUNDING))
+            cuts = _missed(program.size, program.used())
+            if not cuts:
+                return True
+            program.add_cuts(cuts)
+        return False
+
+    def _integer(self, most: int) -> bool:
+        """Look for a path of at most ``most``, the bound or more; whether the question is settled.
+
+        It is where a shortest path is found, or the bound is above ``most``.
+        """
+        program = self._program
+        while self.lower <= most and self.lower < self.cost:
+            if not self._solve():
+                return False
+            if program.infeasible:
+                self.lower = most + 1
+                return True
+            self.lower = max(self.lower, math.ceil(program.least - ROUNDING))
+            circles = _circles(program.chosen())
+            self._patch(circles)
+            program.add_cuts(circle for circle in circles if 0 not in circle)
+            if len(circles) == 1 and self.lower < self.cost:
+                return False  # the solver's tolerance lets a path pass that costs more than it says
+        return True
+
+    def _solve(self) -> bool:
+        """Solve the program as it is; whether that came to its end, with what is left of work and time."""
+        left = self._clock.left
+        if self._work <= 0 or (left is not None and left <= 0):
+            return False
+        done = self._program.solve(left)
+        self._work -= self._program.work
+        return done
+
+    def _patch(self, circles: Sequence[Sequence[int]]) -> None:
+        """Keep the path that ``circles`` make when they are joined one by one, each where it costs least."""
+        weights, dear = self._paths.edges, 1 << 40
+        path = [*next(circle for circle in circles if circle[0] == 0)]
+
+        def dearer(at: int, turned: Sequence[int]) -> int:
+            before, after = path[at], path[at + 1]
+            closed = weights.get((turned[-1], turned[0]), dear) - weights.get((before, after), dear)
+            return weights.get((before, turned[0]), dear) + weights.get((turned[-1], after), dear) - closed
+
+        for circle in circles:
+            if circle[0]:
+                turns = [[*circle[n:], *circle[:n]] for n in range(len(circle))]
+                _, at, turned = min((dearer(at, turned), at, turned) for at in range(len(path) - 1) for turned in turns)
+                path[at + 1 : at + 1] = turned
+        self._keep(tuple(self._paths.names[node] for node in path))
+
+    def _keep(self, path: Path) -> None:
+        """Keep ``path``, if there is one and it is better than the best so far."""
+        cost = path_cost(self._problem, path) if path else None
+        if cost is not None and cost < self.cost:
+            self.path, self.cost = path, cost
+
+
+def _circles(after: Mapping[int, int]) -> list[list[int]]:
+    """The circles in which each node's next one leads, that of node 0 from there on."""
+    found, met = [], set[int]()
+    for node in sorted(after):
+        circle = []
+        while node not in met:
+            met.add(node)
+            circle.append(node)
+            node = after[node]
+        if circle:
+            found.append(circle)
+    return found
+
+
+def _missed(size: int, used: Sequence[tuple[Edge, float]]) -> list[frozenset[int]]:
+    """Sets of nodes without the start that ``used`` edges enter less than once."""
+    graph = Capacities()
+    for (tail, head), flow in used:
+        graph.connect(tail, head, flow)
+    found: dict[frozenset[int], None] = {}
+    for node in range(1, size):
+        if any(node in inside for inside in found):
+            continue
+        cuts = graph.least_cuts(0, [node])
+        if cuts is not None:
+            found[frozenset(range(size)) - cuts[0]] = None
+            found[frozenset(cuts[1])] = None
+    return list(found)
+
+
+class _Program:
+    """The program in HiGHS. The columns are the edges, that from the end to the start, then the delays.
+
+    After ``solve``: ``value`` of the linear program with its ``flow`` and ``reduced_costs``, or the ``least`` value of
+    the integer program.
+    """
+
+    def __init__(self, paths: PathModel) -> None:
+        import highspy  # here, for few runs need it
+
+        self._highs: Any = highspy
+        self.size = len(paths.names)
+        self._edges: list[Edge] = [*paths.edges, (paths.end, 0)]
+        costs = [*paths.edges.values(), 0]
+        delayed = {node: place for place, node in enumerate(paths.most_delay, len(costs))}
+        self._columns = len(costs) + len(delayed)
+        self.dearest = self._dearest(paths)
+        solver: Any = highspy.Highs
+        self._solver = solver()
+        options = {"output_flag": False, "threads": 1, "random_seed": SEED, "solver": "simplex", "presolve": "off"}
+        for option, value in options.items():
+            self._solver.setOptionValue(option, value)
+        most = [1.0] * len(costs) + [float(delay) for delay in paths.most_delay.values()]
+        self._most = np.array(most)
+        self._solver.addVars(self._columns, np.zeros(self._columns), self._most)
+        self._costs = np.array([*costs, *([1] * len(delayed))], np.float64)
+        self._every = np.arange(self._columns, dtype=np.int32)
+        self._solver.changeColsCost(self._columns, self._every, self._costs)
+        self._tails = np.array([tail for tail, _ in self._edges])
+        self._heads = np.array([head for _, head in self._edges])
+        number = {edge: place for place, edge in enumerate(self._edges)}
+        for side in (self._tails, self._heads):
+            for node in range(self.size):
+                self._add(dict.fromkeys(np.flatnonzero(side == node).tolist(), 1.0), 1.0, 1.0)
+        for edges in paths.forbidden:
+            self._add({number[edge]: 1.0 for edge in edges}, -math.inf, len(edges) - 1.0)
+        for excess in paths.excesses:
+            steps = float(excess.steps)
+            row = {number[edge]: -steps for edge in excess.edges} | {delayed[node]: 1.0 for node in excess.delayed}
+            self._add(row, steps - steps * len(excess.edges), math.inf)
+        self._cutoff = -1
+        self.infeasible = self._interrupted = False
+
+    def _dearest(self, paths: PathModel) -> int:
+        """No path costs more."""
+        leaving: dict[int, int] = {}
+        for (tail, _), weight in paths.edges.items():
+            leaving[tail] = max(weight, leaving.get(tail, 0))
+        return sum(leaving.values()) + sum(paths.most_delay.values())
+
+    def _add(self, row: Row, low: float, high: float) -> None:
+        columns, factors = np.array([*row], np.int32), np.array([*row.values()], np.float64)
+        self._solver.addRow(low, high, len(row), columns, factors)
+
+    def add_cuts(self, sets: Iterable[Iterable[int]]) -> None:
+        """Ask for an edge into each of ``sets`` from outside."""
+        for nodes in sets:
+            inside = np.zeros(self.size, bool)
+            inside[[*nodes]] = True
+            entering = np.flatnonzero(~inside[self._tails] & inside[self._heads])
+            self._add(dict.fromkeys(entering.tolist(), 1.0), 1.0, math.inf)
+
+    def allow(self, most: float, useful: NDArray[np.bool_]) -> None:
+        """Ask for whole numbers, a cost of at most ``most``, and only ``useful`` edges."""
+        if self._cutoff < 0:
+            integer = self._highs.HighsVarType.kInteger
+            self._solver.changeColsIntegrality(self._columns, self._every, np.full(self._columns, integer))
+            for option, value in (("solver", "choose"), ("presolve", "choose"), ("mip_rel_gap", 0.0)):
+                self._solver.setOptionValue(option, value)
+            self._solver.setOptionValue("mip_abs_gap", 1.0 - 10 * VIOLATED)
+            self._solver.cbMipInterrupt += self._look
+            self._cutoff = self._solver.getNumRow()
+            self._add(dict(enumerate(self._costs.tolist())), -math.inf, most)
+        self._solver.changeRowBounds(self._cutoff, -math.inf, most)
+        high = np.where(useful, self._most, 0.0)
+        self._solver.changeColsBounds(self._columns, self._every, np.zeros(self._columns), high)
+
+    def solve(self, seconds: float | None) -> bool:
+        """Solve it as it is; whether that came to its end within ``seconds``. ``work``: iterations times size."""
+        solver, status = self._solver, self._highs.HighsModelStatus
+        solver.setOptionValue("time_limit", math.inf if seconds is None else solver.getRunTime() + seconds)
+        if self._cutoff < 0:
+            solver.run()
+        else:
+            self._branch()
+        answer, info = solver.getModelStatus(), solver.getInfo()
+        rows = solver.getNumRow() + int((self._most > 0).sum())
+        self.work = max(0, int(info.simplex_iteration_count)) * rows
+        self.infeasible = answer in (status.kInfeasible, status.kUnboundedOrInfeasible)
+        if answer != status.kOptimal:
+            return bool(self.infeasible)
+        solution = solver.getSolution()
+        self.flow: Numbers = np.array(solution.col_value)
+        if self._cutoff < 0:
+            self.value = float(info.objective_function_value)
+            self.reduced_costs: Numbers = np.array(solution.col_dual)
+        else:
+            self.least = float(info.mip_dual_bound)
+        return True
+
+    def _branch(self) -> None:
+        """Solve the integer program; what interrupts that ends it and is passed on."""
+        thread = self._solver.startSolve()
+        try:
+            thread.join()
+        except BaseException:
+            self._interrupted = True
+            thread.join()
+            raise
+
+    def _look(self, event: Any) -> None:
+        if self._interrupted:
+            event.interrupt()
+
+    def chosen(self) -> dict[int, int]:
+        """For each node its next one in the integer solution."""
+        return {self._edges[place][0]: self._edges[place][1] for place, flow in self._used() if flow > 0.5}
+
+    def used(self) -> list[tuple[Edge, float]]:
+        """The edges of the solution, each with its part of one."""
+        return [(self._edges[place], flow) for place, flow in self._used()]
+
+    def _used(self) -> list[tuple[int, float]]:
+        places = np.flatnonzero(self.flow[: len(self._edges)] > TINY).tolist()
+        return [(place, float(self.flow[place])) for place in places]
+
+
+class Capacities:
+    """A directed graph whose arcs have capacities, for the cuts that a fractional flow misses (Ford and Fulkerson)."""
+
+    def __init__(self) -> None:
+        self._left: dict[int, dict[int, float]] = {}
+
+    def connect(self, tail: int, head: int, capacity: float) -> None:
+        """Add ``capacity`` from ``tail`` to ``head``."""
+        if tail != head:
+            row = self._left.setdefault(tail, {})
+            row[head] = row.get(head, 0.0) + capacity
+            self._left.setdefault(head, {}).setdefault(tail, 0.0)
+
+    def least_cuts(self, source: int, sinks: Iterable[int]) -> tuple[set[int], set[int]] | None:
+        """The least cuts between ``source`` and ``sinks``, if less than one unit passes.
+
+        The nodes that can be reached on the side of the source, of the cut nearest to the sinks' far side; and the
+        nodes on the side of the sinks, of the cut nearest to them. None where one unit passes.
+        """
+        targets, total = set(sinks), 0.0
+        taken: list[tuple[list[tuple[int, int]], float]] = []
+        reached: dict[int, int] = {}
+        while total < 1 - VIOLATED:
+            reached, last = self._reach(source, targets)
+            if last is None:
+                break
+            path = []
+            while last != source:
+                path.append((reached[last], last))
+                last = reached[last]
+            most = min(self._left[tail][head] for tail, head in path)
+            self._push(path, most)
+            taken.append((path, most))
+            total += most
+        found = (set(reached), self._behind(targets)) if total < 1 - VIOLATED else None
+        for path, most in taken:
+            self._push(path, -most)
+        return found
+
+    def _push(self, path: Iterable[tuple[int, int]], flow: float) -> None:
+        for tail, head in path:
+            self._left[tail][head] -= flow
+            self._left[head][tail] += flow
+
+    def _reach(self, source: int, targets: set[int]) -> tuple[dict[int, int], int | None]:
+        """The nodes that can be reached, each with the one before it, until one of ``targets`` is; and that one."""
+        before, todo = {source: source}, deque([source])
+        while todo:
+            here = todo.popleft()
+            for after, capacity in self._left.get(here, {}).items():
+                if capacity > TINY and after not in before:
+                    before[after] = here
+                    if after in targets:
+                        return before, after
+                    todo.append(after)
+        return before, None
+
+    def _behind(self, targets: set[int]) -> set[int]:
+        """The nodes from which one of ``targets`` can be reached."""
+        met, todo = set(targets), list(targets)
+        while todo:
+            here = todo.pop()
+            for other in self._left.get(here, {}):
+                if other not in met and self._left[other].get(here, 0.0) > TINY:
+                    met.add(other)
+                    todo.append(other)
+        return met
