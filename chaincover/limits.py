@@ -102,6 +102,11 @@ class Limits:
         most = inf if self.effort is None else self.effort * UNITS
         self._turn, self._pause = min(self.spent + units, most), pause
 
+    def extend(self, units: float) -> None:
+        """Let the turn under way last for ``units`` more of work, if it would end before."""
+        if self._pause is not None:
+            self._turn = max(self._turn, self.spent + min(units, self.unspent))
+
     def for_query(self) -> float | None:
         """Seconds that the next query may take, None for no limit. LimitReached if no time is left."""
         self.check()

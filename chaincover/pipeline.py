@@ -42,7 +42,7 @@ from chaincover.stages import Profiler, Stage, take_turns
 
 STAGES = (
     Stage("enumerate", enumerate_states, first_turn=0.5, for_targets=False),
-    Stage("exact graph", exact_graph),
+    Stage("exact graph", exact_graph, first_turn=1.0),
     Stage("covering flow", cover_by_flow),
     Stage("product search", search_product),
     Stage("path weights", learn_path_weights),

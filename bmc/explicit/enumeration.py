@@ -18,7 +18,7 @@ from pysmt.fnode import FNode
 
 from bmc.explicit.input_classes import (
     TooManyValues,
-    allowed_ranges,
+    plainest,
 )
 from bmc.explicit.rows import NUMBERED, Layout, Numbering, Rows, Steps
 from bmc.explicit.scope import OPEN, FoundSteps, Inputs, OpenValues, ReadOpenValue, Scope
@@ -27,7 +27,6 @@ from bmc.explicit.state_graph import StateGraph
 from bmc.explicit.steps import BLOCK, Ahead, ByCases, EveryInput
 from bmc.explicit.vectors import Column, word
 from bmc.system.transition import (
-    InputVariable,
     TransitionSystem,
 )
 
@@ -189,7 +188,7 @@ class _Search:
         states = Rows(columns, self._states.size, open_at)
         rows = self._split.inputs()
         rest = {var.name: var for var in self._scope.whole.inputs if var.name not in rows.columns}
-        kept = {name: np.full(len(rows), _plainest(var), word(var.type.bits)) for name, var in rest.items()}
+        kept = {name: np.full(len(rows), plainest(var), word(var.type.bits)) for name, var in rest.items()}
         inputs = Rows({**rows.columns, **kept}, len(rows))
         return StateGraph(states, self._starts, inputs, self._kept.steps(self._states.size, len(inputs)))
 
@@ -328,9 +327,3 @@ class _Kept:
         offsets = np.concatenate([[0], np.cumsum(kept, dtype=np.int64)])
         places = np.arange(offsets[-1]) + np.repeat(before[order] - offsets[:-1], kept)
         return Steps(offsets, choices[places].astype(np.min_scalar_type(max(inputs - 1, 0))), nexts[places])
-
-
-def _plainest(var: InputVariable) -> int:
-    """The first allowed value of ``var`` from 0 up, raw; the least one if all are negative."""
-    values = [max(low, 0) for low, high in allowed_ranges(var) if high >= 0]
-    return (min(values) if values else allowed_ranges(var)[0][0]) % (1 << max(var.type.bits, 1))

@@ -169,7 +169,8 @@ def canonical_inputs(board: Board) -> Chain | None:
     """The best chain with canonical inputs, and whether it works for all open start values; None without a chain.
 
     From the enumerated states where these are at hand, else by queries: those that ``PART`` of the effort does not
-    suffice for are left out, and the inputs that they leave open are tidy ones. LimitReached when time is over.
+    suffice for are left out, and the inputs that they leave open are tidy ones; so are all where states were searched
+    in layers, for chains are long there. LimitReached when time is over.
     """
     chain, problem = board.known.chain, board.known.problem
     if chain is None:
@@ -182,6 +183,8 @@ def canonical_inputs(board: Board) -> Chain | None:
         run = enumerated_values(questions, board.known.enumerated, plan)
     effort = board.limits.effort
     until = inf if effort is None else board.limits.spent + PART * effort * UNITS
+    if run is None and board.known.reachable:
+        run, until = chain.run, 0.0
     if run is None:
         run = canonicalise(questions, plan, chain.run, until)
     found = credited_with(chain.goals, problem, run)

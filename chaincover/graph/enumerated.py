@@ -13,10 +13,12 @@ from dataclasses import replace
 import numpy as np
 
 from bmc.explicit.enumeration import Enumeration
+from bmc.explicit.layers import NotInLayers
 from bmc.explicit.state_graph import Arrows, StateGraph
 from bmc.explicit.vectors import Column
 from chaincover.chain import NO_WAY_TO_FINAL, UNREACHABLE
 from chaincover.graph.goal_runs import EnumeratedGoals, states_in
+from chaincover.graph.layered import LayeredGoals
 from chaincover.known import Board, Reason
 from chaincover.limits import Limits
 from chaincover.problem import Problem
@@ -188,15 +190,40 @@ def enumerated_within(problem: Problem, limits: Limits) -> StateGraph | None:
 
 
 def exact_graph(board: Board) -> None:
-    """Exact distances from the enumerated states, and the goals that no chain covers."""
-    wait_for(board, lambda known: known.enumerated is not None)
-    states, problem, known = board.known.enumerated, board.problem, board.known.graph
-    assert states is not None
+    """Exact distances between the reachable states, and the goals that no chain covers.
+
+    Where the states are not enumerated in the first turn of that, they are searched in layers.
+    """
+    problem, known = board.problem, board.known.graph
     if problem.goals and known.exact and known.end == problem.end and {*problem.names} <= {*known.goals}:
         return
+    if board.known.enumerated is None and board.options.engine == ENUMERATING and board.options.bound is None:
+        try:
+            _tell(board, *_graph_in_layers(board))
+            return
+        except NotInLayers as error:
+            board.say(f"exact graph: the states of {problem.system.name} are not searched in layers: {error}")
+    wait_for(board, lambda known: known.enumerated is not None)
+    states = board.known.enumerated
+    assert states is not None
     board.say("exact graph: distances between enumerated states")
-    graph = enumerated_graph(problem, states, board.limits)
-    how = f"all {len(states.states)} reachable states were searched"
+    _tell(board, enumerated_graph(problem, states, board.limits), len(states.states))
+
+
+def _graph_in_layers(board: Board) -> tuple[ReachGraph, int]:
+    """The graph, and how many states are reachable. NotInLayers where that cannot be found so."""
+    board.say("exact graph: distances between states in layers")
+    if board.layered is not None:
+        board.layered.close()
+    board.layered = found = LayeredGoals(board.problem, board.limits, board.say)
+    graph = found.graph()
+    board.tell(reachable=found.states)
+    return graph, found.states
+
+
+def _tell(board: Board, graph: ReachGraph, states: int) -> None:
+    """Write the exact graph on the board, and the goals that no run covers, of which it tells."""
+    how = f"all {states} reachable states were searched"
     gone = {name: Reason(UNREACHABLE, f"no run covers it: {how}") for name in graph.unsatisfiable}
     for goal in graph.goals:
         if goal in gone:

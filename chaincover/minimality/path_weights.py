@@ -41,9 +41,13 @@ UNITS_OF_ORDER = 3.0
 def learn_path_weights(board: Board) -> None:
     """Raise the bound by shortest orders and path weights, as soon as every edge has a bound, until a chain meets it.
 
-    On enumerated states this finds the first chain too: the shortest run along the shortest order.
+    On enumerated states this finds the first chain too: the shortest run along the shortest order; and a run along that
+    order where the states were searched in layers.
     """
-    wait_for(board, lambda known: bool(known.graph.lower) and (known.enumerated is not None or known.complete))
+    wait_for(
+        board,
+        lambda known: bool(known.graph.lower) and (known.enumerated is not None or known.graph.exact or known.complete),
+    )
     states = board.known.enumerated
     if states is None:
         lengths: SubPathLengths = SubPathSearch(board.questions, board.say)
@@ -101,6 +105,10 @@ class Learner:
                 return
             if length is None or not order.proved:
                 self._along(order.path)
+            if board.layered is not None and board.known.graph.exact:
+                self._in_layers(order.path)
+                if board.known.settled:
+                    return
             if not self._try(order) and not self._learn(order) and not more:
                 return
 
@@ -121,6 +129,14 @@ class Learner:
             found = self._lengths.least_all([SubPath(path, start, NO_LIMIT)])[0]
             if found.exact:
                 self._take(path, found.at_least)
+
+    def _in_layers(self, path: Path) -> None:
+        """Offer a run along a whole order, of which each part is a shortest way: often the whole one is."""
+        board = self._board
+        assert board.layered is not None
+        run = board.layered.run_along(path, board.judge.first_steps)
+        if run is not None:
+            board.offer(run)
 
     @property
     def _longest(self) -> int:
