@@ -196,6 +196,11 @@ class Board:
         return self.known.enumerated is not None and self.options.bound is None
 
     @property
+    def in_layers(self) -> bool:
+        """Whether the first chain is sought in layers of states, for which no questions are needed."""
+        return self.layered is not None and self.known.graph.exact and not self.known.complete
+
+    @property
     def problem(self) -> Problem:
         """The goals that a chain is sought for."""
         return self.questions.problem

@@ -29,6 +29,12 @@ from bmc.system.transition import StateVariable, TransitionSystem, Valuation, sy
 Key = int
 """A packed state."""
 
+DENSE_BITS, DENSE_SIZE = 30, 1 << 35
+"""States of up to so many bits have places in tables of bits, of so many in all; others are numbered."""
+
+LOOKED_UP = 800
+"""Operations that could be done while the number of a state is looked up."""
+
 
 class NotInLayers(Exception):
     """Why a system cannot be searched in layers, as the rest of a sentence."""
@@ -96,6 +102,16 @@ class LayeredSystem:
     def tried(self) -> int:
         """How many inputs are tried in a state."""
         return max(1, len(self.inputs))
+
+    @property
+    def dense(self) -> bool:
+        """Whether states have places in tables of bits."""
+        return self.bits <= DENSE_BITS and (len(self.watched) + 3) << self.bits <= DENSE_SIZE
+
+    @property
+    def work_each(self) -> int:
+        """Operations for one input in one state."""
+        return self.size + (0 if self.dense else LOOKED_UP)
 
     @property
     def numbers_on_step(self) -> list[int]:

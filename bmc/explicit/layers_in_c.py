@@ -12,9 +12,6 @@ from bmc.explicit.layers import Key, LayeredSystem, Layers, OutOfMemory, VectorL
 from bmc.native.build import find_compiler
 from bmc.native.kernel import Kernel, NoTranslation, arguments_of, declarations, word_of
 
-DENSE_BITS = 30
-"""States of up to so many bits have places in tables of bits; wider ones are numbered."""
-
 
 def layers(made: LayeredSystem, memory: int) -> Layers:
     """A search that takes at most ``memory`` bytes: compiled where there is a compiler."""
@@ -32,7 +29,7 @@ class CompiledLayers:
     def __init__(self, made: LayeredSystem, memory: int) -> None:
         self._made = made
         self.evaluations = self.states = self.bytes = 0
-        self._kernel = Kernel(c_text(made, memory))
+        self._kernel = Kernel(c_text(made))
         self._ask("limit", memory)
 
     def from_starts(self) -> None:
@@ -86,16 +83,15 @@ def _sets(numbers: Sequence[int], count: int) -> list[int]:
     return [every >> (64 * at) & ((1 << 64) - 1) for at in range(count // 64 + 1)]
 
 
-def c_text(made: LayeredSystem, memory: int) -> str:
+def c_text(made: LayeredSystem) -> str:
     """The program that searches ``made``. NoTranslation if a formula, or a state, is too wide for C."""
     if made.layout.width > 2:
         raise NoTranslation(f"a state has {made.bits} bits")
     count, on_step = len(made.watched), _sets(made.numbers_on_step, len(made.watched))
-    dense = made.layout.width == 1 and made.bits <= DENSE_BITS and (count + 3) << made.bits <= 4 * memory
     return "\n".join(
         [
             f"#define KEY {'u64' if made.layout.width == 1 else 'u128'}",
-            f"#define DENSE {max(made.bits, 1) if dense else 0}",
+            f"#define DENSE {max(made.bits, 1) if made.dense else 0}",
             f"#define INPUTS {made.tried}",
             f"#define GOALS {count}",
             f"#define WORDS {count // 64 + 1}",

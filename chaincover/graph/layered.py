@@ -34,8 +34,8 @@ PORTION = 0.05
 """Units of work that are done before the limits are asked."""
 
 FIRST_PART, PART = 1 / 8, 1 / 2
-"""Parts of the effort left that a search may take in one turn: for the reachable states, and, once they are known, for all
-distances. How much either takes at most is known before it begins."""
+"""Parts of the effort left that a search may take in one turn: for the reachable states, and, once they are known, for
+all distances, or a way to a goal. How much that is at most is known before it begins."""
 
 
 class LayeredGoals:
@@ -119,12 +119,13 @@ class LayeredGoals:
                 continue
             number = self._final if name == FINAL else self.problem.names.index(name)
             assert number is not None
+            self._extend(2 * self.states, PART)
             self._search.from_state(key, number)
             self._go()
             if self._search.first()[number] < 0:
                 return None
             key, more = self._search.way(number)
-            self._limits.spend(self._search.states * self._made.tried * self._made.size / PER_UNIT)
+            self._limits.spend(self._search.states * self._made.tried * self._made.work_each / PER_UNIT)
             choices += more
             run = self._run(choices)
         return run
@@ -140,14 +141,14 @@ class LayeredGoals:
 
     def _extend(self, states: int, part: float) -> None:
         """Take the turn for trying ``states`` at once, if it takes no more than a ``part`` of the effort left."""
-        units = states * self._made.tried * self._made.size / PER_UNIT
+        units = states * self._made.tried * self._made.work_each / PER_UNIT
         if units <= part * self._limits.unspent:
             self._limits.extend(units)
 
     def _go(self) -> None:
         """Search to the end of what was begun. NotInLayers where memory is over."""
-        search, size = self._search, self._made.size
-        states = max(1, int(PORTION * PER_UNIT / (size * self._made.tried)))
+        search, each = self._search, self._made.work_each
+        states = max(1, int(PORTION * PER_UNIT / (each * self._made.tried)))
         over = False
         while not over:
             before = search.evaluations
@@ -158,7 +159,7 @@ class LayeredGoals:
                     f"{counted(search.states, 'state')} and more, of {self._made.bits} bits each, take more than "
                     f"{self._memory >> 20} MB"
                 ) from error
-            self._limits.spend((search.evaluations - before) * size / PER_UNIT)
+            self._limits.spend((search.evaluations - before) * each / PER_UNIT)
             if search.bytes > self._told:
                 self._told = 2 * search.bytes
                 self._say(f"exact graph: {search.states} states so far, in layers that take {search.bytes >> 20} MB")

@@ -13,7 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from bmc.engines.protocol import Status
 from bmc.errors import counted
-from chaincover.known import Board, Known
+from bmc.explicit.layers import NotInLayers
+from chaincover.known import Board, Known, Pathfinder
 from chaincover.minimality.explicit_sub_paths import ExplicitSubPaths
 from chaincover.minimality.sub_path_lengths import KnownLength, SubPath, SubPathLengths, SubPathSearch, windows
 from chaincover.orderings.auto import AutoOrdering, ordering_effort
@@ -105,10 +106,10 @@ class Learner:
                 return
             if length is None or not order.proved:
                 self._along(order.path)
-            if board.layered is not None and board.known.graph.exact:
-                self._in_layers(order.path)
-                if board.known.settled:
-                    return
+            if board.layered is not None and board.known.graph.exact and not self._in_layers(board.layered, order.path):
+                board.layered = None
+            if board.known.settled:
+                return
             if not self._try(order) and not self._learn(order) and not more:
                 return
 
@@ -130,13 +131,19 @@ class Learner:
             if found.exact:
                 self._take(path, found.at_least)
 
-    def _in_layers(self, path: Path) -> None:
-        """Offer a run along a whole order, of which each part is a shortest way: often the whole one is."""
-        board = self._board
-        assert board.layered is not None
-        run = board.layered.run_along(path, board.judge.first_steps)
+    def _in_layers(self, layered: Pathfinder, path: Path) -> bool:
+        """Offer a run along a whole order, of which each part is a shortest way: often the whole one is.
+
+        False if the run gets stuck, or takes more memory than there is.
+        """
+        try:
+            run = layered.run_along(path, self._board.judge.first_steps)
+        except NotInLayers as error:
+            self._board.say(f"path weights: no run along the order in layers: {error}")
+            run = None
         if run is not None:
-            board.offer(run)
+            self._board.offer(run)
+        return run is not None
 
     @property
     def _longest(self) -> int:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from machines import Case
 from pysmt.shortcuts import BV, Ite, Not
 
-from bmc.explicit import layers_in_c
+from bmc.explicit import layers
 from bmc.explicit.layers import NotInLayers
 from bmc.formulas.unroll import at
 from bmc.system.transition import BOOLEAN, InputVariable, StateVariable, TransitionSystem, ValueType
@@ -66,7 +66,7 @@ def test_distances_are_those_of_the_enumerated_states(seed: int, overlap: str, h
 @pytest.mark.parametrize("seed", range(6))
 def test_compiled_searches_answer_as_those_in_arrays(seed: int, dense: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same graph, run and units of work, whether states have places in tables of bits or are numbered."""
-    monkeypatch.setattr(layers_in_c, "DENSE_BITS", dense)
+    monkeypatch.setattr(layers, "DENSE_BITS", dense)
     case = drawn_case(41 * seed + dense, hold=1 + seed % 2)
     compiled = answers(case, "allow")
     monkeypatch.setenv("CHAINCOVER_NO_CC", "1")
