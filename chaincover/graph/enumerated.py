@@ -17,7 +17,8 @@ from bmc.explicit.layers import NotInLayers
 from bmc.explicit.state_graph import Arrows, StateGraph
 from bmc.explicit.vectors import Column
 from chaincover.chain import NO_WAY_TO_FINAL, UNREACHABLE
-from chaincover.graph.goal_runs import EnumeratedGoals, states_in
+from chaincover.graph.goal_product import goal_on_steps
+from chaincover.graph.goal_runs import LEAST_BLOCK, EnumeratedGoals, states_in
 from chaincover.graph.layered import LayeredGoals
 from chaincover.known import Board, Reason
 from chaincover.limits import Limits
@@ -60,7 +61,8 @@ class _Weights:
 
     def __init__(self, problem: Problem, states: StateGraph, limits: Limits) -> None:
         self._problem, self._states, self._limits = problem, states, limits
-        self._goals = EnumeratedGoals(problem, states, limits.check)
+        short = all(goal.length <= 1 for goal in problem.goals)
+        self._goals = _ShortGoals(problem, states) if short else EnumeratedGoals(problem, states, limits.check)
         self._spent = 0
         self.possible = []
         for number in range(len(problem.goals)):
@@ -118,6 +120,39 @@ class _Weights:
         before, self._spent = self._spent, self._goals.followed
         self._limits.spend((self._spent - before + steps) / PER_UNIT)
         self._limits.check()
+
+
+class _ShortGoals:
+    """As ``EnumeratedGoals`` for goals of at most one step, which are evaluated on all states or all steps at once."""
+
+    def __init__(self, problem: Problem, states: StateGraph) -> None:
+        self._problem, self._steps = problem, states.steps
+        self._sources = states.steps.sources
+        self._near: dict[int, dict[int, int]] = {}
+        self._holds = [goal_on_steps(goal, states, self._sources) for goal in problem.goals]
+        self.followed = (states.steps.total + LEAST_BLOCK) * len(problem.goals)
+
+    def ends_of(self, goal: int) -> tuple[Column, Column]:
+        """The states in which runs of a goal can start, and those in which they can end."""
+        if self._problem.goals[goal].length == 0:
+            here = np.flatnonzero(self._holds[goal])
+            return here, here
+        steps = np.flatnonzero(self._holds[goal])
+        return np.unique(self._sources[steps]).astype(np.int64), np.unique(self._steps.nexts[steps]).astype(np.int64)
+
+    def together_with(self, goal: int) -> dict[int, int]:
+        """The other goals that can start where a goal of one step does, each with the distance 0."""
+        if goal in self._near:
+            return self._near[goal]
+        near = self._near[goal] = {}
+        if self._problem.goals[goal].length == 0:
+            return near
+        steps = np.flatnonzero(self._holds[goal])
+        self.followed += len(steps) * len(self._holds)
+        for other, (each, holds) in enumerate(zip(self._problem.goals, self._holds, strict=True)):
+            if other != goal and holds[self._sources[steps] if each.length == 0 else steps].any():
+                near[other] = 0
+        return near
 
 
 def _least_of(distances: Column, nodes: Column, first: Column) -> list[int]:
