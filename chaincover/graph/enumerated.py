@@ -62,7 +62,7 @@ class _Weights:
     def __init__(self, problem: Problem, states: StateGraph, limits: Limits) -> None:
         self._problem, self._states, self._limits = problem, states, limits
         short = all(goal.length <= 1 for goal in problem.goals)
-        self._goals = _ShortGoals(problem, states) if short else EnumeratedGoals(problem, states, limits.check)
+        self._goals = ShortGoals(problem, states) if short else EnumeratedGoals(problem, states, limits.check)
         self._spent = 0
         self.possible = []
         for number in range(len(problem.goals)):
@@ -122,7 +122,7 @@ class _Weights:
         self._limits.check()
 
 
-class _ShortGoals:
+class ShortGoals:
     """As ``EnumeratedGoals`` for goals of at most one step, which are evaluated on all states or all steps at once."""
 
     def __init__(self, problem: Problem, states: StateGraph) -> None:
