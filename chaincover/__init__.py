@@ -12,6 +12,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+import bmc
+
 if TYPE_CHECKING:
     from bmc.errors import ChainCoverError, InputRefused, LimitReached, UsageError
     from bmc.system.transition import Run, TransitionSystem
@@ -93,7 +95,8 @@ class _Face(ModuleType):
         return value
 
     def __dir__(self) -> list[str]:
-        return sorted({*self.__dict__, *__all__})
+        hidden = {"Any", "ModuleType", "TYPE_CHECKING", "annotations", "import_module", "sys"}
+        return sorted({*self.__dict__, *__all__} - hidden)
 
 
 sys.modules[__name__].__class__ = _Face

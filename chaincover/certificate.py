@@ -73,6 +73,21 @@ class Prices:
 
 
 @dataclass(frozen=True)
+class Acceleration:
+    """``cells`` has for each counter the first values of its cells, rising from 0: the last one ends with the greatest
+    value. In two states that differ only in counters, within cells, the same inputs are allowed and do the same; each
+    counter moves by the same or gets the same value, one of them at most moves, and goals and end look alike.
+
+    So steps that only move a counter may be skipped until it leaves its cell: with the value of a counter ``kept`` over
+    so many steps that do more, no path through what is left takes fewer than ``bound`` steps.
+    """
+
+    cells: Mapping[str, tuple[int, ...]]
+    kept: int
+    bound: int
+
+
+@dataclass(frozen=True)
 class Certificate:
     """Why no chain through ``goals`` is shorter than ``lower`` steps, and what no chain at all can do.
 
@@ -82,9 +97,10 @@ class Certificate:
     ``refuted``: the lengths from the first up to but without the second, for each of which no run of exactly this
     length from init covers all goals and ends in the end condition; the first is at most ``order_bound``.
     ``flow_bound``: by what ``prices`` say no chain takes fewer steps. ``exhausted``: the number of reachable states, if
-    all runs through these shorter than ``lower`` were searched; 0 if not. ``invariants`` are the names of those that
-    hold in the first state of every run; ``formulas`` says in SMT-LIB, over the names of state variables, what they
-    are, but for those that the program states and for the number of reachable states.
+    all runs through these shorter than ``lower`` were searched; 0 if not. ``acceleration``: what is known of counters,
+    and the bound by a search in jumps over their values. ``invariants`` are the names of those that hold in the first
+    state of every run; ``formulas`` says in SMT-LIB, over the names of state variables, what they are, but for those
+    that the program states and for the number of reachable states.
 
     ``normal_form`` says in SMT-LIB, over the names of state variables, what some of them are in the normal form of a
     state: all of the above speaks of states in their normal form, to which each step leads. In a state and in its
@@ -114,6 +130,7 @@ class Certificate:
     most: MostFact | None = None
     flow_bound: int = 0
     prices: Prices | None = None
+    acceleration: Acceleration | None = None
 
     @property
     def rules_out(self) -> bool:
@@ -149,6 +166,13 @@ def as_data(certificate: Certificate) -> dict[str, Any]:
         else {"goals": list(certificate.most.goals), "number": certificate.most.number},
         "flow_bound": certificate.flow_bound,
         "prices": None if certificate.prices is None else _prices_data(certificate.prices),
+        "acceleration": None
+        if certificate.acceleration is None
+        else {
+            "cells": {name: list(starts) for name, starts in certificate.acceleration.cells.items()},
+            "kept": certificate.acceleration.kept,
+            "bound": certificate.acceleration.bound,
+        },
     }
 
 
@@ -176,6 +200,7 @@ def from_data(data: Mapping[str, Any]) -> Certificate:
     """The certificate that ``as_data`` gave. KeyError, TypeError or ValueError where it is damaged."""
     low, high = data["refuted"]
     most = data.get("most")
+    jumps = data.get("acceleration")
     return Certificate(
         goals=tuple(str(name) for name in data["goals"]),
         end=str(data["end"]),
@@ -195,4 +220,11 @@ def from_data(data: Mapping[str, Any]) -> Certificate:
         most=None if most is None else MostFact(tuple(str(name) for name in most["goals"]), int(most["number"])),
         flow_bound=int(data.get("flow_bound", 0)),
         prices=None if data.get("prices") is None else _prices_from(data["prices"]),
+        acceleration=None
+        if jumps is None
+        else Acceleration(
+            {str(name): tuple(map(int, starts)) for name, starts in jumps["cells"].items()},
+            int(jumps["kept"]),
+            int(jumps["bound"]),
+        ),
     )

@@ -12,7 +12,7 @@ from bmc.engines.protocol import Engine
 from bmc.errors import CheckDisagreed, counted
 from bmc.explicit.state_graph import StateGraph
 from bmc.system.transition import Run
-from chaincover.certificate import Prices
+from chaincover.certificate import Acceleration, Prices
 from chaincover.chain import UNREACHABLE, Chain
 from chaincover.limits import Limits
 from chaincover.options import Options
@@ -38,7 +38,8 @@ class Proof:
     ``order_bound``: no order of the goals takes fewer steps, each edge taking at least what ``edges`` says, each
     contiguous sub-path at least what ``paths`` says. ``refuted``: lengths from the first up to but without the second,
     each of which no chain has. ``flow_bound``: by the ``prices`` of goals no run takes fewer steps. ``searched``: all
-    runs of fewer steps through ``states`` enumerated states were searched.
+    runs of fewer steps through ``states`` enumerated states were searched. ``acceleration``: so were all jumps of
+    counters.
     """
 
     goals: tuple[str, ...]
@@ -51,12 +52,19 @@ class Proof:
     searched: int = 0
     flow_bound: int = 0
     prices: Prices | None = None
+    acceleration: Acceleration | None = None
 
     @property
     def lower(self) -> int:
         """The proved lower bound in steps."""
         first, following = self.refuted
-        return max(self.order_bound, following if first <= self.order_bound else 0, self.searched, self.flow_bound)
+        refuted = following if first <= self.order_bound else 0
+        return max(self.order_bound, refuted, self.searched, self.flow_bound, self.jumped)
+
+    @property
+    def jumped(self) -> int:
+        """The bound by the search in jumps."""
+        return 0 if self.acceleration is None else self.acceleration.bound
 
 
 @dataclass(frozen=True)
@@ -166,6 +174,7 @@ class Board:
     ``judge`` makes a checked chain of a run from init, or None where the run does not get to the final condition. It
     credits every goal that the run covers. ``ordered_by`` is the ordering backend of the covering path;
     ``not_enumerated`` says why states are not enumerated, or ''; ``layered`` finds runs in layers of states.
+    ``accelerated`` is what is known of counters.
     """
 
     known: Known
@@ -177,6 +186,7 @@ class Board:
     ordered_by: str = ""
     not_enumerated: str = ""
     layered: Pathfinder | None = None
+    accelerated: Acceleration | None = None
     _questions: Questions | None = None
 
     @property

@@ -58,6 +58,8 @@ class Options:
             raise UsageError(f"the memory limit must be at least 1 megabyte, not {self.memory_limit}")
         if self.jobs < 1:
             raise UsageError(f"the number of jobs must be at least 1, not {self.jobs}")
+        if self.ordering not in ORDERINGS:
+            raise UsageError(f"no ordering is called {self.ordering!r}", hint=f"choose one of {', '.join(ORDERINGS)}")
         if self.engine not in ENGINES:
             raise UsageError(f"no engine is called {self.engine!r}", hint=f"choose one of {', '.join(ENGINES)}")
         for limit in (self.time_limit, self.query_limit):

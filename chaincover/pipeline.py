@@ -18,46 +18,41 @@ from bmc.engines import choose as choose_engine
 from bmc.engines import listen
 from bmc.errors import LimitReached
 from chaincover.concretise.canonical import canonical_inputs, tidy
-from chaincover.concretise.get_chain import get_chain, other_orders
 from chaincover.graph.enumerated import enumerate_states, exact_graph
-from chaincover.graph.reachability import grow
 from chaincover.known import Board, Known
 from chaincover.limits import Limits
 from chaincover.minimality.claims import result_of
-from chaincover.minimality.covering_flow import cover_by_flow
 from chaincover.minimality.explicit_sub_paths import find_tests
-from chaincover.minimality.induction import find_invariants, prove_unreachable, represent_implied
-from chaincover.minimality.path_weights import learn_path_weights
-from chaincover.minimality.product import search_product
-from chaincover.minimality.windows import refute_lengths, shorten_windows
 from chaincover.options import Options
 from chaincover.problem import Problem
 from chaincover.reductions.reduction import Reduction, distinct_goals, in_turn
 from chaincover.reductions.slicing import smaller_problem
 from chaincover.replay.judge import Judge
 from chaincover.result import INTERRUPT, ChainResult, Listener, Silent
-from chaincover.runs.nearest import nearest_goal_first, trial_runs
-from chaincover.runs.random import random_runs
-from chaincover.stages import Profiler, Stage, take_turns
+from chaincover.stages import Profiler, Stage, later, take_turns
 
 STAGES = (
     Stage("enumerate", enumerate_states, first_turn=0.5, for_targets=False),
     Stage("exact graph", exact_graph, first_turn=1.0),
-    Stage("covering flow", cover_by_flow),
-    Stage("product search", search_product),
-    Stage("path weights", learn_path_weights),
-    Stage("simulate", random_runs, first_turn=10.0, for_targets=False),
-    Stage("trial runs", trial_runs, first_turn=5.0, for_targets=False),
-    Stage("invariants", find_invariants, first_turn=4.0, for_targets=False),
-    Stage("implied goals", represent_implied, first_turn=4.0, for_targets=False),
-    Stage("graph", grow, for_targets=False),
-    Stage("get chain", get_chain),
-    Stage("nearest goal first", nearest_goal_first),
-    Stage("windows", shorten_windows),
-    Stage("whole lengths", refute_lengths),
-    Stage("other orders", other_orders),
-    Stage("unreachable goals", prove_unreachable),
+    Stage("covering flow", later("chaincover.minimality.covering_flow:cover_by_flow")),
+    Stage("product search", later("chaincover.minimality.product:search_product")),
+    Stage("path weights", later("chaincover.minimality.path_weights:learn_path_weights")),
+    Stage("accelerate", later("chaincover.minimality.acceleration:accelerate"), first_turn=2.0),
+    Stage("simulate", later("chaincover.runs.random:random_runs"), first_turn=10.0, for_targets=False),
+    Stage("invariants", later("chaincover.minimality.induction:find_invariants"), first_turn=4.0, for_targets=False),
+    Stage("trial runs", later("chaincover.runs.nearest:trial_runs"), first_turn=5.0, for_targets=False),
+    Stage("implied goals", later("chaincover.minimality.induction:represent_implied"), 4.0, for_targets=False),
+    Stage("graph", later("chaincover.graph.reachability:grow"), for_targets=False),
+    Stage("get chain", later("chaincover.concretise.get_chain:get_chain")),
+    Stage("nearest goal first", later("chaincover.runs.nearest:nearest_goal_first")),
+    Stage("windows", later("chaincover.minimality.windows:shorten_windows")),
+    Stage("whole lengths", later("chaincover.minimality.windows:refute_lengths")),
+    Stage("other orders", later("chaincover.concretise.get_chain:other_orders")),
+    Stage("unreachable goals", later("chaincover.minimality.induction:prove_unreachable")),
 )
+
+BOUND_UNITS = 0.25
+"""Units of work before a bound is told while there is no chain: most runs have one by then."""
 
 
 def generate(problem: Problem, options: Options | None = None, listener: Listener | None = None) -> ChainResult:
@@ -80,6 +75,8 @@ def generate(problem: Problem, options: Options | None = None, listener: Listene
         reduction, stopped_by = Reduction(problem, lambda result: result), str(error) or INTERRUPT
 
     def improved(known: Known) -> None:
+        if known.chain is None and not known.no_chain and limits.spent < BOUND_UNITS:
+            return
         listener.improved(lambda: reduction.restore(result_of(board, known, "")))
 
     profiler = Profiler(listener, improved)

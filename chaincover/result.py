@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from bmc.system.transition import Run
 from chaincover.certificate import Certificate
 from chaincover.chain import COVERED, Bounds, Chain, Verdict
 from chaincover.options import Options
-from chaincover.stages import StageCost
 from chaincover.weights import ReachGraph
+
+if TYPE_CHECKING:
+    from chaincover.stages import StageCost
 
 TIME_LIMIT = "time limit"
 INTERRUPT = "interrupt"

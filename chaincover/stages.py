@@ -12,6 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from pkgutil import resolve_name
 
 from greenlet import getcurrent, greenlet
 
@@ -43,6 +44,15 @@ class Stage:
     work: Callable[[Board], None]
     first_turn: float = FIRST_TURN
     for_targets: bool = True
+
+
+def later(place: str) -> Callable[[Board], None]:
+    """The function at ``place``, such as ``package.module:name``, imported when it has its first turn."""
+
+    def work(board: Board) -> None:
+        resolve_name(place)(board)
+
+    return work
 
 
 class _Turns:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from bmc.errors import counted
 from bmc.system.transition import Run
@@ -16,11 +17,13 @@ from chaincover.chain import (
     UNREACHABLE,
     Verdict,
 )
-from chaincover.known import Known
 from chaincover.options import Options
 from chaincover.result import BY
 from chaincover.weights import INIT, Edge, ReachGraph, obstacles, transitive_closure
 from properties.goal import Goal
+
+if TYPE_CHECKING:
+    from chaincover.known import Known
 
 NEXT_STEP = {
     UNREACHABLE: "correct the antecedent, or the ranges, assumptions and held inputs that exclude it",

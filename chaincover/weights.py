@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
-import numpy as np
-
 INIT = "init"
 FINAL = "final"
 END = "end"
@@ -71,6 +69,8 @@ class ReachGraph:
 
 def transitive_closure(graph: ReachGraph) -> dict[Edge, int]:
     """Least total weight of a walk between any two nodes (Floyd-Warshall); absent where there is none."""
+    import numpy as np
+
     nodes = graph.nodes
     index = {name: i for i, name in enumerate(nodes)}
     infinite = 1 << 40

@@ -1,15 +1,19 @@
-"""Goals: what a chain must exercise. Antecedents and consequents are formulas over framed symbols ``x@j``."""
+"""Goals: what a chain must exercise. Antecedents and consequents are formulas over framed symbols ``x@j``.
+
+Last: the events of goals, which are what they ask of single states and single steps.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pysmt.fnode import FNode
+from pysmt.shortcuts import TRUE
 
 from bmc.errors import Location
-from bmc.formulas.unroll import unframed
-from bmc.system.transition import symbols_of
+from bmc.formulas.unroll import NEXT, plain, unframed, with_terms
+from bmc.system.transition import TransitionSystem, conjunction, symbols_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,3 +48,74 @@ def goal_length(formulas: Collection[FNode], inputs: Collection[str]) -> int:
             name, step = unframed(symbol)
             length = max(length, step + 1 if name in inputs else step)
     return length
+
+
+@dataclass(frozen=True)
+class Events:
+    """What goals ask of single states (``states``) and single steps (``steps``), each once.
+
+    ``of_goal`` has for each goal the events that every run has which covers it: places in ``states``, then in
+    ``steps``. ``whole``: the goals that are covered wherever their event is.
+    """
+
+    states: tuple[FNode, ...]
+    steps: tuple[FNode, ...]
+    of_goal: Mapping[str, tuple[int, ...]]
+    whole: frozenset[str]
+
+    @staticmethod
+    def of(goals: Sequence[Goal], system: TransitionSystem) -> Events:
+        """The events of ``goals`` in runs of ``system``."""
+        inputs = {var.name for var in system.inputs}
+        named: dict[str, list[tuple[bool, FNode]]] = {}
+        whole = set()
+        for goal in goals:
+            parts = list(_conjuncts(goal.antecedent))
+            if not goal.length:
+                named[goal.name] = [(True, conjunction(_placed(part, 0, system) for part in parts))]
+                whole.add(goal.name)
+                continue
+            of_step = []
+            for step in range(goal.length):
+                fitting = [part for part in parts if _within(part, step, inputs)]
+                of_step.append(conjunction(_placed(part, step, system) for part in fitting))
+            kept = [formula for formula in dict.fromkeys(of_step) if goal.length == 1 or not formula.is_true()]
+            named[goal.name] = [(False, formula) for formula in kept or [TRUE()]]
+            if goal.length == 1:
+                whole.add(goal.name)
+        states = dict.fromkeys(formula for events in named.values() for alone, formula in events if alone)
+        steps = dict.fromkeys(formula for events in named.values() for alone, formula in events if not alone)
+        numbers = {(True, formula): number for number, formula in enumerate(states)}
+        numbers |= {(False, formula): len(states) + number for number, formula in enumerate(steps)}
+        of_goal = {name: tuple(numbers[event] for event in events) for name, events in named.items()}
+        return Events(tuple(states), tuple(steps), of_goal, frozenset(whole))
+
+    @property
+    def number(self) -> int:
+        """How many events there are."""
+        return len(self.states) + len(self.steps)
+
+
+def _conjuncts(formula: FNode) -> Iterator[FNode]:
+    todo = [formula]
+    while todo:
+        part = todo.pop()
+        if part.is_and():
+            todo += part.args()
+        else:
+            yield part
+
+
+def _within(part: FNode, step: int, inputs: set[str]) -> bool:
+    """Whether ``part`` (framed) reads nothing but the state at ``step``, the inputs there, and the state after it."""
+    places = [unframed(symbol) for symbol in symbols_of(part)]
+    return all(frame == step or (frame == step + 1 and name not in inputs) for name, frame in places)
+
+
+def _placed(part: FNode, step: int, system: TransitionSystem) -> FNode:
+    """``part`` over plain symbols, those of the state after ``step`` by their names there."""
+    terms = {}
+    for symbol in symbols_of(part):
+        name, frame = unframed(symbol)
+        terms[symbol] = plain(symbol) if frame == step else system.variable(name).type.symbol(NEXT + name)
+    return with_terms([part], terms)[0]

@@ -16,6 +16,8 @@ from packaging.markers import Marker
 
 from bmc.native.original import find_compiler
 
+os.environ["CHAINCOVER_CACHE"] = "off"  # nothing of other runs, and nothing for them
+
 ALLOWED_SKIPS = tomllib.loads((Path(__file__).parent / "allowed_skips.toml").read_text(encoding="utf-8"))
 
 

@@ -1,7 +1,7 @@
 """What the search is told of each controller: types, calls, input values, goals. Nothing of ChainCover is used.
 
-Goals are read from the project file in three forms: ``G(A -> X(B))`` and ``cover(A)`` are covered by a step in which A
-holds, ``cover(A && X(B))`` by one after which B holds as well.
+Goals are read from the project file in four forms: ``G(A -> X(B))`` and ``cover(A)`` are covered by a step in which A
+holds, ``cover(A && X(B))`` by one after which B holds as well, ``G(A && X(B) -> X(X(C)))`` by two steps.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from benchmarks.exhaustive import boiler
+from benchmarks.exhaustive import boiler, crane
 from benchmarks.exhaustive.decisions import goals_of_decisions
 
 MODELS = Path(__file__).parents[1] / "models"
@@ -22,11 +22,15 @@ MODELS = Path(__file__).parents[1] / "models"
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """C expressions over the state and the input before a step, and over the state after it."""
+    """C expressions over the state and the input before a step, and over the state after it.
+
+    ``then`` is over state and input of the next step: '' where a goal takes one step.
+    """
 
     name: str
     before: str
     after: str = "1"
+    then: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +64,15 @@ CONTROLLERS = {
     "dispenser": declared("dispenser", "dispenser", "meter", ("d", "m")),
     "stairlight": declared("stairlight", "stairlight", "buttons", ("l", "b")),
     "boiler": declared("boiler", "boiler", "sensors", ("b", "s")),
+    "crane": declared("crane", "crane", "telegram", ("c", "t")),
     "lubricator": declared("lubricator", "lubricator", "machine", ("l", "m")),
+    "drive": declared("drive", "drive", "panel", ("d", "p")),
+    "tank": declared("tank", "tank", "signals", ("t", "s")),
+    "kiln": declared("kiln", "kiln", "keys", ("k", "p")),
 }
 """``fill``: the bytes of variables that init leaves open; no figure may depend on it."""
+
+WIDE = {"boiler": boiler.inputs, "crane": crane.inputs}
 
 EXTREMES = {"dispenser": {"m->pulses": [0, 255]}}
 """Inputs of which only some values are tried: figures from them are upper bounds (see README.md of the model)."""
@@ -79,6 +89,8 @@ def goals(model: str) -> list[Goal]:
 
 def goal(name: str, text: str) -> Goal:
     """One goal from its text."""
+    if match := re.fullmatch(r"G\((.*) && X\((.*)\) -> X\(X\(.*\)\)\)", text):
+        return Goal(name, match[1], then=match[2])
     if match := re.fullmatch(r"G\((.*?) -> X\(.*\)\)", text):
         return Goal(name, match[1])
     if match := re.fullmatch(r"cover\((.*?) && X\((.*)\)\)", text):
@@ -109,9 +121,9 @@ def values(given: Any) -> list[Any]:
 
 
 def inputs(model: str, fields: Sequence[str]) -> list[tuple[Any, ...]]:
-    """All values of the input ``fields``, or those of ``EXTREMES``; of the boiler one of each kind."""
-    if model == "boiler":
-        return boiler.inputs(fields)
+    """All values of the input ``fields``, or those of ``EXTREMES``; of wide ones one of each kind."""
+    if model in WIDE:
+        return WIDE[model](fields)
     project = tomllib.loads((MODELS / model / "chaincover.toml").read_text())
     ranges = {**project["ranges"], **EXTREMES.get(model, {})}
     parameter = CONTROLLERS[model].names[1]

@@ -71,18 +71,24 @@ def header(model: str, asked: Sequence[Goal]) -> str:
     chosen = inputs(model, fields)
     condition = tomllib.loads((folder / "chaincover.toml").read_text()).get("final", {}).get("condition", "1")
     rows = ",\n".join("{" + ", ".join(map(str, row)) + "}" for row in chosen)
-    parameters = f"STATE *{state}, INPUT *{panel}"
+    parameters = f"OWN *{state}, INPUT *{panel}"
     sets = " ".join(f"{panel}->{field} = values[chosen][{place}];" for place, field in enumerate(fields))
-    cases = "\n".join(
-        f"  case {number}: return ({goal.before}) && after_{number}(after, {panel});"
+    cases = "\n".join(  # what is begun by a step is part of the state after it
+        f"  case {number}: return before->begun >> {number} & 1 && ({goal.then});"
+        if goal.then
+        else f"  case {number}: return ({goal.before}) && after_{number}(&after->own, {panel});"
         for number, goal in enumerate(asked)
+    )
+    begins = "\n".join(
+        f"  begun |= ({goal.before} ? 1ull : 0) << {number};" for number, goal in enumerate(asked) if goal.then
     )
     afters = "\n".join(
         f"static int after_{number}({parameters}) {{ (void){state}; (void){panel}; return {goal.after}; }}"
         for number, goal in enumerate(asked)
     )
     return f"""#include "{controller.source}"
-typedef {controller.state} STATE;
+typedef {controller.state} OWN;
+typedef struct {{ OWN own; unsigned long long begun; }} STATE;
 typedef {controller.input} INPUT;
 #define GOALS {len(asked)}
 #define INPUTS {len(chosen)}
@@ -91,14 +97,21 @@ static const unsigned short values[INPUTS][{len(fields)}] = {{
 {rows}
 }};
 static void input(INPUT *{panel}, unsigned long chosen) {{ {sets} }}
-static void initial(STATE *{state}) {{ {controller.init} }}
-static void step({parameters}) {{ {controller.step} }}
-static int is_final(STATE *{state}) {{ (void){state}; return {condition}; }}
-{afters}
-static int covers(int goal, STATE *{state}, INPUT *{panel}, STATE *after)
+static void initial(STATE *whole) {{ OWN *{state} = &whole->own; whole->begun = 0; {controller.init} }}
+static void step(STATE *whole, INPUT *{panel})
 {{
-  STATE *a = after;
-  (void)a;
+  OWN *{state} = &whole->own;
+  unsigned long long begun = 0;
+{begins}
+  {controller.step}
+  whole->begun = begun;
+}}
+static int is_final(STATE *whole) {{ OWN *{state} = &whole->own; (void){state}; return {condition}; }}
+{afters}
+static int covers(int goal, STATE *before, INPUT *{panel}, STATE *after)
+{{
+  OWN *{state} = &before->own, *a = &after->own;
+  (void){state}, (void)a;
   switch (goal) {{
 {cases}
   }}
@@ -167,7 +180,8 @@ def figures(model: str) -> Figures:
         assert answers, "too many states and goals"
         assert len(set(answers)) == 1, answers
         final, anywhere = answers[0]
-        return Figures(graph.states, unreachable, final, anywhere)
+        states = Search(model, (), Path(folder)).count() if any(goal.then for goal in asked) else graph.states
+        return Figures(states, unreachable, final, anywhere)
 
 
 def expected(model: str) -> dict[str, Any]:

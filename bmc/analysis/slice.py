@@ -34,6 +34,7 @@ from bmc.system.transition import (
     TransitionSystem,
     Valuation,
     conjunction,
+    conjuncts,
     equal,
 )
 
@@ -79,18 +80,6 @@ def inputs_read(system: TransitionSystem, formulas: Sequence[FNode]) -> set[str]
         if tied <= read:
             return read
         read |= tied
-
-
-def conjuncts(formula: FNode) -> list[FNode]:
-    """The formulas whose conjunction ``formula`` is."""
-    found, todo = [], [formula]
-    while todo:
-        part = todo.pop()
-        if part.is_and():
-            todo.extend(reversed(part.args()))
-        else:
-            found.append(part)
-    return found
 
 
 def names_in(formulas: Sequence[FNode]) -> set[str]:

@@ -259,16 +259,18 @@ def narrowed(formula: FNode, box: Box) -> dict[str, Ranges] | None:
 
     Comparisons of symbols with constants and with each other are understood, and what joins them.
     """
-    result = dict(box)
+    names = (symbol.symbol_name() for symbol in formula.get_free_variables())
+    result = {name: box[name] for name in names if name in box}  # the others stay as they are, however many
     left = [LOOKED_AT]
+    changed = False
     for _ in range(ROUNDS):
         found = _assumed(formula, True, result, NESTED, left)
         if found is None:
             return None
         if found == result:
             break
-        result = found
-    return result
+        result, changed = found, True
+    return {**box, **result} if changed else dict(box)
 
 
 def _assumed(

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+import re
+import sys
+from collections.abc import Callable, Mapping
+from functools import cache
 from importlib.util import find_spec
 
 from bmc.engines.protocol import Engine
@@ -11,6 +15,27 @@ from bmc.system.transition import TransitionSystem
 
 AUTO = "auto"
 NAMES = (AUTO, "sat", "z3", "bitwuzla", "portfolio")
+
+
+@cache
+def installed() -> Mapping[str, str]:
+    """The versions of all installed packages by name, from the names of their folders, as Python looks for them.
+
+    To read their descriptions, as ``importlib.metadata`` does, takes as long as a short run.
+    """
+    found: dict[str, str] = {}
+    for folder in sys.path:
+        entries = sorted(os.listdir(folder or ".")) if os.path.isdir(folder or ".") else ()
+        for entry in entries:
+            if entry.endswith((".dist-info", ".egg-info")):
+                name, _, version = re.sub(r"(-py3[^-]*)?\.[^.]*$", "", entry).partition("-")
+                found.setdefault(re.sub(r"[-_.]+", "-", name).lower(), version)
+    return found
+
+
+def sat_version() -> str:
+    """The library and the solver of the engine sat."""
+    return f"python-sat {installed().get('python-sat', '')}, glucose4"
 
 
 def choose(name: str, memory: int | None = None) -> Engine:

@@ -35,6 +35,10 @@ PIECES = 4
 """A set of numbers that a step reads more than once is cut into so many, where the whole one refutes nothing."""
 
 
+COPIES = 100
+"""Sets that are copied in the time in which one is found."""
+
+
 class Leaf(NamedTuple):
     """A combination of alternatives that sets do not refute: ``chosen`` of them, ``formulas`` in all, ``box``."""
 
@@ -60,7 +64,8 @@ class Bounding:
         self._names = [*(var.name for var in system.state), *(var.name for var in system.inputs)]
         self._inputs = input_values(system)
         self._known: dict[int, Known] = {}
-        self._after: list[Known] = []
+        self._arrived: list[Known] = []
+        self._passed: list[dict[str, Ranges]] = []
         self._source_at_once = all(unframed(symbol)[1] == 0 for symbol in symbols_of(self._source))
         self._read_often = [var for var in system.state if var.type.floating and self._reads(var) > 1]
 
@@ -76,8 +81,8 @@ class Bounding:
         ``finely``: sets of numbers are cut into pieces, which takes several times as long.
         """
         asked = [unframed(symbol)[1] for formula in formulas for symbol in symbols_of(formula)]
-        begun = self._before(min(asked, default=steps + 1) - 1)  # the steps before are as in all runs
-        box = self._with_inputs(self._after[begun] if begun else {}, range(begun, steps))
+        begun, box = self._before(min(asked, default=steps + 1) - 1)  # the steps before are as in all runs
+        box = self._with_inputs(box, range(begun, steps))
         for formula in formulas if begun else (self._source, *formulas):
             box = None if box is None else narrowed(formula, box)
         for step in range(begun, steps):
@@ -93,9 +98,7 @@ class Bounding:
 
         Then also sets of the framed symbols in all runs that do. ``steps`` are enough for source and formulas.
         """
-        if steps not in self._known:
-            self._known[steps] = self.sets([], steps)
-        box = self._known[steps]
+        box = self._in_all_runs(steps)
         if box is None:
             return (), {}
         for formula in formulas:
@@ -148,18 +151,34 @@ class Bounding:
                 return True
         return False
 
-    def _before(self, steps: int) -> int:
-        """So many steps, up to ``steps``, begin alike whatever is asked of later ones: ``_after`` has their sets."""
+    def _in_all_runs(self, steps: int) -> Known:
+        """Sets of the framed symbols in all runs of ``steps`` valid steps; those for the last ``steps`` are kept."""
+        if steps not in self._known:
+            self._known = {steps: self.sets([], steps)}
+        return self._known[steps]
+
+    def _before(self, steps: int) -> tuple[int, Known]:
+        """So many steps, up to ``steps``, begin alike whatever is asked of later ones; and the sets for these.
+
+        ``_arrived`` has the sets of each state in all runs that get there, ``_passed`` those of state and inputs in all
+        runs that take one more step.
+        """
         if steps < 1 or not self._source_at_once:
-            return 0
-        if not self._after:
-            box = self._with_inputs({}, range(1))
-            self._after.append(None if box is None else narrowed(self._source, box))
-        while len(self._after) <= steps:
-            done = len(self._after) - 1
-            box = self._with_inputs(self._after[done], range(done, done + 1)) if done else self._after[0]
-            self._after.append(None if box is None else self._next(box, done))
-        return steps
+            return 0, {}
+        if not self._arrived:
+            self._arrived.append(narrowed(self._source, {}))
+        while len(self._arrived) <= steps:
+            done = len(self._passed)
+            box = self._with_inputs(self._arrived[done], range(done, done + 1))
+            box = None if box is None else self._next(box, done)
+            now = {name_at(name, done) for name in self._names}
+            self._passed.append({name: ranges for name, ranges in (box or {}).items() if name in now})
+            self._arrived.append(None if box is None else {n: ranges for n, ranges in box.items() if n not in now})
+        arrived = self._arrived[steps]
+        if arrived is None:
+            return steps, None
+        self.made += steps * len(self._names) // COPIES
+        return steps, {name: ranges for step in (*self._passed[:steps], arrived) for name, ranges in step.items()}
 
     def _with_inputs(self, box: Known, steps: range) -> Known:
         """``box`` with the values that the inputs may take in ``steps``."""

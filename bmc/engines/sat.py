@@ -7,14 +7,15 @@ are assumptions.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from weakref import WeakValueDictionary
 
 from pysmt.fnode import FNode
 
-from bmc.engines.protocol import GATE, Session, Status
-from bmc.engines.sat_encoding.solver import VERSION, SatSolver
+from bmc.engines import sat_version
+from bmc.engines.protocol import GATE, Cost, Session, Status
+from bmc.engines.sat_encoding.solver import SatSolver
 from bmc.engines.sat_encoding.step import FramedParts, Frames, Step
 from bmc.engines.unrolling import Encoded, UnrollingEngine, UnrollingSession
 from bmc.errors import MemoryLimitReached
@@ -35,7 +36,7 @@ class SatEngine(UnrollingEngine):
     """Makes sessions on a SAT solver. ``memory`` in megabytes is what this process may grow to."""
 
     name = "sat"
-    version = VERSION
+    version = sat_version()
 
     def __init__(self, memory: int | None = None, trials: bool = True) -> None:
         """``memory`` in megabytes; ``trials``: questions about floating-point arithmetic may be tried first."""
@@ -152,3 +153,78 @@ class SatSession(UnrollingSession[int, int]):
 
     def _values(self, symbols: Sequence[FNode], step: int) -> Valuation:
         return self._frames.values(symbols, step, self._model)
+
+
+PORTION = 0.05
+"""Effort that a question for inputs may take before the caller is asked whether to go on."""
+
+_Asking = Generator[int, None, Sequence[int] | None]
+
+
+class LeastInputs:
+    """Finds inputs for a step from a state: the least ones for each combination of values that ``terms`` can have.
+
+    Least are those with the least raw value of the first input, of these the least value of the second, and so on.
+    ``terms`` are over plain symbols. One solver answers for all states; it has the clauses of a step once. ``making``:
+    the work that making it took. Work is in nominal nanoseconds.
+    """
+
+    def __init__(self, system: TransitionSystem, terms: Sequence[FNode]) -> None:
+        self._cost = Cost()
+        self._solver = SatSolver(cost=lambda: self._cost)
+        step = Step(system, (), True, terms)
+        self._cost.work += step.gates * GATE
+        frames = Frames(self._solver, FramedParts(), ())
+        frames.place(frames.add(step), 0)
+        self._valid = frames.validity(0, 0)
+        self._terms = list(dict.fromkeys(literal for term in terms for literal in frames.word(term, 0)))
+        self._states = {var.name: frames.word(var.symbol, 0) for var in system.state}
+        self._inputs = {var.name: frames.word(var.symbol, 0) for var in system.inputs}
+        self.making = self._cost.work
+
+    def of(self, state: Valuation) -> Iterator[int | Valuation]:
+        """Yields the inputs, one after the other, and the work done.
+
+        It ends when the solver has proved that there are no others.
+        """
+        here = self._solver.fresh(1)[0]
+        given = [here, self._valid]
+        for name, word in self._states.items():
+            given += [one if state[name] >> place & 1 else -one for place, one in enumerate(word)]
+        while (model := (yield from self._model(given))) is not None:
+            outcome = _in(model, self._terms)
+            model = yield from self._least([*given, *outcome], model)
+            yield {name: _value(model, word) for name, word in self._inputs.items()}
+            self._solver.add([[-here, *(-one for one in outcome)]])
+        self._solver.add([[-here]])
+
+    def _least(self, given: Sequence[int], model: Sequence[int]) -> Generator[int, None, Sequence[int]]:
+        """A solution of ``given`` with the least inputs; ``model`` is one."""
+        fixed = list(given)
+        for word in self._inputs.values():
+            whole = [-one for one in word]
+            for zero in (whole, *([one] for one in reversed(whole))):
+                if _in(model, zero) != zero:
+                    lower = yield from self._model([*fixed, *zero])
+                    model = model if lower is None else lower
+                if zero is not whole:
+                    fixed += _in(model, zero)
+        return model
+
+    def _model(self, given: Sequence[int]) -> _Asking:
+        """A solution of all clauses and ``given``; None: the solver has proved that there is none."""
+        answer: bool | None = None
+        while answer is None:
+            before = self._cost.work
+            answer = self._solver.solve(given, None, PORTION)
+            yield self._cost.work - before
+        return self._solver.model() if answer else None
+
+
+def _in(model: Sequence[int], literals: Sequence[int]) -> list[int]:
+    """``literals``, inverted where they are false in ``model``."""
+    return [one if model[abs(one) - 1] == one else -one for one in literals]
+
+
+def _value(model: Sequence[int], word: Sequence[int]) -> int:
+    return sum(1 << place for place, one in enumerate(word) if model[abs(one) - 1] == one)

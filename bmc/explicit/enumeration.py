@@ -20,11 +20,11 @@ from bmc.explicit.input_classes import (
     TooManyValues,
     plainest,
 )
-from bmc.explicit.rows import NUMBERED, Layout, Numbering, Rows, Steps
+from bmc.explicit.rows import NUMBERED, Layout, Numbering, Rows, Steps, distinct
 from bmc.explicit.scope import OPEN, FoundSteps, Inputs, OpenValues, ReadOpenValue, Scope
 from bmc.explicit.splitting import FIXED
 from bmc.explicit.state_graph import StateGraph
-from bmc.explicit.steps import BLOCK, Ahead, ByCases, EveryInput
+from bmc.explicit.steps import BLOCK, Ahead, ByCases, Choices, EveryInput, Solving
 from bmc.explicit.vectors import Column, word
 from bmc.system.transition import (
     TransitionSystem,
@@ -56,14 +56,20 @@ class Enumeration:
     change where ``reason`` says why the states are not enumerated.
     """
 
-    def __init__(self, system: TransitionSystem, formulas: Sequence[FNode], memory: int = MEMORY) -> None:
-        """``memory``: the bytes that states and steps may take."""
+    def __init__(
+        self,
+        system: TransitionSystem,
+        formulas: Sequence[FNode],
+        memory: int = MEMORY,
+        solving: Solving | None = None,
+    ) -> None:
+        """``memory``: the bytes that states and steps may take. ``solving`` makes the solver that may be asked."""
         self.graph: StateGraph | None = None
         self.obstacle: str | None = None
         self.remedy = FEWER_STATES
         self.work = 0
         self._due = 0
-        self._memory = memory
+        self._memory, self._solving = memory, solving
         self._system = system
         self._search: _Search | None = None
         self._stages = self._enumerate(list(formulas))
@@ -120,10 +126,15 @@ class Enumeration:
         scope = Scope(self._system, formulas)
         yield scope.size + FIXED
         inputs = Inputs(scope)
-        yield from inputs.prepare()
+        try:
+            yield from inputs.prepare()
+        except TooManyValues as error:
+            if self._solving is None or self._system.hold > 1:
+                raise
+            inputs.obstacle = error
         told: frozenset[str] = frozenset()
         while True:
-            self._search = _Search(scope, inputs, told, self._memory)
+            self._search = _Search(scope, OpenValues(scope, told), inputs, self._memory, self._solving)
             try:
                 yield from self._search.run()
             except ReadOpenValue as found:
@@ -134,21 +145,24 @@ class Enumeration:
 
 
 class _Search:
-    """One search from the start states; the start values of variables in ``told`` are enumerated, others left open.
+    """One search from the start states, some values of which stay open.
 
     What it does to a batch of states gives (row of the batch, number of the input, key of the next state) for each
     step; ``_kept`` collects that.
     """
 
-    def __init__(self, scope: Scope, inputs: Inputs, told: frozenset[str], memory: int) -> None:
-        self._scope, self._inputs, self._memory = scope, inputs, memory
+    def __init__(
+        self, scope: Scope, open_values: OpenValues, inputs: Inputs, memory: int, solving: Solving | None
+    ) -> None:
+        self._scope, self._memory = scope, memory
         system = scope.system
-        self._open = OpenValues(scope, told)
+        self._open = open_values
         fields = [(var.name, var.type.bits) for var in system.state]
         self._layout = Layout([*fields, *((OPEN + name, 0) for name in self._open.possible)])
         self._states = Numbering(self._layout.width)
         self._dense = EveryInput(scope, inputs) if inputs.every is not None else None
-        self._split = ByCases(scope, inputs)
+        self._choices = Choices(scope, inputs)
+        self._split = ByCases(scope, inputs, self._choices, solving)
         self._kept = _Kept()
         self._ahead = Ahead()
         self._waiting = _Waiting()
@@ -162,7 +176,7 @@ class _Search:
     def growing(self) -> list[tuple[str, int]]:
         """The two variables that have taken most values in the first ``LOOKED_AT`` states, with their number."""
         columns = self._layout.columns([key[:LOOKED_AT] for key in self._states.words])
-        counts = [(var.name, len(np.unique(columns[var.name]))) for var in self._scope.system.state]
+        counts = [(var.name, len(distinct(columns[var.name]))) for var in self._scope.system.state]
         return [(name, count) for name, count in sorted(counts, key=lambda it: -it[1])[:2] if count > 2]
 
     def run(self) -> Iterator[int]:
@@ -171,10 +185,10 @@ class _Search:
         yield FIXED + len(starts) * len(starts.columns)
         keys = self._layout.pack([starts.columns[field.name] for field in self._layout.fields])
         numbers = self._states.add([np.broadcast_to(key, (len(starts),)) for key in keys])
-        self._starts = tuple(np.unique(numbers).tolist())
+        self._starts = tuple(distinct(numbers).tolist())
         self._wait(0)
         while self._waiting:
-            if self._states.bytes + self._kept.bytes + self._split.bytes > self._memory:
+            if self._states.bytes + self._kept.bytes + self._choices.bytes > self._memory:
                 raise MemoryError
             yield from self._expand()
         if self._open.possible:
@@ -186,11 +200,11 @@ class _Search:
         open_at = {name: columns.pop(OPEN + name) for name in self._open.possible}
         open_at = {name: mask for name, mask in open_at.items() if mask.any()}
         states = Rows(columns, self._states.size, open_at)
-        rows = self._split.inputs()
+        rows, order = self._choices.sorted()
         rest = {var.name: var for var in self._scope.whole.inputs if var.name not in rows.columns}
         kept = {name: np.full(len(rows), plainest(var), word(var.type.bits)) for name, var in rest.items()}
         inputs = Rows({**rows.columns, **kept}, len(rows))
-        return StateGraph(states, self._starts, inputs, self._kept.steps(self._states.size, len(inputs)))
+        return StateGraph(states, self._starts, inputs, self._kept.steps(self._states.size, order))
 
     def _wait(self, first: int) -> None:
         """The states from number ``first`` on that no step was made from wait for that."""
@@ -242,15 +256,18 @@ class _Search:
         columns = self._layout.columns([key[numbers] for key in self._states.words])
         open_at = {name: columns[OPEN + name] for name in self._open.possible} if are_open else {}
         found: FoundSteps | None = None
-        for step in self._split.steps(columns, open_at, len(numbers)):
-            if isinstance(step, int):
-                yield step
-            else:
-                found = step
+        try:
+            for step in self._split.steps(columns, open_at, len(numbers)):
+                if isinstance(step, int):
+                    yield step
+                else:
+                    found = step
+        except ReadOpenValue as error:
+            raise ReadOpenValue(self._open.origins(error.variables)) from None
         assert found is not None
         yield NUMBERED * len(found.row)
         if are_open:
-            yield self._open.check_steps(columns, open_at, found, self._split.inputs())
+            yield self._open.check_steps(columns, open_at, found, self._choices.rows())
         pieces = [*found.nexts, *(found.open_next[name] for name in self._open.possible)]
         keys = [np.broadcast_to(key, found.row.shape) for key in self._layout.pack(pieces)]
         known = self._states.size
@@ -317,8 +334,8 @@ class _Kept:
         sources, counts, choices, nexts = zip(*self._made, strict=True)
         return np.concatenate(sources), np.concatenate(counts), np.concatenate(choices), np.concatenate(nexts)
 
-    def steps(self, states: int, inputs: int) -> Steps:
-        """All steps, by state."""
+    def steps(self, states: int, ranks: Column) -> Steps:
+        """All steps, by state and there by the inputs, which get the numbers ``ranks``."""
         sources, counts, choices, nexts = self._joined()
         order = np.argsort(sources)
         assert len(order) == states
@@ -326,4 +343,8 @@ class _Kept:
         kept = counts[order]
         offsets = np.concatenate([[0], np.cumsum(kept, dtype=np.int64)])
         places = np.arange(offsets[-1]) + np.repeat(before[order] - offsets[:-1], kept)
-        return Steps(offsets, choices[places].astype(np.min_scalar_type(max(inputs - 1, 0))), nexts[places])
+        chosen = ranks[choices[places]]
+        if (np.diff(ranks) < 0).any():
+            by_input = np.lexsort([chosen, np.repeat(np.arange(states), kept)])
+            chosen, places = chosen[by_input], places[by_input]
+        return Steps(offsets, chosen.astype(np.min_scalar_type(max(len(ranks) - 1, 0))), nexts[places])

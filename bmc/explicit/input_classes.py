@@ -12,19 +12,19 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 from math import prod
 
 import numpy as np
 import pysmt.operators as op
 from pysmt.fnode import FNode
+from pysmt.shortcuts import TRUE, And, Or
 
 from bmc.explicit.rows import Rows, first_of_each
 from bmc.explicit.splitting import Cases, Splitter, TooManyCases
 from bmc.explicit.vectors import Column, Program, arguments_of, bits_of, column, walk
-from bmc.floats.format import FORMATS
 from bmc.floats.operations import operation_of
-from bmc.system.transition import InputVariable, StateVariable
+from bmc.floats.values import borders
+from bmc.system.transition import InputVariable, StateVariable, conjunction, conjuncts, equal
 
 MOST_VALUES = 1 << 16
 """Values of one input that are all looked at; combinations of inputs to be tried in every state."""
@@ -56,6 +56,17 @@ def plainest(var: Variable) -> int:
     """The first allowed value of ``var`` from 0 up, raw; the least one if all are negative."""
     values = [max(low, 0) for low, high in allowed_ranges(var) if high >= 0]
     return (min(values) if values else allowed_ranges(var)[0][0]) % (1 << max(var.type.bits, 1))
+
+
+def is_allowed(var: InputVariable) -> FNode:
+    """The formula: ``var`` has one of its allowed values."""
+    if not var.values:
+        return TRUE()
+    if not var.type.bits:
+        return Or([equal(var.symbol, var.type.constant(value)) for value in all_values(var)])
+    word, below = var.symbol, FNode.BVSLE if var.type.signed else FNode.BVULE
+    bounds = [(var.type.constant(low), var.type.constant(high)) for low, high in var.values]
+    return Or([And(below(low, word), below(word, high)) for low, high in bounds])
 
 
 def value_count(var: Variable) -> int:
@@ -218,7 +229,7 @@ def combined_classes(tables: InputTables, formulas: Sequence[FNode], constraint:
     rows = _product(tables.tables)
     inputs = Rows({name: values for name, values in rows.columns.items() if not name.startswith("input#")}, len(rows))
     kept = np.ones(len(rows), bool)
-    parts = [part for part in _conjuncts(constraint) if _reads_only(part, inputs)]
+    parts = [part for part in conjuncts(conjunction(constraint)) if _reads_only(part, inputs)]
     if parts:
         for holds in Program(parts)(inputs.columns):
             kept &= holds
@@ -265,27 +276,15 @@ def _firsts(columns: Sequence[Column], size: int) -> Column:
     return first_of_each([np.broadcast_to(values, (size,)) for values in columns], np.ones(size, bool))
 
 
-def _conjuncts(formulas: Sequence[FNode]) -> list[FNode]:
-    found, todo = [], list(formulas)
-    while todo:
-        part = todo.pop()
-        if part.is_and():
-            todo += part.args()
-        else:
-            found.append(part)
-    return found
-
-
 def _class_values(var: InputVariable, terms: Mapping[FNode, FNode]) -> list[int]:
     """A raw value of each class of ``var``, which is read in ``terms`` (each with its symbol) only."""
     if value_count(var) <= MOST_VALUES:
         values = all_values(var)
     else:
-        borders = {0, 1 << max(var.type.bits - 1, 0)}
-        for term, symbol in terms.items():
-            if not _collect_borders(term, symbol, borders):
-                raise TooManyValues(f"the input '{var.name}' has {value_count(var)} values that can be told apart")
-        values = _first_values(var, borders)
+        found = borders(terms)
+        if found is None:
+            raise TooManyValues(f"the input '{var.name}' has {value_count(var)} values that can be told apart")
+        values = _first_values(var, found)
     if any(term is symbol for term, symbol in terms.items()):
         return values
     raw = column(values, var.type.bits)
@@ -299,58 +298,10 @@ def _raw_from_zero(var: Variable, values: object) -> list[int]:
     return [value % wrap for value in ordered]
 
 
-def _first_values(var: InputVariable, borders: set[int]) -> list[int]:
-    """The first allowed values of each range between ``borders`` (raw)."""
+def _first_values(var: InputVariable, begins: set[int]) -> list[int]:
+    """The first allowed values of each range that ``begins`` (raw)."""
     found = set()
     for low, high in allowed_ranges(var):
-        signed = [var.type.value(border % (1 << var.type.bits)) for border in borders]
+        signed = [var.type.value(border % (1 << var.type.bits)) for border in begins]
         found |= {low, *(value for value in signed if low <= value <= high)}
     return _raw_from_zero(var, found)
-
-
-def _collect_borders(term: FNode, symbol: FNode, borders: set[int]) -> bool:
-    """Add the raw values from which on a comparison in ``term`` with a constant may turn out otherwise.
-
-    False if ``symbol`` is read otherwise.
-    """
-    todo, seen = [term], {term}
-    while todo:
-        node = todo.pop()
-        if node is symbol:
-            return False
-        constant = _compared(node, symbol)
-        if constant is not None:
-            borders |= constant
-            continue
-        fresh = [a for a in arguments_of(node) if a not in seen]
-        seen.update(fresh)
-        todo += fresh
-    return True
-
-
-_COMPARISONS = (op.EQUALS, op.BV_ULT, op.BV_ULE, op.BV_SLT, op.BV_SLE, op.BV_COMP)
-_FLOAT_COMPARISONS = ("equal", "less", "less_equal")
-
-
-def _compared(node: FNode, symbol: FNode) -> set[int] | None:
-    """The borders of a comparison of ``symbol``, perhaps extended, with a constant; None for anything else."""
-    floating = operation_of(node)
-    arguments = arguments_of(node)
-    if floating is not None and floating.name in _FLOAT_COMPARISONS and floating.form in FORMATS.values():
-        form, special = floating.form, floating.form.infinity + 1
-        found = {0, 1, form.sign, form.sign + 1, special, form.sign | special}
-    elif node.node_type() in _COMPARISONS:
-        found = set()
-    else:
-        return None
-    for one, other in product(arguments, repeat=2):
-        if one.is_constant() and _extended(other) is symbol:
-            width = int(symbol.bv_width())
-            value = int(one.constant_value()) % (1 << width)
-            return found | {value, value + 1}
-    return None
-
-
-def _extended(node: FNode) -> FNode:
-    """``node`` without an extension to more bits."""
-    return node.arg(0) if node.is_bv_zext() or node.is_bv_sext() else node

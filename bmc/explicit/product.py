@@ -12,7 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
-from bmc.explicit.rows import Layout, Numbering, Rows
+from bmc.explicit.rows import Layout, Numbering, Rows, distinct
 from bmc.explicit.state_graph import Arrows, Check, StateGraph
 from bmc.explicit.vectors import Column
 from bmc.system.transition import Valuation
@@ -156,7 +156,7 @@ class _Builder:
         """A number for each combination; the watcher's answer to it is known then."""
         input_kinds, state_kinds = int(self._classes.inputs.max(initial=0)) + 1, int(self._classes.states.max()) + 1
         kinds = (memory * input_kinds + inputs) * state_kinds + states
-        for kind in np.unique(kinds).tolist():
+        for kind in distinct(kinds).tolist():
             if kind not in self._answers:
                 rest, state = divmod(kind, state_kinds)
                 number, given = divmod(rest, input_kinds)

@@ -280,6 +280,14 @@ def first_of_each(columns: Sequence[Column], among: Column) -> Column:
     return rows[first]
 
 
+def distinct(values: Column) -> Column:
+    """The different ``values``, in order: what ``np.unique`` gives, whose hash table is slow where they are many."""
+    values = np.sort(values, axis=None)
+    kept = np.ones(len(values), bool)
+    np.not_equal(values[1:], values[:-1], out=kept[1:])
+    return values[kept]
+
+
 def groups_of(columns: Sequence[Column], size: int) -> tuple[Column, Column]:
     """The first of the rows that are equal in all ``columns``, in order; for each row the number of its group."""
     fields: list[tuple[str, int]] = []

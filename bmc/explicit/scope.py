@@ -5,7 +5,7 @@ A start value that init leaves open stays open as long as nothing reads it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -23,7 +23,7 @@ from bmc.explicit.input_classes import (
     listed,
     value_count,
 )
-from bmc.explicit.rows import Rows
+from bmc.explicit.rows import Rows, distinct
 from bmc.explicit.splitting import FIXED, PartialProgram
 from bmc.explicit.state_graph import Arrows, StateGraph
 from bmc.explicit.vectors import Column, arguments_of, node_count, walk
@@ -132,12 +132,16 @@ def _single_steps(formulas: Sequence[FNode], names: set[str]) -> dict[int, list[
 
 
 class Inputs:
-    """The inputs to try: ``every`` combination (None: too many to be tried in every state), and group by group."""
+    """The inputs to try: ``every`` combination (None: too many to be tried in every state), and group by group.
+
+    ``tables`` is None where one input has too many values: ``obstacle`` says which.
+    """
 
     def __init__(self, scope: Scope) -> None:
         self._scope = scope
         self.every: Rows | None = None
-        self.tables = InputTables((), {})
+        self.tables: InputTables | None = None
+        self.obstacle: TooManyValues | None = None
 
     def prepare(self) -> Iterator[int]:
         """Divide the inputs into classes. Yields the work done; TooManyValues where that has no end."""
@@ -149,9 +153,9 @@ class Inputs:
             if isinstance(step, int):
                 yield step
             else:
+                constraint = [system.input_constraint, system.defined]
                 self.tables = step
-        constraint = [system.input_constraint, system.defined]
-        self.every = combined_classes(self.tables, self._scope.roots, constraint)
+                self.every = combined_classes(step, self._scope.roots, constraint)
         yield FIXED
 
     def _prepare_held(self) -> Iterator[int]:
@@ -263,7 +267,7 @@ class OpenValues:
                 sources = sources[holds]
             else:
                 sources = Arrows(graph.steps.offsets, graph.steps.nexts).of(kept[0])[0]
-            present = np.unique(graph.steps.nexts[sources]).astype(np.int64)
+            present = distinct(graph.steps.nexts[sources]).astype(np.int64)
 
     def _at(self, term: FNode, graph: StateGraph, states: Column, choices: Column | None) -> Column:
         """The values of ``term`` in ``states``, under the inputs ``choices``; ReadOpenValue if one is not known."""
@@ -280,10 +284,10 @@ class OpenValues:
         left, _ = program.left(done, [0])
         read = {name for name, place in program.names.items() if place in left}
         if read:
-            raise ReadOpenValue(self._origins(read))
+            raise ReadOpenValue(self.origins(read))
         return done.values[program.roots[0]]
 
-    def _origins(self, names: set[str]) -> frozenset[str]:
+    def origins(self, names: Iterable[str]) -> frozenset[str]:
         """The variables whose start values may have come to be those of ``names``."""
         found = set(names)
         while more := {n for name in found for n in self._reads[name] if n in self._reads} - found:

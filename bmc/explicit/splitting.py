@@ -269,7 +269,7 @@ class Splitter:
             if any(part.needed[place].any() for part in kept):
                 more: list[tuple[Column, list[Column]]] = []
                 for part in kept:
-                    more += yield from self._extended(given, part, place)
+                    more += yield from self._extended(given, part, place, most)
                 kept = yield from self._reduced(given, more, place + 1)
                 if sum(len(part.source) for part in kept) > most:
                     raise TooManyCases
@@ -357,10 +357,11 @@ class Splitter:
             needed.append(mask[kept])
         return _Part(source[kept], [choice[kept] for choice in choices], needed)
 
-    def _extended(self, given: _Given, part: _Part, place: int) -> _Extending:
+    def _extended(self, given: _Given, part: _Part, place: int, most: int) -> _Extending:
         """Each row with one value of each class of the variable at ``place`` where it is needed, in bearable parts.
 
-        Of two values of a class no term that is known with this variable sees a difference in the row.
+        Of two values of a class no term that is known with this variable sees a difference in the row. TooManyCases
+        where more than ``most`` come out.
         """
         needed = np.flatnonzero(part.needed[place])
         counts = np.ones(len(part.source), np.int64)
@@ -379,6 +380,8 @@ class Splitter:
         begins = np.zeros(len(counts), np.int64)
         begins[needed] = offsets[contexts]
         ends = np.cumsum(counts)
+        if ends.size and ends[-1] > most:
+            raise TooManyCases
         pieces = []
         first = 0
         while first < len(counts):

@@ -10,7 +10,7 @@ import numpy as np
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, TRUE, And, Not, Or
 
-from bmc.explicit.rows import Rows, Steps
+from bmc.explicit.rows import Rows, Steps, distinct
 from bmc.explicit.vectors import Column
 from bmc.system.transition import Condition, StateVariable, TransitionSystem, Valuation, conjunction, equal
 
@@ -100,12 +100,12 @@ def _values(var: StateVariable, states: Sequence[Valuation]) -> list[int]:
 
 def _among(var: StateVariable, values: Iterable[int]) -> FNode:
     """The formula: ``var`` has one of the raw ``values``."""
-    distinct = sorted(set(values))
-    if _ANY in distinct or len(distinct) == 1 << max(var.type.bits, 1):
+    different = sorted(set(values))
+    if _ANY in different or len(different) == 1 << max(var.type.bits, 1):
         return TRUE()
     if not var.type.bits:
-        return var.symbol if distinct == [1] else Not(var.symbol)
-    return Or([_within(var, low, high) for low, high in _intervals(distinct)])
+        return var.symbol if different == [1] else Not(var.symbol)
+    return Or([_within(var, low, high) for low, high in _intervals(different)])
 
 
 def _within(var: StateVariable, low: int, high: int) -> FNode:
@@ -159,7 +159,7 @@ class Arrows:
     def distances(self, sources: Column, check: Check = lambda: None) -> Column:
         """For each node the least number of arrows from one of ``sources`` to it, -1 if there is no way."""
         found = np.full(self.size, -1, np.int32)
-        layer = np.unique(sources).astype(np.int64)
+        layer = distinct(sources).astype(np.int64)
         found[layer] = 0
         depth = 0
         while layer.size:
@@ -167,6 +167,6 @@ class Arrows:
             if depth % 256 == 0:
                 check()
             ends = self.ends[self.of(layer)[0]]
-            layer = np.unique(ends[found[ends] < 0]).astype(np.int64)
+            layer = distinct(ends[found[ends] < 0]).astype(np.int64)
             found[layer] = depth
         return found

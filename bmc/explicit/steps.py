@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Protocol
 
 import numpy as np
 from pysmt.fnode import FNode
 
-from bmc.explicit.input_classes import (
-    TooManyValues,
-    largest_terms,
-    listed,
-)
+from bmc.explicit.input_classes import InputTables, TooManyValues, is_allowed, largest_terms, listed
 from bmc.explicit.rows import Layout, Numbering, Rows
-from bmc.explicit.scope import FoundSteps, Inputs, Scope
+from bmc.explicit.scope import FoundSteps, Inputs, ReadOpenValue, Scope
 from bmc.explicit.splitting import FIXED, Cases, PartialProgram, Splitter, TooManyCases
-from bmc.explicit.vectors import Column, Program, walk
+from bmc.explicit.vectors import Column, Program, column, walk
 from bmc.system.hold import PHASE, PREFIX
-from bmc.system.transition import (
-    TransitionSystem,
-)
+from bmc.system.transition import TransitionSystem, Valuation, conjunction
 
 BLOCK = 1 << 15
 """Steps made at once: as many as keep the columns of a large step within a few megabytes."""
 
 MOST_CASES = 1 << 20
 """Cases of inputs in one batch of states."""
+
+MOST_OUTCOMES = 1 << 10
+"""Inputs that a solver is asked for in one state: a second or two of its work."""
+
+PER_OPERATION = 2.5
+"""Nominal nanoseconds of a solver's work that count as one operation on a value."""
 
 FEW_INPUTS = 256
 """Finding the inputs that matter in a state takes longer than trying so many."""
@@ -183,38 +185,84 @@ class _Held:
         return [np.broadcast_to(key, (size,)) for key in self._layout.pack(columns)]
 
 
-class ByCases:
-    """Steps from states under those inputs that can be told apart in each. Numbers the inputs.
-
-    The splitter reads what depends on states alone as one value each.
-    """
+class Choices:
+    """Numbers the combinations of input values that states are given."""
 
     def __init__(self, scope: Scope, inputs: Inputs) -> None:
-        self._scope, self._tables = scope, inputs.tables.tables
         self._kinds = [(var.name, var.type.bits) for var in scope.system.inputs]
         self._layout = Layout(self._kinds)
         self._numbers = Numbering(self._layout.width)
         if inputs.every is not None:
-            self._number([inputs.every.columns[name] for name, _ in self._kinds], len(inputs.every))
-        self._few = inputs.every is not None and len(inputs.every) <= FEW_INPUTS
-        self._leaves = inputs.tables.leaves
-        self._made: tuple[PartialProgram, Splitter] | None = None
-        self._spent = self._looked_at = self._asked = 0
-        self._next_look = 1
-
-    @property
-    def together(self) -> int:
-        """States that are looked at together; few as long as it is not known how long that takes."""
-        return SPLIT_TOGETHER if self._looked_at else SPLIT_AT_FIRST
+            self.number(inputs.every.columns, len(inputs.every))
 
     @property
     def bytes(self) -> int:
-        """Memory that the inputs take."""
+        """Memory that they take."""
         return self._numbers.bytes
 
-    def inputs(self) -> Rows:
-        """The inputs by number."""
+    def number(self, columns: Mapping[str, Column], size: int) -> Column:
+        """The numbers of ``size`` combinations."""
+        keys = self._layout.pack([columns[name] for name, _ in self._kinds])
+        return self._numbers.add([np.broadcast_to(key, (size,)) for key in keys])
+
+    def rows(self) -> Rows:
+        """The combinations by number."""
         return Rows(self._layout.columns(self._numbers.words), self._numbers.size)
+
+    def sorted(self) -> tuple[Rows, Column]:
+        """The combinations by the first input's raw value, then by the next one's; for each number its place there."""
+        rows = self.rows()
+        order = np.lexsort([rows.columns[name] for name, _ in reversed(self._kinds)] or [np.zeros(len(rows))])
+        ranks = np.empty(len(rows), np.int64)
+        ranks[order] = np.arange(len(rows))
+        return rows.which(order), ranks
+
+
+class InputSolver(Protocol):
+    """Finds the inputs that can be told apart in a state by questions to a solver.
+
+    ``making``: the work that making it took.
+    """
+
+    making: int
+
+    def of(self, state: Valuation) -> Iterator[int | Valuation]:
+        """Yields inputs, one for each outcome of a step from ``state``; and the work done, in nominal nanoseconds.
+
+        It ends when it is proved that there are no others.
+        """
+
+
+Solving = Callable[[TransitionSystem, Sequence[FNode]], InputSolver]
+"""Makes a solver for a system; two steps have the same outcome where these terms (plain) have the same values."""
+
+
+class ByCases:
+    """Steps from states under those inputs that can be told apart in each.
+
+    A splitter finds them, or a solver if there is one and it takes less work: both begin with the first states, and
+    again each time thrice as many batches are made, and the first to end goes on. Open values are for the splitter.
+    """
+
+    def __init__(self, scope: Scope, inputs: Inputs, choices: Choices, solving: Solving | None) -> None:
+        self._splits = None if inputs.tables is None else _Splits(scope, inputs.tables, choices)
+        self._solves = None if solving is None else _Solves(scope, choices, solving)
+        self._few = inputs.every is not None and len(inputs.every) <= FEW_INPUTS
+        self._names = [var.name for var in scope.system.inputs]
+        self._obstacle = inputs.obstacle
+        self._faster = ""
+        self._spent = self._looked_at = self._asked = self._batches = 0
+        self._next_look = self._next_measured = 1
+
+    @property
+    def together(self) -> int:
+        """States that are looked at together; few where it is measured how long that takes."""
+        return SPLIT_AT_FIRST if self._measures else SPLIT_TOGETHER
+
+    @property
+    def _measures(self) -> bool:
+        """Whether both ways are measured with the next batch."""
+        return self._batches + 1 == self._next_measured
 
     def cheaper(self, work_each: int) -> bool:
         """Whether a state should be looked at in this way, and not under every input, which takes ``work_each``.
@@ -232,7 +280,64 @@ class ByCases:
     def steps(
         self, columns: Mapping[str, Column], open_at: Mapping[str, Column], count: int
     ) -> Iterator[int | FoundSteps]:
-        """Yields the work done, and at last the steps of ``count`` states. TooManyValues where inputs have no end."""
+        """Yields the work done, and at last the steps of ``count`` states.
+
+        TooManyValues where the inputs of one are too many; ReadOpenValue where that may be a matter of open values.
+        """
+        yield from self._made(columns, open_at, count)
+        self._looked_at = count
+        if not self._faster:
+            if open_at and self._solves is not None:
+                raise ReadOpenValue(frozenset(name for name, mask in open_at.items() if mask.any()))
+            raise self._obstacle or TooManyValues(
+                f"the inputs {listed(self._names)} have too many combinations that matter in one state"
+            )
+
+    def _made(
+        self, columns: Mapping[str, Column], open_at: Mapping[str, Column], count: int
+    ) -> Iterator[int | FoundSteps]:
+        """Yields no steps where neither way finds them."""
+        ways: dict[str, Iterator[int | FoundSteps]] = {}
+        if self._splits is not None:
+            ways["cases"] = self._splits.steps(columns, open_at, count)
+        if self._solves is not None and not open_at:
+            yield from self._solves.prepared()
+            ways["solver"] = self._solves.steps(columns, count)
+        begin = [way for way in ways if self._measures or way == self._faster]
+        self._next_measured *= 4 if self._measures else 1
+        self._batches += 1
+        self._faster = ""
+        yield from self._raced({way: ways.pop(way) for way in begin})
+        if not self._faster:
+            yield from self._raced(ways)
+
+    def _raced(self, ways: dict[str, Iterator[int | FoundSteps]]) -> Iterator[int | FoundSteps]:
+        """What the first of ``ways`` finds that comes to an end: they go on in turns, with as much work each."""
+        spent = dict.fromkeys(ways, 0)
+        while spent:
+            way = min(spent, key=spent.__getitem__)
+            step = next(ways[way], None)
+            if step is None:
+                del spent[way]
+                continue
+            yield step
+            if isinstance(step, FoundSteps):
+                self._faster, self._spent = way, spent[way]
+                return
+            spent[way] += step
+
+
+class _Splits:
+    """Steps by a splitter, which reads what depends on states alone as one value each."""
+
+    def __init__(self, scope: Scope, tables: InputTables, choices: Choices) -> None:
+        self._scope, self._tables, self._choices = scope, tables, choices
+        self._made: tuple[PartialProgram, Splitter] | None = None
+
+    def steps(
+        self, columns: Mapping[str, Column], open_at: Mapping[str, Column], count: int
+    ) -> Iterator[int | FoundSteps]:
+        """Yields no steps where they have too many cases."""
         if self._made is None:
             self._made = self._prepared()
             yield self._made[1].program.size
@@ -243,37 +348,23 @@ class ByCases:
         values = {n: np.broadcast_to(done.values[place], shape) for n, place in zip(names, read.roots, strict=True)}
         known = {n: done.known[place] for n, place in zip(names, read.roots, strict=True)}
         known = {n: None if part is None else np.broadcast_to(part, shape) for n, part in known.items()}
-        self._spent = self._looked_at = 0
         try:
             for step in splitter.split(values, known, count, MOST_CASES):
-                if isinstance(step, int):
-                    self._spent += step
-                    yield step
-                else:
-                    yield self._numbered(step)
-        except TooManyCases as error:
-            names = [name for rows in self._tables for name in rows.columns if not name.startswith("input#")]
-            raise TooManyValues(
-                f"the inputs {listed(names)} have too many combinations that matter in one state"
-            ) from error
-        self._looked_at = count
+                yield self._numbered(step) if isinstance(step, Cases) else step
+        except TooManyCases:
+            return
 
     def _prepared(self) -> tuple[PartialProgram, Splitter]:
-        roots = self._scope.roots
-        order = walk(roots, self._leaves)
-        own = {node: True for node in order if node.is_symbol() and node not in self._leaves}
-        states = {var.name for var in self._scope.system.state}
-        own = {node: True for node in own if node.symbol_name() in states}
-        groups: dict[FNode, Hashable] = {**{leaf: leaf for leaf in self._leaves}, **own}
-        terms = [term for term, symbol in largest_terms(order, set(roots), groups).items() if symbol in own]
-        leaves = {**self._leaves, **{term: f"state#{number}" for number, term in enumerate(terms)}}
-        return PartialProgram(terms), Splitter(roots, self._tables, leaves, required=0)
+        roots, given = self._scope.roots, self._tables.leaves
+        terms = _over_states(roots, self._scope.system)
+        leaves = {**given, **{term: f"state#{number}" for number, term in enumerate(terms)}}
+        return PartialProgram(terms), Splitter(roots, self._tables.tables, leaves, required=0)
 
     def _numbered(self, cases: Cases) -> FoundSteps:
         columns: dict[str, Column] = {}
-        for rows, choice in zip(self._tables, cases.choices, strict=True):
-            columns.update((name, column[choice]) for name, column in rows.columns.items())
-        choice = self._number([columns[name] for name, _ in self._kinds], len(cases.source))
+        for rows, choice in zip(self._tables.tables, cases.choices, strict=True):
+            columns.update((name, values[choice]) for name, values in rows.columns.items())
+        choice = self._choices.number(columns, len(cases.source))
         states = self._scope.system.state
         last = 1 + len(states)
         nexts = [
@@ -282,5 +373,66 @@ class ByCases:
         open_next = {var.name: ~known for var, known in zip(states, cases.known[1:last], strict=True)}
         return FoundSteps(cases.source, choice, nexts, open_next, cases.known[0])
 
-    def _number(self, columns: Sequence[Column], size: int) -> Column:
-        return self._numbers.add([np.broadcast_to(key, (size,)) for key in self._layout.pack(columns)])
+
+class _Solves:
+    """Steps by a solver, which is asked about one state after the other.
+
+    States have the same inputs where the terms over state alone, of all that reads inputs, have the same values.
+    """
+
+    def __init__(self, scope: Scope, choices: Choices, solving: Solving) -> None:
+        self._scope, self._choices, self._solving = scope, choices, solving
+        self._nexts = Program(scope.nexts)
+        self._terms = [term for term in (*scope.nexts, *scope.told) if scope.reads_inputs(term)]
+        self._read = Program(_over_states([scope.allowed, *self._terms], scope.system))
+        self._solver: InputSolver | None = None
+        self._known: dict[tuple[int, ...], list[tuple[int, ...]]] = {}
+
+    def prepared(self) -> Iterator[int]:
+        """Make the solver, once. Yields the work that it takes."""
+        if self._solver is None:
+            system = self._scope.system
+            allowed = conjunction([system.input_constraint, *map(is_allowed, system.inputs)])
+            self._solver = self._solving(replace(system, input_constraint=allowed), self._terms)
+            yield int(self._solver.making / PER_OPERATION)
+
+    def steps(self, columns: Mapping[str, Column], count: int) -> Iterator[int | FoundSteps]:
+        """Yields no steps where one state has too many."""
+        assert self._solver is not None
+        read = [np.broadcast_to(values, (count,)) for values in self._read(columns)]
+        yield self._read.size * (count + FIXED)
+        rows: list[int] = []
+        inputs: list[tuple[int, ...]] = []
+        for row in range(count):
+            key = tuple(int(values[row]) for values in read)
+            if key not in self._known:
+                found: list[tuple[int, ...]] = []
+                for step in self._solver.of({name: int(values[row]) for name, values in columns.items()}):
+                    if isinstance(step, int):
+                        yield int(step / PER_OPERATION)
+                    elif len(found) == MOST_OUTCOMES:
+                        return
+                    else:
+                        found.append(tuple(step[var.name] for var in self._scope.system.inputs))
+                self._known[key] = sorted(found)
+            rows += [row] * len(self._known[key])
+            inputs += self._known[key]
+        yield self._made(columns, np.array(rows, np.int64), inputs)
+
+    def _made(self, columns: Mapping[str, Column], source: Column, inputs: Sequence[tuple[int, ...]]) -> FoundSteps:
+        given = {
+            var.name: column([values[place] for values in inputs], var.type.bits)
+            for place, var in enumerate(self._scope.system.inputs)
+        }
+        nexts = self._nexts({**{name: values[source] for name, values in columns.items()}, **given})
+        made = [np.broadcast_to(values, source.shape) for values in nexts]
+        nowhere = np.zeros(len(source), bool)
+        choice = self._choices.number(given, len(source))
+        return FoundSteps(source, choice, made, dict.fromkeys(columns, nowhere), ~nowhere)
+
+
+def _over_states(roots: Sequence[FNode], system: TransitionSystem) -> list[FNode]:
+    """The largest terms in ``roots`` that read state variables alone."""
+    order = walk(roots)
+    states = {var.symbol for var in system.state}
+    return list(largest_terms(order, set(roots), {node: True for node in order if node in states}))

@@ -7,11 +7,14 @@ program, numbers spread evenly between bounds, the bounds themselves and any pat
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import product
 
+import pysmt.operators as op
 from pysmt.fnode import FNode
 
-from bmc.floats.format import Format, number, pattern
+from bmc.floats.format import FORMATS, Format, number, pattern
+from bmc.floats.operations import operation_of
 from bmc.floats.ranges import values_in
 from bmc.formulas.value_sets import Ranges, contains
 
@@ -134,3 +137,48 @@ def constants_in(formulas: Iterable[FNode], form: Format) -> tuple[int, ...]:
             if least <= abs(number(raw, form)) <= greatest:
                 found.add(raw)
     return tuple(sorted(found))
+
+
+def borders(terms: Mapping[FNode, FNode]) -> set[int] | None:
+    """The patterns from which on a comparison with a constant in ``terms`` may turn out otherwise.
+
+    Each term comes with the symbol of which it speaks. None if one reads its symbol in any other way.
+    """
+    found: set[int] = set()
+    for term, symbol in terms.items():
+        found |= {0, 1 << max(int(symbol.bv_width()) - 1, 0)}
+        todo, seen = [term], {term}
+        while todo:
+            node = todo.pop()
+            if node is symbol:
+                return None
+            floating = operation_of(node)
+            arguments = node.args() if floating is None else floating.operands
+            compared = _compared(node, arguments, symbol)
+            found |= compared or set()
+            fresh = [a for a in arguments if compared is None and a not in seen]
+            seen.update(fresh)
+            todo += fresh
+    return found
+
+
+_COMPARISONS = (op.EQUALS, op.BV_ULT, op.BV_ULE, op.BV_SLT, op.BV_SLE, op.BV_COMP)
+_FLOAT_COMPARISONS = ("equal", "less", "less_equal")
+
+
+def _compared(node: FNode, arguments: Sequence[FNode], symbol: FNode) -> set[int] | None:
+    """The borders of a comparison of ``symbol``, perhaps extended, with a constant; None for anything else."""
+    floating = operation_of(node)
+    if floating is not None and floating.name in _FLOAT_COMPARISONS and floating.form in FORMATS.values():
+        form, special = floating.form, floating.form.infinity + 1
+        found = {0, 1, form.sign, form.sign + 1, special, form.sign | special}
+    elif node.node_type() in _COMPARISONS:
+        found = set()
+    else:
+        return None
+    for one, other in product(arguments, repeat=2):
+        if one.is_constant() and (other.arg(0) if other.is_bv_zext() or other.is_bv_sext() else other) is symbol:
+            wrap = 1 << int(symbol.bv_width())
+            value = int(one.constant_value())
+            return found | {value % wrap, (value + 1) % wrap}
+    return None

@@ -10,6 +10,9 @@ from pysmt.shortcuts import Symbol, get_env
 from bmc.formulas.evaluate import post_order
 from bmc.formulas.terms import keep_meaning
 
+NEXT = "next "
+"""Before the name of a variable, in a formula over plain symbols that speaks of one step: its value after that."""
+
 
 def framed(symbol: FNode, step: int) -> FNode:
     """``symbol`` at ``step``: the same type, the name ``name@step``."""

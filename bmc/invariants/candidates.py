@@ -23,6 +23,7 @@ from pysmt.shortcuts import TRUE, Or
 from bmc.analysis.state_values import Sets, Span, spans_of, state_values
 from bmc.errors import LimitReached
 from bmc.explicit.batch import Batch
+from bmc.explicit.rows import distinct
 from bmc.explicit.vectors import Column
 from bmc.floats import compare
 from bmc.floats import format as numbers
@@ -278,7 +279,7 @@ def _seen(
 def _facts(
     variables: Sequence[StateVariable], seen: Mapping[str, Column], ends: Sequence[int] | None
 ) -> Iterator[Condition]:
-    values = {var.name: [int(value) for value in np.unique(seen[var.name])] for var in variables}
+    values = {var.name: [int(value) for value in distinct(seen[var.name])] for var in variables}
     for var in variables:
         if len(values[var.name]) == 1:
             yield is_value(var, values[var.name][0])
@@ -329,8 +330,8 @@ def _said_by(
     """What ``var`` having ``value`` says about the others."""
     rows = seen[var.name] == value
     for other in others:
-        left = np.unique(seen[other.name][rows])
-        if len(left) == 1 and len(np.unique(seen[other.name])) > 1:
+        left = distinct(seen[other.name][rows])
+        if len(left) == 1 and len(distinct(seen[other.name])) > 1:
             yield implied(is_value(var, value), is_value(other, int(left[0])))
 
 

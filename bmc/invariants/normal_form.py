@@ -17,12 +17,12 @@ from dataclasses import dataclass, replace
 from math import inf
 from random import Random
 
-import numpy as np
 from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE, And, Iff, Ite, Not, Or
 
 from bmc.engines.protocol import Status
 from bmc.explicit.batch import Batch
+from bmc.explicit.rows import distinct
 from bmc.floats.operations import has_arithmetic
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at, unframed, unplaced, with_terms
@@ -187,7 +187,7 @@ class _Guesses:
         if batch.nodes > most:
             return None
         runs = batch.draw(batch.initial(), RUNS, STEPS)
-        values = {name: np.unique(rows) for name, rows in runs.states.items()}
+        values = {name: distinct(rows) for name, rows in runs.states.items()}
         many = [var for var in wide if len(values[var.name]) > MANY]
         modes = [v for v in system.state if v.init is not None and 2 <= len(values[v.name]) <= FEW]
         pairs = {(mode.name, int(value)) for mode in modes for value in values[mode.name]}

@@ -1,5 +1,8 @@
 """Build the user's original C program, untouched, into a shared library with the system's C compiler.
 
+Each file is preprocessed first, by that compiler: the text is what the library is made from, and by which a library
+that was kept is found again (``bmc.native.cache``).
+
 The flags keep the meaning that the C standard gives the program, and every variable in memory: no optimisation (-O0),
 no fused floating-point operations and none folded with the wrong sign of zero (gcc gets -frounding-math for the files
 that need it, and, as it does harm elsewhere, for no others: ``zero_sums``), C11 with GNU extensions, no warnings.
@@ -17,14 +20,19 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
+from dataclasses import astuple
 from functools import cache
 from pathlib import Path
+from typing import TypeVar
 
 from bmc.errors import ChainCoverError, InputRefused, Location
 from bmc.native import symbols as native_symbols
+from bmc.native.cache import Cache
+from bmc.native.symbols import LibraryMap
 from bmc.system.original import NativeInterface, ZeroSum
+
+T = TypeVar("T")
 
 LANGUAGE = ["-x", "c", "-std=gnu11", "-ffp-contract=off", "-fcommon"]
 MAKING = ["-c", "-g", "-gdwarf-4", "-O0", "-fPIC"]
@@ -81,6 +89,14 @@ class NoCompiler(ChainCoverError):
     """No C compiler was found: callers fall back to the model."""
 
 
+LINKS = [["-nostdlib", "-Wl,-z,defs"], ["-Wl,-z,defs", "-lm"]]
+"""How a library is linked whose symbols are all defined: by the program itself, which takes half the time; else by the
+system's libraries too. What is still missing then gets stand-ins."""
+
+ELSEWHERE = ("COMPILER_PATH", "GCC_EXEC_PREFIX", "LIBRARY_PATH")
+"""Environment variables that choose the parts of a compiler and the system's libraries."""
+
+
 def find_compiler() -> str | None:
     """The command of the system's C compiler: $CC (it may hold options), else cc, gcc or clang on the PATH.
 
@@ -121,8 +137,8 @@ class Builder:
         self.flags = [*FLAGS, "-femit-all-decls"] if self.clang else FLAGS  # gcc -O0 keeps unused functions anyway
         self.zero_sums = {} if self.clang else {each.source: each for each in interface.compilation.zero_sums}
 
-    def library(self) -> Path:
-        """Compile every file, link, and link again with stand-ins for what is undefined."""
+    def library(self, cache: Cache) -> tuple[Path, LibraryMap | None]:
+        """The library, from ``cache`` or built, and what lies where in it (None where it is not ELF)."""
         if self.interface.refusal:
             raise InputRefused(self.interface.refusal, hint="leave the replay out (--no-replay, --compare 0)")
         for each in self.zero_sums.values():
@@ -134,47 +150,79 @@ class Builder:
         (headers / "assert.h").write_text(ASSERT_HEADER, encoding="utf-8")
         for name, path in self.compilation.stand_ins:
             shutil.copyfile(path, missing / name)
-        with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
-            objects = list(pool.map(self._compile, range(len(self.compilation.sources))))
+        numbers = range(len(self.compilation.sources))
+        texts = _at_once(self._preprocess, numbers)
+        key = self._key(texts) if cache.usable else ""
+        kept = cache.get(key)
+        target = self.folder / "original.so"
+        if kept is not None:
+            facts, library = kept
+            target.write_bytes(library)
+            return target, None if facts is None else LibraryMap.of(facts)
+        objects = _at_once(self._compile, numbers)
+        if sum(b"main" in text for text in texts) > 1:
+            for made in filter(native_symbols.is_elf, objects):
+                native_symbols.weaken(made, "main")
         if self.compilation.environment:
             objects.append(self._own("environment", self.compilation.environment))
-        stubs = self._own("stubs", STUBS)
-        library = self._link([*objects, stubs])
-        if native_symbols.is_elf(library):
-            functions, others = native_symbols.undefined_symbols(library)
-            if functions or others:
-                return self._link([*objects, self._own("stubs", stub_text(functions, others))])
-        return library
+        known = self._linked(objects)
+        cache.put(key, None if known is None else known.as_data(), target.read_bytes())
+        return target, known
 
-    def _compile(self, number: int) -> Path:
-        """One source file to one object file, in which ``main`` is weak: several files may define it."""
+    def _key(self, texts: Sequence[bytes]) -> str:
+        """What the library follows from, as a number: texts, flags, the compiler, the interface, the machine."""
+        from hashlib import sha256
+
+        command = shutil.which(self.compiler[0]) or self.compiler[0]
+        facts = os.stat(command)
+        named = (command, os.path.realpath(command), facts.st_size, facts.st_mtime_ns, self.version, self.compiler)
+        around = (os.getcwd(), os.uname(), [os.environ.get(name) for name in ELSEWHERE])
+        flags = (self.flags, LINKS, ZERO_SUMS, [self._special(number) for number in range(len(texts))])
+        whole = sha256(repr((named, around, flags, STUBS, astuple(self.interface))).encode("utf-8", "surrogateescape"))
+        for text in texts:
+            own = text.replace(os.fsencode(self.folder), b"")  # where our headers lie for this run
+            whole.update(b"%d\n" % len(own) + own)
+        return whole.hexdigest()
+
+    def _special(self, number: int) -> list[str]:
+        """The options of one source file alone."""
+        special = ZERO_SUMS if self.compilation.sources[number] in self.zero_sums else []
+        renamed = [f"-Dmain=chaincover_main_{number}"] if sys.platform == "darwin" else []
+        return [*special, *(f"-fno-builtin-{name}" for name in self.compilation.redefined), *renamed]
+
+    def _preprocess(self, number: int) -> bytes:
+        """A file's preprocessed text; where ``#error`` directives are passed over, as if there were none."""
         source = self.compilation.sources[number]
+        flags = [flag for flag in self.flags if flag not in ("-c", "-g", "-gdwarf-4")]
+        done = self._run(*flags, *self._seen(number), "-E", os.path.abspath(source))
+        errors = said(done)
+        if self.compilation.pass_errors:
+            errors = re.sub(r"^.*: error: #error .*$", "", errors, flags=re.M)
+        failed = done.returncode and not self.compilation.pass_errors
+        if failed or not done.stdout or re.search(r"^.+?:\d+:(?:\d+:)? (?:fatal )?error: ", errors, re.M):
+            raise refusal(self.compiler, errors, source)
+        (self.folder / f"file{number}.i").write_bytes(done.stdout)
+        return done.stdout
+
+    def _seen(self, number: int) -> list[str]:
+        """The options by which the preprocessor sees a file."""
         options = [f"-I{os.path.abspath(folder)}" for folder in self.compilation.include_dirs]
         options += [f"-D{name}={value}" for name, value in self.compilation.defines]
         options += ["-isystem", str(self.folder / "include"), "-idirafter", str(self.folder / "stand_ins")]
-        options += [f"-fno-builtin-{name}" for name in self.compilation.redefined]
-        special = ZERO_SUMS if source in self.zero_sums else []
-        if sys.platform == "darwin":
-            options.append(f"-Dmain=chaincover_main_{number}")
-        target = self.folder / f"file{number}.o"
-        text = os.path.abspath(source)
-        if self.compilation.pass_errors:
-            text, options = str(self._preprocessed(number, text, options)), ["-fpreprocessed"]
-        done = self._run(*self.flags, *special, *options, text, "-o", str(target))
-        if done.returncode or not target.exists():
-            raise refusal(self.compiler, done.stderr, source)
-        if native_symbols.is_elf(target):
-            native_symbols.weaken(target, "main")
-        return target
+        return [*options, *self._special(number)]
 
-    def _preprocessed(self, number: int, source: str, options: Sequence[str]) -> Path:
-        """A file's preprocessed text, as if its ``#error`` directives were not there."""
-        done = self._run(*LANGUAGE, *options, "-E", source)
-        others = re.sub(r"^.*: error: #error .*$", "", done.stderr, flags=re.M)
-        if not done.stdout or re.search(r"^.+?:\d+:(?:\d+:)? (?:fatal )?error: ", others, re.M):
-            raise refusal(self.compiler, others, self.compilation.sources[number])
-        target = self.folder / f"file{number}.i"
-        target.write_text(done.stdout, encoding="utf-8")
+    def _compile(self, number: int) -> Path:
+        """A file's preprocessed text to an object file."""
+        source, target = self.compilation.sources[number], self.folder / f"file{number}.o"
+        text = str(self.folder / f"file{number}.i")
+        done = self._run(*self.flags, *self._special(number), "-x", "cpp-output", text, "-o", str(target))
+        if done.returncode or not target.exists():
+            if not self.compilation.pass_errors:  # macros have moved the columns: errors are told of the file itself
+                again = self._run(
+                    *self.flags, *self._seen(number), os.path.abspath(source), "-o", str(self.folder / "again.o")
+                )
+                done = again if again.returncode else done
+            raise refusal(self.compiler, said(done), source)
         return target
 
     def _own(self, name: str, text: str) -> Path:
@@ -183,38 +231,71 @@ class Builder:
         target.write_bytes(_object_of(text, tuple(self.compiler), tuple(self.flags)))
         return target
 
-    def _link(self, objects: Sequence[Path]) -> Path:
-        """Link the shared library. A function called like one of the C library's binds to the program's own."""
+    def _linked(self, objects: Sequence[Path]) -> LibraryMap | None:
+        """Link ``original.so``, with stand-ins for what is undefined; what lies where in it, where it is ELF."""
+        if native_symbols.is_elf(objects[0]):
+            for how in LINKS:
+                if not self._link(objects, how).returncode:
+                    known = native_symbols.read_library(self.folder / "original.so", self.interface)
+                    if known.anchor:
+                        return known
+                    break
+        library = self._link_or_refuse([*objects, self._own("stubs", STUBS)])
+        if not native_symbols.is_elf(library):
+            return None
+        functions, others = native_symbols.undefined_symbols(library)
+        if functions or others:
+            self._link_or_refuse([*objects, self._own("stubs", stub_text(functions, others))])
+        return native_symbols.read_library(library, self.interface)
+
+    def _link_or_refuse(self, objects: Sequence[Path]) -> Path:
         target = self.folder / "original.so"
-        how = ["-undefined", "dynamic_lookup"] if sys.platform == "darwin" else ["-Wl,-Bsymbolic"]
-        done = self._run("-shared", *how, "-o", str(target), *map(str, objects), "-lm")
+        done = self._link(objects, ["-lm"])
         if done.returncode or not target.exists():
-            text = done.stderr
+            text = said(done)
             for number, source in enumerate(self.compilation.sources):
                 text = text.replace(str(self.folder / f"file{number}.o"), source)
             raise link_refusal(text)
         return target
 
-    def _run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def _link(self, objects: Sequence[Path], options: Sequence[str]) -> subprocess.CompletedProcess[bytes]:
+        """Link the shared library. A function called like one of the C library's binds to the program's own."""
+        how = ["-undefined", "dynamic_lookup"] if sys.platform == "darwin" else ["-Wl,-Bsymbolic"]
+        return self._run("-shared", *how, "-o", str(self.folder / "original.so"), *map(str, objects), *options)
+
+    def _run(self, *arguments: str) -> subprocess.CompletedProcess[bytes]:
         return _run([*self.compiler, *arguments])
 
 
-def _run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
+def _at_once(work: Callable[[int], T], numbers: Sequence[int]) -> list[T]:
+    """The results of ``work``, done side by side where there are several."""
+    if len(numbers) == 1:
+        return [work(numbers[0])]
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
+        return list(pool.map(work, numbers))
+
+
+def _run(command: Sequence[str]) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(
         command,
         stdin=subprocess.DEVNULL,
         capture_output=True,
-        encoding="utf-8",
-        errors="replace",
         env={**os.environ, "LC_ALL": "C"},
         check=False,
     )
 
 
+def said(done: subprocess.CompletedProcess[bytes]) -> str:
+    """What a command wrote to its standard error."""
+    return done.stderr.decode("utf-8", "replace")
+
+
 @cache
 def _version(compiler: tuple[str, ...]) -> str:
     """The first line of ``--version``, or the command where there is none."""
-    lines = _run([*compiler, "--version"]).stdout.splitlines()
+    lines = _run([*compiler, "--version"]).stdout.decode("utf-8", "replace").splitlines()
     return lines[0].strip() if lines else shlex.join(compiler)
 
 
@@ -226,7 +307,7 @@ def _object_of(text: str, compiler: tuple[str, ...], flags: tuple[str, ...]) -> 
         source.write_text(text, encoding="utf-8")
         done = _run([*compiler, *flags, "-fno-builtin", str(source), "-o", str(target)])
         if done.returncode or not target.exists():
-            raise refusal(compiler, done.stderr, str(source))
+            raise refusal(compiler, said(done), str(source))
         return target.read_bytes()
 
 

@@ -22,6 +22,7 @@ from typing import IO
 
 from bmc.errors import CheckDisagreed, InputRefused, LimitReached
 from bmc.native.build import Builder, NoCompiler, compiler_words, find_compiler
+from bmc.native.cache import open_cache
 from bmc.native.job import Job, Work, write
 from bmc.native.plan import Encoder, Plan, Records
 from bmc.system.original import NativeInterface
@@ -63,31 +64,33 @@ class OriginalTimeout(LimitReached):
 
 
 @contextlib.contextmanager
-def compiled(interface: NativeInterface) -> Iterator[CompiledOriginal]:
+def compiled(interface: NativeInterface, kept: bool = False) -> Iterator[CompiledOriginal]:
     """Build the program in a temporary directory, which is removed afterwards.
 
+    ``kept``: a library that was built from the same before may serve, and this one is kept (``bmc.native.cache``).
     NoCompiler without a C compiler; InputRefused, with the compiler's first error and its place, where the program
     does not compile or link, or where its sizes in memory are not those of ``interface``.
     """
     words = compiler_words()
     with tempfile.TemporaryDirectory(prefix="chaincover-", ignore_cleanup_errors=True) as name:
         builder = Builder(words, interface, Path(name))
-        library = builder.library()
-        yield CompiledOriginal(interface, library, builder.version)
+        with open_cache(kept) as cache:
+            library, known = builder.library(cache)
+        yield CompiledOriginal(interface, Plan.of(interface, library, known), builder.version, cache.note)
 
 
 class CompiledOriginal:
     """A built program. Every call of ``run`` or ``steps`` loads it afresh in a process of its own.
 
-    ``compiler``: first line of its ``--version``. ``unreadable``: variables whose memory could not be located; they are
-    in no result and are not written, so a difference found while there are some need not be an error.
-    Values are raw unsigned patterns; variables that the program does not have (the tool's own) are ignored in states.
+    ``compiler``: first line of its ``--version``. ``note``: why built programs are not kept, or ''. ``unreadable``:
+    variables whose memory could not be located; they are in no result and are not written, so a difference found while
+    there are some need not be an error. Values are raw unsigned patterns; variables that the program does not have (the
+    tool's own) are ignored in states.
     """
 
-    def __init__(self, interface: NativeInterface, library: Path, compiler: str) -> None:
-        self.compiler = compiler
-        self._library = library
-        self._plan = Plan.of(interface, library)
+    def __init__(self, interface: NativeInterface, plan: Plan, compiler: str, note: str = "") -> None:
+        self.compiler, self.note = compiler, note
+        self._plan = plan
         self._cells = {cell.variable: cell for cell in interface.cells if cell.object in self._plan.index}
         self._arguments = {obj.name for obj in interface.objects if obj.kind == "argument"}
         self.unreadable = tuple(cell.variable for cell in interface.cells if cell.variable not in self._cells)
@@ -125,7 +128,7 @@ class CompiledOriginal:
         records = Records(self._plan, skipped)
         layouts = tuple(each.layout for each in encoder.layouts)
         job = Job(self._plan.image, work, records.layout, layouts, time_limit)
-        return self._results(records, _work(job, self._library.parent), job)
+        return self._results(records, _work(job, Path(self._plan.image.library).parent), job)
 
     @staticmethod
     def _results(records: Records, outcome: Outcome, job: Job) -> list[Valuation]:

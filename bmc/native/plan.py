@@ -11,11 +11,10 @@ from pathlib import Path
 from bmc.errors import InputRefused
 from bmc.floats.format import FORMATS, canonical
 from bmc.native.job import ActualArgument, ActualCall, Image, Layout, Patch, Storage
-from bmc.native.symbols import FunctionPlace, LibraryMap, TypeFacts, is_elf, read_library
+from bmc.native.symbols import FunctionPlace, LibraryMap, TypeFacts
 from bmc.system.original import Argument, Call, Cell, MemoryObject, NativeInterface
 from bmc.system.transition import Valuation
 
-ANCHOR = "chaincover_anchor"
 CODES = {1: "B", 2: "H", 4: "I", 8: "Q"}
 """``struct`` codes of unsigned patterns by size in bytes."""
 SAME_SOURCES = "the compiler must see the sources, macros and header folders that the project names"
@@ -29,9 +28,11 @@ class Plan:
     image: Image
 
     @staticmethod
-    def of(interface: NativeInterface, library: Path) -> Plan:
-        """InputRefused where a function is missing, or sizes in the library are not those of the interface."""
-        known = read_library(library, interface) if is_elf(library) else None
+    def of(interface: NativeInterface, library: Path, known: LibraryMap | None) -> Plan:
+        """``known``: what lies where in ``library``, None where it is not ELF.
+
+        InputRefused where a function is missing, or sizes in the library are not those of the interface.
+        """
         exported = set() if known else _exported(library)
         placed = {obj.name: _storage(obj, interface, known, exported) for obj in interface.objects}
         storage = {name: place for name, place in placed.items() if place is not None}
@@ -40,7 +41,7 @@ class Plan:
         image = Image(
             library=str(library),
             objects=tuple(storage.values()),
-            anchor=(ANCHOR, known.exported[ANCHOR]) if known else None,
+            anchor=known.anchor if known else None,
             writable=known.writable if known else (),
             init=tuple(calls.prepare(call) for call in interface.init),
             step=calls.prepare(interface.step),

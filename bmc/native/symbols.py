@@ -5,12 +5,15 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from bmc.system.original import MemoryObject, NativeInterface
+
+ANCHOR = "chaincover_anchor"
+"""A function of ours, for libraries that export none that is called."""
 
 GUARD_SECTION = ".chaincover_guard"
 NAMELESS = "?"
@@ -60,6 +63,29 @@ class LibraryMap:
     sizes: dict[int, int]
     functions: dict[str, list[FunctionPlace]]
     writable: tuple[tuple[int, int], ...]
+
+    @property
+    def anchor(self) -> tuple[str, int] | None:
+        """An exported function by which the loaded library is found, and its address; None where there is none."""
+        names = (ANCHOR, *self.functions)
+        return next(((name, self.exported[name]) for name in names if name in self.exported), None)
+
+    def as_data(self) -> dict[str, Any]:
+        """All of it as JSON can keep it."""
+        return {**asdict(self), "sizes": [*self.sizes.items()]}
+
+    @staticmethod
+    def of(data: dict[str, Any]) -> LibraryMap:
+        """What ``as_data`` made data of."""
+        functions = {name: [_function_of(place) for place in places] for name, places in data["functions"].items()}
+        writable = tuple((address, size) for address, size in data["writable"])
+        return LibraryMap(data["exported"], data["objects"], dict(data["sizes"]), functions, writable)
+
+
+def _function_of(data: dict[str, Any]) -> FunctionPlace:
+    types = data["parameters"]
+    parameters = None if types is None else tuple(TypeFacts(**each) for each in types)
+    return FunctionPlace(data["address"], parameters, TypeFacts(**data["result"]))
 
 
 def _elf(stream: BinaryIO) -> Any:
@@ -131,7 +157,7 @@ def read_library(library: Path, interface: NativeInterface) -> LibraryMap:
     """Find the interface's objects and functions in the linked ELF library."""
     elf = _elf_in_memory(library)
     table = [s for s in elf.get_section_by_name(".symtab").iter_symbols() if s["st_shndx"] != "SHN_UNDEF"]
-    exported = {s.name: s["st_value"] for s in elf.get_section_by_name(".dynsym").iter_symbols()}
+    exported = {s.name: s["st_value"] for s in elf.get_section_by_name(".dynsym").iter_symbols() if s["st_value"]}
     sizes = {s["st_value"]: s["st_size"] for s in table if s["st_info"]["type"] == "STT_OBJECT" and s["st_size"]}
     debug = _DebugReader(elf, interface)
     debug.read()
@@ -183,7 +209,7 @@ class _DebugReader:
     """Collects the variables and function types that an interface asks for."""
 
     def __init__(self, elf: Any, interface: NativeInterface) -> None:
-        self.dwarf: Any = elf.get_dwarf_info() if elf.has_dwarf_info() else None
+        self.dwarf: Any = elf.get_dwarf_info(relocate_dwarf_sections=False) if elf.has_dwarf_info() else None
         self.called = {call.function for call in (*interface.init, interface.step)}
         self.symbols = {obj.symbol for obj in interface.objects if obj.kind in ("global", "local")}
         self.scopes = {obj.function for obj in interface.objects if obj.kind == "local"}

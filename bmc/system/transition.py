@@ -8,7 +8,7 @@ of the variables; ``bmc.formulas.unroll`` places them at steps.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, FALSE, TRUE, And, Bool, Symbol
@@ -16,8 +16,10 @@ from pysmt.typing import BOOL, BVType
 
 from bmc.errors import Location
 from bmc.floats.format import FORMATS, show
-from bmc.formulas.evaluate import unseen
+from bmc.floats.values import borders
+from bmc.formulas.evaluate import compile_formulas, unseen
 from bmc.formulas.terms import is_false, is_true
+from bmc.formulas.value_sets import Ranges, common, joined
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +170,18 @@ def symbols_of(formula: FNode) -> list[FNode]:
     return sorted((node for node in unseen([formula], set()) if node.is_symbol()), key=lambda s: s.symbol_name())
 
 
+def conjuncts(formula: FNode) -> list[FNode]:
+    """The formulas whose conjunction ``formula`` is."""
+    found, todo = [], [formula]
+    while todo:
+        part = todo.pop()
+        if part.is_and():
+            todo.extend(reversed(part.args()))
+        else:
+            found.append(part)
+    return found
+
+
 def conjunction(parts: Iterable[FNode]) -> FNode:
     """And of any number of formulas, without the constants true; false as soon as one part is false."""
     kept: dict[FNode, None] = {}
@@ -202,3 +216,32 @@ class Run:
     def length(self) -> int:
         """Number of steps."""
         return len(self.inputs)
+
+
+def with_stated_values(system: TransitionSystem) -> TransitionSystem:
+    """``system``, each input with those values only that the input constraint allows it whatever all else is.
+
+    They are read from the conjuncts that speak of one input alone, and compare it with constants. The constraint stays
+    as it is.
+    """
+    parts: dict[str, list[FNode]] = {}
+    for part in conjuncts(system.input_constraint):
+        names = [symbol.symbol_name() for symbol in part.get_free_variables()]
+        if len(names) == 1:
+            parts.setdefault(names[0], []).append(part)
+    return replace(system, inputs=tuple(_with_values(var, parts.get(var.name, ())) for var in system.inputs))
+
+
+def _with_values(var: InputVariable, parts: Iterable[FNode]) -> InputVariable:
+    """``var`` without the values that one of ``parts`` excludes, which speak of nothing else."""
+    values: Ranges = var.values or ((var.type.least, var.type.greatest),)
+    for part in parts:
+        begins = borders({part: var.symbol}) if var.type.bits else None
+        if begins is None:
+            continue
+        rising = sorted(begins)
+        raw = zip(rising, [*(border - 1 for border in rising[1:]), (1 << var.type.bits) - 1], strict=True)
+        holds = compile_formulas([part])
+        allowed = [(low, high) for low, high in raw if holds({var.name: low})[0]]
+        values = common(values, joined((var.type.value(low), var.type.value(high)) for low, high in allowed))
+    return replace(var, values=values) if values and values != ((var.type.least, var.type.greatest),) else var

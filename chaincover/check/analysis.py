@@ -5,26 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE
 
 from bmc.engines import choose as choose_engine
-from bmc.engines.dead_ends import DeadEnd, QuestionLimits, dead_end
 from bmc.engines.protocol import Engine, Status
 from bmc.errors import InputRefused, LimitReached, counted
 from bmc.explicit.state_graph import StateGraph, longest_run
 from bmc.formulas.evaluate import compile_formulas
-from bmc.invariants.induction import Anywhere, Prover, prove
 from bmc.native.differential import Comparison, Sampler, compare
 from bmc.native.original import NoCompiler, compiled
 from bmc.system.hold import own_part, released
 from bmc.system.transition import Condition, TransitionSystem
-from chaincover.check.found_invariants import FoundInvariant, find_invariants, found_data
-from chaincover.check.goal_facts import GoalFacts, VacuitySearch, find_facts
-from chaincover.check.liveness import Liveness, find_liveness
-from chaincover.check.undefined_behaviour import UndefinedBehaviour, UndefinedBehaviourSearch, find_dead_end
 from chaincover.graph.enumerated import ENUMERATING, enumerate_within, enumeration_of
 from chaincover.limits import Limits
 from chaincover.options import Options
@@ -36,8 +30,15 @@ from chaincover.reductions.slicing import sliced, smaller_problem
 from chaincover.result import CALLED_OFF, INTERRUPT
 from properties.goal import Goal
 
-SIMULATED_STEPS = 2000
-"""Random steps on which invariants are tried before they are believed."""
+if TYPE_CHECKING:
+    from bmc.engines.dead_ends import DeadEnd
+    from chaincover.check.found_invariants import FoundInvariant
+    from chaincover.check.goal_facts import GoalFacts
+    from chaincover.check.liveness import Liveness
+    from chaincover.check.undefined_behaviour import UndefinedBehaviour
+
+TRIED_STEPS, SIMULATED_STEPS = 100, 2000
+"""Random steps on which invariants are tried before a proof is sought, and those that are not proved."""
 
 Progress = Callable[[str], None]
 
@@ -81,6 +82,8 @@ class Analysis:
 
 def as_data(controller: Controller, found: Analysis) -> dict[str, Any]:
     """The findings as plain data."""
+    from chaincover.check.found_invariants import found_data
+
     system = controller.system
     compared = found.comparison
     return {
@@ -138,11 +141,15 @@ def prepare(controller: Controller, engine: Engine, limits: Limits | None = None
     system = controller.system
     limits = limits or Limits(effort=1.0)
     _refuse_contradiction(controller, engine, limits)
-    _try_invariants(system, limits)
+    _try_invariants(system, limits, TRIED_STEPS)
     if not system.invariants or limits.over:
         return system
+    from bmc.invariants.induction import Prover, prove
+
     prover = Prover(engine, lambda: _for_query(limits), limits.question())
-    return replace(system, invariants=prove(replace(system, invariants=()), system.invariants, prover))
+    proved = prove(replace(system, invariants=()), system.invariants, prover)
+    _try_invariants(replace(system, invariants=tuple(c for c in proved if not c.proved)), limits, SIMULATED_STEPS)
+    return replace(system, invariants=proved)
 
 
 def analyse(
@@ -156,6 +163,11 @@ def analyse(
     The engine and the limits are those of ``options``; what these do not suffice for is undecided. So is, after an
     interrupt from the keyboard, what was not found out until then. ``progress`` is told what is done.
     """
+    from chaincover.check.found_invariants import find_invariants
+    from chaincover.check.goal_facts import VacuitySearch, find_facts
+    from chaincover.check.liveness import find_liveness
+    from chaincover.check.undefined_behaviour import UndefinedBehaviourSearch
+
     options = options or Options()
     engine = choose_engine(options.engine, options.memory_limit)
     limits = Limits(options.time_limit, options.query_limit, options.effort)
@@ -213,6 +225,8 @@ def analyse(
 
 def _dead_end(system: TransitionSystem, engine: Engine, limits: Limits, states: StateGraph | None) -> DeadEnd | None:
     """Why no run goes on after some number of steps, where that is found; ``states``: all reachable ones, if known."""
+    from chaincover.check.undefined_behaviour import find_dead_end
+
     with suppress(LimitReached):
         return find_dead_end(system, engine, limits, None if states is None else longest_run(states))
     return None
@@ -253,7 +267,7 @@ def _compared(
     if controller.native.refusal:
         return None, "", controller.native.refusal
     try:
-        with compiled(controller.native) as original:
+        with compiled(controller.native, kept=True) as original:
             return compare(system, original, steps, 0, lambda: limits.over), original.compiler, ""
     except NoCompiler:
         return None, "", "no C compiler"
@@ -281,18 +295,20 @@ def _refuse_contradiction(controller: Controller, engine: Engine, budget: Limits
             where,
             "look at the ranges, constraints and the assumption function",
         )
+    from bmc.engines.dead_ends import QuestionLimits, dead_end
+
     found = dead_end(system, engine, 1, limits=QuestionLimits(_for_query(budget)))
     if found is not None:
         raise InputRefused(found.message, found.where or where, found.hint)
 
 
-def _try_invariants(system: TransitionSystem, budget: Limits) -> None:
-    """Simulate: an invariant that fails on a real run is refused."""
+def _try_invariants(system: TransitionSystem, budget: Limits, steps: int) -> None:
+    """Simulate so many steps: an invariant that fails on a real run is refused."""
     if not system.invariants:
         return
     holds = compile_formulas([c.formula for c in system.invariants])
     sampler = Sampler(system, seed=0)
-    for inputs in sampler.runs(SIMULATED_STEPS):
+    for inputs in sampler.runs(steps):
         if budget.over:
             return
         states = sampler.simulator.run(sampler.simulator.initial(), inputs).states
@@ -305,6 +321,8 @@ def _try_invariants(system: TransitionSystem, budget: Limits) -> None:
 
 def _impossible(system: TransitionSystem, formula: FNode, engine: Engine, budget: Limits) -> bool:
     """Whether no state that the proved invariants allow satisfies ``formula``."""
+    from bmc.invariants.induction import Anywhere
+
     known = [c.formula for c in system.invariants if c.proved]
     anywhere = Anywhere(replace(system, input_constraint=TRUE()), engine, known)
     return anywhere.status([formula], _for_query(budget), budget.question()) is Status.UNSAT

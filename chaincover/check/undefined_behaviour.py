@@ -16,7 +16,6 @@ from bmc.analysis.state_values import every_step, state_values, values_of
 from bmc.engines.dead_ends import DeadEnd, QuestionLimits, dead_end
 from bmc.engines.protocol import Engine, Session, Status
 from bmc.errors import LimitReached, Location, counted
-from bmc.explicit.enumeration import Enumeration
 from bmc.explicit.state_graph import invariant_of
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at
@@ -25,7 +24,7 @@ from bmc.invariants.candidates import within
 from bmc.invariants.induction import Anywhere
 from bmc.native.differential import RUN_LENGTH, Sampler
 from bmc.system.transition import Condition, TransitionSystem, Valuation, conjunction
-from chaincover.graph.enumerated import enumerate_within
+from chaincover.graph.enumerated import enumerate_within, enumeration
 from chaincover.limits import Limits
 
 SUSPECT_DEPTH = 8
@@ -150,7 +149,7 @@ class UndefinedBehaviourSearch:
         asked = [at(place.formula, 0) for place in self._open()]
         if not asked or not ENUMERATING or not self._enumerates:
             return None
-        graph = enumerate_within(Enumeration(part, asked), budget)
+        graph = enumerate_within(enumeration(part, asked), budget)
         return None if graph is None else invariant_of(part, graph.states)
 
     def _simulate(self, part: TransitionSystem, known: Sequence[FNode], budget: Limits) -> None:

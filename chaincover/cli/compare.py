@@ -14,8 +14,6 @@ from itertools import pairwise
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.table import Table
 
 from bmc.engines import choose as choose_engine
 from bmc.engines.protocol import Status
@@ -283,7 +281,7 @@ def _cells(found: Comparison, row: Row) -> dict[str, Any]:
     }
 
 
-def show(out: Console, controller: Controller, found: Comparison) -> None:
+def show(out: console.Console, controller: Controller, found: Comparison) -> None:
     """The table on the terminal."""
     graph, name = found.graph, controller.system.name
     head = f"{name}: {counted(len(graph.goals), 'goal')}, K = {graph.depth}, graph in {graph.seconds:.2f} s"
@@ -292,20 +290,18 @@ def show(out: Console, controller: Controller, found: Comparison) -> None:
     if not found.rows:
         console.say(out, "no covering path: no ordering has anything to order\n  next: chaincover generate tells why")
     else:
-        out.print(_table(found))
+        _show_rows(out, found)
     if found.stopped_by:
         console.say(out, f"{console.ended_by(found.stopped_by)}; what is told is valid but not complete.")
 
 
-def _table(found: Comparison) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
+def _show_rows(out: console.Console, found: Comparison) -> None:
     titles = ("ordering", "path cost", "order bound", "proved", "order s", "chain", "lower bound", "total s", "note")
-    for title in titles:
-        table.add_column(title, justify="left" if title in ("ordering", "proved", "note") else "right")
+    rows = []
     for row in found.rows:
         cells = _cells(found, row)
         by = f"by {cells['by']}" if cells["by"] not in (None, row.ordering) else ""
         shown = [cells[column] for column in COLUMNS[1:8]]
         texts = ["-" if v is None else {True: "yes", False: "no"}[v] if isinstance(v, bool) else str(v) for v in shown]
-        table.add_row(row.ordering, *texts, "; ".join(text for text in (by, row.note) if text))
-    return table
+        rows.append((row.ordering, *texts, "; ".join(text for text in (by, row.note) if text)))
+    out.table(titles, rows, right={*titles} - {"ordering", "proved", "note"})

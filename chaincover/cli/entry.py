@@ -18,6 +18,7 @@ def terminated(number: int, frame: FrameType | None) -> None:
 
 def main() -> None:
     """Load the command line and run it. A signal at any time ends with its exit code and no traceback."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # else numpy starts threads for products of matrices
     seen: list[int] = []
 
     def too_early(number: int, frame: FrameType | None) -> None:

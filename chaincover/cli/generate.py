@@ -10,16 +10,13 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
 
 from bmc.engines import choose as choose_engine
-from bmc.engines.dead_ends import DeadEnd
 from bmc.errors import ChainCoverError, LimitReached, UsageError, counted
 from chaincover.chain import COVERED, UNDECIDED
-from chaincover.check import undefined_behaviour
 from chaincover.cli.options import (
     Search,
     Shown,
@@ -33,14 +30,17 @@ from chaincover.formats import chain_file
 from chaincover.formats.output import CannotWrite, prepare_folder, to_json, write_text
 from chaincover.limits import Limits
 from chaincover.options import Options
-from chaincover.partition.several import SeveralChains, generate_several
 from chaincover.problem import Problem
 from chaincover.project.load import Controller, Request
-from chaincover.replay.original import Replay, replay
 from chaincover.report import console
 from chaincover.report import documents as results
 from chaincover.result import CALLED_OFF, INTERRUPT, TERMINATED, ChainResult, Listener
 from chaincover.verdicts import infeasible
+
+if TYPE_CHECKING:
+    from bmc.engines.dead_ends import DeadEnd
+    from chaincover.partition.several import SeveralChains
+    from chaincover.replay.original import Replay
 
 DEAD_END_EFFORT = 1 / 12
 """Effort for the questions whether runs end for good, where a goal is not covered."""
@@ -143,6 +143,8 @@ def find_dead_end(run: Run, stopped_by: str, found: Sequence[ChainResult]) -> De
     The whole system is asked about: what the goals do not depend on may be to blame. The results ``found`` may
     know the longest run through all reachable states.
     """
+    from chaincover.check import undefined_behaviour
+
     if stopped_by in (INTERRUPT, TERMINATED):
         return None
     options = run.options
@@ -163,10 +165,12 @@ def try_replay(run: Run, part: Controller, result: ChainResult) -> tuple[Replay 
     """
     if result.chain is None or not run.with_replay:
         return None, None
+    from chaincover.replay.original import replay
+
     try:
         with run.progress.stage("replay"):
             stimulus = chain_file.stimulus_of(part.system, result.chain)
-            return replay(part, stimulus, infeasible(part.goals, result.verdicts)), None
+            return replay(part, stimulus, infeasible(part.goals, result.verdicts), kept=True), None
     except (ChainCoverError, KeyboardInterrupt) as error:
         return None, error
 
@@ -186,11 +190,13 @@ def _write(run: Run, result: ChainResult, document: dict[str, Any], played: Repl
         _remove_chains(folder, 1)
 
 
-Replays = Sequence[Replay | None]
+Replays = Sequence["Replay | None"]
 
 
 def generate_chains(run: Run) -> int:
     """Search, replay, write ``chains.json``, ``chain-N.json`` and ``chain-N.csv``, and show. The exit code."""
+    from chaincover.partition.several import SeveralChains, generate_several
+
     answers = Answers[SeveralChains](
         write=lambda best: _write_chains(run, best, [None] * len(best.results), finished=False),
         described=several_described,
@@ -309,7 +315,7 @@ def _remove_chains(folder: Path, first: int) -> None:
             place.unlink(missing_ok=True)
 
 
-def _show(out: Console, run: Run, found: SeveralChains, played: Replays, no_step: DeadEnd | None) -> None:
+def _show(out: console.Console, run: Run, found: SeveralChains, played: Replays, no_step: DeadEnd | None) -> None:
     controller = run.controller
     for result, own in zip(found.results, played, strict=True):
         console.show_result(out, _part(controller, result), result, no_step)

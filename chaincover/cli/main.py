@@ -7,7 +7,7 @@ import gc
 import json
 import os
 import sys
-from importlib import import_module, metadata
+from importlib import import_module
 from types import ModuleType
 
 import click
@@ -69,7 +69,7 @@ def _loaded(name: str) -> ModuleType:
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
-@click.version_option(metadata.version("chaincover"), prog_name="chaincover")
+@click.version_option(package_name="chaincover", prog_name="chaincover")
 def cli() -> None:
     """One reset-free input sequence that exercises every requirement of a C controller.
 

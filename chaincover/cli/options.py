@@ -20,7 +20,6 @@ from chaincover.options import ORDERINGS, Options
 from chaincover.problem import Problem
 from chaincover.project.load import Controller, Request, load_request
 from chaincover.project.project_file import Project
-from chaincover.reductions.slicing import smaller_problem
 
 F = TypeVar("F", bound=Callable[..., Any])
 Decorator = Callable[[F], F]
@@ -122,8 +121,8 @@ effort_option = click.option(
     "--effort",
     type=Amount(),
     metavar="N",
-    help="Work before the best answer so far is the result, in units of about a minute; none: as much as it takes. "
-    "Default: 1.",
+    help="Most work that is done, in units of about a minute; what is known by then is the result. none: as much as it "
+    "takes. Default: 1.",
 )
 time_option = click.option("--time-limit", type=SECONDS, metavar="SECONDS", help="For the whole run.")
 query_option = click.option(
@@ -250,6 +249,8 @@ def prepare(request: Request, search: Search, progress: Progress) -> tuple[Contr
 
 def reduced(problem: Problem, options: Options) -> tuple[Problem, Options]:
     """The problem that a search works on, and ``options`` with the time and the effort that are left for it."""
+    from chaincover.reductions.slicing import smaller_problem
+
     limits = Limits(options.time_limit, options.query_limit, options.effort)
     small = smaller_problem(problem, options, limits).problem
     seconds = None if options.time_limit is None else limits.left()

@@ -19,7 +19,7 @@ from typing import Generic, TypeVar
 import click
 
 from bmc.errors import ChainCoverError, counted
-from chaincover.chain import COVERED, Verdict
+from chaincover.chain import COVERED, UNDECIDED, Verdict
 from chaincover.result import ChainResult
 
 WIDTH = 118
@@ -35,7 +35,8 @@ def described(result: ChainResult) -> str:
         )
     steps = counted(bounds.length or 0, "step")
     if bounds.minimal:
-        return f"{goals} in {steps}, minimal"
+        undecided = any(verdict.status == UNDECIDED for verdict in result.verdicts)
+        return f"{goals} in {steps}" if undecided else f"{goals} in {steps}, minimal"
     gap = "" if bounds.gap is None else f" (gap {bounds.gap:.0%})"
     proved = f"none below {bounds.lower}{gap}" if bounds.lower else "no lower bound yet"
     return f"{goals} in {steps}, {proved}"

@@ -41,7 +41,7 @@ def command(request: Request, shown: Shown, chain: str) -> int:
     asked = None if stimulus.asked is None else stimulus.asked - not_known
     with progress.stage("replay"):
         never = [goal for goal in recorded.infeasible if goal not in not_known]
-        played = replay(controller, replace(stimulus, claimed=claimed, asked=asked), never)
+        played = replay(controller, replace(stimulus, claimed=claimed, asked=asked), never, kept=True)
     played = replace(played, not_known=restored.not_known, remarks=(*played.remarks, *restored.notes))
     progress.done()
     if shown.as_json:

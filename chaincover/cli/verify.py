@@ -6,7 +6,6 @@ from functools import partial
 from math import isinf
 
 import click
-from rich.console import Console
 
 from chaincover.cli.options import SECONDS, Amount, Shown, held_request_options, shown_options
 from chaincover.formats.output import to_json
@@ -71,7 +70,7 @@ def _tell_nobody(line: Line) -> None:
     """Results are not told as they come."""
 
 
-def show_line(out: Console, line: Line) -> None:
+def show_line(out: console.Console, line: Line) -> None:
     """One check as soon as it is done, with what speaks against it below."""
     style = "bold red" if line.verdict == WRONG else "" if line.verdict == HOLDS else "bold"
     console.say(out, f"{line.check:<{WIDTH}}  {line.verdict:<13}  {line.text}", style)

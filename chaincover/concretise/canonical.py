@@ -169,8 +169,8 @@ def canonical_inputs(board: Board) -> Chain | None:
     """The best chain with canonical inputs, and whether it works for all open start values; None without a chain.
 
     From the enumerated states where these are at hand, else by queries: those that ``PART`` of the effort does not
-    suffice for are left out, and the inputs that they leave open are tidy ones; so are all where states were searched
-    in layers, for chains are long there. LimitReached when time is over.
+    suffice for are left out, and the inputs that they leave open are tidy ones, as all are of a chain in jumps of
+    counters, and where states were searched in layers. LimitReached when time is over.
     """
     chain, problem = board.known.chain, board.known.problem
     if chain is None:
@@ -181,6 +181,8 @@ def canonical_inputs(board: Board) -> Chain | None:
     run = None
     if board.known.enumerated is not None:
         run = enumerated_values(questions, board.known.enumerated, plan)
+    elif board.accelerated is not None:  # its thousands of steps are not unrolled
+        return tidy(board.known)
     effort = board.limits.effort
     until = inf if effort is None else board.limits.spent + PART * effort * UNITS
     if run is None and board.known.reachable:
@@ -193,6 +195,8 @@ def canonical_inputs(board: Board) -> Chain | None:
         raise CheckDisagreed("the chain with canonical inputs covers less")
     if board.limits.spent >= until:
         found = tidy(replace(board.known, chain=found)) or found
+    if board.known.enumerated is not None and _left_open(problem.system, board.known.enumerated):
+        return replace(found, relies_on=())
     return replace(found, relies_on=start_dependence(questions, Judge(questions.problem).plan(found), found.run))
 
 
@@ -341,6 +345,16 @@ def start_dependence(questions: Questions, plan: Plan, run: Run) -> tuple[str, .
     session = questions.engine.session(free, source, [wanted])
     answer = session.check([*given, Not(wanted)], run.length, questions.limits.for_query(), questions.limits.question())
     return () if answer.status is Status.UNSAT else names
+
+
+def _left_open(system: TransitionSystem, states: StateGraph) -> bool:
+    """Whether all ``states`` were enumerated without the start values that init leaves open.
+
+    Then no step reads them, nor does a goal or the end on any run, and every chain works for all of them.
+    """
+    rows, starts = states.states, [*states.starts]
+    told = [var.name for var in open_variables(system) if var.name in rows.columns]
+    return all(name in rows.open and rows.open[name][starts].all() for name in told)
 
 
 def tidy(known: Known) -> Chain | None:

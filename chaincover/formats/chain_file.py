@@ -54,14 +54,15 @@ def recorded_hold(settings: dict[str, Any]) -> int:
     return found
 
 
-def _refuse_other_schema(data: object, where: Location) -> None:
-    """InputRefused if ``data`` is no document of our schema; one that another version has written is named as that."""
+def refuse_other_schema(data: object, where: Location, schema: str = SCHEMA) -> None:
+    """InputRefused if ``data`` is no document of ``schema``; one that another version has written is named as that."""
     found = data.get("schema") if isinstance(data, dict) else None
-    text = f"this is no chain of the schema '{SCHEMA}'"
-    if isinstance(found, str) and found.rpartition("/")[0] == SCHEMA.rpartition("/")[0] and found != SCHEMA:
+    text = f"this is no {'chain' if schema == SCHEMA else 'summary'} of the schema '{schema}'"
+    if isinstance(found, str) and found.rpartition("/")[0] == schema.rpartition("/")[0] and found != schema:
         text += f" but of '{found}', which another version of ChainCover has written"
-    if found != SCHEMA:
-        raise InputRefused(text, where, "write it with 'chaincover generate'")
+    if found != schema:
+        several = "" if schema == SCHEMA else " --several"
+        raise InputRefused(text, where, f"write it with 'chaincover generate{several}'")
 
 
 def reported(system: TransitionSystem, role: str) -> list[StateVariable]:
@@ -154,7 +155,7 @@ def _from_json(place: Path, text: str, system: TransitionSystem) -> Stimulus:
     except json.JSONDecodeError as error:
         here = Location(str(place), error.lineno, error.colno)
         raise InputRefused(f"not JSON: {error.msg}", here, "generate it again") from None
-    _refuse_other_schema(data, where)
+    refuse_other_schema(data, where)
     chain = data.get("chain")
     if chain is None:
         raise InputRefused("this result holds no chain", where, "generate one first")

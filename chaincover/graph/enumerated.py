@@ -7,19 +7,22 @@ of a goal at once. Where two goals overlap, the second is watched on all runs of
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from importlib.util import find_spec
 
 import numpy as np
+from pysmt.fnode import FNode
 
 from bmc.explicit.enumeration import Enumeration
-from bmc.explicit.layers import NotInLayers
+from bmc.explicit.rows import distinct
 from bmc.explicit.state_graph import Arrows, StateGraph
+from bmc.explicit.steps import InputSolver
 from bmc.explicit.vectors import Column
+from bmc.system.transition import TransitionSystem
 from chaincover.chain import NO_WAY_TO_FINAL, UNREACHABLE
 from chaincover.graph.goal_product import goal_on_steps
 from chaincover.graph.goal_runs import LEAST_BLOCK, EnumeratedGoals, states_in
-from chaincover.graph.layered import LayeredGoals
 from chaincover.known import Board, Reason
 from chaincover.limits import Limits
 from chaincover.problem import Problem
@@ -111,7 +114,7 @@ class _Weights:
     def _moves(self) -> Arrows:
         """The steps between states, one of those that lead from one state to the same other one."""
         size, steps = np.int64(len(self._states.states)), self._states.steps
-        pairs = np.unique(steps.sources * size + steps.nexts)
+        pairs = distinct(steps.sources * size + steps.nexts)
         offsets = np.searchsorted(pairs, np.arange(size + 1) * size)
         return Arrows(offsets, (pairs % size).astype(np.int32))
 
@@ -198,7 +201,21 @@ def enumerate_states(board: Board) -> None:
 
 def enumeration_of(problem: Problem) -> Enumeration:
     """The enumeration of the states on what the goals and the final condition of ``problem`` depend on."""
-    return Enumeration(problem.system, [goal.antecedent for goal in problem.goals] + problem.end_formulas(0))
+    return enumeration(problem.system, [goal.antecedent for goal in problem.goals] + problem.end_formulas(0))
+
+
+def enumeration(system: TransitionSystem, formulas: Sequence[FNode]) -> Enumeration:
+    """The enumeration of the states of ``system`` on what ``formulas`` (framed) depend on.
+
+    Where cases of inputs are too many, a SAT solver is asked for inputs, if python-sat is installed.
+    """
+    return Enumeration(system, formulas, solving=None if find_spec("pysat") is None else _least_inputs)
+
+
+def _least_inputs(system: TransitionSystem, terms: Sequence[FNode]) -> InputSolver:
+    from bmc.engines.sat import LeastInputs  # a library that most enumerations do not need
+
+    return LeastInputs(system, terms)
 
 
 def advance(enumeration: Enumeration, limits: Limits) -> None:
@@ -233,11 +250,10 @@ def exact_graph(board: Board) -> None:
     if problem.goals and known.exact and known.end == problem.end and {*problem.names} <= {*known.goals}:
         return
     if board.known.enumerated is None and board.options.engine == ENUMERATING and board.options.bound is None:
-        try:
-            _tell(board, *_graph_in_layers(board))
+        found = _graph_in_layers(board)
+        if found is not None:
+            _tell(board, *found)
             return
-        except NotInLayers as error:
-            board.say(f"exact graph: the states of {problem.system.name} are not searched in layers: {error}")
     wait_for(board, lambda known: known.enumerated is not None)
     states = board.known.enumerated
     assert states is not None
@@ -245,13 +261,21 @@ def exact_graph(board: Board) -> None:
     _tell(board, enumerated_graph(problem, states, board.limits), len(states.states))
 
 
-def _graph_in_layers(board: Board) -> tuple[ReachGraph, int]:
-    """The graph, and how many states are reachable. NotInLayers where that cannot be found so."""
+def _graph_in_layers(board: Board) -> tuple[ReachGraph, int] | None:
+    """The graph, and how many states are reachable; None where that cannot be found in layers."""
+    from bmc.explicit.layers import NotInLayers  # here, for most states are enumerated soon
+    from chaincover.graph.layered import LayeredGoals
+
     board.say("exact graph: distances between states in layers")
     if board.layered is not None:
         board.layered.close()
-    board.layered = found = LayeredGoals(board.problem, board.limits, board.say)
-    graph = found.graph()
+    try:
+        board.layered = found = LayeredGoals(board.problem, board.limits, board.say)
+        graph = found.graph()
+    except NotInLayers as error:
+        board.layered = None
+        board.say(f"exact graph: the states of {board.problem.system.name} are not searched in layers: {error}")
+        return None
     board.tell(reachable=found.states)
     return graph, found.states
 

@@ -17,6 +17,7 @@ from pysmt.fnode import FNode
 
 from bmc.explicit.product import Classes, classes_of
 from bmc.explicit.rows import Steps as GraphSteps
+from bmc.explicit.rows import distinct
 from bmc.explicit.state_graph import Arrows, StateGraph
 from bmc.explicit.vectors import Column, Program
 from bmc.formulas.unroll import unframed
@@ -150,7 +151,7 @@ class Unfolding:
         return rows[chosen] + first, places[chosen], after[chosen] << 32 | memories
 
     def _ask(self, kinds: Column) -> None:
-        for kind in np.unique(kinds).tolist():
+        for kind in distinct(kinds).tolist():
             if kind not in self._answers:
                 rest, state_class = divmod(kind, self._kinds[1])
                 memory, input_class = divmod(rest, self._kinds[0])
@@ -287,10 +288,10 @@ class EnumeratedGoals:
         found: dict[int, Column] = {}
         for layer in runs.layers:
             numbers = Unfolding.memory_of(layer)
-            for number in np.unique(numbers).tolist():
+            for number in distinct(numbers).tolist():
                 progress = memories[number]
                 if isinstance(progress, int):
-                    found[progress] = np.unique(Unfolding.state_of(layer[numbers == number]).astype(np.int32))
+                    found[progress] = distinct(Unfolding.state_of(layer[numbers == number]).astype(np.int32))
         return found
 
     def together_with(self, goal: int) -> dict[int, int]:
@@ -328,8 +329,8 @@ class EnumeratedGoals:
             self.followed += len(places)
             taken = steps.places[places]
             after = advance(memories[first + row], taken)
-            found.append(np.unique(steps.ends[places].astype(np.int64) << 32 | after))
-        nodes = np.unique(np.concatenate(found)) if found else np.zeros(0, np.int64)
+            found.append(distinct(steps.ends[places].astype(np.int64) << 32 | after))
+        nodes = distinct(np.concatenate(found)) if found else np.zeros(0, np.int64)
         return nodes >> 32, nodes & (_SPACE - 1)
 
 
@@ -374,8 +375,8 @@ class _Others:
 
     def finish(self, states: Column, memories: Column, step: int) -> None:
         """The one goal ends in ``states``, after which its run goes on as the pending goals need."""
-        for number in np.unique(memories).tolist():
-            here = np.unique(states[memories == number])
+        for number in distinct(memories).tolist():
+            here = distinct(states[memories == number])
             for progress in bits(self._pending[number]):
                 it = self._progression.progress[progress]
                 distance = step - it.age
@@ -435,5 +436,5 @@ def _completed(layers: Sequence[Column], steps: Sequence[Steps]) -> GoalRuns:
         before = np.cumsum(here) - 1
         kept_steps.append(Steps(before[found.rows[chosen]], found.places[chosen], number[found.ends[chosen]]))
         good = here
-    first, last = (np.unique(Unfolding.state_of(layer)) for layer in (kept_layers[-1], kept_layers[0]))
+    first, last = (distinct(Unfolding.state_of(layer)) for layer in (kept_layers[-1], kept_layers[0]))
     return GoalRuns(first, last, tuple(reversed(kept_layers)), tuple(reversed(kept_steps)))

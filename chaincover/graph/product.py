@@ -13,7 +13,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from bmc.explicit.rows import Numbering
+from bmc.explicit.rows import Numbering, distinct
 from bmc.explicit.state_graph import StateGraph
 from bmc.explicit.vectors import Column
 from bmc.system.transition import Run
@@ -136,7 +136,7 @@ class _Nodes:
 
     def opened(self, numbers: Column, expand: bool = True) -> Column:
         """Those of ``numbers`` that are open, rising, which they are no longer if they are to ``expand``."""
-        different = np.unique(numbers)
+        different = distinct(numbers)
         found: Column = different[self._open[different]]
         self._open[found] = not expand
         return found
@@ -212,10 +212,10 @@ class _Surroundings:
         while done < several or layer.size:
             last = int(np.searchsorted(values[:several], depth, "right"))
             own = order[done:last]
-            layer = np.unique(np.concatenate([layer, own[found[own] == depth]]))
+            layer = distinct(np.concatenate([layer, own[found[own] == depth]]))
             done = last
             before = self._back.ends[self._back.of(layer)[0]]
-            layer = np.unique(before[found[before] > depth + 1]).astype(np.int64)
+            layer = distinct(before[found[before] > depth + 1]).astype(np.int64)
             depth += 1
             found[layer] = depth
         return found
@@ -324,7 +324,7 @@ class ProductSearch:
 
     def _wait(self, numbers: Column, totals: Column) -> None:
         """Let the nodes ``numbers`` wait with these ``totals`` of steps."""
-        for total in np.unique(totals).tolist():
+        for total in distinct(totals).tolist():
             self._waiting.setdefault(total, []).append(numbers[totals == total])
 
     def _worth(self, places: Column, covered: Sequence[Column]) -> Column:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bmc.engines import reason as engine_reason
 from bmc.explicit.state_graph import longest_run, reachable_states
-from chaincover.certificate import Certificate, EdgeFact, PathFact, formula_text
+from chaincover.certificate import Acceleration, Certificate, EdgeFact, PathFact, formula_text
 from chaincover.chain import NO_WAY_TO_FINAL, UNREACHABLE, Bounds
 from chaincover.known import Board, Known, Proof
 from chaincover.orderings.bound import order_bound
@@ -27,7 +27,7 @@ def result_of(board: Board, known: Known, stopped_by: str) -> ChainResult:
         chain=known.chain,
         verdicts=judge_goals(known, board.options, stopped_by, used_up),
         bounds=Bounds(proof.lower, None if known.chain is None else known.chain.length, proof.basis),
-        certificate=certificate_of(known, proof),
+        certificate=certificate_of(known, proof, board.accelerated),
         graph=known.graph,
         options=board.options,
         no_chain=known.no_chain,
@@ -61,9 +61,13 @@ def proof_of(known: Known) -> Proof:
     return Proof(covered, bound.basis, bound.lower, dict(graph.lower))
 
 
-def certificate_of(known: Known, proof: Proof) -> Certificate:
-    """The facts that ``proof`` and the verdicts rest on. Without chain and bound only verdicts rest on them."""
+def certificate_of(known: Known, proof: Proof, accelerated: Acceleration | None = None) -> Certificate:
+    """The facts that ``proof`` and the verdicts rest on. Without chain and bound only verdicts rest on them.
+
+    ``accelerated`` is what is known of counters.
+    """
     invariants = [inv for inv in known.problem.system.invariants if inv.proved]
+    ruled_out = (known.no_chain or known.uncoverable) and known.enumerated is None
     kept = _needed(proof) if known.chain is not None or proof.lower else Proof(())
     edges = _edges(known, kept)
     return Certificate(
@@ -83,6 +87,7 @@ def certificate_of(known: Known, proof: Proof) -> Certificate:
         conflicts=(known.targets,) if known.no_chain and len(known.targets) > 1 else (),
         flow_bound=kept.flow_bound,
         prices=kept.prices,
+        acceleration=kept.acceleration or (accelerated if ruled_out else None),
     )
 
 
@@ -93,15 +98,18 @@ def _states(known: Known, distances: bool) -> tuple[str, ...]:
 
 
 def _needed(proof: Proof) -> Proof:
-    """What the bound of ``proof`` rests on: where the prices of goals give all of it they are enough."""
-    if not 0 < proof.flow_bound == proof.lower:
-        return proof
-    return Proof(proof.goals, proof.basis, flow_bound=proof.flow_bound, prices=proof.prices)
+    """What the bound of ``proof`` rests on: where the prices of goals, or jumps of counters, give all of it they are
+    enough."""
+    if 0 < proof.flow_bound == proof.lower:
+        return Proof(proof.goals, proof.basis, flow_bound=proof.flow_bound, prices=proof.prices)
+    if 0 < proof.jumped == proof.lower:
+        return Proof(proof.goals, proof.basis, acceleration=proof.acceleration)
+    return proof
 
 
 def _edges(known: Known, proof: Proof) -> dict[Edge, int]:
     """A lower bound for every edge between the goals of ``proof``: what is proved, else what holds of any run."""
-    if (known.chain is None and not proof.lower) or proof.lower == proof.flow_bound > 0:
+    if (known.chain is None and not proof.lower) or proof.lower == max(proof.flow_bound, proof.jumped) > 0:
         return {}
     problem, goals = known.problem, proof.goals
     trivial = {(INIT, goal): 0 for goal in goals}

@@ -20,7 +20,7 @@ from chaincover.minimality.sub_path_lengths import KnownLength, SubPath, SubPath
 from chaincover.orderings.auto import AutoOrdering, ordering_effort
 from chaincover.orderings.bound import LEARNED
 from chaincover.orderings.protocol import Limit, OrderingProblem, OrderingResult, Path, start_times
-from chaincover.stages import wait_for
+from chaincover.stages import pause, wait_for
 from chaincover.weights import INIT, Edge
 
 NO_ORDER = "no order of the goals has distances that are all finite"
@@ -110,6 +110,9 @@ class Learner:
                 board.layered = None
             if board.known.settled:
                 return
+            if board.layered is not None and self.rounds == 1:
+                for _ in range(2):  # one turn more is earned by the chain; the questions that follow have time
+                    pause()
             if not self._try(order) and not self._learn(order) and not more:
                 return
 

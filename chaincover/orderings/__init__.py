@@ -2,39 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from bmc.errors import UsageError
-from chaincover.orderings import asp, cpsat, tsp
-from chaincover.orderings.asp import AspOrdering
-from chaincover.orderings.auto import AutoOrdering
-from chaincover.orderings.cpsat import CpsatOrdering
-from chaincover.orderings.exact import ExactOrdering
-from chaincover.orderings.local import LocalOrdering
-from chaincover.orderings.protocol import Ordering
-from chaincover.orderings.tsp import TspOrdering
 
-_BACKENDS: dict[str, Callable[[], Ordering]] = {
-    "auto": AutoOrdering,
-    "exact": ExactOrdering,
-    "cpsat": CpsatOrdering,
-    "asp": AspOrdering,
-    "asp-usc": AspOrdering,
-    "asp-bb": lambda: AspOrdering("bb"),
-    "tsp": TspOrdering,
-    "local": LocalOrdering,
+if TYPE_CHECKING:
+    from chaincover.orderings.protocol import Ordering
+
+_BACKENDS = {
+    "auto": ("auto", "AutoOrdering"),
+    "exact": ("exact", "ExactOrdering"),
+    "cpsat": ("cpsat", "CpsatOrdering"),
+    "asp": ("asp", "AspOrdering"),
+    "asp-usc": ("asp", "AspOrdering"),
+    "asp-bb": ("asp", "AspOrdering", "bb"),
+    "tsp": ("tsp", "TspOrdering"),
+    "local": ("local", "LocalOrdering"),
 }
+"""Module and class of each ordering, and what the class is made with; imported where it is chosen."""
 
 
 def choose(name: str) -> Ordering:
     """The ordering called ``name``; UsageError if there is none of that name."""
     if name not in _BACKENDS:
         raise UsageError(f"no ordering is called {name!r}", hint=f"choose one of {', '.join(_BACKENDS)}")
-    return _BACKENDS[name]()
+    module, kind, *settings = _BACKENDS[name]
+    made: Ordering = getattr(import_module(f"chaincover.orderings.{module}"), kind)(*settings)
+    return made
 
 
 def missing_library(name: str) -> str:
     """The library that the ordering ``name`` needs and that is not installed, or ''."""
+    from chaincover.orderings import asp, cpsat, tsp
+
     if name == "cpsat" and not cpsat.available():
         return "ortools"
     if name.startswith("asp") and not asp.available():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from chaincover.orderings.auto import AutoOrdering
 from chaincover.orderings.protocol import UNLIMITED, Limit, OrderingProblem
 from chaincover.weights import INIT, ReachGraph
 
@@ -17,6 +16,7 @@ LEARNED = "shortest order over direct distances and least lengths of sub-paths, 
 WHOLE = "search over whole chains of every shorter length"
 EXACT = "search over all reachable states with the goals covered"
 FLOW = "least covering flow over all reachable states, its dual solution checked exactly"
+ACCELERATED = "search over all jumps of counters with the goals covered"
 FARTHEST = "distance of the farthest single goal"
 
 
@@ -40,6 +40,8 @@ def order_bound(graph: ReachGraph, limit: Limit = UNLIMITED) -> OrderBound:
     farthest single goal, which is more where distances over other goals are shorter. For many goals the shortest path
     is sought with up to ``WORK`` and ``limit``, and what is proved until then counts.
     """
+    from chaincover.orderings.auto import AutoOrdering
+
     far = max((graph.lower.get((INIT, g), 0) + graph.lower.get((g, graph.end), 0) for g in graph.goals), default=0)
     problem = OrderingProblem(graph.goals, graph.lower, INIT, graph.end)
     work = WORK if limit.work is None else min(WORK, limit.work)

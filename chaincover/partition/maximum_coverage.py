@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from bmc.errors import CheckDisagreed, LimitReached, counted
 from chaincover.certificate import Certificate, MostFact
 from chaincover.chain import COVERED, EXCLUDED, UNDECIDED, Verdict
 from chaincover.limits import Limits
 from chaincover.options import Options
-from chaincover.partition.conflicts import Conflict, conflict_of_class, largest_class, pairs_apart
-from chaincover.partition.coverable_sets import Exhaustion
 from chaincover.partition.set_cover import sets_of_goals, share_of
 from chaincover.pipeline import generate
 from chaincover.problem import Problem
 from chaincover.result import INTERRUPT, TIME_LIMIT, ChainResult, Listener, Silent
+
+if TYPE_CHECKING:
+    from chaincover.partition.conflicts import Conflict
+    from chaincover.partition.coverable_sets import Exhaustion
 
 FIRST_SHARE = 0.5
 """Part of time and effort for the chain through all goals, which covers as many as it can; the rest is for the
@@ -115,6 +118,8 @@ class _Most:
 
         Whether goals exclude each other in pairs is known from the graph.
         """
+        from chaincover.partition.conflicts import conflict_of_class, largest_class, pairs_apart
+
         conflicts = pairs_apart(self._whole, self._goals)
         while not self._limits.used_up:
             names = largest_class(self._goals, [conflict.goals for conflict in conflicts])

@@ -13,17 +13,19 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from math import inf
+from typing import TYPE_CHECKING
 
 from chaincover.certificate import Certificate
 from chaincover.graph.enumerated import ENUMERATING, enumerated_within
 from chaincover.limits import UNITS, Limits
 from chaincover.options import Options
-from chaincover.orderings.auto import AutoOrdering
-from chaincover.orderings.protocol import Limit, OrderingProblem, OrderingResult, Path
-from chaincover.partition.coverable_sets import Cover, Exhaustion, coverable_sets
 from chaincover.problem import Problem
 from chaincover.reductions.slicing import smaller_problem
 from chaincover.weights import INIT, Edge, ReachGraph
+
+if TYPE_CHECKING:
+    from chaincover.orderings.protocol import OrderingResult, Path
+    from chaincover.partition.coverable_sets import Cover, Exhaustion
 
 MOST_UNIONS = 400_000
 """Unions of covers that are made in the search for a minimal set cover; above, the number is left open."""
@@ -47,6 +49,8 @@ def sets_of_goals(problem: Problem, options: Options, limits: Limits) -> Exhaust
     None where the states are not to be enumerated, or cannot be within a share of the effort that ``limits`` leave.
     LimitReached when a share of the time is over.
     """
+    from chaincover.partition.coverable_sets import coverable_sets
+
     if options.engine != ENUMERATING:
         return None
     part = part_of(limits, SHARE)
@@ -133,6 +137,9 @@ class Distribution:
 
     def least(self, seconds: float | None) -> OrderingResult:
         """The shortest order; its path has the resets in it."""
+        from chaincover.orderings.auto import AutoOrdering
+        from chaincover.orderings.protocol import Limit, OrderingProblem
+
         end = self._graph.end
         problem = OrderingProblem((*self._graph.goals, *self._resets), self._weights(), INIT, end, least=self._least())
         return AutoOrdering().solve(problem, Limit(seconds, WORK))

@@ -18,7 +18,15 @@ from bmc.errors import InputRefused, Location, UsageError
 from bmc.formulas.unroll import unframed
 from bmc.system.hold import boundary, hold
 from bmc.system.original import NativeInterface
-from bmc.system.transition import Condition, StateVariable, TransitionSystem, conjunction, equal, symbols_of
+from bmc.system.transition import (
+    Condition,
+    StateVariable,
+    TransitionSystem,
+    conjunction,
+    equal,
+    symbols_of,
+    with_stated_values,
+)
 from chaincover.problem import Problem
 from chaincover.project.project_file import Project, read_project
 from properties.c_functions import read_condition_function, read_property_function
@@ -214,7 +222,7 @@ def _with_conditions(project: Project, model: CModel) -> TransitionSystem:
         used = [s.symbol_name() for s in symbols_of(condition.formula) if s.symbol_name() in inputs]
         if used:
             raise InputRefused(f"the invariant '{condition.name}' reads the input '{used[0]}'", condition.where)
-    return replace(system, invariants=(*system.invariants, *extra))
+    return with_stated_values(replace(system, invariants=(*system.invariants, *extra)))
 
 
 def _stated(project: Project, model: CModel, name: str) -> Condition:

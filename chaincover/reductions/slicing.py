@@ -8,7 +8,7 @@ from itertools import chain as joined
 
 from pysmt.fnode import FNode
 
-from bmc.analysis.slice import conjuncts, slice_system, spare_inputs, without_impossible
+from bmc.analysis.slice import slice_system, spare_inputs, without_impossible
 from bmc.analysis.state_values import latches
 from bmc.engines import choose as choose_engine
 from bmc.errors import LimitReached
@@ -17,7 +17,7 @@ from bmc.invariants.induction import Prover
 from bmc.invariants.normal_form import in_normal_form, normal_form
 from bmc.system.hold import released
 from bmc.system.simulation import Simulator
-from bmc.system.transition import Run, TransitionSystem, equal, symbols_of
+from bmc.system.transition import Run, TransitionSystem, conjuncts, equal, symbols_of
 from chaincover.certificate import formula_text
 from chaincover.chain import NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNDECIDED, Verdict
 from chaincover.graph.enumerated import ENUMERATING

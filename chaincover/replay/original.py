@@ -74,20 +74,22 @@ def replay(
     stimulus: Stimulus,
     infeasible: Collection[str] = (),
     built: CompiledOriginal | None = None,
+    kept: bool = False,
 ) -> Replay:
     """Run ``stimulus`` on the compiled original and judge every goal of ``controller`` on what it did.
 
     Goals said to be ``infeasible`` need not be covered, and must not. ``built`` is the original where it is compiled
-    already. OriginalCrashed or OriginalTimeout if the program
+    already; ``kept``: one that an earlier run has built may serve. OriginalCrashed or OriginalTimeout if the program
     does not survive the run.
     """
     system = controller.system
     simulator = Simulator(system)
     expected = simulator.run(simulator.initial(stimulus.initial), stimulus.inputs)
     try:
-        with compiled(controller.native) if built is None else nullcontext(built) as original:
+        with compiled(controller.native, kept) if built is None else nullcontext(built) as original:
             run, different = _on_original(system, original, stimulus, expected)
             on, remarks = original.compiler, _unreadable(original.unreadable)
+            remarks += (original.note,) if original.note else ()
     except NoCompiler:
         run, different, on, remarks = expected, [], "model", (FALLBACK,)
     different += _against_file(system, stimulus, run)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterable, Sequence
+import shutil
+import sys
+import textwrap
+from collections.abc import Collection, Iterable, Sequence
+from itertools import zip_longest
+from typing import IO, TYPE_CHECKING
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+import click
 
-from bmc.engines.dead_ends import DeadEnd
 from bmc.errors import counted
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, Valuation
 from chaincover.chain import (
@@ -26,24 +29,70 @@ from chaincover.formats.chain_file import reported
 from chaincover.options import Options
 from chaincover.project.load import Controller
 from chaincover.project.values import show_value
-from chaincover.replay.original import Replay
 from chaincover.result import BY, INTERRUPT, ChainResult
 from chaincover.verdicts import infeasible, next_step
 from properties.goal import Goal
 
+if TYPE_CHECKING:
+    from bmc.engines.dead_ends import DeadEnd
+    from chaincover.replay.original import Replay
+
+LEAST_WIDTH = 140
+"""Characters in a line of a table at least, where the output is no terminal."""
+
+NARROW = 12
+"""No column of a table is broken into lines of fewer characters."""
+
+
+class Console:
+    """Lines and tables on ``file`` (standard output), in colours only where that is a terminal and NO_COLOR is not set.
+
+    ``width``: characters in a line of a table; the terminal's, else at least ``LEAST_WIDTH``.
+    """
+
+    def __init__(self, file: IO[str] | None = None, width: int = 0) -> None:
+        self.file = file or sys.stdout
+        terminal = self.file.isatty()
+        self._plain = not terminal or bool(os.environ.get("NO_COLOR"))
+        self._width = width or max(shutil.get_terminal_size().columns, 0 if terminal else LEAST_WIDTH)
+
+    def line(self, text: str, style: str = "") -> None:
+        """One line, never broken; ``style`` may be ``bold`` or ``bold red``."""
+        if style and not self._plain:
+            text = click.style(text, bold=True, fg="red" if style == "bold red" else None)
+        click.echo(text, self.file)
+
+    def table(self, titles: Sequence[str], rows: Iterable[Sequence[str]], right: Collection[str] = ()) -> None:
+        """Columns below their ``titles``, those of ``right`` set to the right; wide ones are broken where they must."""
+        texts = [[*titles], *([*row] for row in rows)]
+        widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
+        while sum(widths) + 2 * (len(widths) - 1) > self._width and max(widths) > NARROW:
+            widths[widths.index(max(widths))] -= 1
+        for number, row in enumerate(texts):
+            cells = [
+                textwrap.wrap(cell, width) if len(cell) > width else [cell]
+                for cell, width in zip(row, widths, strict=True)
+            ]
+            for parts in zip_longest(*cells, fillvalue=""):
+                placed = [
+                    part.rjust(width) if title in right else part.ljust(width)
+                    for part, title, width in zip(parts, titles, widths, strict=True)
+                ]
+                self.line("  ".join(placed).rstrip(), "" if number else "bold")
+
 
 def console() -> Console:
-    """Standard output; wide enough for tables when it is not a terminal."""
-    out = Console(highlight=False, soft_wrap=False)
-    return out if out.is_terminal else Console(highlight=False, width=max(out.width, 140))
+    """Standard output."""
+    return Console()
 
 
 def say(out: Console, text: str, style: str = "") -> None:
     """One line, never broken."""
-    out.print(Text(text, style), soft_wrap=True)
+    out.line(text, style)
 
 
 __all__ = [
+    "Console",
     "console",
     "held_runs",
     "infeasible_ones",
@@ -107,7 +156,7 @@ def show_what_is_left(out: Console, result: ChainResult) -> None:
     elif any(verdict.status == EXCLUDED for verdict in result.verdicts) and not result.no_chain:
         open_ends.append("whether one chain covers more goals")
     if result.chain is not None and not bounds.minimal:
-        open_ends.append(_shorter(bounds.lower, length))
+        open_ends.append(_shorter(bounds.lower, length) + (" through the goals covered so far" if undecided else ""))
     if result.stopped_by:
         left = f"; left open: {', '.join(open_ends)}" if open_ends else ""
         say(out, f"{ended_by(result.stopped_by)}; what is told is valid{left}.")
@@ -220,24 +269,19 @@ def _show_steps(out: Console, system: TransitionSystem, chain: Chain) -> None:
     columns = [*reported(system, "state"), *reported(system, "output")]
     names = short_names([*(v.name for v in system.inputs), *(v.name for v in columns)])
     wide = len(columns) <= _MOST_COLUMNS
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("step", justify="right")
-    table.add_column("inputs")
-    for title in [names[v.name] for v in columns] if wide else ["changes"]:
-        table.add_column(Text(title))
-    table.add_column("goals covered from here")
+    middle = [names[v.name] for v in columns] if wide else ["changes"]
     states = chain.run.states
     start = _cells(columns, states[0], names) if wide else [_changes(columns, None, states[0], names)]
-    table.add_row("", "(init)", *map(Text, start), Text(""))
+    rows = [["", "(init)", *start, ""]]
     for step, inputs in enumerate(chain.run.inputs):
         after = states[step + 1]
         cells = _cells(columns, after, names) if wide else [_changes(columns, states[step], after, names)]
         goals = " ".join(hit.goal for hit in chain.hits if hit.step == step)
-        table.add_row(str(step), Text(_inputs(system.inputs, inputs, names)), *map(Text, cells), Text(goals))
+        rows.append([str(step), _inputs(system.inputs, inputs, names), *cells, goals])
     ended = " ".join(hit.goal for hit in chain.hits if hit.step == chain.length)
     if ended:
-        table.add_row(str(chain.length), "(end)", *[""] * (len(columns) if wide else 1), ended)
-    out.print(table)
+        rows.append([str(chain.length), "(end)", *[""] * len(middle), ended])
+    out.table(["step", "inputs", *middle, "goals covered from here"], rows, right={"step"})
 
 
 def _cells(columns: Iterable[StateVariable], values: Valuation, names: dict[str, str]) -> list[str]:
@@ -277,19 +321,18 @@ def _inputs(variables: Iterable[InputVariable], values: Valuation, names: dict[s
 
 def _show_goals(out: Console, controller: Controller, result: ChainResult) -> None:
     hits = {hit.goal: hit for hit in result.chain.hits} if result.chain else {}
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("goal", "verdict", "step", "consequent", "property"):
-        table.add_column(title)
+    rows = []
     for goal, verdict in zip(controller.goals, result.verdicts, strict=True):
         hit = hits.get(goal.name)
-        table.add_row(
-            Text(goal.name),
-            Text(verdict.status + (f": {verdict.detail}" if verdict.detail and not goal.generated else "")),
+        row = (
+            goal.name,
+            verdict.status + (f": {verdict.detail}" if verdict.detail and not goal.generated else ""),
             "" if verdict.step is None else str(verdict.step),
             _held(hit.consequent_held) if hit else "",
-            Text(goal.text + (f"  [{goal.requirement}]" if goal.requirement else "")),
+            goal.text + (f"  [{goal.requirement}]" if goal.requirement else ""),
         )
-    out.print(table)
+        rows.append(row)
+    out.table(("goal", "verdict", "step", "consequent", "property"), rows)
 
 
 def _held(held: bool | None) -> str:
@@ -317,9 +360,7 @@ def show_replay(out: Console, replay: Replay) -> None:
 
 def show_replay_goals(out: Console, replay: Replay) -> None:
     """Where each goal is covered in a replay."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("goal", "covered at step", "times", "consequent"):
-        table.add_column(title)
+    rows = []
     for goal in replay.goals:
         text = _held(goal.consequent_held) if goal.step is not None else ""
         if goal.failed_at is not None:
@@ -331,5 +372,5 @@ def show_replay_goals(out: Console, replay: Replay) -> None:
             place += " (said to be unreachable)"
         elif not goal.asked:
             place += " (the chain was not made for it)"
-        table.add_row(Text(goal.goal), place, str(goal.times), text)
-    out.print(table)
+        rows.append((goal.goal, place, str(goal.times), text))
+    out.table(("goal", "covered at step", "times", "consequent"), rows)

@@ -6,10 +6,6 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
 from bmc.c.controller.model import CModel
 from bmc.errors import counted
 from bmc.invariants.candidates import IMPLIES
@@ -35,7 +31,7 @@ from chaincover.options import Options
 from chaincover.project.load import Controller
 from chaincover.project.values import show_ranges, show_value
 from chaincover.reductions.slicing import ADVICE
-from chaincover.report.console import ended_by, goes_on_first, say, show_dead_end
+from chaincover.report.console import Console, ended_by, goes_on_first, say, show_dead_end
 from chaincover.verdicts import listed, next_step
 
 
@@ -44,12 +40,8 @@ def show_analysis(out: Console, controller: Controller, analysis: Analysis) -> N
     no_step = analysis.facts.dead_end
     show_dead_end(out, no_step)
     _show_interface(out, controller)
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("goal", "steps", "property"):
-        table.add_column(title)
-    for goal in controller.goals:
-        table.add_row(Text(goal.name), str(goal.length), Text(goal.text))
-    out.print(table)
+    goals = [(goal.name, str(goal.length), goal.text) for goal in controller.goals]
+    out.table(("goal", "steps", "property"), goals)
     ends = "anywhere" if controller.system.hold == 1 else "with any held step"
     say(out, f"final: {controller.final_text or f'(none: a chain may end {ends})'}")
     for goal in analysis.unsatisfiable:
@@ -96,19 +88,15 @@ def _show_interface(out: Console, controller: Controller) -> None:
     native = controller.native
     init = ", ".join(f"{call.function}()" for call in native.init) or "(none)"
     say(out, f"{controller.system.name}: init {init}, step {native.step.function}()", "bold")
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("role", "name", "type", "after init / allowed"):
-        table.add_column(title)
-    for var in controller.system.inputs:
-        table.add_row("input", Text(var.name), Text(var.type.name), show_ranges(var.values, var.type))
+    rows = [("input", var.name, var.type.name, show_ranges(var.values, var.type)) for var in controller.system.inputs]
     for state in controller.system.state:
         if state.role == "internal":
             continue
         start = "open" if state.init is None else state.type.show(state.type.value(state.init.bv_unsigned_value()))
         if state.name in controller.system.chosen:
             start = "chosen by the tester"
-        table.add_row(state.role, Text(state.name), Text(state.type.name), start)
-    out.print(table)
+        rows.append((state.role, state.name, state.type.name, start))
+    out.table(("role", "name", "type", "after init / allowed"), rows)
     if controller.system.hold > 1:
         say(out, f"inputs are held for {controller.system.hold} steps")
 

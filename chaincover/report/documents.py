@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.metadata
 import platform
-import sys
 from collections.abc import Mapping
 from dataclasses import asdict
-from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from bmc.engines.dead_ends import DeadEnd
+from bmc.engines import installed
 from bmc.system.transition import Run, TransitionSystem
 from chaincover import certificate
 from chaincover.chain import COVERED, UNDECIDED
 from chaincover.formats.chain_file import SCHEMA, chain_rows, reported, start_record
-from chaincover.graph.reachability import CoveringGraph
 from chaincover.limits import UNITS
 from chaincover.options import HERE, Options
 from chaincover.project.load import Controller
 from chaincover.project.values import show_ranges, shown
 from chaincover.reductions.reduction import distinct
-from chaincover.replay.original import Replay
 from chaincover.result import CALLED_OFF, ChainResult
-from chaincover.stages import StageCost
 from chaincover.verdicts import infeasible
 from chaincover.weights import ReachGraph, exists_path, transitive_closure
+
+if TYPE_CHECKING:
+    from bmc.engines.dead_ends import DeadEnd
+    from chaincover.graph.reachability import CoveringGraph
+    from chaincover.replay.original import Replay
+    from chaincover.stages import StageCost
 
 RUN_SCHEMA = "chaincover/run/2"
 
@@ -50,19 +50,13 @@ _LIBRARIES = (
 
 def tool_version() -> str:
     """ChainCover's version."""
-    return importlib.metadata.version("chaincover")
+    return installed().get("chaincover", "")
 
 
-@cache
 def versions() -> Mapping[str, str]:
     """Versions of Python and of the libraries that results depend on; those not installed are left out."""
-    found = {"python": platform.python_version()}
-    for name in _LIBRARIES:
-        try:
-            found[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            continue
-    return found
+    known = installed()
+    return {"python": platform.python_version(), **{name: known[name] for name in _LIBRARIES if name in known}}
 
 
 def chain_document(
@@ -109,8 +103,14 @@ def run_document(
         "queries": result.graph.queries,
         "stopped_by": result.stopped_by,
         "replay": None if replay is None else replay_data(replay),
-        "host": {"system": platform.platform(), "machine": platform.machine(), "python": sys.version.split()[0]},
+        "host": _host(),
     }
+
+
+def _host() -> dict[str, str]:
+    """The system and the machine; ``platform.platform()`` would start a process to find out more."""
+    here = platform.uname()
+    return {"system": f"{here.system}-{here.release}", "machine": here.machine, "python": platform.python_version()}
 
 
 def engine_row(result: ChainResult) -> dict[str, Any]:

@@ -206,7 +206,8 @@ def bound(document: Document, proof: Certificate | None, setting: Setting, searc
     if counts and refuted[0] > proof.order_bound:
         faults.append(f"nothing rules the lengths from {proof.order_bound} to {refuted[0] - 1} out")
         counts = False
-    reached = max(proof.order_bound, proof.flow_bound, refuted[1] if counts else 0)
+    jumped = 0 if proof.acceleration is None else proof.acceleration.bound
+    reached = max(proof.order_bound, proof.flow_bound, jumped, refuted[1] if counts else 0)
     if faults:
         return Line(BOUND, WRONG, f"{said}: what is said for it does not hold together", tuple(faults))
     if reached >= proof.lower:

@@ -31,6 +31,9 @@ TEMPLATES = 256
 ROUNDS = 1
 """Rounds of preprocessing of a template."""
 
+GATES = ("bit-blast", "simplify", "tseitin-cnf")
+"""Tactics of z3. Simplified first, as remainders have to be, sums no longer share their parts with other sums."""
+
 MOST_CLAUSES = 1_000_000
 """So many clauses a template may have: some hundred megabytes, and as many again at each step."""
 
@@ -63,7 +66,7 @@ def template_of(formula: FNode, facts: tuple[FNode, ...] = ()) -> Template:
         values = [(convert(symbol), _of_bits(symbol, named)) for symbol in symbols_of(whole)]
         goal = z3.Goal()
         goal.add(z3.substitute(convert(whole), *values))
-        (clauses,) = z3.Then("simplify", "bit-blast", "simplify", "tseitin-cnf")(goal)
+        (clauses,) = z3.OrElse(z3.Then(*GATES), z3.Then("simplify", *GATES))(goal)
         if clauses.size() > MOST_CLAUSES:
             raise TooLarge
         text = clauses.dimacs(include_names=True)

@@ -16,10 +16,10 @@ from chaincover import certificate
 from chaincover.certificate import Certificate
 from chaincover.formats.chain_file import (
     CHAINS_SCHEMA,
-    SCHEMA,
     RecordedGoal,
     missing_criteria,
     recorded_hold,
+    refuse_other_schema,
     unreadable,
 )
 from chaincover.project.load import Controller, Program, Request
@@ -161,9 +161,7 @@ def chain_place(path: str) -> Path:
 def read_document(place: Path) -> Document:
     """The claims of a ``chain.json``. InputRefused, with its place, if it cannot be read."""
     data = _read_json(place)
-    if data.get("schema") != SCHEMA:
-        text = f"this is no chain of the schema '{SCHEMA}'"
-        raise InputRefused(text, Location(str(place)), "write it with 'chaincover generate'")
+    refuse_other_schema(data, Location(str(place)))
     try:
         return _document(place, data)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -173,9 +171,7 @@ def read_document(place: Path) -> Document:
 def read_summary(place: Path) -> Summary:
     """The claims of a ``chains.json``. InputRefused, with its place, if it cannot be read or names no chain."""
     data, where = _read_json(place), Location(str(place))
-    if data.get("schema") != CHAINS_SCHEMA:
-        text = f"this is no summary of the schema '{CHAINS_SCHEMA}'"
-        raise InputRefused(text, where, "generate it again with --several")
+    refuse_other_schema(data, where, CHAINS_SCHEMA)
     try:
         summary = _summary(place, data)
     except (KeyError, TypeError, ValueError, AttributeError) as error:

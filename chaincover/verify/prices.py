@@ -24,8 +24,8 @@ PRICES = "prices of goals"
 
 FAR_COST = np.int64(1 << 60)
 """The cost of a way that does not exist."""
-LARGE = 1 << 31
-"""Prices are below this, so that no sum of them overflows."""
+LARGE = 1 << 42
+"""Prices are below this, so that no sum of them overflows: a goal may be worth millions of steps."""
 ROUNDS = 50_000
 """Rounds in which costs are passed on at most."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 
 from pysmt.shortcuts import TRUE, And, Not
 
@@ -14,6 +15,7 @@ from bmc.formulas.unroll import shift
 from bmc.system.transition import Run
 from chaincover.certificate import MostFact
 from chaincover.chain import EXCLUDED, NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNREACHABLE
+from chaincover.verify.acceleration import Jumps
 from chaincover.verify.claims import uncovered
 from chaincover.verify.document import Document, GoalClaim
 from chaincover.verify.invariants import Assumed
@@ -39,13 +41,17 @@ Verdict = tuple[str, str]
 
 @dataclass(frozen=True)
 class Verdicts:
-    """Checks what is said of runs of any length. ``watch``: all runs, None where there are too many states."""
+    """Checks what is said of runs of any length. ``watch``: all runs, None where there are too many states.
+
+    ``jumps``: paths that see what all runs see, where the certificate speaks of counters.
+    """
 
     setting: Setting
     document: Document
     known: Assumed
     watch: Watch | None
     clock: Clock
+    jumps: Jumps | None = None
 
     def line(self, confirmation: Confirmation | None) -> Line:
         """The verdict on all of them."""
@@ -124,6 +130,8 @@ class Verdicts:
             return UNCLAIMED, "no proof is claimed"
         if claim.name not in self.setting.by_name:
             return WRONG, "this is no goal"
+        if self.watch is None and self.jumps is not None and self.jumps.misses(claim.name, to_end):
+            return HOLDS, "no run among all in jumps of counters"
         if self.watch is None:
             verdict, why = never(self.setting, claim.name, self.known, self.clock)
             # a run covers it: whether one goes on to the end is left open
@@ -141,7 +149,7 @@ class Verdicts:
 
     def _together(self, names: Sequence[str], number: int) -> Verdict:
         """Whether no run to the end covers so many of the goals ``names``."""
-        return self._no_run(names, lambda watch: search_some(watch, names, self.clock, number))
+        return self._no_run(names, lambda watch: search_some(watch, names, self.clock, number), number)
 
     def _no_shorter(self, lower: int) -> Verdict:
         """Whether no run of fewer than ``lower`` steps to the end covers all goals but those that no chain covers."""
@@ -150,13 +158,15 @@ class Verdicts:
         bounded = proof is not None and proof.lower >= lower and {*proof.goals} <= {*names} <= {*self.setting.by_name}
         if self.document.chain is None and bounded:
             return HOLDS, "that is the lower bound"
-        return self._no_run(names, lambda watch: search(watch, names, self.clock, lower))
+        return self._no_run(names, lambda watch: search(watch, names, self.clock, lower), 0)
 
-    def _no_run(self, names: Sequence[str], sought: Callable[[Watch], Outcome]) -> Verdict:
-        """Whether the search for a run through the goals ``names`` ends without one."""
+    def _no_run(self, names: Sequence[str], sought: Callable[[Watch], Outcome], number: int) -> Verdict:
+        """Whether the search for a run through so many of the goals ``names`` (0: all, soon) ends without one."""
         strange = [name for name in names if name not in self.setting.by_name]
         if strange:
             return WRONG, f"{', '.join(strange)} is no goal"
+        if self.watch is None and self.jumps is not None and number == len(names) and self.jumps.no_path(names, inf):
+            return HOLDS, "no run among all in jumps of counters"
         if self.watch is None:
             return OPEN, TOO_MANY
         found = sought(self.watch)

@@ -15,6 +15,7 @@ from bmc.formulas.unroll import at
 from chaincover.certificate import Certificate, PathFact
 from chaincover.project.load import Controller
 from chaincover.verify import claims, prices
+from chaincover.verify.acceleration import Jumps, jumps_of
 from chaincover.verify.document import Document
 from chaincover.verify.explicit import ExplicitFacts
 from chaincover.verify.facts import Prover, lengths
@@ -121,7 +122,8 @@ class Checks:
         proof, system = self.document.certificate, self.setting.system
         names = () if proof is None else proof.invariants
         used = [at(c.formula, 0) for c in system.invariants if c.name in names]
-        table = tabulate(system, [*self.setting.formulas, *used], self.clock.part(TABLE))
+        clock = self.clock if proof is None or proof.acceleration is None else self._part(PART)
+        table = tabulate(system, [*self.setting.formulas, *used], clock.part(TABLE))
         try:
             return None if table is None else Watch(table, self.setting, self.setting.names)
         except OpenValueRead:
@@ -163,7 +165,8 @@ class Checks:
     @staticmethod
     def _facts(proof: Certificate) -> int:
         """The bound without the search over all runs."""
-        return max(proof.order_bound, proof.flow_bound)
+        jumped = 0 if proof.acceleration is None else proof.acceleration.bound
+        return max(proof.order_bound, proof.flow_bound, jumped)
 
     @cached_property
     def priced(self) -> tuple[Line, Priced | None]:
@@ -175,11 +178,21 @@ class Checks:
             line = replace(line, text=f"{line.text}, {self.confirmation.told(self.watch.table.steps)}")
         return line, found
 
+    @cached_property
+    def jumps(self) -> Jumps | None:
+        """Jumps over the values of counters, where the certificate speaks of these."""
+        proof = self.document.certificate
+        if proof is None or proof.acceleration is None:
+            return None
+        self.listener.progress("jumps of counters")
+        return jumps_of(self.setting, proof, self.clock)
+
     def _part(self, part: int) -> Clock:
         """This part of the effort."""
         limits = self.clock.limits
         nodes, orders, solver = limits.nodes // part, limits.orders // part, limits.solver / part
-        return replace(self.clock, limits=replace(limits, nodes=nodes, orders=orders, solver=solver))
+        limits = replace(limits, nodes=nodes, orders=orders, solver=solver, explored=limits.explored // part)
+        return replace(self.clock, limits=limits)
 
     def proof_lines(self, proof: Certificate) -> Iterator[Line]:
         """Every fact of the certificate."""
@@ -197,6 +210,8 @@ class Checks:
         yield order
         if proof.prices is not None or proof.flow_bound:
             yield self.priced[0]
+        if self.jumps is not None:
+            yield self.jumps.line(proof)
         yield lengths(self.setting, proof, self.searched, self.clock)
 
     def all_runs(self) -> Line:
@@ -230,4 +245,4 @@ class Checks:
         if watch is not None and setting.overlap != self.setting.overlap:
             watch = Watch(watch.table, setting, setting.names)
         confirmation = self.confirmation if watch is not None else None
-        return Verdicts(setting, self.document, self.known[0], watch, self.clock).line(confirmation)
+        return Verdicts(setting, self.document, self.known[0], watch, self.clock, self.jumps).line(confirmation)

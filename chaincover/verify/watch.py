@@ -15,7 +15,7 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, Bool
 
 from bmc.formulas.unroll import plain, shift, unframed
-from bmc.system.transition import conjunction, symbols_of
+from bmc.system.transition import conjunction, conjuncts, symbols_of
 from chaincover.verify.inputs import largest_terms
 from chaincover.verify.setting import Setting
 from chaincover.verify.states import Table, distinct, runs
@@ -83,7 +83,7 @@ class Watch:
         own: list[FNode] = []
         later: list[FNode] = []
         mixed: list[FNode] = []
-        for part in _conjuncts(place.rest):
+        for part in conjuncts(place.rest):
             steps = {unframed(symbol)[1] for symbol in symbols_of(part)}
             (own if steps <= {0} else mixed if 0 in steps else later).append(part)
         here = where[self.table.source]
@@ -276,7 +276,8 @@ def spread(table: Table, costs: Sequence[Column]) -> list[Column]:
         state = front % size
         counts = first[state + 1] - first[state]
         before = np.repeat(front - state, counts) + sources[runs(first[state], first[state + 1])]
-        front = np.unique(before[best[before] > depth + 1])
+        front = np.sort(before[best[before] > depth + 1])
+        front = front[np.diff(front, prepend=-1) > 0]  # np.unique, by a hash table, is slow where they are many
         depth += 1
         best[front] = depth
     return list(best.reshape(len(costs), size))
@@ -289,17 +290,6 @@ def _now(formula: FNode) -> FNode:
 
 def _constant(term: FNode, value: int) -> FNode:
     return Bool(bool(value)) if term.get_type().is_bool_type() else BV(value, int(term.bv_width()))
-
-
-def _conjuncts(formula: FNode) -> Iterator[FNode]:
-    """The parts of which ``formula`` is the conjunction."""
-    todo = [formula]
-    while todo:
-        part = todo.pop()
-        if part.is_and():
-            todo.extend(part.args())
-        else:
-            yield part
 
 
 def _alike(columns: Sequence[Column], fine: Column) -> Iterator[tuple[tuple[int, ...], Column]]:

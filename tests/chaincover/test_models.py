@@ -20,8 +20,10 @@ ALL_RUNS = [(model, number, run) for model in MODEL_NAMES for number, run in enu
 RUNS = [one for one in ALL_RUNS if not one[2].get("several")]
 SEVERAL = [one for one in ALL_RUNS if one[2].get("several")]
 IDS = [f"{model}-{number}" for model, number, _ in RUNS]
-LONG = {"boiler", "mixer", "seat"}
+LONG = {"boiler", "kiln", "mixer", "seat"}
 """Models whose length without a final condition ``partition/test_coverable_sets.py`` alone asks for."""
+JUMPED = {"drive", "lubricator", "tank"}
+"""Models whose counters are jumped over: enumerating their states takes seconds, and nothing asks for it."""
 
 KEYS = {
     *("project", "goals", "exit_code", "covered", "verdicts", "consequent_failed"),
@@ -86,7 +88,7 @@ def test_several_chains_are_the_fewest_and_the_shortest(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", [model for model in MODEL_NAMES if "reachable_states" in EXPECTED[model]])
+@pytest.mark.parametrize("model", [m for m in MODEL_NAMES if "reachable_states" in EXPECTED[m] and m not in JUMPED])
 def test_how_many_states_are_reachable(model: str) -> None:
     """``check`` leaves out what can make no difference to the goals."""
     found = chaincover("check", MODELS / model, "--compare", 0, "--json").json

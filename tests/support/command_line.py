@@ -22,13 +22,7 @@ from chaincover.cli.main import main
 ROOT = Path(__file__).resolve().parents[2]
 MODELS = ROOT / "benchmarks" / "models"
 
-CLIFFS = frozenset({"lubricator"})
-"""Bundled models of which a run takes longer than a test may: some 45 seconds of processor time for 786,508 states.
-
-``chaincover generate`` proves it within the usual effort all the same, and ``verify`` confirms it.
-"""
-
-MODEL_NAMES = sorted(place.parent.name for place in MODELS.glob("*/expected.toml") if place.parent.name not in CLIFFS)
+MODEL_NAMES = sorted(place.parent.name for place in MODELS.glob("*/expected.toml"))
 
 
 FENCE = re.compile(r"^```(\w*).*?\n(.*?)^```", re.M | re.S)

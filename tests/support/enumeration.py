@@ -9,6 +9,7 @@ from pysmt.fnode import FNode
 from bmc.explicit.enumeration import MEMORY, Enumeration
 from bmc.explicit.rows import Rows
 from bmc.explicit.state_graph import StateGraph, invariant_of
+from bmc.explicit.steps import Solving
 from bmc.system.transition import Condition, TransitionSystem
 
 AT_ONCE = 1 << 26
@@ -21,12 +22,13 @@ def enumerated(
     work: int,
     check: Callable[[], None] = lambda: None,
     memory: int = MEMORY,
+    solving: Solving | None = None,
 ) -> StateGraph | None:
     """All states and steps at once (see ``Enumeration``); None where ``work`` does not suffice.
 
     ``check`` is called now and then; what it raises ends the enumeration.
     """
-    found = Enumeration(system, list(formulas), memory)
+    found = Enumeration(system, list(formulas), memory, solving)
     while not found.done and found.work < work:
         check()
         found.advance(min(AT_ONCE, work - found.work))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -85,7 +86,8 @@ class CModel:
         step = self.program.function(self.step_function)
         unit = step.unit if step else self.program.units[0]
         expanded = unit.source.expand(text)
-        types = [n for n, b in unit.scope.names.items() if isinstance(b, Typedef)]
+        words = dict.fromkeys(re.findall(r"[A-Za-z_]\w*", expanded))
+        types = [word for word in words if isinstance(unit.scope.names.get(word), Typedef)]
         prelude = "".join(f"typedef int {name};\n" for name in types)
         marker = f'#line {max(where.line, 1)} "{where.file}"'
         source = f"{prelude}\n{marker}\nint chaincover_text(void) {{ return ({expanded}); }}"

@@ -118,8 +118,14 @@ def read_ranges(
     return ranges
 
 
+_DECIMAL = re.compile(r"\s*-?(?:0|[1-9][0-9]{0,8})\s*", re.A)
+"""A number that is the same in C for all word sizes, and that no macro changes."""
+
+
 def read_number(model: CModel, text: str, where: Location) -> int:
     """The value of a C constant expression; InputRefused, with the place ``where``, if it is none."""
+    if _DECIMAL.fullmatch(text):
+        return int(text)
     node = model.expand_and_parse(text, where)
     scope = model.scope()
     return int(model.with_names(Recorder(), where, lambda: model.executor.constant(node, scope)))

@@ -15,6 +15,7 @@ from pysmt.logics import QF_BV
 from pysmt.shortcuts import Solver
 
 from bmc.formulas.evaluate import operation
+from bmc.system.transition import conjuncts
 
 MOST_CASES = 4096
 """More cases than this are not tried."""
@@ -41,7 +42,7 @@ class Cases:
         if self._is_free(condition) or self._failures > MOST_FAILURES:
             return False
         if (condition, path) not in self._found:
-            self._found[condition, path] = self._tried(condition, list(_conjuncts(path)))
+            self._found[condition, path] = self._tried(condition, conjuncts(path))
         return self._found[condition, path]
 
     def _tried(self, condition: FNode, path: list[FNode]) -> bool:
@@ -161,16 +162,6 @@ def _computed(work: Callable[[Sequence[int]], int]) -> Kind:
         return work([values[part] for part in parts])
 
     return kind
-
-
-def _conjuncts(formula: FNode) -> Iterator[FNode]:
-    stack = [formula]
-    while stack:
-        node = stack.pop()
-        if node.is_and():
-            stack.extend(node.args())
-        else:
-            yield node
 
 
 EFFORT = 20_000_000

@@ -15,7 +15,6 @@ from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
-from pysat.solvers import Cadical153
 
 from bmc.engines.sat_encoding.aig import AND, INPUT, ITE, XOR, Graph
 from bmc.engines.sat_encoding.solver import Aside, Clause
@@ -227,12 +226,22 @@ def _by_length(clauses: Iterable[Clause]) -> list[Numbers]:
 
 
 def preprocessed(clauses: Sequence[Clause], frozen: Sequence[int]) -> list[Clause]:
-    """Clauses that say the same of the ``frozen`` variables, with fewer others."""
+    """Clauses that say the same of the ``frozen`` variables, with fewer others.
+
+    KeyboardInterrupt for an interrupt, which the library reports as an error of its own.
+    """
+    import pysolvers
+    from pysat.solvers import Cadical153
+
     top = max(abs(literal) for literal in chain.from_iterable(clauses))
     solver = Cadical153(bootstrap_with=clauses)
     try:
         # not pysat.process.Processor: it copies all clauses deeply, which takes as long as the work itself
         _, found = solver.process(rounds=ROUNDS, freeze=[number for number in frozen if number <= top])
+    except pysolvers.error as error:
+        if "interrupt" in str(error):
+            raise KeyboardInterrupt from None
+        raise
     finally:
         solver.delete()
     return list(found)

@@ -9,13 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from weakref import finalize
 
-import pysat
-from pysat.solvers import Glucose4
-
 from bmc.engines.protocol import CLAUSE, CONFLICT, PROPAGATION, QUESTION, WORK, Cost
-
-NAME = "glucose4"
-VERSION = f"python-sat {pysat.__version__}, {NAME}"
 
 PROPAGATIONS = 1_500_000
 CONFLICTS = 5_000
@@ -34,12 +28,15 @@ class SatSolver:
     The work is done in portions, between which time, memory and signals are looked at: nothing depends on threads.
     """
 
-    def __init__(self, memory: int | None = None, cost: Callable[[], Cost] = Cost, library: type = Glucose4) -> None:
+    def __init__(self, memory: int | None = None, cost: Callable[[], Cost] = Cost, library: type | None = None) -> None:
         """``memory``: how many megabytes this process may grow to. ``cost`` tells where work is counted.
 
-        ``library``: the class of the solver in python-sat, which must be one that can be limited.
+        ``library``: the class of the solver in python-sat, which must be one that can be limited. The library is loaded
+        for the first solver: where the states are enumerated, there may be none.
         """
-        self._solver = library()
+        from pysat.solvers import Glucose4
+
+        self._solver = (library or Glucose4)()
         # python-sat's own destructor fails where it only runs when the interpreter is half gone
         finalize(self, self._solver.delete)
         self._memory, self._cost = memory, cost

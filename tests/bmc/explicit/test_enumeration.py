@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 from enumerated_systems import check_graph, placed, random_system
 from enumeration import enumerated
@@ -12,13 +14,14 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, TRUE, And, Iff, Ite, Not
 from random_systems import random_case
 
+from bmc.engines.sat import LeastInputs
 from bmc.errors import LimitReached
 from bmc.explicit.enumeration import Enumeration
 from bmc.explicit.state_graph import StateGraph
 from bmc.formulas.unroll import at
 from bmc.system.hold import hold
 from bmc.system.simulation import Simulator
-from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
+from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, Valuation, ValueType
 
 BYTE = ValueType("byte", 8)
 x, z = BYTE.symbol("ec_x"), BYTE.symbol("ec_z")
@@ -70,17 +73,25 @@ def test_states_and_steps_are_those_of_a_plain_search(seed: int, block: int, mon
     assert graph.steps.total == sum(map(len, graph.steps))
 
 
-@pytest.mark.parametrize("each_by_itself", [False, True])
+def only_the_solver(patch: pytest.MonkeyPatch) -> None:
+    """The inputs of every state are found by the solver."""
+    patch.setattr("bmc.explicit.steps.ByCases.cheaper", lambda self, work_each: True)
+    patch.setattr("bmc.explicit.steps._Splits.steps", lambda self, columns, open_at, count: iter(()))
+
+
+@pytest.mark.parametrize("way", ["every input", "by splitting", "by the solver"])
 @pytest.mark.slow
 @given(seed=st.integers(0, 1 << 30), open_values=st.booleans())
 @settings(max_examples=25, deadline=None, derandomize=True)
-def test_nothing_that_can_be_told_apart_is_missing(each_by_itself: bool, seed: int, open_values: bool) -> None:
+def test_nothing_that_can_be_told_apart_is_missing(way: str, seed: int, open_values: bool) -> None:
     """Under every input, and for every start value; where inputs are tried all in all states, or found in each."""
     system, formulas = random_system(seed, open_values)
     with pytest.MonkeyPatch.context() as patch:
-        if each_by_itself:
+        if way == "by splitting":
             patch.setattr("bmc.explicit.steps.ByCases.cheaper", lambda self, work_each: True)
-        graph = enumerated(system, placed(formulas), PLENTY)
+        if way == "by the solver":
+            only_the_solver(patch)
+        graph = enumerated(system, placed(formulas), PLENTY, solving=LeastInputs if way == "by the solver" else None)
     assert graph is not None
     check_graph(system, formulas, graph)
 
@@ -158,6 +169,34 @@ def test_a_timer_before_many_states() -> None:
     assert graph is not None
     assert len(graph.states) == 300 + 1024
     check_steps(system, graph)
+
+
+def test_a_solver_is_asked_once_about_states_that_differ_by_a_timer(monkeypatch: pytest.MonkeyPatch) -> None:
+    only_the_solver(monkeypatch)
+    asked: list[Valuation] = []
+
+    class Noting(LeastInputs):
+        def of(self, state: Valuation) -> Iterator[int | Valuation]:
+            asked.append(state)
+            return super().of(state)
+
+    time, mode = BYTE.symbol("ec_clock"), BYTE.symbol("ec_mode")
+    late = time.Equals(BV(200, 8))
+    ends = And(late, (x + z).Equals(BV(7, 8)), x.BVULT(z))
+    system = TransitionSystem(
+        "timer",
+        (
+            StateVariable("ec_clock", BYTE, BV(0, 8), Ite(late, time, time + BV(1, 8))),
+            StateVariable("ec_mode", BYTE, BV(0, 8), Ite(ends, BV(1, 8), mode)),
+        ),
+        (InputVariable("ec_x", BYTE), InputVariable("ec_z", BYTE)),
+    )
+    graph = enumerated(system, [at(mode.Equals(BV(1, 8)), 0)], PLENTY, solving=Noting)
+    assert graph is not None
+    assert len(graph.states) == 202
+    assert [state["ec_clock"] for state in asked] == [0, 200, 200]
+    used = {tuple(graph.inputs[choice].values()) for steps in graph.steps for choice, _ in steps}
+    assert used == {(0, 0), (0, 7)}
 
 
 def test_a_start_value_that_a_step_reads_is_enumerated() -> None:

@@ -204,7 +204,7 @@ def test_the_build_is_removed_and_no_process_of_ours_loads_it(write: Write) -> N
         write(a="#include <stdlib.h>\nint n; __attribute__((constructor)) void c(void) { n = 3; } void step(void) {}")
     )
     with compiled(native) as program:
-        library = program._library
+        library = Path(program._plan.image.library)
         assert library.exists()
         assert program.run([]) == [{"n": 3}]
         if os.path.exists("/proc/self/maps"):

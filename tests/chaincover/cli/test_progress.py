@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from chaincover.chain import COVERED, UNDECIDED, Bounds, Chain, Verdict
+from chaincover.chain import COVERED, UNDECIDED, UNREACHABLE, Bounds, Chain, Verdict
 from chaincover.cli.progress import Progress, described
 from chaincover.known import NOTHING
 from chaincover.options import Options
@@ -74,10 +74,17 @@ def test_one_line_that_replaces_itself_on_a_terminal(monkeypatch: pytest.MonkeyP
         (Bounds(4, None, ""), "1 of 2 goals; no chain yet, none is shorter than 4 steps"),
         (Bounds(4, 6, ""), "1 of 2 goals in 6 steps, none below 4 (gap 50%)"),
         (Bounds(0, 1, ""), "1 of 2 goals in 1 step, no lower bound yet"),
-        (Bounds(6, 6, ""), "1 of 2 goals in 6 steps, minimal"),
+        (Bounds(6, 6, ""), "1 of 2 goals in 6 steps"),
     ],
 )
 def test_the_best_answer_in_a_line(bounds: Bounds, text: str) -> None:
     verdicts = (Verdict("a", COVERED, 0), Verdict("b", UNDECIDED))
     chain = None if bounds.length is None else Chain(None, (), ())  # type: ignore[arg-type]
     assert described(ChainResult(chain, verdicts, bounds, None, NOTHING, Options())) == text
+
+
+def test_a_chain_is_called_minimal_only_when_no_goal_is_undecided() -> None:
+    verdicts = (Verdict("a", COVERED, 0), Verdict("b", UNREACHABLE))
+    chain = Chain(None, (), ())  # type: ignore[arg-type]
+    told = described(ChainResult(chain, verdicts, Bounds(6, 6, ""), None, NOTHING, Options()))
+    assert told == "1 of 2 goals in 6 steps, minimal"

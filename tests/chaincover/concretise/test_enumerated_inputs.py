@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +12,8 @@ from machines import Case
 from problems import problem_of
 
 from bmc.engines import choose as choose_engine
+from bmc.explicit.input_classes import TooManyValues
+from bmc.explicit.scope import Inputs
 from bmc.system.transition import Run
 from chaincover.concretise.canonical import canonicalise, enumerated_values
 from chaincover.limits import Limits
@@ -39,6 +42,21 @@ def test_least_inputs_are_those_of_the_solver(seed: int) -> None:
         return
     best = int(np.argmax([len(cover.goals) for cover in found.covers]))
     check_same(case, found.runs[best], found.covers[best].goals)
+
+
+@pytest.mark.parametrize("seed", range(1, 25, 4))
+def test_they_are_the_same_where_a_solver_found_the_steps(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    case = made(seed)
+    found = exhaust(*case)
+    monkeypatch.setattr("bmc.explicit.scope.Inputs.prepare", refused)
+    best = int(np.argmax([len(cover.goals) for cover in found.covers]))
+    check_same(case, found.runs[best], found.covers[best].goals)
+
+
+def refused(inputs: Inputs) -> Iterator[int]:
+    """As if one input had too many values."""
+    yield 1
+    raise TooManyValues("too many")
 
 
 @pytest.mark.parametrize("seed", range(0, 15, 3))

@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, BVUGE, BVULE, TRUE, And, Ite, Not, Or
-from rich.console import Console
 
 from bmc.c.controller.ranges import membership
 from bmc.floats.compare import equal, is_nan, less
@@ -29,7 +28,7 @@ from chaincover.concretise.canonical import Trials
 from chaincover.options import Options
 from chaincover.pipeline import generate
 from chaincover.problem import Problem
-from chaincover.report.console import _show_steps
+from chaincover.report.console import Console, _show_steps
 from chaincover.verify.limits import Clock, Limits
 from chaincover.verify.report import told_inputs
 from chaincover.verify.states import tabulate, told
@@ -229,7 +228,7 @@ def test_steps_show_numbers() -> None:
     states = tuple({"fr_kept64": raw} for raw in (pattern(0.1, form), 0, form.nan, form.sign))
     out = Console(file=io.StringIO(), width=100)
     _show_steps(out, system, Chain(Run(states, inputs), (), ()))
-    text = out.file.getvalue()  # type: ignore[attr-defined]
+    text = out.file.getvalue()
     cells = [line.split() for line in text.splitlines()[1:]]
     assert cells == [
         ["(init)", "0.1"],
@@ -245,7 +244,7 @@ def test_a_wide_table_shows_what_is_not_zero_at_the_start() -> None:
     state = dict.fromkeys(names, 0) | {"fr_wide3": pattern(2.5, FLOAT64), "fr_wide4": FLOAT64.sign}
     out = Console(file=io.StringIO(), width=100)
     _show_steps(out, TransitionSystem("wide", variables, ()), Chain(Run((state,), ()), (), ()))
-    assert out.file.getvalue().splitlines()[1].split() == ["(init)", "fr_wide3=2.5", "fr_wide4=-0.0"]  # type: ignore[attr-defined]
+    assert out.file.getvalue().splitlines()[1].split() == ["(init)", "fr_wide3=2.5", "fr_wide4=-0.0"]
 
 
 def test_verification_tells_numbers() -> None:

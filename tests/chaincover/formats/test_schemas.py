@@ -31,8 +31,9 @@ def test_an_older_chain_is_refused(command: str, folder: Path) -> None:
 
 
 def test_a_chain_of_another_version_is_named_as_that(folder: Path) -> None:
-    outcome = chaincover("replay", CRUISE, in_schema(folder / "chain.json", "chaincover/chain/7"))
-    assert "of 'chaincover/chain/7', which another version of ChainCover has written" in outcome.err
+    for command in ("replay", "verify"):
+        outcome = chaincover(command, CRUISE, in_schema(folder / "chain.json", "chaincover/chain/7"))
+        assert "of 'chaincover/chain/7', which another version of ChainCover has written" in outcome.err
     for other in ("chaincover/run/2", 2, None, "x"):
         outcome = chaincover("replay", CRUISE, in_schema(folder / "chain.json", other))
         assert outcome.code == 3

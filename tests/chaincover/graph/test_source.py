@@ -12,7 +12,7 @@ from problems import problem_of
 from bmc import engines
 from bmc.errors import UsageError
 from bmc.explicit.layers import NotInLayers
-from chaincover.graph import enumerated
+from chaincover.graph import enumerated, layered
 from chaincover.options import Options
 from chaincover.pipeline import generate
 
@@ -22,7 +22,7 @@ class TooMany:
 
     graph, done, states, reason = None, True, 0, "too many"
 
-    def __init__(self, *given: object) -> None:
+    def __init__(self, *given: object, **named: object) -> None:
         pass
 
 
@@ -46,7 +46,7 @@ def test_states_that_are_too_many_to_be_enumerated_are_searched_in_layers(monkey
 def test_states_that_are_too_many_are_left_to_the_solver(monkeypatch: pytest.MonkeyPatch) -> None:
     listed = generate(problem_of(cruise(), PROPERTIES, RESTED))
     monkeypatch.setattr(enumerated, "Enumeration", TooMany)
-    monkeypatch.setattr(enumerated, "LayeredGoals", refused)
+    monkeypatch.setattr(layered, "LayeredGoals", refused)
     asked = generate(problem_of(cruise(), PROPERTIES, RESTED))
     assert not asked.answered.exact
     assert asked.graph.queries > 0

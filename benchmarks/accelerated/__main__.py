@@ -1,0 +1,40 @@
+"""Random programs with small counters, jumped and walked; exit code 1 where a bound, a chain or a check is wrong."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+
+import click
+
+from benchmarks.accelerated.compare import compare
+from benchmarks.accelerated.programs import random_program
+
+
+@click.command()
+@click.option("--count", default=2000, show_default=True, help="Programs.")
+@click.option("--first", default=0, show_default=True, help="Seed of the first one.")
+def main(count: int, first: int) -> None:
+    """Compare the search in jumps with the search over all states, and let verify check its bounds."""
+    told: Counter[str] = Counter()
+    wrong = []
+    for seed in range(first, first + count):
+        found = compare(random_program(seed))
+        if found is None:
+            told["without a counter"] += 1
+            continue
+        told["compared"] += 1
+        told["exact"] += found.exact
+        told["verified"] += found.verified
+        told["with a chain"] += found.least is not None
+        told["shortest chain found"] += found.least is not None and found.jumped[-1].chain == found.least
+        if not found.sound:
+            wrong.append(seed)
+            click.echo(f"seed {seed}: {found}")
+    click.echo(", ".join(f"{text}: {number}" for text, number in told.items()))
+    click.echo(f"wrong: {len(wrong)}")
+    sys.exit(bool(wrong))
+
+
+if __name__ == "__main__":
+    main()

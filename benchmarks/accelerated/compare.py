@@ -1,0 +1,130 @@
+"""One program, jumped and walked: what the search in jumps says against the search over all states."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import inf
+
+from bmc.engines.sat import SatEngine
+from bmc.explicit.scope import Inputs, Scope
+from bmc.invariants.counters import Cells, find_counters
+from bmc.invariants.induction import Prover
+from chaincover.certificate import Acceleration, Certificate
+from chaincover.graph.accelerated import Jumps, scope_of, seen_by
+from chaincover.graph.enumerated import enumerated_within
+from chaincover.limits import Limits as RunLimits
+from chaincover.minimality.acceleration import LightestPath, distances
+from chaincover.minimality.acceleration import ShortestRun as CoveringRun
+from chaincover.minimality.product import ShortestRun
+from chaincover.problem import Problem
+from chaincover.replay.judge import Judge
+from chaincover.verify.acceleration import jumps_of
+from chaincover.verify.limits import Clock, Limits
+from chaincover.verify.report import HOLDS, OPEN
+from chaincover.verify.setting import Setting
+from properties.goal import Events
+
+
+@dataclass(frozen=True)
+class Jumped:
+    """The search in jumps, values ``kept`` for so many steps: its ``bound`` (None: no path), and the length of the
+    ``chain`` that it found (None: none), on how many ``nodes``; what ``verify`` says of the bound, and of one more.
+    """
+
+    kept: int
+    bound: int | None
+    chain: int | None
+    nodes: int
+    verified: str
+    one_more: str
+
+
+@dataclass(frozen=True)
+class Compared:
+    """``least``: the length of a shortest chain, None: there is none; ``states``: how many were searched for it."""
+
+    least: int | None
+    states: int
+    jumped: tuple[Jumped, ...]
+
+    @property
+    def sound(self) -> bool:
+        """Whether no bound is above the least length, no chain below it, and nothing wrong was verified."""
+        return all(it.verified in (HOLDS, OPEN) and self._fits(it) for it in self.jumped)
+
+    def _fits(self, it: Jumped) -> bool:
+        if self.least is None or it.bound is None:
+            return self.least is None and it.chain is None
+        most = self.least if it.chain is None else it.chain
+        return it.bound <= self.least <= most and (it.bound < self.least or it.one_more != HOLDS)
+
+    @property
+    def exact(self) -> bool:
+        """Whether the last bound is the least length."""
+        return self.jumped[-1].bound == self.least
+
+    @property
+    def verified(self) -> bool:
+        """Whether every bound was proved again."""
+        return all(it.verified == HOLDS for it in self.jumped)
+
+
+KEPT = (0, 2, 32)
+"""Steps for which values are kept."""
+
+
+def compare(problem: Problem, kept: Sequence[int] = KEPT) -> Compared | None:
+    """The comparison; None where no counter is found."""
+    scope = scope_of(problem)
+    prover = Prover(SatEngine(), lambda: None, None)
+    cells = find_counters(scope.system, seen_by(problem), prover, lambda: None)
+    if cells is None:
+        return None
+    inputs = Inputs(scope)
+    list(inputs.prepare())
+    return Compared(*_walked(problem), tuple(_jumped(problem, scope, inputs, cells, steps) for steps in kept))
+
+
+def _jumped(problem: Problem, scope: Scope, inputs: Inputs, cells: Cells, kept: int) -> Jumped:
+    jumps = Jumps(problem, scope, inputs, cells, kept)
+    list(jumps.advance())
+    graph = jumps.graph
+    assert graph is not None
+    number = Events.of(problem.goals, problem.system).number
+    search = LightestPath(graph, (1 << number) - 1, distances(graph, number, False))
+    runs = CoveringRun(graph, problem, distances(graph, number, True))
+    list(search.advance())
+    list(runs.advance())
+    paths = search.path, runs.path
+    run = None if paths[1] is None else graph.run(problem, paths[1])
+    chain = None if run is None else Judge(problem).chain(run)
+    length = None if chain is None or len(chain.goals) < len(problem.goals) else chain.length
+    bound = None if paths[0] is None else sum(arc.weight for arc in paths[0])
+    claim = Acceleration(dict(cells.starts), kept, bound or 0)
+    again = verdict(problem, claim, bound is None)
+    return Jumped(
+        kept, bound, length, graph.size, again, verdict(problem, replace(claim, bound=claim.bound + 1), False)
+    )
+
+
+def verdict(problem: Problem, claim: Acceleration, no_path: bool) -> str:
+    """What ``verify`` says of ``claim`` about the goals of ``problem``; ``no_path``: that there is no chain at all."""
+    setting = Setting(problem.system, problem.goals, problem.final)
+    conflicts = (problem.names,) if no_path else ()
+    proof = Certificate(
+        problem.names, problem.end, "allow", (), (), (), 0, (0, 0), 0, 0, conflicts=conflicts, acceleration=claim
+    )
+    found = jumps_of(setting, proof, Clock(Limits()))
+    if no_path and found.graph is not None:
+        return HOLDS if found.no_path(problem.names, inf) else OPEN
+    return found.line(proof).verdict
+
+
+def _walked(problem: Problem) -> tuple[int | None, int]:
+    graph = enumerated_within(problem, RunLimits())
+    assert graph is not None
+    search = ShortestRun(problem, graph)
+    while search.advance(1_000_000):
+        pass
+    return (None if search.found is None else search.found.length), len(graph.states)

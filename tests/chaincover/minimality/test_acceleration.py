@@ -1,0 +1,104 @@
+"""The search in jumps over counters against the search over all states, and what verify says of its bounds."""
+
+from __future__ import annotations
+
+import pytest
+from boards import board_of
+from drawn_seeds import seeds
+from pysmt.fnode import FNode
+from pysmt.shortcuts import BV, And, Ite, Not
+
+from benchmarks.accelerated.compare import compare, verdict
+from benchmarks.accelerated.programs import random_program
+from bmc.engines.sat import SatEngine
+from bmc.formulas.unroll import framed
+from bmc.system.transition import BOOLEAN, InputVariable, StateVariable, TransitionSystem, ValueType
+from chaincover.certificate import Acceleration
+from chaincover.chain import UNREACHABLE
+from chaincover.minimality.acceleration import accelerate
+from chaincover.options import Options
+from chaincover.problem import Problem
+from chaincover.verify.report import HOLDS, OPEN, WRONG
+from properties.goal import Goal
+
+WIDE, MODE, BELT = ValueType("timer", 32), ValueType("mode", 2), BOOLEAN.symbol("reminder_belt")
+TIMER, NOW = WIDE.symbol("reminder_timer"), MODE.symbol("reminder_mode")
+CELLS = {"reminder_timer": (0, 499, 500)}
+
+
+@pytest.mark.slow
+@seeds(12)
+def test_no_bound_is_above_the_shortest_chain_and_no_chain_below_it(seed: int) -> None:
+    """Jumped and walked; verify proves each bound again, and none that is above the shortest chain."""
+    found = compare(random_program(seed), kept=(0, 2))
+    assert found is None or (found.sound and found.verified), found
+
+
+def mode(number: int, step: int = 0) -> FNode:
+    return framed(NOW, step).Equals(BV(number, 2))
+
+
+def reminder() -> Problem:
+    """Without a belt for 500 steps it warns; the belt ends that, and the timer is of 32 bits."""
+    timer = Ite(NOW.Equals(BV(1, 2)), TIMER.BVAdd(BV(1, 32)), BV(0, 32))
+    late = Ite(TIMER.Equals(BV(499, 32)), BV(2, 2), BV(1, 2))
+    following = Ite(BELT, BV(0, 2), Ite(NOW.Equals(BV(0, 2)), BV(1, 2), Ite(NOW.Equals(BV(1, 2)), late, NOW)))
+    state = (
+        StateVariable("reminder_mode", MODE, BV(0, 2), following),
+        StateVariable("reminder_timer", WIDE, BV(0, 32), timer),
+    )
+    system = TransitionSystem("reminder", state, (InputVariable("reminder_belt", BOOLEAN),))
+    last = framed(TIMER, 0).Equals(BV(499, 32))
+    goals = (
+        Goal("warns", And(mode(1), mode(2, 1)), None, 1),
+        Goal("in time", And(mode(1), last, framed(BELT, 0)), None, 1),
+        Goal("early", And(mode(1), Not(last), framed(BELT, 0)), None, 1),
+    )
+    return Problem(system, goals, NOW.Equals(BV(0, 2)))
+
+
+def test_a_timer_is_jumped_over_and_the_chain_proved_shortest() -> None:
+    problem = reminder()
+    case = problem.system, problem.goals, problem.final
+    board, _ = board_of(case, Options(), engine=SatEngine())
+    accelerate(board)
+    assert board.known.length == board.known.lower == 1005  # 502 to warn and back, 501 in time, 2 early
+    assert board.known.proof.acceleration == Acceleration(CELLS, 2, 1005)
+
+
+def test_goals_that_no_run_covers_are_ruled_out() -> None:
+    problem = reminder()
+    beyond = Goal("beyond", framed(TIMER, 0).Equals(BV(700, 32)), None, 0)
+    board, _ = board_of((problem.system, (*problem.goals, beyond), problem.final), Options(), engine=SatEngine())
+    accelerate(board)
+    assert {goal: reason.status for goal, reason in board.known.uncoverable.items()} == {"beyond": UNREACHABLE}
+
+
+@pytest.mark.parametrize(
+    ("cells", "bound", "expected"),
+    [
+        (CELLS, 1005, HOLDS),
+        (CELLS, 1006, OPEN),
+        ({"reminder_timer": (0, 100, 499, 500, 501)}, 1005, HOLDS),
+        ({"reminder_timer": (0, 500)}, 1005, WRONG),
+        ({"reminder_timer": (0,)}, 1, WRONG),
+        ({"reminder_timer": (1, 499, 500)}, 1005, WRONG),
+        ({"reminder_timer": (0, 500, 499)}, 1005, WRONG),
+        ({"reminder_mode": (0, 1)}, 3, WRONG),
+        ({"nobody": (0,)}, 3, WRONG),
+    ],
+)
+def test_verify_believes_neither_cells_nor_bound(cells: dict[str, tuple[int, ...]], bound: int, expected: str) -> None:
+    assert verdict(reminder(), Acceleration(cells, 2, bound), False) == expected
+
+
+def test_a_goal_of_several_steps_is_covered_by_a_run_over_jumps() -> None:
+    """The bound asks for each of its steps somewhere, the run has them one after the other."""
+    problem = reminder()
+    twice = And(mode(2), mode(2, 1), mode(2, 2), mode(0, 3))
+    board, _ = board_of(
+        (problem.system, (Goal("ignored twice", twice, None, 3),), problem.final), Options(), engine=SatEngine()
+    )
+    accelerate(board)
+    assert board.known.length == 504
+    assert 0 < board.known.lower <= 504

@@ -1,0 +1,57 @@
+"""What a command loads: modules are counted, for imports are most of a short run, and libraries named."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from command_line import MODELS
+
+HEAVY = frozenset({"bitwuzla", "clingo", "difflib", "distributed", "elkai", "matplotlib", "networkx", "numpy.ma"})
+HEAVY |= {"numpy.random", "ortools", "pandas", "pysat", "rich", "scipy", "z3"}
+"""Libraries that neither a page of help nor a run on enumerated states has any use for."""
+
+READ = frozenset({"elftools", "highspy", "numpy", "pcpp", "pycparser", "pysmt"})
+"""What reading a program and searching for a chain are done with."""
+
+
+def loaded(folder: Path, *arguments: str) -> set[str]:
+    """The modules that a command has loaded at its end, without those that Python starts with."""
+    code = (
+        "import sys; begun = set(sys.modules)\n"
+        "from chaincover.cli.entry import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "print(*sorted(set(sys.modules) - begun), file=open(sys.argv[0], 'w'))"
+    )
+    told = folder / "modules"
+    program = f"import sys; sys.argv = [{str(told)!r}, *sys.argv[1:]]\n{code}"
+    environment = {**os.environ, "CHAINCOVER_CACHE": str(folder / "kept")}
+    subprocess.run([sys.executable, "-c", program, *arguments], env=environment, capture_output=True, check=True)
+    return set(told.read_text().split())
+
+
+def names(modules: set[str], libraries: frozenset[str]) -> set[str]:
+    return libraries & {".".join(name.split(".")[:parts]) for name in modules for parts in (1, 2)}
+
+
+def test_help_loads_no_library_but_its_own(tmp_path: Path) -> None:
+    modules = loaded(tmp_path, "--help")
+    assert not names(modules, HEAVY | READ)
+    assert len([name for name in modules if name.split(".")[0] in ("bmc", "properties", "chaincover")]) <= 6
+    assert len(modules) <= 80
+
+
+@pytest.mark.slow
+@pytest.mark.needs_compiler
+def test_a_short_run_loads_what_it_uses(tmp_path: Path) -> None:
+    run = ("generate", str(MODELS / "latch"), "--output", str(tmp_path / "out"))
+    first = loaded(tmp_path, *run)
+    assert not names(first, HEAVY)
+    assert len([name for name in first if name.split(".")[0] in ("bmc", "properties", "chaincover")]) <= 165
+    assert len(first) <= 500
+    again = loaded(tmp_path, *run)
+    assert not names(again, HEAVY | {"elftools"}), "the built program was kept, and what lies where in it"
