@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf
@@ -77,7 +77,8 @@ class Known:
     ``targets``; ``no_chain`` says how it is proved that there is none, or is ''. ``graph`` is the K-reachability graph
     so far. ``seen`` has for each goal that any run has covered the shortest such run. ``failed`` is the part of
     the last covering path at which its repair with edges of up to ``failed_within`` steps failed (see ``Attempt``; it
-    need not begin in init). ``enumerated`` are the reachable states, where they could be enumerated.
+    need not begin in init). ``enumerated`` are the reachable states, where they could be enumerated;
+    ``reachable`` is how many there are, where they were searched in layers instead.
     """
 
     problem: Problem
@@ -91,6 +92,7 @@ class Known:
     failed: tuple[str, ...] = ()
     failed_within: int = 0
     enumerated: StateGraph | None = None
+    reachable: int = 0
     observed: Mapping[Edge, int] = field(default_factory=dict)
 
     @cached_property
@@ -145,6 +147,16 @@ class Judge(Protocol):
         """For each goal that a run covers the first step at which it does."""
 
 
+class Pathfinder(Protocol):
+    """Finds runs along paths of goals, from searches of all reachable states."""
+
+    def run_along(self, path: Sequence[str], covers: Callable[[Run], Collection[str]]) -> Run | None:
+        """A run from init through the goals of ``path``; those that it ``covers`` already are not sought again."""
+
+    def close(self) -> None:
+        """Give back what it has taken."""
+
+
 class Listener(Protocol):
     """Is told what the stages do."""
 
@@ -161,7 +173,8 @@ class Board:
 
     ``judge`` makes a checked chain of a run from init, or None where the run does not get to the final condition. It
     credits every goal that the run covers. ``ordered_by`` is the ordering backend of the covering path;
-    ``not_enumerated`` says why states are not enumerated, or ''. ``accelerated`` is what is known of counters.
+    ``not_enumerated`` says why states are not enumerated, or ''; ``layered`` finds runs in layers of states.
+    ``accelerated`` is what is known of counters.
     """
 
     known: Known
@@ -172,6 +185,7 @@ class Board:
     judge: Judge
     ordered_by: str = ""
     not_enumerated: str = ""
+    layered: Pathfinder | None = None
     accelerated: Acceleration | None = None
     _questions: Questions | None = None
 
@@ -190,6 +204,11 @@ class Board:
     def on_states(self) -> bool:
         """Whether chains are sought on the enumerated states; with a bound K they follow the edges that it allows."""
         return self.known.enumerated is not None and self.options.bound is None
+
+    @property
+    def in_layers(self) -> bool:
+        """Whether the first chain is sought in layers of states, for which no questions are needed."""
+        return self.layered is not None and self.known.graph.exact and not self.known.complete
 
     @property
     def problem(self) -> Problem:

@@ -16,6 +16,10 @@ QUESTION = 5
 """Units of work that one question may take, for each unit of effort: one hard question must not starve the others."""
 
 
+MEMORY = 128 << 20
+"""Bytes that the nodes of one search may take for each unit of effort; for less than one as for one."""
+
+
 class EffortUsedUp(LimitReached):
     """The work that something may take is done."""
 
@@ -88,6 +92,10 @@ class Limits:
         """Whether nothing is left: of the time, or of the effort."""
         return self.used_up or not self.left()
 
+    def memory(self, most: int) -> int:
+        """Bytes that the nodes of one search may take, up to ``most``: the more the greater the effort is."""
+        return most if self.effort is None else min(most, int(max(1.0, self.effort) * MEMORY))
+
     def question(self) -> int | None:
         """Units of work that the next question may take; None for no limit."""
         if self._of is not None:
@@ -101,6 +109,11 @@ class Limits:
         """
         most = inf if self.effort is None else self.effort * UNITS
         self._turn, self._pause = min(self.spent + units, most), pause
+
+    def extend(self, units: float) -> None:
+        """Let the turn under way last for ``units`` more of work, if it would end before."""
+        if self._pause is not None:
+            self._turn = max(self._turn, self.spent + min(units, self.unspent))
 
     def for_query(self) -> float | None:
         """Seconds that the next query may take, None for no limit. LimitReached if no time is left."""

@@ -33,12 +33,12 @@ from chaincover.stages import Profiler, Stage, later, take_turns
 
 STAGES = (
     Stage("enumerate", enumerate_states, first_turn=0.5, for_targets=False),
-    Stage("exact graph", exact_graph),
+    Stage("exact graph", exact_graph, first_turn=1.0),
     Stage("tour", later("chaincover.minimality.path_weights:shortest_tour"), first_turn=5.0),
     Stage("covering flow", later("chaincover.minimality.covering_flow:cover_by_flow")),
     Stage("product search", later("chaincover.minimality.product:search_product")),
-    Stage("accelerate", later("chaincover.minimality.acceleration:accelerate"), first_turn=2.0),
     Stage("path weights", later("chaincover.minimality.path_weights:learn_path_weights")),
+    Stage("accelerate", later("chaincover.minimality.acceleration:accelerate"), first_turn=2.0),
     Stage("simulate", later("chaincover.runs.random:random_runs"), first_turn=10.0, for_targets=False),
     Stage("invariants", later("chaincover.minimality.induction:find_invariants"), first_turn=4.0, for_targets=False),
     Stage("trial runs", later("chaincover.runs.nearest:trial_runs"), first_turn=5.0, for_targets=False),

@@ -18,7 +18,7 @@ from pysmt.fnode import FNode
 
 from bmc.explicit.input_classes import (
     TooManyValues,
-    allowed_ranges,
+    plainest,
 )
 from bmc.explicit.rows import NUMBERED, Layout, Numbering, Rows, Steps, distinct
 from bmc.explicit.scope import OPEN, FoundSteps, Inputs, OpenValues, ReadOpenValue, Scope
@@ -27,7 +27,6 @@ from bmc.explicit.state_graph import StateGraph
 from bmc.explicit.steps import BLOCK, Ahead, ByCases, Choices, EveryInput, Solving
 from bmc.explicit.vectors import Column, word
 from bmc.system.transition import (
-    InputVariable,
     TransitionSystem,
 )
 
@@ -349,9 +348,3 @@ class _Kept:
             by_input = np.lexsort([chosen, np.repeat(np.arange(states), kept)])
             chosen, places = chosen[by_input], places[by_input]
         return Steps(offsets, chosen.astype(np.min_scalar_type(max(len(ranks) - 1, 0))), nexts[places])
-
-
-def plainest(var: InputVariable) -> int:
-    """The first allowed value of ``var`` from 0 up, raw; the least one if all are negative."""
-    values = [max(low, 0) for low, high in allowed_ranges(var) if high >= 0]
-    return (min(values) if values else allowed_ranges(var)[0][0]) % (1 << max(var.type.bits, 1))

@@ -17,7 +17,7 @@ from bmc.explicit.state_graph import Arrows, Check, StateGraph
 from bmc.explicit.vectors import Column
 from bmc.system.transition import Valuation
 
-BLOCK = 1 << 18
+BLOCK = 1 << 16
 """Steps looked at together."""
 
 _SPACE = 1 << 32

@@ -234,8 +234,8 @@ class Numbering:
         for own, given in zip(self._words, keys, strict=True):
             own[old : old + count] = given
         self.size = old + count
-        if 2 * self.size > self._slots.size:
-            bits = (4 * self.size - 1).bit_length()
+        if 3 * self.size > 2 * self._slots.size:
+            bits = (2 * self.size - 1).bit_length()
             self._slots = np.full(1 << bits, -1, np.int32)
             self._place(np.arange(self.size), (_hash(self.words) & np.uint64(self._slots.size - 1)).astype(np.int64))
         else:

@@ -185,7 +185,7 @@ def _work(job: Job, folder: Path) -> Outcome:
         except subprocess.TimeoutExpired:
             timed_out = True
         finally:
-            _kill(process)
+            kill(process)
         reader.join(1)
         process.stderr.close()
         output.seek(0)
@@ -198,7 +198,7 @@ def _read_tail(stream: IO[bytes], tail: list[bytes]) -> None:
         tail[0] = (tail[0] + chunk)[-TAIL:]
 
 
-def _kill(process: subprocess.Popen[bytes]) -> None:
+def kill(process: subprocess.Popen[bytes] | subprocess.Popen[str]) -> None:
     """End the worker, and whatever the program has started, if it still runs."""
     if process.poll() is not None:
         return

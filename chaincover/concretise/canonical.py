@@ -173,7 +173,7 @@ def canonical_inputs(board: Board) -> Chain | None:
 
     From the enumerated states where these are at hand, else by queries: those that ``PART`` of the effort does not
     suffice for are left out, and the inputs that they leave open are tidy ones, as all are of a chain in jumps of
-    counters. LimitReached when time is over.
+    counters, and where states were searched in layers. LimitReached when time is over.
     """
     chain, problem = board.known.chain, board.known.problem
     if chain is None:
@@ -190,6 +190,8 @@ def canonical_inputs(board: Board) -> Chain | None:
         return tidy(board.known)
     effort = board.limits.effort
     until = inf if effort is None else board.limits.spent + PART * effort * UNITS
+    if run is None and board.known.reachable:
+        run, until = chain.run, 0.0
     if run is None:
         run = canonicalise(questions, plan, chain.run, until)
     found = credited_with(chain.goals, problem, run)

@@ -50,10 +50,12 @@ def get_chain(board: Board) -> None:
     """Whenever the graph has grown, find its bound, its shortest covering path, and the chain along this path.
 
     Where the states are enumerated and K is not bound there is nothing to do: other stages find chains and bounds.
+    Where the states are searched in layers it begins once that has given a chain, or cannot.
     """
     ordering, questions = choose(board.options.ordering), board.questions
     failed: tuple[Plan, int] | None = None
     while not board.on_states:
+        wait_for(board, lambda _: not board.in_layers)
         known, graph = board.known, board.known.target_graph
         found = shortest_covering_path(graph, ordering, board.limits.for_query()) if graph.depth >= 0 else None
         if found is not None:

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from pysmt.shortcuts import TRUE
 
-from bmc.explicit.enumeration import plainest
+from bmc.explicit.input_classes import plainest
 from bmc.explicit.rows import Rows, first_of_each
 from bmc.explicit.scope import FoundSteps, Inputs, Scope
 from bmc.explicit.steps import BLOCK, EveryInput

@@ -21,7 +21,8 @@ from bmc.explicit.steps import InputSolver
 from bmc.explicit.vectors import Column
 from bmc.system.transition import TransitionSystem
 from chaincover.chain import NO_WAY_TO_FINAL, UNREACHABLE
-from chaincover.graph.goal_runs import EnumeratedGoals, states_in
+from chaincover.graph.goal_product import goal_on_steps
+from chaincover.graph.goal_runs import LEAST_BLOCK, EnumeratedGoals, states_in
 from chaincover.known import Board, Reason
 from chaincover.limits import Limits
 from chaincover.orderings.bound import FARTHEST, farthest
@@ -64,7 +65,8 @@ class _Weights:
 
     def __init__(self, problem: Problem, states: StateGraph, limits: Limits) -> None:
         self._problem, self._states, self._limits = problem, states, limits
-        self._goals = EnumeratedGoals(problem, states, limits.check)
+        short = all(goal.length <= 1 for goal in problem.goals)
+        self._goals = ShortGoals(problem, states) if short else EnumeratedGoals(problem, states, limits.check)
         self._spent = 0
         self.possible = []
         for number in range(len(problem.goals)):
@@ -122,6 +124,39 @@ class _Weights:
         before, self._spent = self._spent, self._goals.followed
         self._limits.spend((self._spent - before + steps) / PER_UNIT)
         self._limits.check()
+
+
+class ShortGoals:
+    """As ``EnumeratedGoals`` for goals of at most one step, which are evaluated on all states or all steps at once."""
+
+    def __init__(self, problem: Problem, states: StateGraph) -> None:
+        self._problem, self._steps = problem, states.steps
+        self._sources = states.steps.sources
+        self._near: dict[int, dict[int, int]] = {}
+        self._holds = [goal_on_steps(goal, states, self._sources) for goal in problem.goals]
+        self.followed = (states.steps.total + LEAST_BLOCK) * len(problem.goals)
+
+    def ends_of(self, goal: int) -> tuple[Column, Column]:
+        """The states in which runs of a goal can start, and those in which they can end."""
+        if self._problem.goals[goal].length == 0:
+            here = np.flatnonzero(self._holds[goal])
+            return here, here
+        steps = np.flatnonzero(self._holds[goal])
+        return np.unique(self._sources[steps]).astype(np.int64), np.unique(self._steps.nexts[steps]).astype(np.int64)
+
+    def together_with(self, goal: int) -> dict[int, int]:
+        """The other goals that can start where a goal of one step does, each with the distance 0."""
+        if goal in self._near:
+            return self._near[goal]
+        near = self._near[goal] = {}
+        if self._problem.goals[goal].length == 0:
+            return near
+        steps = np.flatnonzero(self._holds[goal])
+        self.followed += len(steps) * len(self._holds)
+        for other, (each, holds) in enumerate(zip(self._problem.goals, self._holds, strict=True)):
+            if other != goal and holds[self._sources[steps] if each.length == 0 else steps].any():
+                near[other] = 0
+        return near
 
 
 def _least_of(distances: Column, nodes: Column, first: Column) -> list[int]:
@@ -208,15 +243,47 @@ def enumerated_within(problem: Problem, limits: Limits) -> StateGraph | None:
 
 
 def exact_graph(board: Board) -> None:
-    """Exact distances from the enumerated states, and the goals that no chain covers."""
-    wait_for(board, lambda known: known.enumerated is not None)
-    states, problem, known = board.known.enumerated, board.problem, board.known.graph
-    assert states is not None
+    """Exact distances between the reachable states, and the goals that no chain covers.
+
+    Where the states are not enumerated in the first turn of that, they are searched in layers.
+    """
+    problem, known = board.problem, board.known.graph
     if problem.goals and known.exact and known.end == problem.end and {*problem.names} <= {*known.goals}:
         return
+    if board.known.enumerated is None and board.options.engine == ENUMERATING and board.options.bound is None:
+        found = _graph_in_layers(board)
+        if found is not None:
+            _tell(board, *found)
+            return
+    wait_for(board, lambda known: known.enumerated is not None)
+    states = board.known.enumerated
+    assert states is not None
     board.say("exact graph: distances between enumerated states")
-    graph = enumerated_graph(problem, states, board.limits)
-    how = f"all {len(states.states)} reachable states were searched"
+    _tell(board, enumerated_graph(problem, states, board.limits), len(states.states))
+
+
+def _graph_in_layers(board: Board) -> tuple[ReachGraph, int] | None:
+    """The graph, and how many states are reachable; None where that cannot be found in layers."""
+    from bmc.explicit.layers import NotInLayers  # here, for most states are enumerated soon
+    from chaincover.graph.layered import LayeredGoals
+
+    board.say("exact graph: distances between states in layers")
+    if board.layered is not None:
+        board.layered.close()
+    try:
+        board.layered = found = LayeredGoals(board.problem, board.limits, board.say)
+        graph = found.graph()
+    except NotInLayers as error:
+        board.layered = None
+        board.say(f"exact graph: the states of {board.problem.system.name} are not searched in layers: {error}")
+        return None
+    board.tell(reachable=found.states)
+    return graph, found.states
+
+
+def _tell(board: Board, graph: ReachGraph, states: int) -> None:
+    """Write the exact graph on the board, and the goals that no run covers, of which it tells."""
+    how = f"all {states} reachable states were searched"
     gone = {name: Reason(UNREACHABLE, f"no run covers it: {how}") for name in graph.unsatisfiable}
     for goal in graph.goals:
         if goal in gone:

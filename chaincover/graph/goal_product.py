@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+from pysmt.fnode import FNode
 
 from bmc.explicit.product import Product, product
 from bmc.explicit.state_graph import Arrows, StateGraph
@@ -165,8 +166,16 @@ def _packed(
     """For each of ``states``, and the one of ``steps`` that leaves it, which of ``goals`` it completes, in bits."""
     found: Column = np.zeros((len(states), 8 * width), bool)
     asked = [(number, goal.antecedent) for number, goal in enumerate(goals) if goal is not None]
+    values = _values([formula for _, formula in asked], graph, states, steps)
+    for (number, _), value in zip(asked, values, strict=True):
+        found[:, number] = value
+    return np.packbits(found, axis=1, bitorder="little")
+
+
+def _values(formulas: Sequence[FNode], graph: StateGraph, states: Column, steps: Column | None) -> Sequence[Column]:
+    """The values of ``formulas`` (framed) in each of ``states``, and on the one of ``steps`` that leaves it."""
     columns: dict[str, Column] = {}
-    for symbol in {symbol for _, formula in asked for symbol in symbols_of(formula)}:
+    for symbol in {symbol for formula in formulas for symbol in symbols_of(formula)}:
         name, frame = unframed(symbol)
         if name in graph.states.columns:
             own = graph.states.columns[name]
@@ -174,7 +183,14 @@ def _packed(
         else:
             assert steps is not None
             columns[symbol.symbol_name()] = graph.inputs.columns[name][graph.steps.choices[steps]]
-    values = Program([formula for _, formula in asked])(columns) if asked else []
-    for (number, _), value in zip(asked, values, strict=True):
-        found[:, number] = value
-    return np.packbits(found, axis=1, bitorder="little")
+    return Program(formulas)(columns) if formulas else ()
+
+
+def goal_on_steps(goal: Goal, graph: StateGraph, sources: Column) -> Column:
+    """Among all steps, which leave ``sources``, where a goal of one step holds; of no step: where among all states."""
+    found: Column = np.zeros(len(sources) if goal.length else len(graph.states), bool)
+    for first in range(0, len(found), BLOCK):
+        part = np.arange(first, min(first + BLOCK, len(found)))
+        here, steps = (sources[part], part) if goal.length else (part, None)
+        found[first : first + BLOCK] = _values([goal.antecedent], graph, here, steps)[0]
+    return found

@@ -28,7 +28,7 @@ from properties.progression import Progression, bits
 
 Check = Callable[[], None]
 
-BLOCK = 1 << 20
+BLOCK = 1 << 17
 """Steps of the system that are followed together."""
 
 MOST_STEPS = 100_000_000

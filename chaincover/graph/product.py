@@ -22,13 +22,13 @@ from chaincover.graph.goal_runs import Check, run_of, states_in
 from chaincover.problem import Problem
 
 BLOCK = 1 << 16
-"""Arrows that are followed together."""
+"""Arrows that are followed together: with many goals each takes some hundred bytes meanwhile."""
 
 LEAST_WORK = 1 << 10
 """Arrows that could be followed in the time that the smallest block takes."""
 
 MEMORY = 3 << 29
-"""Bytes that the nodes of a search may take."""
+"""Bytes that the nodes of a search may take at most."""
 
 UNREACHED = np.iinfo(np.int32).max
 
@@ -308,7 +308,8 @@ class ProductSearch:
             first = last
             if self._met.bytes > self._memory:
                 self.given_up = (
-                    f"{self.nodes} pairs of a state and goals covered take all memory that there is for them"
+                    f"{self.nodes} pairs of a state and goals covered take all memory that there is for them, "
+                    f"{self._memory >> 20} MB"
                 )
                 return
             yield True

@@ -146,13 +146,13 @@ NEVER = Reason(UNREACHABLE, "no state and inputs satisfy it together with the co
 
 
 def grow(board: Board) -> None:
-    """Let K grow until no edge is left to ask for, K may not grow, or the states are enumerated after all.
+    """Let K grow until no edge is left to ask for, K may not grow, or the states are searched after all.
 
     Goals that nothing satisfies are ruled out. The graph is that of all goals not implied by others when it begins.
     Where goals come to it, it begins anew.
     """
     builder: GraphBuilder | None = None
-    while board.known.enumerated is None:
+    while not _exact(board):
         if builder is None or not {*board.known.targets} <= {*builder.goals}:
             builder = GraphBuilder(board.questions, board.options.bound, board.offer)
         builder.observe(board.known.observed)
@@ -161,7 +161,7 @@ def grow(board: Board) -> None:
         try:
             builder.extend(following)
         finally:
-            if board.known.enumerated is None:
+            if not _exact(board):
                 board.tell(graph=builder.graph())
         whole = builder.graph()
         graph = whole.possible
@@ -174,6 +174,11 @@ def grow(board: Board) -> None:
             wait_for(board, lambda known, goals=goals: not {*known.targets} <= goals)  # type: ignore[misc]
         else:
             pause()
+
+
+def _exact(board: Board) -> bool:
+    """Whether there is no use in questions: the graph is exact, or comes from the enumerated states."""
+    return board.known.enumerated is not None or board.known.graph.exact
 
 
 def shown_depth(graph: ReachGraph) -> int | None:

@@ -93,9 +93,9 @@ def certificate_of(known: Known, proof: Proof, accelerated: Acceleration | None 
 
 
 def _states(known: Known, distances: bool) -> tuple[str, ...]:
-    """That a run's first state is one of the enumerated ones, where bounds on ``distances`` rest on these."""
-    states = known.enumerated
-    return (reachable_states(len(states.states)),) if distances and states is not None else ()
+    """That a run's first state is one of the reachable ones, where bounds on ``distances`` rest on these."""
+    states = known.reachable if known.enumerated is None else len(known.enumerated.states)
+    return (reachable_states(states),) if distances and states else ()
 
 
 def _needed(proof: Proof) -> Proof:

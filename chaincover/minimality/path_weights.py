@@ -13,13 +13,14 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from bmc.engines.protocol import Status
 from bmc.errors import counted
-from chaincover.known import Board, Known
+from bmc.explicit.layers import NotInLayers
+from chaincover.known import Board, Known, Pathfinder
 from chaincover.minimality.explicit_sub_paths import ExplicitSubPaths
 from chaincover.minimality.sub_path_lengths import KnownLength, SubPath, SubPathLengths, SubPathSearch, windows
 from chaincover.orderings.auto import AutoOrdering, ordering_effort
 from chaincover.orderings.bound import FARTHEST, LEARNED, farthest
 from chaincover.orderings.protocol import Limit, OrderingProblem, OrderingResult, Path, start_times
-from chaincover.stages import wait_for
+from chaincover.stages import pause, wait_for
 from chaincover.weights import INIT, Edge
 
 NO_ORDER = "no order of the goals has distances that are all finite"
@@ -50,9 +51,13 @@ def shortest_tour(board: Board) -> None:
 def learn_path_weights(board: Board) -> None:
     """Raise the bound by shortest orders and path weights, as soon as every edge has a bound, until a chain meets it.
 
-    On enumerated states this finds the first chain too: the shortest run along the shortest order.
+    On enumerated states this finds the first chain too: the shortest run along the shortest order; and a run along that
+    order where the states were searched in layers.
     """
-    wait_for(board, lambda known: bool(known.graph.lower) and (known.enumerated is not None or known.complete))
+    wait_for(
+        board,
+        lambda known: bool(known.graph.lower) and (known.enumerated is not None or known.graph.exact or known.complete),
+    )
     states = board.known.enumerated
     if states is None:
         Learner(board, SubPathSearch(board.questions, board.say)).work()
@@ -113,8 +118,13 @@ class Learner:
                 return
             if length is None or not order.proved:
                 self._along(order.path)
+            if board.layered is not None and board.known.graph.exact and not self._in_layers(board.layered, order.path):
+                board.layered = None
             if board.known.settled:
                 return
+            if board.layered is not None and self.rounds == 1:
+                for _ in range(2):  # one turn more is earned by the chain; the questions that follow have time
+                    pause()
             if not self._try(order) and not self._learn(order) and not more:
                 return
 
@@ -135,6 +145,20 @@ class Learner:
             found = self._lengths.least_all([SubPath(path, start, NO_LIMIT)])[0]
             if found.exact:
                 self._take(path, found.at_least)
+
+    def _in_layers(self, layered: Pathfinder, path: Path) -> bool:
+        """Offer a run along a whole order, of which each part is a shortest way: often the whole one is.
+
+        False if the run gets stuck, or takes more memory than there is.
+        """
+        try:
+            run = layered.run_along(path, self._board.judge.first_steps)
+        except NotInLayers as error:
+            self._board.say(f"path weights: no run along the order in layers: {error}")
+            run = None
+        if run is not None:
+            self._board.offer(run)
+        return run is not None
 
     @property
     def _longest(self) -> int:

@@ -13,7 +13,7 @@ import numpy as np
 
 from bmc.explicit.vectors import Column
 from chaincover.certificate import Prices
-from chaincover.graph.product import BLOCK, Found, ProductSearch
+from chaincover.graph.product import BLOCK, MEMORY, Found, ProductSearch
 from chaincover.known import Board
 from chaincover.minimality.covering_flow import CircleOfGain, PricedProduct
 from chaincover.orderings.bound import EXACT
@@ -121,7 +121,8 @@ def search_product(board: Board) -> None:
     states, problem = board.known.enumerated, board.problem
     assert states is not None
     board.say("product search: enumerated states with the goals covered")
-    search, best = ShortestRun(problem, states, board.limits.check), None
+    limits, best = board.limits, None
+    search = ShortestRun(problem, states, limits.check, limits.memory(MEMORY))
     prices: Prices | None = None
     while search.advance(PORTION):
         board.limits.spend(PORTION / PER_UNIT)

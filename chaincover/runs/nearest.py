@@ -31,6 +31,7 @@ FARTHEST = 1_000_000
 def nearest_goal_first(board: Board) -> None:
     """A chain that goes on from the best one, or from init, to the nearest goal each time, as far as that leads."""
     while not (board.known.complete or board.known.no_chain or board.on_states):
+        wait_for(board, lambda _: not board.in_layers)
         best = board.known.chain
         way = NearestFirst(board.questions, board.problem.names, board.options.bound, best.run if best else None)
         board.say("nearest goal first: from goal to goal by queries")

@@ -16,7 +16,8 @@ from machines import Case
 from bmc.engines import choose as choose_engine
 from bmc.errors import LimitReached
 from chaincover.check.goal_facts import trigger_states
-from chaincover.graph.enumerated import enumerated_graph
+from chaincover.graph.enumerated import ShortGoals, enumerated_graph
+from chaincover.graph.goal_runs import EnumeratedGoals
 from chaincover.graph.reachability import GraphBuilder
 from chaincover.limits import Limits
 from chaincover.problem import Questions
@@ -39,6 +40,20 @@ def asked(case: Case, overlap: str) -> ReachGraph:
     for _ in range(FARTHEST + 1):
         builder.extend()
     return builder.graph()
+
+
+@given(seed=st.integers(0, 1 << 20))
+@settings(max_examples=40, deadline=None, derandomize=True)
+def test_goals_of_one_step_are_those_that_are_watched(seed: int) -> None:
+    """Evaluated on all steps at once they start, end and meet as their progress along the runs says."""
+    system, drawn, final = made(seed, longest=1)
+    problem = problem_of((system, tuple(goal for goal in drawn if goal.length <= 1), final))
+    graph = graph_of(system, problem.goals, final)
+    at_once, watched = ShortGoals(problem, graph), EnumeratedGoals(problem, graph)
+    for number in range(len(problem.goals)):
+        for found, expected in zip(at_once.ends_of(number), watched.ends_of(number), strict=True):
+            assert found.tolist() == expected.tolist()
+        assert at_once.together_with(number) == watched.together_with(number)
 
 
 @pytest.mark.slow

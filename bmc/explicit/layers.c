@@ -1,0 +1,286 @@
+/* Breadth-first layers over packed states, without the steps between them. Before this text come the generated parts:
+
+   KEY           the unsigned type of a packed state
+   DENSE         the bits of a packed state where every one has a place in tables of bits, else 0: they are numbered
+   INPUTS, GOALS numbers of inputs and of conditions; WORDS: words of a set of conditions
+   ON_STEP       a set: the conditions on steps; the others are on states
+   Here, unpack, state_goals, step: what is true of a state, and where an input leads
+   failed        set to 1 where memory ends, to 2 where a value leaves its range
+
+   The process answers lines of text; see bmc/explicit/layers.py for the questions. */
+
+#define LIMIT_LINE (1 << 16)
+typedef uint32_t place;
+typedef struct { u64 bit[WORDS]; } Set;
+
+static u64 limit, taken, evaluations, room, reached, queue_room, queue_size, *seen, *ends[GOALS + 1];
+static u64 *layer_from, layers, layer_room, next_place, stop_place;
+static place *queue;
+static Set missing, together[GOALS + 1];
+static int32_t first[GOALS + 1];
+static int whole;
+
+static void *more(void *old, u64 before, u64 after) {
+  void *found;
+  if (taken + (after - before) > limit) { failed = 1; return old; }
+  if (!before) found = calloc(after, 1); /* pages that are never touched take no memory */
+  else if ((found = realloc(old, after))) memset((char *)found + before, 0, after - before);
+  if (!found) { failed = 1; return old; }
+  taken += after - before;
+  return found;
+}
+
+#if DENSE
+static inline KEY key_of(u64 p) { return p; }
+static inline u64 place_of(KEY key, int fresh) { return key; }
+static int begin_places(void) {
+  room = (u64)1 << DENSE;
+  if (room < 64) room = 64;
+  return 1;
+}
+#else
+static KEY *keys;
+static place *slots;
+static u64 slot_count;
+static inline u64 mixed(KEY key) {
+  u64 x = (u64)key * 0x9E3779B97F4A7C15ull;
+  x ^= x >> 32;
+  if (sizeof(KEY) > 8) { x += (u64)((u128)key >> 64); x *= 0xC2B2AE3D27D4EB4Full; x ^= x >> 29; }
+  x *= 0xC2B2AE3D27D4EB4Full;
+  return x ^ (x >> 32);
+}
+static inline KEY key_of(u64 p) { return keys[p]; }
+static void grow(void) {
+  u64 i, old = room, slots_old = slot_count;
+  KEY *k = more(keys, old * sizeof(KEY), 2 * old * sizeof(KEY));
+  if (failed) return;
+  keys = k;
+  seen = more(seen, old / 8, old / 4);
+  for (i = 0; i < GOALS; i++) if (ends[i]) ends[i] = more(ends[i], old / 8, old / 4);
+  slots = more(slots, slots_old * sizeof(place), 2 * slots_old * sizeof(place));
+  if (failed) return;
+  room = 2 * old;
+  slot_count = 2 * slots_old;
+  memset(slots, 0, slot_count * sizeof(place));
+  for (i = 0; i < reached; i++) {
+    u64 at = mixed(keys[i]) & (slot_count - 1);
+    while (slots[at]) at = (at + 1) & (slot_count - 1);
+    slots[at] = i + 1;
+  }
+}
+static inline u64 place_of(KEY key, int fresh) {
+  u64 at = mixed(key) & (slot_count - 1);
+  while (slots[at]) {
+    if (keys[slots[at] - 1] == key) return slots[at] - 1;
+    at = (at + 1) & (slot_count - 1);
+  }
+  if (reached == room) {
+    grow();
+    if (failed) return 0;
+    return place_of(key, fresh);
+  }
+  slots[at] = reached + 1;
+  keys[reached] = key;
+  return reached++;
+}
+static int begin_places(void) {
+  room = 1 << 12;
+  slot_count = 2 * room;
+  keys = more(0, 0, room * sizeof(KEY));
+  slots = more(0, 0, slot_count * sizeof(place));
+  return !failed;
+}
+#endif
+
+static inline int has(const u64 *set, u64 p) { return set[p >> 6] >> (p & 63) & 1; }
+static inline void add(u64 *set, u64 p) { set[p >> 6] |= (u64)1 << (p & 63); }
+static inline int any(const Set *set) {
+  u64 found = 0;
+  for (int i = 0; i < WORDS; i++) found |= set->bit[i];
+  return found != 0;
+}
+static inline void note(const Set *set, int32_t depth) {
+  for (int i = 0; i < WORDS; i++) {
+    u64 fresh = set->bit[i] & missing.bit[i];
+    missing.bit[i] &= ~fresh;
+    for (; fresh; fresh &= fresh - 1) first[64 * i + __builtin_ctzll(fresh)] = depth;
+  }
+}
+static void push(u64 p) {
+  if (queue_size == queue_room) {
+    u64 after = queue_room ? 2 * queue_room : 1 << 12;
+    queue = more(queue, queue_room * sizeof(place), after * sizeof(place));
+    if (failed) return;
+    queue_room = after;
+  }
+  queue[queue_size++] = p;
+}
+static inline void visit(KEY key) {
+  u64 p = place_of(key, 1);
+  if (!has(seen, p)) { add(seen, p); push(p); }
+}
+static void end_layer(void) {
+  if (layers + 1 >= layer_room) {
+    u64 after = layer_room ? 2 * layer_room : 1 << 10;
+    layer_from = more(layer_from, layer_room * sizeof(u64), after * sizeof(u64));
+    if (failed) return;
+    layer_room = after;
+  }
+  layer_from[layers++] = next_place;
+  stop_place = queue_size;
+}
+static void remember(int goal, u64 p) {
+  if (!ends[goal]) ends[goal] = more(0, 0, room / 8);
+  if (!failed) add(ends[goal], p);
+}
+static void expand(u64 p) {
+  KEY key = key_of(p);
+  Here here;
+  Set on_state, on_step;
+  int32_t depth = layers - 1;
+  unpack(key, &here);
+  state_goals(&here, on_state.bit);
+  if (any(&on_state)) {
+    note(&on_state, depth);
+    for (int i = 0; whole && i < GOALS; i++)
+      if (!(ON_STEP[i >> 6] >> (i & 63) & 1) && on_state.bit[i >> 6] >> (i & 63) & 1) remember(i, p);
+  }
+  for (int input = 0; input < INPUTS; input++) {
+    KEY after;
+    if (!step(&here, input, &after, on_step.bit)) continue;
+    visit(after);
+    if (any(&on_step)) {
+      note(&on_step, depth);
+      if (whole) {
+        u64 q = place_of(after, 1);
+        Set both = on_step;
+        for (int i = 0; i < WORDS; i++) both.bit[i] |= on_state.bit[i];
+        for (int goal = 0; goal < GOALS; goal++)
+          if (on_step.bit[goal >> 6] >> (goal & 63) & 1) {
+            remember(goal, q);
+            for (int i = 0; i < WORDS; i++) together[goal].bit[i] |= both.bit[i];
+          }
+      }
+    }
+    if (failed) return;
+  }
+  evaluations += INPUTS;
+}
+
+static char line[LIMIT_LINE];
+static u64 word(void) { char *text = strtok(0, " \n"); return text ? strtoull(text, 0, 16) : 0; }
+static KEY key_word(void) { u64 high = word(), low = word(); return sizeof(KEY) > 8 ? (KEY)((u128)high << 64 | low) : (KEY)low; }
+static void show(KEY key) { printf("%llx %llx", (unsigned long long)((u128)key >> 64), (unsigned long long)key); }
+
+static void begin(void) {
+  if (!room && !begin_places()) return;
+  if (!seen) seen = more(0, 0, room / 8);
+  else if (queue_size > room / 64) memset(seen, 0, room / 8);
+  else for (u64 i = 0; i < queue_size; i++) seen[queue[i] >> 6] = 0;
+  queue_size = layers = next_place = stop_place = 0;
+  for (int i = 0; i <= GOALS; i++) first[i] = -1;
+  memset(&missing, 0, sizeof missing);
+}
+/* Expands up to so many states. Whether the search is over, at the end of a layer. */
+static int go(u64 states) {
+  while (!failed) {
+    for (; next_place < stop_place && !failed; next_place++) {
+      if (!states) return 0;
+      states--;
+      expand(queue[next_place]);
+    }
+    if (failed || queue_size == stop_place || (!whole && !any(&missing))) return 1;
+    end_layer();
+  }
+  return 1;
+}
+static int lies(KEY key, int goal, KEY *after, int *input) {
+  Here here;
+  Set set;
+  unpack(key, &here);
+  if (!(ON_STEP[goal >> 6] >> (goal & 63) & 1)) {
+    state_goals(&here, set.bit);
+    *after = key;
+    *input = -1;
+    return set.bit[goal >> 6] >> (goal & 63) & 1;
+  }
+  for (*input = 0; *input < INPUTS; ++*input)
+    if (step(&here, *input, after, set.bit) && set.bit[goal >> 6] >> (goal & 63) & 1) return 1;
+  return 0;
+}
+/* The inputs of the run to the first goal `goal`: of all states and inputs the least come first, from its end on. */
+static void way(int goal) {
+  int32_t depth = first[goal];
+  u64 from = layer_from[depth], to = depth + 1 < (int32_t)layers ? layer_from[depth + 1] : stop_place, i;
+  KEY best = 0, end = 0;
+  int found = 0, own = -1;
+  for (i = from; i < to; i++) {
+    KEY key = key_of(queue[i]), after;
+    int input;
+    if ((!found || key < best) && lies(key, goal, &after, &input)) { found = 1; best = key; end = after; own = input; }
+  }
+  show(end);
+  if (own >= 0) printf(" %d", own);
+  while (depth--) {
+    KEY target = best;
+    to = from;
+    from = layer_from[depth];
+    found = 0;
+    for (i = from; i < to; i++) {
+      KEY key = key_of(queue[i]), after;
+      Here here;
+      Set set;
+      if (found && key >= best) continue;
+      unpack(key, &here);
+      for (int input = 0; input < INPUTS; input++)
+        if (step(&here, input, &after, set.bit) && after == target) { found = 1; best = key; own = input; break; }
+    }
+    printf(" %d", own);
+  }
+}
+static void from(const char *what) {
+  whole = 0;
+  begin();
+  if (failed) return;
+  if (!strcmp(what, "starts")) { /* how many, their keys: everything that is reached, to its end */
+    u64 count = word();
+    whole = 1;
+    memset(&missing, -1, sizeof missing);
+    while (count-- && !failed) visit(key_word());
+  } else if (!strcmp(what, "ends")) { /* goal; which conditions are sought */
+    u64 goal = word(), i;
+    for (i = 0; i < WORDS; i++) missing.bit[i] = word();
+    for (i = 0; ends[goal] && i < room / 64; i++)
+      for (u64 left = ends[goal][i]; left; left &= left - 1) {
+        u64 p = 64 * i + __builtin_ctzll(left);
+        if (!has(seen, p)) { add(seen, p); push(p); }
+      }
+  } else { /* a key; the goal that is sought */
+    KEY key = key_word();
+    u64 goal = word();
+    missing.bit[goal >> 6] = (u64)1 << (goal & 63);
+    visit(key);
+  }
+  end_layer();
+}
+int main(void) {
+  make_tables();
+  while (fgets(line, sizeof line, stdin)) {
+    char *what = strtok(line, " \n");
+    if (!strcmp(what, "hello")) printf("hello");
+    else if (!strcmp(what, "limit")) { limit = word(); printf("ok"); }
+    else if (!strcmp(what, "go")) {
+      int over = go(word());
+      printf("%s %llu %llu %llu", failed == 2 ? "wrong" : failed ? "memory" : over ? "over" : "more", (unsigned long long)evaluations,
+             (unsigned long long)queue_size, (unsigned long long)taken);
+    } else if (!strcmp(what, "first")) {
+      for (int i = 0; i < GOALS; i++) printf("%d ", first[i]);
+    } else if (!strcmp(what, "together")) {
+      for (int i = 0; i < GOALS; i++) for (int k = 0; k < WORDS; k++) printf("%llx ", (unsigned long long)together[i].bit[k]);
+    } else if (!strcmp(what, "way")) way((int)word());
+    else { from(what); printf("ok"); }
+    printf("\n");
+    fflush(stdout);
+  }
+  return 0;
+}

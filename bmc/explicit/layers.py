@@ -1,0 +1,408 @@
+"""Breadth-first layers over packed states, without the steps between them: exact distances in large state spaces.
+
+A state is packed into as few bits as the values of its variables need. A search keeps the set of states that it has
+met, and these in the order of their layers, but no step: each is made again when it is needed, by C code generated from
+the transition system (``bmc.explicit.layers_in_c``), or, without a compiler, in arrays. Both give the same answers for
+the same units of work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from pysmt.fnode import FNode
+
+from bmc.analysis.state_values import state_values
+from bmc.errors import CheckDisagreed
+from bmc.explicit.input_classes import TooManyValues, plainest
+from bmc.explicit.rows import Layout, Numbering
+from bmc.explicit.scope import Inputs, Scope
+from bmc.explicit.steps import BLOCK
+from bmc.explicit.vectors import Column, Program, node_count, word
+from bmc.formulas.unroll import unframed, with_terms
+from bmc.system.simulation import Simulator
+from bmc.system.transition import StateVariable, TransitionSystem, Valuation, symbols_of
+
+Key = int
+"""A packed state."""
+
+DENSE_BITS, DENSE_SIZE = 30, 1 << 35
+"""States of up to so many bits have places in tables of bits, of so many in all; others are numbered."""
+
+LOOKED_UP = 800
+"""Operations that could be done while the number of a state is looked up."""
+
+
+class NotInLayers(Exception):
+    """Why a system cannot be searched in layers, as the rest of a sentence."""
+
+
+class OutOfMemory(Exception):
+    """A search takes more memory than it may."""
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """A condition on a state, or, if ``on_step``, on a state, an input and the next state; over framed symbols."""
+
+    formula: FNode
+    on_step: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    """A variable in the packed state: the raw pattern of its least value, and how far its greatest one lies above."""
+
+    var: StateVariable
+    least: int
+    span: int
+
+    @property
+    def bits(self) -> int:
+        return self.span.bit_length()
+
+    @property
+    def mask(self) -> int:
+        return (1 << max(self.var.type.bits, 1)) - 1
+
+
+class LayeredSystem:
+    """What a search needs: ``fields`` of the packed state, the ``inputs`` to try, and the formulas of a step.
+
+    ``conditions`` are over plain symbols. NotInLayers where the system has no such form.
+    """
+
+    def __init__(self, system: TransitionSystem, watched: Sequence[Watched]) -> None:
+        scope = Scope(system, [each.formula for each in watched])
+        self.system, self.watched = scope.system, tuple(watched)
+        left = [var.name for var in self.system.state if var.init is None]
+        if left:
+            raise NotInLayers(f"init leaves '{left[0]}' open")
+        inputs = Inputs(scope)
+        try:
+            self.preparing = sum(inputs.prepare())
+        except TooManyValues as error:
+            raise NotInLayers(str(error)) from error
+        if inputs.every is None:
+            raise NotInLayers("the inputs have too many combinations to be tried in every state")
+        self.inputs = inputs.every
+        self.rest = {var.name: plainest(var) for var in system.inputs if var.name not in self.inputs.columns}
+        self.fields = _fields(self.system)
+        self.layout = Layout([(f.var.name, f.bits) for f in self.fields if f.bits])
+        self.bits = sum(each.bits for each in self.fields)
+        self.allowed, self.nexts = scope.allowed, scope.nexts
+        self.conditions = [self._plain(each) for each in watched]
+        self.size = 1 + node_count([self.allowed, *self.nexts, *self.conditions])
+        self.start = self.packed(Simulator(self.system).initial())
+
+    @property
+    def tried(self) -> int:
+        """How many inputs are tried in a state."""
+        return max(1, len(self.inputs))
+
+    @property
+    def dense(self) -> bool:
+        """Whether states have places in tables of bits."""
+        return self.bits <= DENSE_BITS and (len(self.watched) + 3) << self.bits <= DENSE_SIZE
+
+    @property
+    def work_each(self) -> int:
+        """Operations for one input in one state."""
+        return self.size + (0 if self.dense else LOOKED_UP)
+
+    @property
+    def numbers_on_step(self) -> list[int]:
+        """The numbers of the conditions on steps."""
+        return [number for number, each in enumerate(self.watched) if each.on_step]
+
+    def packed(self, state: Valuation) -> Key:
+        """The packed form of a state, given by raw patterns."""
+        by_name = {each.var.name: each for each in self.fields}
+        key = 0
+        for place in self.layout.fields:
+            var = by_name[place.name]
+            key |= ((state[place.name] - var.least) & var.mask) << (64 * place.word + place.shift)
+        return key
+
+    def input(self, number: int) -> Valuation:
+        """The input of this number, every input named."""
+        return {**self.rest, **self.inputs[number]} if len(self.inputs) else self.rest
+
+    def _plain(self, watched: Watched) -> FNode:
+        following = {var.name: var.next for var in self.system.state}
+        terms: dict[FNode, FNode] = {}
+        for symbol in symbols_of(watched.formula):
+            name, step = unframed(symbol)
+            if step > int(watched.on_step and name in following):
+                raise NotInLayers("a goal takes more than one step")
+            terms[symbol] = following[name] if step else self.system.variable(name).symbol
+        return with_terms([watched.formula], terms)[0]
+
+
+def _fields(system: TransitionSystem) -> tuple[_Field, ...]:
+    values = state_values(system)
+    assert values is not None
+    found = []
+    for var in system.state:
+        ranges = values[var.name]
+        signed = var.type.signed and not var.type.floating
+        low, high = (
+            (min(map(var.type.value, (a for a, _ in ranges))), max(map(var.type.value, (b for _, b in ranges))))
+            if signed and not any(a < 1 << (var.type.bits - 1) <= b for a, b in ranges)
+            else (var.type.least, var.type.greatest)
+            if signed
+            else (min(a for a, _ in ranges), max(b for _, b in ranges))
+        )
+        found.append(_Field(var, low % (1 << max(var.type.bits, 1)), high - low))
+    return tuple(found)
+
+
+class Layers(Protocol):
+    """A breadth-first search that can be begun again elsewhere. A state lies in the layer of its distance.
+
+    ``evaluations`` counts the pairs of a state and an input that were tried; ``states`` those that this search has met;
+    ``bytes`` the memory that is taken.
+    """
+
+    evaluations: int
+    states: int
+    bytes: int
+
+    def from_starts(self) -> None:
+        """Begin at the start states, to go on until all reachable ones are met. Comes first, and goes to its end."""
+
+    def from_ends(self, condition: int, sought: Sequence[int]) -> None:
+        """Begin at all reachable states in which a run of this condition can end, until all ``sought`` are met."""
+
+    def from_state(self, key: Key, sought: int) -> None:
+        """Begin at one state, until the condition ``sought`` is met."""
+
+    def go(self, states: int) -> bool:
+        """Try all inputs in up to so many more states. Whether the search is over. OutOfMemory may be raised."""
+
+    def first(self) -> list[int]:
+        """For each condition the least distance at which it is met, -1 where it is not."""
+
+    def together(self) -> list[set[int]]:
+        """For each condition on steps those that are met in the same state or step, itself included."""
+
+    def way(self, condition: int) -> tuple[Key, list[int]]:
+        """A shortest run that meets a condition, by the numbers of its inputs, with a condition's own step; its end.
+
+        The states of the layers before it are tried once more."""
+
+    def close(self) -> None:
+        """Give back what it has taken."""
+
+
+class VectorLayers:
+    """``Layers`` in arrays: states are numbered as they are met first."""
+
+    def __init__(self, made: LayeredSystem, memory: int) -> None:
+        self._steps, self._memory = _Steps(made), memory
+        self.evaluations = self.states = self.bytes = 0
+        self._seen: Column = np.zeros(0, bool)
+        self._ends: dict[int, Column] = {}
+        self._together = [set[int]() for _ in made.watched]
+        self._now = _Search([], set(), whole=True)
+
+    def from_starts(self) -> None:
+        made = self._steps.made
+        self._begin(self._steps.number(made.start), _Search([], {*range(len(made.watched))}, whole=True))
+
+    def from_ends(self, condition: int, sought: Sequence[int]) -> None:
+        self._begin(np.flatnonzero(self._ends.get(condition, np.zeros(0, bool))), _Search([], {*sought}))
+
+    def from_state(self, key: Key, sought: int) -> None:
+        self._begin(self._steps.number(key), _Search([], {sought}))
+
+    def go(self, states: int) -> bool:
+        now, tried = self._now, self._steps.made.tried
+        while True:
+            while now.done < len(now.layers[-1]):
+                if states <= 0:
+                    return False
+                part = now.layers[-1][now.done : now.done + min(states, max(1, BLOCK // tried))]
+                self._expand(part)
+                states -= len(part)
+                now.done += len(part)
+            if not now.following or (not now.whole and not now.missing):
+                return True
+            now.layers.append(np.concatenate(now.following))
+            now.following, now.done = [], 0
+
+    def first(self) -> list[int]:
+        return [self._now.first.get(number, -1) for number in range(len(self._steps.made.watched))]
+
+    def together(self) -> list[set[int]]:
+        return self._together
+
+    def way(self, condition: int) -> tuple[Key, list[int]]:
+        steps, depth = self._steps, self._now.first[condition]
+        layer = self._now.layers[depth]
+        if condition in steps.on_state:
+            best = steps.least(layer[steps.met_in(layer)[condition]])
+            end, found = steps.key(steps.words(best)), list[int]()
+        else:
+            row, choice, after, met = steps.of(layer)
+            kept = np.flatnonzero(met[condition])
+            place = kept[steps.least_step(layer[row[kept]], choice[kept])]
+            best, end = int(layer[row[place]]), steps.key([column[place] for column in after])
+            found = [int(choice[place])]
+        for here in self._now.layers[:depth][::-1]:
+            row, choice, after, _ = steps.of(here)
+            same = [a == t for a, t in zip(after, steps.words(best), strict=True)]
+            kept = np.flatnonzero(np.logical_and.reduce(same))
+            place = kept[steps.least_step(here[row[kept]], choice[kept])]
+            best = int(here[row[place]])
+            found.append(int(choice[place]))
+        return end, found[::-1]
+
+    def close(self) -> None:
+        self._now = _Search([], set())
+
+    def _begin(self, numbers: Column, search: _Search) -> None:
+        self._seen = np.zeros(max(self._steps.numbers.size, len(self._seen)), bool)
+        self._seen[numbers] = True
+        search.layers.append(numbers)
+        self._now, self.states = search, len(numbers)
+
+    def _expand(self, part: Column) -> None:
+        steps, now = self._steps, self._now
+        met = steps.met_in(part)
+        row, _, after, on_step = steps.of(part)
+        for condition, holds in (met | on_step).items():
+            if condition in now.missing and holds.any():
+                now.missing.discard(condition)
+                now.first[condition] = len(now.layers) - 1
+        numbers = steps.numbers.add(after)
+        self._seen = _grown(self._seen, steps.numbers.size)
+        fresh = np.unique(numbers[~self._seen[numbers]])
+        self._seen[fresh] = True
+        if fresh.size:
+            now.following.append(fresh)
+            self.states += len(fresh)
+        if now.whole:
+            for condition, holds in met.items():
+                self._remember(condition, part[holds])
+            for condition, holds in on_step.items():
+                self._remember(condition, numbers[holds])
+                beside = {**on_step, **{other: column[row] for other, column in met.items()}} if holds.any() else {}
+                self._together[condition] |= {other for other, column in beside.items() if (column & holds).any()}
+        self.evaluations += len(part) * steps.made.tried
+        self.bytes = steps.numbers.bytes + len(self._seen) * (1 + len(self._ends)) + 8 * self.states
+        if self.bytes > self._memory:
+            raise OutOfMemory
+
+    def _remember(self, condition: int, numbers: Column) -> None:
+        self._ends[condition] = _grown(self._ends.get(condition, np.zeros(0, bool)), len(self._seen))
+        self._ends[condition][numbers] = True
+
+
+def _grown(flags: Column, size: int) -> Column:
+    """``flags`` with room for ``size`` of them."""
+    if len(flags) >= size:
+        return flags
+    return np.concatenate([flags, np.zeros(max(size, 2 * len(flags)) - len(flags), bool)])
+
+
+@dataclass
+class _Search:
+    """One search: its ``layers`` so far, the ``following`` one, how many of the last layer's states are ``done``.
+
+    ``missing`` are the conditions that are still sought, ``first`` the distances of the others. Where it is ``whole``
+    all states are sought.
+    """
+
+    layers: list[Column]
+    missing: set[int]
+    whole: bool = False
+    following: list[Column] = field(default_factory=list)
+    done: int = 0
+    first: dict[int, int] = field(default_factory=dict)
+
+
+class _Steps:
+    """Makes steps of numbered states, whole arrays at a time. Conditions go by their numbers."""
+
+    def __init__(self, made: LayeredSystem) -> None:
+        self.made = made
+        self.numbers = Numbering(made.layout.width)
+        self.on_state = [number for number, each in enumerate(made.watched) if not each.on_step]
+        self._state_program = Program([made.conditions[number] for number in self.on_state])
+        self._step_program = Program(
+            [made.allowed, *made.nexts, *(made.conditions[number] for number in made.numbers_on_step)]
+        )
+
+    def number(self, key: Key) -> Column:
+        """The number of a packed state."""
+        mask = (1 << 64) - 1
+        return self.numbers.add(
+            [np.array([key >> (64 * at) & mask], np.uint64) for at in range(self.made.layout.width)]
+        )
+
+    def words(self, number: int) -> list[Any]:
+        """The words of a packed state."""
+        return [column[number] for column in self.numbers.words]
+
+    @staticmethod
+    def key(words: Sequence[Any]) -> Key:
+        """The packed state of these words."""
+        return sum(int(each) << (64 * at) for at, each in enumerate(words))
+
+    def least(self, numbers: Column) -> int:
+        """Of ``numbers`` that of the least packed state."""
+        return int(numbers[np.lexsort([column[numbers] for column in self.numbers.words])[0]])
+
+    def least_step(self, numbers: Column, choice: Column) -> int:
+        """The row of the least packed state, and of its least input."""
+        return int(np.lexsort([choice, *(column[numbers] for column in self.numbers.words)])[0])
+
+    def met_in(self, numbers: Column) -> dict[int, Column]:
+        """Where the conditions on states are met."""
+        found = self._state_program(self._columns(numbers))
+        return {n: np.broadcast_to(column, (len(numbers),)) for n, column in zip(self.on_state, found, strict=True)}
+
+    def of(self, numbers: Column) -> tuple[Column, Column, list[Column], dict[int, Column]]:
+        """Each step's row of ``numbers``, its input, the words of the next packed state; where conditions on steps are
+        met."""
+        made, parts = self.made, []
+        size = max(1, BLOCK // made.tried)
+        for begin in range(0, len(numbers), size):
+            here = numbers[begin : begin + size]
+            down = {name: column[:, None] for name, column in self._columns(here).items()}
+            for first in range(0, made.tried, BLOCK):
+                last = min(first + BLOCK, made.tried)
+                across = {name: column[None, first:last] for name, column in made.inputs.columns.items()}
+                allowed, *found = self._step_program({**down, **across})
+                shape = (len(here), last - first)
+                where = np.nonzero(np.broadcast_to(allowed, shape))
+                columns = [np.broadcast_to(column, shape)[where] for column in found]
+                nexts, met = columns[: len(made.nexts)], columns[len(made.nexts) :]
+                parts.append((where[0] + begin, where[1] + first, *self._packed(nexts, len(where[0])), *met))
+        row, choice, *others = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+        width = made.layout.width
+        return row, choice, others[:width], dict(zip(made.numbers_on_step, others[width:], strict=True))
+
+    def _columns(self, numbers: Column) -> dict[str, Column]:
+        packed = self.made.layout.columns([column[numbers] for column in self.numbers.words])
+        columns = {}
+        for each in self.made.fields:
+            raw = packed[each.var.name].astype(np.uint64) if each.bits else np.zeros(len(numbers), np.uint64)
+            columns[each.var.name] = ((raw + np.uint64(each.least)) & np.uint64(each.mask)).astype(
+                word(each.var.type.bits)
+            )
+        return columns
+
+    def _packed(self, nexts: Sequence[Column], size: int) -> list[Column]:
+        fields = []
+        for each, column in zip(self.made.fields, nexts, strict=True):
+            above = (column.astype(np.uint64) - np.uint64(each.least)) & np.uint64(each.mask)
+            if (above > np.uint64(each.span)).any():
+                raise CheckDisagreed(f"'{each.var.name}' leaves the range that was proved for it")
+            if each.bits:
+                fields.append(above)
+        return [np.broadcast_to(key, (size,)) for key in self.made.layout.pack(fields)]

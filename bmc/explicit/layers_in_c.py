@@ -1,0 +1,235 @@
+"""Searches in layers as a program of their own: C code generated from the transition system, around ``layers.c``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import resources
+
+from pysmt.fnode import FNode
+
+from bmc.errors import CheckDisagreed
+from bmc.explicit.layers import Key, LayeredSystem, Layers, OutOfMemory, VectorLayers
+from bmc.native.build import find_compiler
+from bmc.native.kernel import Kernel, NoTranslation, arguments_of, declarations, word_of
+
+
+def layers(made: LayeredSystem, memory: int) -> Layers:
+    """A search that takes at most ``memory`` bytes: compiled where there is a compiler."""
+    if find_compiler() is not None:
+        try:
+            return CompiledLayers(made, memory)
+        except NoTranslation:
+            pass
+    return VectorLayers(made, memory)
+
+
+class CompiledLayers:
+    """``Layers`` in generated C code, which runs in a process of its own."""
+
+    def __init__(self, made: LayeredSystem, memory: int) -> None:
+        self._made = made
+        self.evaluations = self.states = self.bytes = 0
+        self._kernel = Kernel(c_text(made))
+        self._ask("limit", memory)
+
+    def from_starts(self) -> None:
+        self._ask("starts", 1, *self._words(self._made.start))
+
+    def from_ends(self, condition: int, sought: Sequence[int]) -> None:
+        self._ask("ends", condition, *_sets(sought, len(self._made.watched)))
+
+    def from_state(self, key: Key, sought: int) -> None:
+        self._ask("state", *self._words(key), sought)
+
+    def go(self, states: int) -> bool:
+        status, *numbers = self._ask("go", states)
+        self.evaluations, self.states, self.bytes = map(int, numbers)
+        if status == "memory":
+            raise OutOfMemory
+        if status == "wrong":
+            raise CheckDisagreed(f"a variable of {self._made.system.name} leaves the range that was proved for it")
+        return status == "over"
+
+    def first(self) -> list[int]:
+        return [int(each) for each in self._ask("first")]
+
+    def together(self) -> list[set[int]]:
+        answer = [int(each, 16) for each in self._ask("together")]
+        several = len(self._made.watched) // 64 + 1
+        found = []
+        for goal in range(len(self._made.watched)):
+            every = sum(part << (64 * at) for at, part in enumerate(answer[goal * several : (goal + 1) * several]))
+            found.append({other for other in range(len(self._made.watched)) if every >> other & 1})
+        return found
+
+    def way(self, condition: int) -> tuple[Key, list[int]]:
+        high, low, *inputs = self._ask("way", condition)
+        return int(high, 16) << 64 | int(low, 16), [int(each) for each in reversed(inputs)]
+
+    def close(self) -> None:
+        self._kernel.close()
+
+    def _ask(self, what: str, *numbers: int) -> list[str]:
+        return self._kernel.ask(what, *(f"{number:x}" for number in numbers))
+
+    @staticmethod
+    def _words(key: Key) -> tuple[int, int]:
+        return key >> 64, key & ((1 << 64) - 1)
+
+
+def _sets(numbers: Sequence[int], count: int) -> list[int]:
+    """A set as words of 64 bits."""
+    every = sum(1 << number for number in numbers)
+    return [every >> (64 * at) & ((1 << 64) - 1) for at in range(count // 64 + 1)]
+
+
+def c_text(made: LayeredSystem) -> str:
+    """The program that searches ``made``. NoTranslation if a formula, or a state, is too wide for C."""
+    if made.layout.width > 2:
+        raise NoTranslation(f"a state has {made.bits} bits")
+    count, on_step = len(made.watched), _sets(made.numbers_on_step, len(made.watched))
+    return "\n".join(
+        [
+            f"#define KEY {'u64' if made.layout.width == 1 else 'u128'}",
+            f"#define DENSE {max(made.bits, 1) if made.dense else 0}",
+            f"#define INPUTS {made.tried}",
+            f"#define GOALS {count}",
+            f"#define WORDS {count // 64 + 1}",
+            f"static const u64 ON_STEP[] = {{{', '.join(f'{part}ull' for part in on_step)}}};",
+            "static int failed;",
+            *_Code(made).lines(),
+            resources.files("bmc.explicit").joinpath("layers.c").read_text(encoding="utf-8"),
+        ]
+    )
+
+
+_STATE, _INPUT = 1, 2
+
+
+class _Code:
+    """The generated part of the program: what depends on the state alone is computed once for all inputs, what depends
+    on the input alone once for all."""
+
+    def __init__(self, made: LayeredSystem) -> None:
+        self._made = made
+        self._roots = [made.allowed, *made.nexts, *made.conditions]
+        self._order = _walk(self._roots)
+        states = {var.symbol for var in made.system.state}
+        self._reads: dict[FNode, int] = {}
+        for node in self._order:
+            own = 0 if not node.is_symbol() else _STATE if node in states else _INPUT
+            self._reads[node] = own
+            for argument in arguments_of(node):
+                self._reads[node] |= self._reads[argument]
+        self._names: dict[FNode, str] = {}
+
+    def lines(self) -> Iterator[str]:
+        """The text, line by line."""
+        made = self._made
+        steps = {made.conditions[number] for number in made.numbers_on_step} | {made.allowed, *made.nexts}
+        used = _walk([root for root in self._roots if root in steps])
+        table = self._kept(used, steps, _INPUT)
+        here = self._kept(used, steps, _STATE)
+        symbols = [node for node in self._order if node.is_symbol()]
+        yield from self._tables(table)
+        yield "typedef struct {"
+        yield from (f"  u64 s{place};" for place, _ in enumerate(made.fields))
+        yield from (f"  {word_of(node)} h{place};" for place, node in enumerate(here))
+        yield "} Here;"
+        yield "static inline void unpack(KEY key, Here *here) {"
+        yield from self._unpacked()
+        for node in symbols:
+            if self._reads[node] == _STATE:
+                self._names[node] = f"here->s{[each.var.symbol for each in made.fields].index(node)}"
+        yield from self._declared(_walk(here))
+        yield from (f"  here->h{place} = {self._names[node]};" for place, node in enumerate(here))
+        yield "}"
+        self._names = {node: name for node, name in self._names.items() if node.is_symbol()}
+        yield "static inline void state_goals(const Here *here, u64 *set) {"
+        on_state = [c for c, each in zip(made.conditions, made.watched, strict=True) if not each.on_step]
+        yield from self._declared(_walk(on_state))
+        yield from self._sets(False)
+        yield "}"
+        self._names = {node: name for node, name in self._names.items() if node.is_symbol()}
+        self._names.update((node, f"here->h{place}") for place, node in enumerate(here))
+        self._names.update((node, f"table{place}[input]") for place, node in enumerate(table))
+        yield "static inline int step(const Here *here, int input, KEY *after, u64 *set) {"
+        yield from self._declared(_walk([made.allowed], self._names))
+        yield f"  if (!{self._names[made.allowed]}) return 0;"
+        yield from self._declared(_walk([root for root in self._roots if root in steps], self._names))
+        yield "  *after = 0;"
+        yield from self._packed()
+        yield from self._sets(True)
+        yield "  return 1;"
+        yield "}"
+
+    def _kept(self, used: Sequence[FNode], roots: set[FNode], kind: int) -> list[FNode]:
+        """The terms over one kind of variables that others read, or that are roots; but for symbols of state."""
+        found: dict[FNode, None] = {}
+        for node in used:
+            found.update((a, None) for a in arguments_of(node) if self._reads[node] != kind and self._reads[a] == kind)
+            if node in roots and self._reads[node] == kind:
+                found[node] = None
+        return [node for node in found if not (node.is_symbol() and kind == _STATE)]
+
+    def _declared(self, order: Sequence[FNode]) -> list[str]:
+        return [f"  {line}" for line in declarations([n for n in order if n not in self._names], self._names, "t")]
+
+    def _tables(self, table: Sequence[FNode]) -> Iterator[str]:
+        """What depends on inputs alone: computed when the program begins, for each of them."""
+        made = self._made
+        yield from (f"static {word_of(node)} table{place}[INPUTS];" for place, node in enumerate(table))
+        read = [node for node in _walk(table) if node.is_symbol()]
+        for place, node in enumerate(read):
+            values = made.inputs.columns[node.symbol_name()].tolist()
+            yield f"static const u64 input{place}[] = {{{', '.join(f'{int(value)}ull' for value in values)}}};"
+        yield "static void make_tables(void) {"
+        yield "  for (int input = 0; input < INPUTS; input++) {"
+        self._names.update((node, f"input{place}[input]") for place, node in enumerate(read))
+        yield from self._declared(_walk(table))
+        yield from (f"  table{place}[input] = {self._names[node]};" for place, node in enumerate(table))
+        yield "  }"
+        yield "}"
+        self._names = {}
+
+    def _unpacked(self) -> Iterator[str]:
+        places = {place.name: place for place in self._made.layout.fields}
+        for number, each in enumerate(self._made.fields):
+            if not each.bits:
+                yield f"  here->s{number} = {each.least}ull;"
+                continue
+            place = places[each.var.name]
+            raw = f"((u64)(key >> {64 * place.word + place.shift}) & {(1 << each.bits) - 1}ull)"
+            yield f"  here->s{number} = ({raw} + {each.least}ull) & {each.mask}ull;"
+
+    def _packed(self) -> Iterator[str]:
+        places = {place.name: place for place in self._made.layout.fields}
+        for number, (each, after) in enumerate(zip(self._made.fields, self._made.nexts, strict=True)):
+            yield f"  u64 n{number} = ({self._names[after]} - {each.least}ull) & {each.mask}ull;"
+            yield f"  if (n{number} > {each.span}ull) failed = 2;"
+            if each.bits:
+                place = places[each.var.name]
+                yield f"  *after |= (KEY)n{number} << {64 * place.word + place.shift};"
+
+    def _sets(self, on_step: bool) -> Iterator[str]:
+        made = self._made
+        parts: list[list[str]] = [["0"] for _ in range(len(made.watched) // 64 + 1)]
+        for number, (condition, each) in enumerate(zip(made.conditions, made.watched, strict=True)):
+            if each.on_step == on_step:
+                parts[number // 64].append(f"(u64)({self._names[condition]}) << {number % 64}")
+        yield from (f"  set[{at}] = {' | '.join(part)};" for at, part in enumerate(parts))
+
+
+def _walk(formulas: Sequence[FNode], cut: Mapping[FNode, str] | None = None) -> list[FNode]:
+    """Every node that is to be computed, what it reads before it; nothing below ``cut``."""
+    order: dict[FNode, None] = {}
+    stack = [(formula, False) for formula in reversed(formulas)]
+    while stack:
+        node, expanded = stack.pop()
+        below = () if cut is not None and node in cut else arguments_of(node)
+        if expanded or (not below and node not in order):
+            order[node] = None
+        elif node not in order:
+            stack.append((node, True))
+            stack.extend((a, False) for a in reversed(below) if a not in order)
+    return list(order)

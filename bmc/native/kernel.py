@@ -1,0 +1,302 @@
+"""Formulas as C code, and programs of our own made of them: compiled, and run in a process each that answers questions.
+
+A term is an unsigned word that holds its raw pattern: ``uint64_t``, above 64 bits ``unsigned __int128``. What the code
+means is what ``bmc.formulas.evaluate`` says. Floating operations are the processor's own where these are bit by bit the
+same, with the canonical NaN; else their circuit is translated as any other term.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import pysmt.operators as op
+from pysmt.fnode import FNode
+
+from bmc.errors import ChainCoverError, LimitReached
+from bmc.floats.format import FLOAT32, FLOAT64, Format
+from bmc.floats.operations import Operation, operation_of
+from bmc.native.build import compiler_words, first_line
+from bmc.native.original import kill
+
+FLAGS = ["-x", "c", "-std=gnu11", "-O2", "-w", "-ffp-contract=off", "-fno-math-errno"]
+"""What a program is compiled with: optimised, and with the floating-point operations as they stand."""
+
+MOST_BITS = 128
+"""The widest word of C."""
+
+
+class NoTranslation(Exception):
+    """A term has no translation: it is too wide for C."""
+
+
+HELPERS = """\
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+typedef uint64_t u64;
+typedef unsigned __int128 u128;
+typedef __int128 s128;
+#define MASK(w) ((w) >= 128 ? ~(u128)0 : (((u128)1 << (w)) - 1))
+static inline s128 sx(u128 a, int w) { return w >= 128 ? (s128)a : (s128)(a << (128 - w)) >> (128 - w); }
+static inline int64_t sn(u64 a, int w) { return (int64_t)(a << (64 - w)) >> (64 - w); }
+static inline u128 sdiv(u128 a, u128 b, int w) {
+  s128 x = sx(a, w), y = sx(b, w);
+  u128 p = x < 0 ? -(u128)x : (u128)x, q = y < 0 ? -(u128)y : (u128)y, r;
+  if (!b) return x < 0 ? 1 : MASK(w);
+  r = p / q;
+  return ((x < 0) != (y < 0) ? -r : r) & MASK(w);
+}
+static inline u128 srem(u128 a, u128 b, int w) {
+  s128 x = sx(a, w), y = sx(b, w);
+  u128 p = x < 0 ? -(u128)x : (u128)x, q = y < 0 ? -(u128)y : (u128)y, r;
+  if (!b) return a;
+  r = p % q;
+  return (x < 0 ? -r : r) & MASK(w);
+}
+static inline float f32(u64 a) { uint32_t b = (uint32_t)a; float x; memcpy(&x, &b, 4); return x; }
+static inline double f64(u64 a) { double x; memcpy(&x, &a, 8); return x; }
+static inline u64 p32(float x) { uint32_t b; memcpy(&b, &x, 4); return x != x ? NAN32 : b; }
+static inline u64 p64(double x) { u64 b; memcpy(&b, &x, 8); return x != x ? NAN64 : b; }
+static inline double away(double x) { double t = trunc(x); return fabs(x - t) >= 0.5 ? t + copysign(1, x) : t; }
+static inline u64 least32(u64 a, u64 b, int l) { float x = f32(a), y = f32(b);
+  return p32(f32((y != y && x == x) || (l ? x < y : y < x) ? a : b)); }
+static inline u64 least64(u64 a, u64 b, int l) { double x = f64(a), y = f64(b);
+  return p64(f64((y != y && x == x) || (l ? x < y : y < x) ? a : b)); }
+""".replace("NAN32", f"{FLOAT32.nan}u").replace("NAN64", f"{FLOAT64.nan}ull")
+
+_BINARY = {
+    "add": "{} + {}",
+    "subtract": "{} - {}",
+    "multiply": "{} * {}",
+    "divide": "{} / {}",
+    "remainder": "fmod({}, {})",
+}
+_UNARY = {
+    "root": "sqrt({})",
+    "floor": "floor({})",
+    "ceiling": "ceil({})",
+    "truncate": "trunc({})",
+    "round_half_even": "rint({})",
+    "round_half_away": "away({})",
+}
+_COMPARED = {"equal": "{} == {}", "less": "{} < {}", "less_equal": "{} <= {}"}
+_SINGLE = {"sqrt": "sqrtf", "fmod": "fmodf"}
+
+
+def arguments_of(node: FNode) -> tuple[FNode, ...]:
+    """What the translation of ``node`` reads: its arguments, or the operands of the floating operation that it is."""
+    found = _floating(node)
+    return found.operands if found is not None else tuple(node.args())
+
+
+def bits_of(node: FNode) -> int:
+    """The width of ``node``, 0 for a Boolean."""
+    kind = node.get_type()
+    return 0 if kind.is_bool_type() else int(kind.width)
+
+
+def word_of(node: FNode) -> str:
+    """The C type of ``node``. NoTranslation if there is none."""
+    if bits_of(node) > MOST_BITS:
+        raise NoTranslation(f"a term has {bits_of(node)} bits")
+    return "u64" if bits_of(node) <= 64 else "u128"
+
+
+def literal(value: int, bits: int) -> str:
+    """The C constant of a raw pattern."""
+    if bits <= 64:
+        return f"{value}ull"
+    return f"((u128){value >> 64}ull << 64 | {value & ((1 << 64) - 1)}ull)"
+
+
+def expression(node: FNode, names: Mapping[FNode, str]) -> str:
+    """The C expression of ``node`` over the ``names`` of what it reads. NoTranslation if it has none."""
+    floating = _floating(node)
+    if floating is not None:
+        return _floating_expression(floating, [names[a] for a in floating.operands])
+    if node.is_constant():
+        return literal(int(node.constant_value()), bits_of(node))
+    kind, bits, word = node.node_type(), bits_of(node), word_of(node)
+    given = [names[a] for a in node.args()]
+    if kind in _JOINS:
+        return f" {_JOINS[kind]} ".join(given)
+    if kind in _PLAIN:
+        return _PLAIN[kind].format(*given)
+    if kind in _MASKED:
+        return f"({_MASKED[kind].format(*given)}) & {literal((1 << bits) - 1, bits)}"
+    if kind in _SIGNED:
+        wide = bits_of(node.arg(0))
+        function = "sn" if wide <= 64 else "sx"
+        return _SIGNED[kind].format(*(f"{function}({each}, {wide})" for each in given))
+    mask = literal((1 << bits) - 1, bits)
+    if kind == op.BV_UDIV:
+        return f"{given[1]} ? {given[0]} / {given[1]} : {mask}"
+    if kind == op.BV_UREM:
+        return f"{given[1]} ? {given[0]} % {given[1]} : {given[0]}"
+    if kind in (op.BV_SDIV, op.BV_SREM):
+        return f"({word}){'sdiv' if kind == op.BV_SDIV else 'srem'}({given[0]}, {given[1]}, {bits})"
+    if kind == op.BV_LSHL:
+        return f"{given[1]} < {bits} ? ({given[0]} << {given[1]}) & {mask} : 0"
+    if kind == op.BV_LSHR:
+        return f"{given[1]} < {bits} ? {given[0]} >> {given[1]} : 0"
+    if kind == op.BV_ASHR:
+        return f"({word})(sx({given[0]}, {bits}) >> ({given[1]} < {bits} ? {given[1]} : {bits - 1})) & {mask}"
+    if kind == op.BV_CONCAT:
+        return f"(({word}){given[0]} << {bits_of(node.arg(1))}) | {given[1]}"
+    if kind == op.BV_EXTRACT:
+        return f"({word})({given[0]} >> {node.bv_extract_start()}) & {mask}"
+    if kind == op.BV_ZEXT:
+        return given[0]
+    if kind == op.BV_SEXT:
+        narrow = bits_of(node.arg(0))
+        return f"({word}){'sn' if narrow <= 64 and bits <= 64 else 'sx'}({given[0]}, {narrow}) & {mask}"
+    if kind in (op.BV_ROL, op.BV_ROR):
+        by = int(node.bv_rotation_step()) * (1 if kind == op.BV_ROL else -1) % bits
+        return f"(({given[0]} << {by}) | ({given[0]} >> {bits - by})) & {mask}" if by else given[0]
+    raise NoTranslation(f"the operator {op.op_to_str(kind)} is neither Boolean nor of bit-vectors")
+
+
+_JOINS = {op.AND: "&", op.OR: "|", op.BV_AND: "&", op.BV_OR: "|", op.BV_XOR: "^"}
+_PLAIN = {
+    op.NOT: "{} ^ 1",
+    op.IMPLIES: "({} ^ 1) | {}",
+    op.IFF: "{} == {}",
+    op.EQUALS: "{} == {}",
+    op.BV_COMP: "{} == {}",
+    op.ITE: "{} ? {} : {}",
+    op.BV_ULT: "{} < {}",
+    op.BV_ULE: "{} <= {}",
+}
+_MASKED = {
+    op.BV_NOT: "~{}",
+    op.BV_NEG: "-{}",
+    op.BV_ADD: "{} + {}",
+    op.BV_SUB: "{} - {}",
+    op.BV_MUL: "{} * {}",
+}
+_SIGNED = {op.BV_SLT: "{} < {}", op.BV_SLE: "{} <= {}"}
+
+
+def _floating(node: FNode) -> Operation | None:
+    """The floating operation that ``node`` is, if C has it bit by bit."""
+    found = operation_of(node)
+    if found is None or not all(form in (FLOAT32, FLOAT64) for form in (found.form, found.to_form or found.form)):
+        return None
+    named = found.name in {*_BINARY, *_UNARY, *_COMPARED, "fmin", "fmax", "negate", "absolute", "resize"}
+    return found if named or (found.name == "from_int" and found.bits <= 64) else None
+
+
+def _floating_expression(operation: Operation, given: Sequence[str]) -> str:
+    name, form = operation.name, operation.form
+    values = [f"f{form.bits}({each})" for each in given]
+    if name in _COMPARED:
+        return _COMPARED[name].format(*values)
+    if name in ("fmin", "fmax"):
+        return f"least{form.bits}({given[0]}, {given[1]}, {int(name == 'fmin')})"
+    if name in ("negate", "absolute"):
+        raw = f"{given[0]} ^ {form.sign}ull" if name == "negate" else f"{given[0]} & ~{form.sign}ull"
+        return f"p{form.bits}(f{form.bits}({raw}))"
+    if name == "resize":
+        assert operation.to_form is not None
+        return f"p{operation.to_form.bits}(({_number(operation.to_form)}){values[0]})"
+    if name == "from_int":
+        whole = f"sn({given[0]}, {operation.bits})" if operation.signed else given[0]
+        return f"p{form.bits}(({_number(form)}){whole})"
+    text = (_BINARY | _UNARY)[name].format(*values)
+    if form is FLOAT32:
+        for double, single in _SINGLE.items():
+            text = text.replace(f"{double}(", f"{single}(")
+    return f"p{form.bits}({text})"
+
+
+def _number(form: Format) -> str:
+    return "float" if form.bits == 32 else "double"
+
+
+class KernelFailed(LimitReached):
+    """A compiled program of our own ended before its answer, as where there is no memory left."""
+
+
+class Kernel:
+    """A program of our own, compiled and running in a process of its own; a line of text gets one line for an answer.
+
+    NoCompiler without a C compiler. The process ends with ``close``, at the latest with this one.
+    """
+
+    def __init__(self, text: str) -> None:
+        words = compiler_words()
+        with tempfile.TemporaryDirectory(prefix="chaincover-", ignore_cleanup_errors=True) as folder:
+            source, target = Path(folder) / "kernel.c", Path(folder) / "kernel"
+            source.write_text(HELPERS + text, encoding="utf-8")
+            made = subprocess.run(
+                [*words, *FLAGS, str(source), "-o", str(target), "-lm"],
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                encoding="utf-8",
+                errors="replace",
+                env={**os.environ, "LC_ALL": "C"},
+                check=False,
+            )
+            if made.returncode or not target.exists():
+                raise ChainCoverError(
+                    f"the C compiler refuses our own program: {first_line(made.stderr)}",
+                    hint="set the environment variable CHAINCOVER_NO_CC to 1 to do without a compiler",
+                )
+            self._process = subprocess.Popen(
+                [str(target)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                cwd=folder,
+                encoding="ascii",
+                start_new_session=True,
+            )
+            self.ask("hello")  # the file may go once the program is running
+
+    def ask(self, *question: object) -> list[str]:
+        """The words of the answer to the line of these words. KernelFailed if there is none."""
+        process = self._process
+        assert process.stdin is not None
+        assert process.stdout is not None
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.write(" ".join(map(str, question)) + "\n")
+            process.stdin.flush()
+        answer = process.stdout.readline()
+        if not answer.endswith("\n"):
+            self.close()
+            raise KernelFailed("a compiled search ended without an answer", hint="give it more memory")
+        return answer.split()
+
+    def close(self) -> None:
+        """End the process. It may be called more than once."""
+        process = self._process
+        kill(process)
+        for stream in (process.stdin, process.stdout):
+            if stream is not None:
+                with contextlib.suppress(OSError):
+                    stream.close()
+
+    def __del__(self) -> None:
+        if sys is not None and hasattr(self, "_process"):
+            self.close()
+
+
+def declarations(nodes: Iterable[FNode], names: dict[FNode, str], prefix: str) -> list[str]:
+    """C declarations that compute ``nodes``, each after what it reads. Their names are added to ``names``."""
+    lines = []
+    for node in nodes:
+        if node.is_constant():
+            names[node] = f"({expression(node, names)})"
+            continue
+        name = f"{prefix}{len(names)}"
+        lines.append(f"{word_of(node)} {name} = {expression(node, names)};")
+        names[node] = name
+    return lines

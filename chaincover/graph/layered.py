@@ -1,0 +1,170 @@
+"""The exact K-reachability graph without listed steps: breadth-first layers over packed states, goal by goal.
+
+Where the reachable states and the steps between them are too many to be listed soon, distances are still found, as long
+as each goal takes one step at most: one search from the start states meets all reachable ones and notes where the runs
+of each goal end; one more from the ends of each goal finds the distances to all others. A run along a path of goals
+comes from one search for each of them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
+
+from bmc.errors import counted
+from bmc.explicit.layers import LayeredSystem, NotInLayers, OutOfMemory, Watched
+from bmc.explicit.layers_in_c import layers
+from bmc.native.kernel import KernelFailed
+from bmc.system.simulation import Simulator
+from bmc.system.transition import Run
+from chaincover.limits import Limits
+from chaincover.problem import Problem
+from chaincover.weights import END, FINAL, INIT, Edge, ReachGraph
+
+MEMORY = 8 << 30
+"""Bytes that a search may take."""
+
+PER_UNIT = 20_000_000_000
+"""Operations of the generated code in about a unit of work."""
+
+COMPILED_PER_UNIT = 10_000
+"""Operations that are compiled in about a unit of work."""
+
+PORTION = 0.05
+"""Units of work that are done before the limits are asked."""
+
+FIRST_PART, PART = 1 / 8, 1 / 2
+"""Parts of the effort left that a search may take in one turn: for the reachable states, and, once they are known, for
+all distances, or a way to a goal. How much that is at most is known before it begins."""
+
+
+class LayeredGoals:
+    """The goals and the final condition of ``problem``, on reachable states that are searched in layers.
+
+    NotInLayers where that cannot be, or takes more memory than it may.
+    """
+
+    def __init__(self, problem: Problem, limits: Limits, say: Callable[[str], None], memory: int = MEMORY) -> None:
+        self.problem, self._limits, self._memory = problem, limits, memory
+        self._say, self._told = say, 1 << 28
+        self.states = 0
+        long = next((goal.name for goal in problem.goals if goal.length > 1), None)
+        if long is not None:
+            raise NotInLayers(f"the goal {long} takes more than one step")
+        watched = [Watched(goal.antecedent, goal.length == 1) for goal in problem.goals]
+        self._final = len(watched) if problem.final is not None else None
+        made = self._made = LayeredSystem(
+            problem.system, [*watched, *(Watched(formula, False) for formula in problem.end_formulas(0))]
+        )
+        limits.spend(made.size / COMPILED_PER_UNIT)
+        self._search = layers(made, memory)
+
+    def graph(self) -> ReachGraph:
+        """The K-reachability graph with every weight. LimitReached when time is over."""
+        begun = time.monotonic()
+        weights, lower = dict[Edge, int](), dict[Edge, int]()
+        problem, goals = self.problem, self.problem.goals
+        self._extend(1 << min(self._made.bits, 64), FIRST_PART)
+        self._search.from_starts()
+        self._go()
+        self.states = self._search.states
+        self._say(f"exact graph: {self.states} reachable states, in layers")
+        impossible = self.states + max((goal.length for goal in goals), default=0) + 1
+        possible = [number for number, step in enumerate(self._search.first()[: len(goals)]) if step >= 0]
+        together = self._search.together() if problem.overlap == "allow" else [set[int]() for _ in goals]
+        self._extend(len(possible) * self.states, PART)
+        for edge, steps in self._edges(possible, together):
+            lower[edge] = impossible if steps is None else steps
+            if steps is not None:
+                weights[edge] = steps
+        return ReachGraph(
+            goals=problem.names,
+            end=problem.end,
+            weights=weights,
+            lower=lower,
+            unknown=(),
+            unsatisfiable=tuple(name for number, name in enumerate(problem.names) if number not in possible),
+            depth=max(weights.values(), default=0),
+            queries=0,
+            seconds=time.monotonic() - begun,
+            exact=True,
+        )
+
+    def _edges(self, possible: Sequence[int], together: Sequence[set[int]]) -> Iterator[tuple[Edge, int | None]]:
+        """The edges from init and from each of the possible goals, with their weights (None: no way)."""
+        goals, names = self.problem.goals, self.problem.names
+        sought = [*possible, *([] if self._final is None else [self._final])]
+        for source in (None, *possible):
+            length = 0 if source is None else goals[source].length
+            if source is not None:
+                self._search.from_ends(source, sought)
+                self._go()
+            first, near = self._search.first(), set() if source is None or not length else together[source]
+            name = INIT if source is None else names[source]
+            for target in possible:
+                if target != source:
+                    yield (name, names[target]), 0 if target in near else _after(length, first[target])
+            if source is not None or not goals:
+                yield (name, self.problem.end), length if self._final is None else _after(length, first[self._final])
+
+    def run_along(self, path: Sequence[str], covers: Callable[[Run], Collection[str]]) -> Run | None:
+        """A run from init through the goals of ``path``, each by a shortest way from where the run has come to.
+
+        ``covers`` tells the goals that a run covers: those are not sought again. None where the run gets stuck.
+        """
+        key, run = self._made.start, self._run([])
+        choices: list[int] = []
+        for name in path:
+            if name in (INIT, END) or name in covers(run):
+                continue
+            number = self._final if name == FINAL else self.problem.names.index(name)
+            assert number is not None
+            self._extend(2 * self.states, PART)
+            self._search.from_state(key, number)
+            self._go()
+            if self._search.first()[number] < 0:
+                return None
+            key, more = self._search.way(number)
+            self._limits.spend(self._search.states * self._made.tried * self._made.work_each / PER_UNIT)
+            choices += more
+            run = self._run(choices)
+        return run
+
+    def close(self) -> None:
+        """Give back what it has taken."""
+        self._search.close()
+
+    def _run(self, choices: Sequence[int]) -> Run:
+        simulator, made = Simulator(self.problem.system), self._made
+        inputs = {number: made.input(number) for number in {*choices}}
+        return simulator.run(simulator.initial(), [inputs[choice] for choice in choices])
+
+    def _extend(self, states: int, part: float) -> None:
+        """Take the turn for trying ``states`` at once, if it takes no more than a ``part`` of the effort left."""
+        units = states * self._made.tried * self._made.work_each / PER_UNIT
+        if units <= part * self._limits.unspent:
+            self._limits.extend(units)
+
+    def _go(self) -> None:
+        """Search to the end of what was begun. NotInLayers where memory is over."""
+        search, each = self._search, self._made.work_each
+        states = max(1, int(PORTION * PER_UNIT / (each * self._made.tried)))
+        over = False
+        while not over:
+            before = search.evaluations
+            try:
+                over = search.go(states)
+            except (OutOfMemory, KernelFailed) as error:
+                raise NotInLayers(
+                    f"{counted(search.states, 'state')} and more, of {self._made.bits} bits each, take more than "
+                    f"{self._memory >> 20} MB"
+                ) from error
+            self._limits.spend((search.evaluations - before) * each / PER_UNIT)
+            if search.bytes > self._told:
+                self._told = 2 * search.bytes
+                self._say(f"exact graph: {search.states} states so far, in layers that take {search.bytes >> 20} MB")
+            self._limits.check()
+
+
+def _after(length: int, way: int) -> int | None:
+    return None if way < 0 else length + way

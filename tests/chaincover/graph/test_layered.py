@@ -1,0 +1,137 @@
+"""Distances in layers of packed states: compiled, in arrays, and those of the enumerated states."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from enumerated import graph_of, held, made, problem_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from machines import Case
+from pysmt.shortcuts import BV, Ite, Not
+
+from bmc.explicit import layers
+from bmc.explicit.layers import NotInLayers
+from bmc.formulas.unroll import at
+from bmc.system.transition import BOOLEAN, InputVariable, StateVariable, TransitionSystem, ValueType
+from chaincover.graph.enumerated import enumerated_graph
+from chaincover.graph.layered import LayeredGoals
+from chaincover.limits import Limits
+from chaincover.problem import Problem
+from chaincover.replay.judge import Judge
+from chaincover.weights import ReachGraph
+from properties.goal import Goal
+
+DRAWN = settings(max_examples=40, deadline=None, derandomize=True)
+
+
+def drawn_case(seed: int, hold: int = 1) -> Case:
+    """A case whose goals take one step at most and whose start values are known."""
+    case = made(seed, longest=1)
+    goals = tuple(goal for goal in case[1] if goal.length <= 1)
+    return held((case[0], goals, case[2]), hold) if hold > 1 else (case[0], goals, case[2])
+
+
+def searched(case: Case, overlap: str) -> LayeredGoals:
+    return LayeredGoals(problem_of(case, overlap), Limits(), lambda _: None)
+
+
+def check_distances(case: Case, overlap: str) -> None:
+    found = searched(case, overlap).graph()
+    expected = enumerated_graph(problem_of(case, overlap), graph_of(*case), Limits())
+    assert found.lower == expected.lower
+    assert replace(found, lower={}, seconds=0.0) == replace(expected, lower={}, seconds=0.0)
+
+
+def answers(case: Case, overlap: str) -> tuple[ReachGraph, object, float]:
+    """The graph, a run along the goals in their order, and the work that both took."""
+    problem, limits = problem_of(case, overlap), Limits()
+    found = LayeredGoals(problem, limits, lambda _: None)
+    graph = replace(found.graph(), seconds=0.0)
+    run = found.run_along([*graph.possible.goals, problem.end], Judge(problem).first_steps)
+    found.close()
+    return graph, run, limits.spent
+
+
+@given(seed=st.integers(0, 1 << 20), overlap=st.sampled_from(["allow", "forbid"]), hold=st.sampled_from([1, 1, 2]))
+@DRAWN
+def test_distances_are_those_of_the_enumerated_states(seed: int, overlap: str, hold: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CHAINCOVER_NO_CC", "1")
+        check_distances(drawn_case(seed, hold), overlap)
+
+
+@pytest.mark.parametrize("dense", [0, 30])
+@pytest.mark.parametrize("seed", range(6))
+def test_compiled_searches_answer_as_those_in_arrays(seed: int, dense: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same graph, run and units of work, whether states have places in tables of bits or are numbered."""
+    monkeypatch.setattr(layers, "DENSE_BITS", dense)
+    case = drawn_case(41 * seed + dense, hold=1 + seed % 2)
+    compiled = answers(case, "allow")
+    monkeypatch.setenv("CHAINCOVER_NO_CC", "1")
+    assert compiled == answers(case, "allow")
+
+
+def ring(bits: int) -> Case:
+    """A word of ``bits`` bits that is turned by one place in a pushed step; a small counter counts the other steps."""
+    word, small = ValueType(f"word{bits}", bits), ValueType("small", 3)
+    turned, count = word.symbol(f"la_word{bits}"), small.symbol("la_count")
+    push, start = BOOLEAN.symbol("la_push"), 5
+    system = TransitionSystem(
+        "ring",
+        (
+            StateVariable(f"la_word{bits}", word, BV(start, bits), Ite(push, turned.BVRol(1), turned)),
+            StateVariable("la_count", small, BV(0, 3), Ite(push, count, count + BV(1, 3))),
+        ),
+        (InputVariable("la_push", BOOLEAN),),
+        input_constraint=push.Or(Not(count.Equals(BV(6, 3)))),
+    )
+    half = turned.Equals(BV(start << (bits // 2), bits))
+    goals = [
+        Goal("half", at(half, 0), None, 0),
+        Goal("third", at(count.Equals(BV(3, 3)).And(push), 0), None, 1),
+        Goal("never", at(count.Equals(BV(7, 3)), 0), None, 0),
+    ]
+    return system, tuple(goals), turned.Equals(BV(start, bits))
+
+
+@pytest.mark.parametrize("bits", [5, 34, 61, 64])
+def test_states_of_all_widths(bits: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Up to 30 bits have places in tables, up to 64 a word, more two words."""
+    compiled = answers(ring(bits), "allow")
+    half, back = bits // 2, bits - bits // 2
+    there = {("init", "half"): half, ("init", "third"): 3, ("half", "third"): 0, ("third", "half"): 0}
+    assert compiled[0].weights == {**there, ("half", "final"): back, ("third", "final"): 1}
+    assert compiled[0].unsatisfiable == ("never",)
+    monkeypatch.setenv("CHAINCOVER_NO_CC", "1")
+    assert compiled == answers(ring(bits), "allow")
+
+
+def test_goals_of_several_steps_are_refused() -> None:
+    case = next(case for case in map(made, range(20)) if any(goal.length > 1 for goal in case[1]))
+    with pytest.raises(NotInLayers, match="takes more than one step"):
+        searched(case, "allow")
+
+
+def test_start_values_that_init_leaves_open_are_refused() -> None:
+    system, goals, final = ring(5)
+    opened = replace(system, state=(replace(system.state[0], init=None), *system.state[1:]))
+    with pytest.raises(NotInLayers, match="init leaves 'la_word5' open"):
+        LayeredGoals(Problem(opened, goals, final), Limits(), lambda _: None)
+
+
+@pytest.mark.parametrize("compiler", ["0", "1"])
+def test_memory_that_does_not_suffice_is_told(compiler: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CHAINCOVER_NO_CC", compiler)
+    word = ValueType("word", 60)
+    count, add = word.symbol("lb_count"), ValueType("add", 60).symbol("lb_add")
+    system = TransitionSystem(
+        "growing",
+        (StateVariable("lb_count", word, BV(0, 60), (count << 2) + add),),
+        (InputVariable("lb_add", ValueType("add", 60), ((0, 3),)),),
+    )
+    goal = Goal("far", at(count.Equals(BV(9, 60)), 0), None, 0)
+    found = LayeredGoals(Problem(system, (goal,), None), Limits(), lambda _: None, memory=1 << 20)
+    with pytest.raises(NotInLayers, match=r"states and more, of 60 bits each, take more than 1 MB"):
+        found.graph()
