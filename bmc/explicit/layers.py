@@ -18,7 +18,7 @@ from pysmt.fnode import FNode
 from bmc.analysis.state_values import state_values
 from bmc.errors import CheckDisagreed
 from bmc.explicit.input_classes import TooManyValues, plainest
-from bmc.explicit.rows import Layout, Numbering
+from bmc.explicit.rows import Layout, Numbering, distinct
 from bmc.explicit.scope import Inputs, Scope
 from bmc.explicit.steps import BLOCK
 from bmc.explicit.vectors import Column, Program, node_count, word
@@ -280,7 +280,7 @@ class VectorLayers:
                 now.first[condition] = len(now.layers) - 1
         numbers = steps.numbers.add(after)
         self._seen = _grown(self._seen, steps.numbers.size)
-        fresh = np.unique(numbers[~self._seen[numbers]])
+        fresh = distinct(numbers[~self._seen[numbers]])
         self._seen[fresh] = True
         if fresh.size:
             now.following.append(fresh)

@@ -142,7 +142,7 @@ class ShortGoals:
             here = np.flatnonzero(self._holds[goal])
             return here, here
         steps = np.flatnonzero(self._holds[goal])
-        return np.unique(self._sources[steps]).astype(np.int64), np.unique(self._steps.nexts[steps]).astype(np.int64)
+        return distinct(self._sources[steps]).astype(np.int64), distinct(self._steps.nexts[steps]).astype(np.int64)
 
     def together_with(self, goal: int) -> dict[int, int]:
         """The other goals that can start where a goal of one step does, each with the distance 0."""

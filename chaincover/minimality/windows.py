@@ -235,14 +235,16 @@ def refute_lengths(board: Board) -> None:
 
     Where the solver gives up on one, a length in the upper half of those below the best chain is tried, then the same
     one again, with twice the work: an incremental solver goes on from what it has learned. That ends where it gives up
-    before it has done half of the work that it may do. With floating-point arithmetic it begins at once: distances
-    there take longer than a whole chain.
+    before it has done half of the work that it may do. With floating-point arithmetic it begins as soon as runs have
+    covered each goal by itself: distances there take longer than a whole chain.
     """
-    bounded, at_once = board.options.bound is not None, board.engine.tries(board.problem.system)
-    wait_for(
-        board,
-        lambda now: now.enumerated is not None or (now.complete if bounded else at_once or now.graph.depth >= 0),
-    )
+    bounded, floating = board.options.bound is not None, board.engine.tries(board.problem.system)
+
+    def due(now: Known) -> bool:
+        soon = floating and not now.open(now.targets)
+        return now.enumerated is not None or (now.complete if bounded else soon or now.graph.depth >= 0)
+
+    wait_for(board, due)
     if board.known.enumerated is not None:
         return
     whole, units, tried = _WholeChains(board), LEAST, 0

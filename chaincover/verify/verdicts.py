@@ -118,7 +118,7 @@ class Verdicts:
 
     def _lower(self) -> int | None:
         """The bound on chains through all goals that some chain covers, where a greatest length kept them apart."""
-        found = [_SHORTER.search(g.detail) for g in self.document.goals if g.verdict == NOT_WITHIN_BOUND]
+        found = [_SHORTER.search(g.detail) for g in self.document.goals if g.verdict in (NOT_WITHIN_BOUND, EXCLUDED)]
         return max((int(match[1]) for match in found if match), default=None)
 
     # what is checked

@@ -93,10 +93,9 @@ def test_tables_tell_ratios_and_who_is_alone() -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("hasty")
-@pytest.mark.parametrize("engine", ["auto", "sat"])
-def test_what_a_limit_leaves_open_is_undecided(tmp_path: Path, engine: str) -> None:
+def test_what_a_limit_leaves_open_is_undecided(tmp_path: Path) -> None:
     """The prime has no factors, but that takes more than one portion; both other goals are found."""
-    given = ("-K", "2", *AT_ONCE, "--effort", "0.05", "--engine", engine, "-o", tmp_path / "out")
+    given = ("-K", "2", *AT_ONCE, "--effort", "0.05", "--engine", "sat", "-o", tmp_path / "out")
     outcome = chaincover("generate", of("factor"), *given)
     assert outcome.code == 5, outcome
     assert "--query-limit" in outcome.out
@@ -107,8 +106,19 @@ def test_what_a_limit_leaves_open_is_undecided(tmp_path: Path, engine: str) -> N
     assert {"from": "init", "to": "never"} in document["graph"]["unknown"]
     assert not any(edge["to"] == "never" for edge in document["graph"]["edges"])
     run = json.loads((tmp_path / "out" / "run.json").read_text())
-    assert run["engine"]["name"] == ("portfolio" if engine == "auto" else "sat")
-    assert ("1 product of variables (up to 16 x 16 bits)" in run["engine"]["why"]) == (engine == "auto")
+    assert run["engine"]["name"] == "sat"
+
+
+@pytest.mark.slow
+def test_what_enumerated_states_decide_is_decided(tmp_path: Path) -> None:
+    """Three states, whose steps a solver finds: the prime's factors are asked for once, not for each distance."""
+    outcome = chaincover("generate", of("factor"), "-K", "2", "--effort", "0.05", "-o", tmp_path / "out")
+    assert outcome.code == 4, outcome
+    document = json.loads((tmp_path / "out" / "chain.json").read_text())
+    assert verdicts(document) == {"small": "covered", "large": "covered", "never": "unreachable"}
+    run = json.loads((tmp_path / "out" / "run.json").read_text())
+    assert run["engine"]["name"] == "portfolio"
+    assert "1 product of variables (up to 16 x 16 bits)" in run["engine"]["why"]
 
 
 @pytest.mark.slow

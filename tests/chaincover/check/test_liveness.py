@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from command_line import chaincover
+from command_line import chaincover, fresh_names
 from live_programs import NODE, NODE_PROJECT, PLANT, PLANT_PROJECT
 
 from chaincover.project.load import Controller, like_init, load
 from chaincover.project.project_file import read_project
 from chaincover.report.console_check import grouped
 from chaincover.verdicts import listed
+
+
+@pytest.fixture(autouse=True)
+def names_of_its_own() -> Iterator[None]:
+    """Programs here give plain names to their variables, as others do."""
+    with fresh_names():
+        yield
 
 
 def write(folder: Path, code: str, project: str, name: str) -> Path:

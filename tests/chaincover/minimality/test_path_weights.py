@@ -163,16 +163,20 @@ def check_bound(certificate: Certificate) -> None:
         assert certificate.lower == max(certificate.order_bound, end)
 
 
+LEFT_OUT = ("whole lengths", "covering flow", "product search", "tour", "accelerate")
+"""Stages that settle small systems before path weights do."""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
 @pytest.mark.parametrize("engine", ["sat", "auto"])
 def test_whole_runs_are_minimal_with_true_certificates(
     engine: str, overlap: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kept = tuple(stage for stage in pipeline.STAGES if stage.name not in ("whole lengths", "covering flow"))
+    kept = tuple(stage for stage in pipeline.STAGES if stage.name not in LEFT_OUT)
     monkeypatch.setattr(pipeline, "STAGES", kept)
     chains = paths = 0
-    for seed in range(30, 46):
+    for seed in range(40, 63):
         case = random_machine(seed)
         least = least_total(case, overlap)
         if least is None:
