@@ -94,6 +94,7 @@ def interesting(width: int) -> list[int]:
     return [value % top for value in fixed] + [rng.randrange(top) for _ in range(3)]
 
 
+@pytest.mark.needs_compiler
 def test_every_operator_at_every_kind_of_width() -> None:
     cases: list[tuple[list[FNode], list[FNode], Rows]] = []
     for width in (1, 3, 8, 31, 32, 63, 64, 65, 100):
@@ -133,6 +134,7 @@ def test_words_that_c_does_not_have_are_told() -> None:
         expression(wide + wide, {wide: "x"})
 
 
+@pytest.mark.needs_compiler
 def test_a_program_that_ends_is_told() -> None:
     kernel = Kernel(r'int main(void) { char line[99]; fgets(line, 99, stdin); puts("ok"); return 0; }')
     with pytest.raises(KernelFailed, match="ended without an answer"):

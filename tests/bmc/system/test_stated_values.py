@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from random import Random
 
+import pytest
 from command_line import chaincover, write_files
 from drawn_seeds import seeds
 from pysmt.fnode import FNode
@@ -59,6 +60,7 @@ void p_open(t_input *i, t_state *s) { __CPROVER_assume(s->pos == 2 && i->open &&
 """
 
 
+@pytest.mark.needs_compiler
 def test_the_assumption_of_a_program_gives_its_inputs_values(tmp_path: Path) -> None:
     """Random steps that ignored it were all against it: nothing was compared, and no random run took a step."""
     write_files(tmp_path, {"flags.c": FLAGS})
