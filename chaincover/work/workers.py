@@ -40,6 +40,9 @@ RESTARTS = 3
 """So often lost processes are replaced without any task being done; from then on this process does all work itself."""
 
 
+ANSWER = 10
+"""Seconds in which a scheduler has to answer."""
+
 LOOK = 5.0
 """Seconds without a result after which it is looked at whether a cluster still has workers."""
 
@@ -149,7 +152,7 @@ class Cluster:
         )
         try:
             self._check(address)
-            self._client: Any = self._api.Client(address, timeout=10, set_as_default=False)
+            self._client: Any = self._api.Client(address, timeout=ANSWER, set_as_default=False)
         except (OSError, ValueError) as error:
             raise UsageError(f"no scheduler answers at {address}: {error}", hint="start it, or use --jobs") from None
 

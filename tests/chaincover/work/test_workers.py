@@ -76,7 +76,8 @@ def test_processes_that_never_get_anything_done_are_given_up(monkeypatch: pytest
 
 
 @pytest.mark.needs("distributed")
-def test_one_job_needs_no_workers_and_a_scheduler_must_answer() -> None:
+def test_one_job_needs_no_workers_and_a_scheduler_must_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers_module, "ANSWER", 0.5)
     assert choose_workers(1, None) is None
     with pytest.raises(UsageError, match="no scheduler answers at tcp"):
         Cluster("tcp://127.0.0.1:9")
