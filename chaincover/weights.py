@@ -67,6 +67,19 @@ class ReachGraph:
         )
 
 
+def exact_reach_graph(
+    goals: tuple[str, ...], end: str, found: Mapping[Edge, int | None], impossible: int, unsatisfiable: tuple[str, ...]
+) -> ReachGraph:
+    """The graph of exact distances: ``found`` has each edge's weight, or None where no run makes it.
+
+    Such an edge gets the lower bound ``impossible``, which is above every finite weight.
+    """
+    weights = {edge: steps for edge, steps in found.items() if steps is not None}
+    lower = {edge: impossible if steps is None else steps for edge, steps in found.items()}
+    depth = max(weights.values(), default=0)
+    return ReachGraph(goals, end, weights, lower, (), unsatisfiable, depth, 0, 0.0, exact=True)
+
+
 def transitive_closure(graph: ReachGraph) -> dict[Edge, int]:
     """Least total weight of a walk between any two nodes (Floyd-Warshall); absent where there is none."""
     import numpy as np

@@ -28,7 +28,7 @@ from chaincover.limits import Limits
 from chaincover.orderings.bound import FARTHEST, farthest
 from chaincover.problem import Problem
 from chaincover.stages import wait_for
-from chaincover.weights import END, FINAL, INIT, Edge, ReachGraph
+from chaincover.weights import END, FINAL, INIT, Edge, ReachGraph, exact_reach_graph
 
 PER_UNIT = 20_000_000
 """Steps of the system that are followed, for one goal each, in about a unit of work."""
@@ -42,22 +42,10 @@ def enumerated_graph(problem: Problem, states: StateGraph, limits: Limits) -> Re
     problem.check_names()
     search = _Weights(problem, states, limits)
     begun = time.monotonic()
-    weights, lower = dict[Edge, int](), dict[Edge, int]()
-    for edges in search.edges():
-        lower.update({edge: search.impossible if steps is None else steps for edge, steps in edges.items()})
-        weights.update({edge: steps for edge, steps in edges.items() if steps is not None})
-    return ReachGraph(
-        goals=problem.names,
-        end=problem.end,
-        weights=weights,
-        lower=lower,
-        unknown=(),
-        unsatisfiable=tuple(name for number, name in enumerate(problem.names) if number not in search.possible),
-        depth=max(weights.values(), default=0),
-        queries=0,
-        seconds=time.monotonic() - begun,
-        exact=True,
-    )
+    found = {edge: steps for edges in search.edges() for edge, steps in edges.items()}
+    never = tuple(name for number, name in enumerate(problem.names) if number not in search.possible)
+    graph = exact_reach_graph(problem.names, problem.end, found, search.impossible, never)
+    return replace(graph, seconds=time.monotonic() - begun)
 
 
 class _Weights:

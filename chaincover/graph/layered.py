@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
 
 from bmc.errors import counted
 from bmc.explicit.layers import LayeredSystem, NotInLayers, OutOfMemory, Watched
@@ -19,7 +20,7 @@ from bmc.system.simulation import Simulator
 from bmc.system.transition import Run
 from chaincover.limits import Limits
 from chaincover.problem import Problem
-from chaincover.weights import END, FINAL, INIT, Edge, ReachGraph
+from chaincover.weights import END, FINAL, INIT, Edge, ReachGraph, exact_reach_graph
 
 MEMORY = 8 << 30
 """Bytes that a search may take."""
@@ -62,7 +63,6 @@ class LayeredGoals:
     def graph(self) -> ReachGraph:
         """The K-reachability graph with every weight. LimitReached when time is over."""
         begun = time.monotonic()
-        weights, lower = dict[Edge, int](), dict[Edge, int]()
         problem, goals = self.problem, self.problem.goals
         self._extend(1 << min(self._made.bits, 64), FIRST_PART)
         self._search.from_starts()
@@ -73,22 +73,10 @@ class LayeredGoals:
         possible = [number for number, step in enumerate(self._search.first()[: len(goals)]) if step >= 0]
         together = self._search.together() if problem.overlap == "allow" else [set[int]() for _ in goals]
         self._extend(len(possible) * self.states, PART)
-        for edge, steps in self._edges(possible, together):
-            lower[edge] = impossible if steps is None else steps
-            if steps is not None:
-                weights[edge] = steps
-        return ReachGraph(
-            goals=problem.names,
-            end=problem.end,
-            weights=weights,
-            lower=lower,
-            unknown=(),
-            unsatisfiable=tuple(name for number, name in enumerate(problem.names) if number not in possible),
-            depth=max(weights.values(), default=0),
-            queries=0,
-            seconds=time.monotonic() - begun,
-            exact=True,
-        )
+        found = dict(self._edges(possible, together))
+        never = tuple(name for number, name in enumerate(problem.names) if number not in possible)
+        graph = exact_reach_graph(problem.names, problem.end, found, impossible, never)
+        return replace(graph, seconds=time.monotonic() - begun)
 
     def _edges(self, possible: Sequence[int], together: Sequence[set[int]]) -> Iterator[tuple[Edge, int | None]]:
         """The edges from init and from each of the possible goals, with their weights (None: no way)."""
