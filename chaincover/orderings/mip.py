@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -81,34 +82,35 @@ class _Search:
 
     def run(self, quick: Ordering) -> bool:
         """Search, with a path found by ``quick``; whether it is proved that the path is shortest, or there is none."""
-        program = self._program
-        if not self._relax():
-            return program.infeasible
-        if np.abs(program.flow - np.round(program.flow)).max() < ROUNDING:
-            self._patch(_circles(program.chosen()))
+        program, relaxed = self._program, self._relax()
+        if relaxed is None or relaxed.infeasible:
+            return relaxed is not None
+        if np.abs(relaxed.flow - np.round(relaxed.flow)).max() < ROUNDING:
+            self._patch(program.circles(relaxed))
         if self.lower == self.cost:
             return True
-        relaxed, reduced, begun = program.value, program.reduced_costs, self.lower
+        begun = self.lower
         self._keep(quick.solve(self._problem, Limit(self._clock.left)).path)
         while self.lower < self.cost:
             most = min(self.lower + (self.lower - begun) // 2, self.cost - 1, program.dearest)
             if most < self.lower:
                 return True
-            program.allow(most, (relaxed + reduced <= most + ROUNDING) | (program.flow > TINY))
+            program.allow(most, relaxed)
             if not self._integer(int(most)):
                 return False
         return True
 
-    def _relax(self) -> bool:
-        """Solve the linear program with all cuts that it misses; whether there is a solution and work is left."""
-        program = self._program
-        while self._solve() and not program.infeasible:
-            self.lower = max(self.lower, math.ceil(program.value - ROUNDING))
-            cuts = _missed(program.size, program.used())
+    def _relax(self) -> _Solution | None:
+        """The solution of the linear program with all cuts that it misses; None where no work is left."""
+        program, solution = self._program, self._solve()
+        while solution is not None and not solution.infeasible:
+            self.lower = max(self.lower, math.ceil(solution.value - ROUNDING))
+            cuts = _missed(program.size, program.used(solution))
             if not cuts:
-                return True
+                break
             program.add_cuts(cuts)
-        return False
+            solution = self._solve()
+        return solution
 
     def _integer(self, most: int) -> bool:
         """Look for a path of at most ``most``, the bound or more; whether the question is settled.
@@ -117,27 +119,28 @@ class _Search:
         """
         program = self._program
         while self.lower <= most and self.lower < self.cost:
-            if not self._solve():
+            solution = self._solve()
+            if solution is None:
                 return False
-            if program.infeasible:
+            if solution.infeasible:
                 self.lower = most + 1
                 return True
-            self.lower = max(self.lower, math.ceil(program.least - ROUNDING))
-            circles = _circles(program.chosen())
+            self.lower = max(self.lower, math.ceil(solution.value - ROUNDING))
+            circles = program.circles(solution)
             self._patch(circles)
             program.add_cuts(circle for circle in circles if 0 not in circle)
             if len(circles) == 1 and self.lower < self.cost:
                 return False  # the solver's tolerance lets a path pass that costs more than it says
         return True
 
-    def _solve(self) -> bool:
-        """Solve the program as it is; whether that came to its end, with what is left of work and time."""
+    def _solve(self) -> _Solution | None:
+        """The solution of the program as it is; None where work or time ends before."""
         left = self._clock.left
         if self._work <= 0 or (left is not None and left <= 0):
-            return False
-        done = self._program.solve(left)
+            return None
+        solution = self._program.solve(left)
         self._work -= self._program.work
-        return done
+        return solution
 
     def _patch(self, circles: Sequence[Sequence[int]]) -> None:
         """Keep the path that ``circles`` make when they are joined one by one, each where it costs least."""
@@ -193,38 +196,71 @@ def _missed(size: int, used: Sequence[tuple[Edge, float]]) -> list[frozenset[int
     return list(found)
 
 
-class _Program:
-    """The program in HiGHS. The columns are the edges, that from the end to the start, then the delays.
+@dataclass(frozen=True)
+class _Columns:
+    """The variables of the program: the edges, the last of them from the end to the start, then the delays.
 
-    After ``solve``: ``value`` of the linear program with its ``flow`` and ``reduced_costs``, or the ``least`` value of
-    the integer program.
+    Each has its cost and the most that it can be; ``tails`` and ``heads`` are those of the edges.
     """
+
+    edges: Sequence[Edge]
+    costs: Numbers
+    most: Numbers
+    tails: NDArray[np.int64]
+    heads: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, paths: PathModel) -> _Columns:
+        edges = [*paths.edges, (paths.end, 0)]
+        costs = np.array([*paths.edges.values(), 0, *([1] * len(paths.most_delay))], np.float64)
+        most = np.array([1.0] * len(edges) + [float(delay) for delay in paths.most_delay.values()])
+        tails, heads = np.array(edges).T
+        return cls(edges, costs, most, tails, heads)
+
+    @property
+    def every(self) -> NDArray[np.int32]:
+        """The numbers of all columns."""
+        return np.arange(len(self.costs), dtype=np.int32)
+
+
+@dataclass(frozen=True)
+class _Solution:
+    """What the program has for an answer: the least ``value`` that the solver proves, ``flow`` in the columns.
+
+    ``reduced_costs`` are those of the linear program. A program that is ``infeasible`` has none of them.
+    """
+
+    infeasible: bool = False
+    value: float = math.inf
+    flow: Numbers = field(default_factory=lambda: np.zeros(0))
+    reduced_costs: Numbers = field(default_factory=lambda: np.zeros(0))
+
+    @property
+    def places(self) -> list[int]:
+        """The numbers of the columns that it uses."""
+        return np.flatnonzero(self.flow > TINY).tolist()
+
+
+class _Program:
+    """The program in HiGHS: at first the linear one, after ``allow`` the integer one."""
 
     def __init__(self, paths: PathModel) -> None:
         import highspy  # here, for few runs need it
 
         self._highs: Any = highspy
         self.size = len(paths.names)
-        self._edges: list[Edge] = [*paths.edges, (paths.end, 0)]
-        costs = [*paths.edges.values(), 0]
-        delayed = {node: place for place, node in enumerate(paths.most_delay, len(costs))}
-        self._columns = len(costs) + len(delayed)
+        self._columns = columns = _Columns.of(paths)
         self.dearest = self._dearest(paths)
         solver: Any = highspy.Highs
         self._solver = solver()
         options = {"output_flag": False, "threads": 1, "random_seed": SEED, "solver": "simplex", "presolve": "off"}
         for option, value in options.items():
             self._solver.setOptionValue(option, value)
-        most = [1.0] * len(costs) + [float(delay) for delay in paths.most_delay.values()]
-        self._most = np.array(most)
-        self._solver.addVars(self._columns, np.zeros(self._columns), self._most)
-        self._costs = np.array([*costs, *([1] * len(delayed))], np.float64)
-        self._every = np.arange(self._columns, dtype=np.int32)
-        self._solver.changeColsCost(self._columns, self._every, self._costs)
-        self._tails = np.array([tail for tail, _ in self._edges])
-        self._heads = np.array([head for _, head in self._edges])
-        number = {edge: place for place, edge in enumerate(self._edges)}
-        for side in (self._tails, self._heads):
+        self._solver.addVars(len(columns.costs), np.zeros(len(columns.costs)), columns.most)
+        self._solver.changeColsCost(len(columns.costs), columns.every, columns.costs)
+        number = {edge: place for place, edge in enumerate(columns.edges)}
+        delayed = {node: place for place, node in enumerate(paths.most_delay, len(columns.edges))}
+        for side in (columns.tails, columns.heads):
             for node in range(self.size):
                 self._add(dict.fromkeys(np.flatnonzero(side == node).tolist(), 1.0), 1.0, 1.0)
         for edges in paths.forbidden:
@@ -234,7 +270,7 @@ class _Program:
             row = {number[edge]: -steps for edge in excess.edges} | {delayed[node]: 1.0 for node in excess.delayed}
             self._add(row, steps - steps * len(excess.edges), math.inf)
         self._cutoff = -1
-        self.infeasible = self._interrupted = False
+        self._interrupted = False
 
     def _dearest(self, paths: PathModel) -> int:
         """No path costs more."""
@@ -252,46 +288,49 @@ class _Program:
         for nodes in sets:
             inside = np.zeros(self.size, bool)
             inside[[*nodes]] = True
-            entering = np.flatnonzero(~inside[self._tails] & inside[self._heads])
+            entering = np.flatnonzero(~inside[self._columns.tails] & inside[self._columns.heads])
             self._add(dict.fromkeys(entering.tolist(), 1.0), 1.0, math.inf)
 
-    def allow(self, most: float, useful: NDArray[np.bool_]) -> None:
-        """Ask for whole numbers, a cost of at most ``most``, and only ``useful`` edges."""
+    def allow(self, most: float, relaxed: _Solution) -> None:
+        """Ask for whole numbers at most the cost ``most``, and edges that the ``relaxed`` one makes no dearer."""
+        columns = self._columns
         if self._cutoff < 0:
             integer = self._highs.HighsVarType.kInteger
-            self._solver.changeColsIntegrality(self._columns, self._every, np.full(self._columns, integer))
+            self._solver.changeColsIntegrality(len(columns.costs), columns.every, np.full(len(columns.costs), integer))
             for option, value in (("solver", "choose"), ("presolve", "choose"), ("mip_rel_gap", 0.0)):
                 self._solver.setOptionValue(option, value)
             self._solver.setOptionValue("mip_abs_gap", 1.0 - 10 * VIOLATED)
             self._solver.cbMipInterrupt += self._look
             self._cutoff = self._solver.getNumRow()
-            self._add(dict(enumerate(self._costs.tolist())), -math.inf, most)
+            self._add(dict(enumerate(columns.costs.tolist())), -math.inf, most)
         self._solver.changeRowBounds(self._cutoff, -math.inf, most)
-        high = np.where(useful, self._most, 0.0)
-        self._solver.changeColsBounds(self._columns, self._every, np.zeros(self._columns), high)
+        useful = (relaxed.value + relaxed.reduced_costs <= most + ROUNDING) | (relaxed.flow > TINY)
+        high = np.where(useful, columns.most, 0.0)
+        self._solver.changeColsBounds(len(columns.costs), columns.every, np.zeros(len(columns.costs)), high)
 
-    def solve(self, seconds: float | None) -> bool:
-        """Solve it as it is; whether that came to its end within ``seconds``. ``work``: iterations times size."""
+    def solve(self, seconds: float | None) -> _Solution | None:
+        """Its solution; None where that was not found within ``seconds``."""
         solver, status = self._solver, self._highs.HighsModelStatus
         solver.setOptionValue("time_limit", math.inf if seconds is None else solver.getRunTime() + seconds)
-        if self._cutoff < 0:
+        linear = self._cutoff < 0
+        if linear:
             solver.run()
         else:
             self._branch()
         answer, info = solver.getModelStatus(), solver.getInfo()
-        rows = solver.getNumRow() + int((self._most > 0).sum())
-        self.work = max(0, int(info.simplex_iteration_count)) * rows
-        self.infeasible = answer in (status.kInfeasible, status.kUnboundedOrInfeasible)
+        if answer in (status.kInfeasible, status.kUnboundedOrInfeasible):
+            return _Solution(infeasible=True)
         if answer != status.kOptimal:
-            return bool(self.infeasible)
+            return None
         solution = solver.getSolution()
-        self.flow: Numbers = np.array(solution.col_value)
-        if self._cutoff < 0:
-            self.value = float(info.objective_function_value)
-            self.reduced_costs: Numbers = np.array(solution.col_dual)
-        else:
-            self.least = float(info.mip_dual_bound)
-        return True
+        value = float(info.objective_function_value if linear else info.mip_dual_bound)
+        return _Solution(False, value, np.array(solution.col_value), np.array(solution.col_dual))
+
+    @property
+    def work(self) -> int:
+        """What the last solution took: iterations of the simplex method, times the size of the program."""
+        rows: int = self._solver.getNumRow() + int((self._columns.most > 0).sum())
+        return max(0, int(self._solver.getInfo().simplex_iteration_count)) * rows
 
     def _branch(self) -> None:
         """Solve the integer program; what interrupts that ends it and is passed on."""
@@ -307,17 +346,14 @@ class _Program:
         if self._interrupted:
             event.interrupt()
 
-    def chosen(self) -> dict[int, int]:
-        """For each node its next one in the integer solution."""
-        return {self._edges[place][0]: self._edges[place][1] for place, flow in self._used() if flow > 0.5}
-
-    def used(self) -> list[tuple[Edge, float]]:
+    def used(self, solution: _Solution) -> list[tuple[Edge, float]]:
         """The edges of the solution, each with its part of one."""
-        return [(self._edges[place], flow) for place, flow in self._used()]
+        edges = self._columns.edges
+        return [(edges[place], float(solution.flow[place])) for place in solution.places if place < len(edges)]
 
-    def _used(self) -> list[tuple[int, float]]:
-        places = np.flatnonzero(self.flow[: len(self._edges)] > TINY).tolist()
-        return [(place, float(self.flow[place])) for place in places]
+    def circles(self, solution: _Solution) -> list[list[int]]:
+        """The circles that the edges of a whole solution make, that of the start first."""
+        return _circles({tail: head for (tail, head), flow in self.used(solution) if flow > 0.5})
 
 
 class Capacities:
