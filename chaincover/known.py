@@ -68,6 +68,17 @@ class Proof:
 
 
 @dataclass(frozen=True)
+class FailedRepair:
+    """The part ``nodes`` of a covering path that no repair with edges of up to ``within`` steps made concrete.
+
+    It need not begin in init (see ``Attempt``).
+    """
+
+    nodes: tuple[str, ...]
+    within: int
+
+
+@dataclass(frozen=True)
 class Known:
     """``chain`` is the best one found: it covers most of the goals of ``problem``, and none that covers as many is
     shorter.
@@ -75,10 +86,9 @@ class Known:
     ``uncoverable`` are the goals that no chain covers, each with its reason. ``represented`` has for each goal that
     another one implies that other one: a chain through it covers both. ``proof`` bounds the chains through all
     ``targets``; ``no_chain`` says how it is proved that there is none, or is ''. ``graph`` is the K-reachability graph
-    so far. ``seen`` has for each goal that any run has covered the shortest such run. ``failed`` is the part of
-    the last covering path at which its repair with edges of up to ``failed_within`` steps failed (see ``Attempt``; it
-    need not begin in init). ``enumerated`` are the reachable states, where they could be enumerated;
-    ``reachable`` is how many there are, where they were searched in layers instead.
+    so far. ``seen`` has for each goal that any run has covered the shortest such run. ``failed`` is
+    where the repair of the last covering path failed. ``enumerated`` are the reachable states, where they could be
+    enumerated; ``reachable`` is how many there are, where they were searched in layers instead.
     """
 
     problem: Problem
@@ -89,8 +99,7 @@ class Known:
     no_chain: str = ""
     graph: ReachGraph = NOTHING
     seen: Mapping[str, Run] = field(default_factory=dict)
-    failed: tuple[str, ...] = ()
-    failed_within: int = 0
+    failed: FailedRepair | None = None
     enumerated: StateGraph | None = None
     reachable: int = 0
     observed: Mapping[Edge, int] = field(default_factory=dict)

@@ -130,13 +130,10 @@ class _Verdicts:
     def _reachable(self, goal: str) -> Verdict:
         """The verdict of a goal that a run covers, but not the chain."""
         known, test = self._known, self._test(goal)
+        if known.no_chain and known.targets == (goal,):
+            return Verdict(goal, NO_WAY_TO_FINAL, detail=f"{test}; no run goes on to the end: {known.no_chain}")
         if known.no_chain:
-            others = [name for name in known.targets if name != goal]
-            apart = [name for name in others if self._apart(goal, name)]
-            which = f"{'' if len(apart) == 1 else 'any of '}{listed(apart)}" if apart else "all of " + listed(others)
-            if not others:
-                return Verdict(goal, NO_WAY_TO_FINAL, detail=f"{test}; no run goes on to the end: {known.no_chain}")
-            return Verdict(goal, EXCLUDED, detail=f"no run covers it together with {which}: {known.no_chain}; {test}")
+            return Verdict(goal, EXCLUDED, detail=f"{self._exclusion(goal)}; {test}")
         if self._too_long():
             return Verdict(goal, NOT_WITHIN_BOUND, detail=f"{self._too_long()}; {test}")
         by_graph = self._by_graph(goal)
@@ -157,13 +154,10 @@ class _Verdicts:
         if self._stopped_by and not (found and self._whole):
             return Verdict(goal, UNDECIDED, detail=f"stopped by {self._limit()}{self._so_far(goal)}")
         if self._known.no_chain:
-            others = [name for name in self._known.targets if name != goal]
-            apart = [name for name in others if self._apart(goal, name)]
-            which = f"{'' if len(apart) == 1 else 'any of '}{listed(apart)}" if apart else "all of " + listed(others)
-            return Verdict(goal, EXCLUDED, detail=f"no run covers it together with {which}: {self._known.no_chain}")
+            return Verdict(goal, EXCLUDED, detail=self._exclusion(goal))
         if found is not None:
             return found
-        if self._known.failed:
+        if self._known.failed is not None:
             return Verdict(goal, NOT_WITHIN_BOUND, detail=self._failed())
         return Verdict(goal, UNDECIDED, detail=f"the solver gave up before a chain was found{self._within()}")
 
@@ -174,9 +168,16 @@ class _Verdicts:
 
     def _failed(self) -> str:
         """The part of a covering path that could not be made concrete, or ''."""
-        known, names = self._known, " -> ".join(self._known.failed)
-        within = f"with K = {known.failed_within}"
-        return f"the graph has a covering path, but no inputs {within} join {names}" if names else ""
+        failed = self._known.failed
+        way = "" if failed is None else f"no inputs with K = {failed.within} join {' -> '.join(failed.nodes)}"
+        return way and f"the graph has a covering path, but {way}"
+
+    def _exclusion(self, goal: str) -> str:
+        """Which goals no run covers together with ``goal``, and the proof."""
+        others = [name for name in self._known.targets if name != goal]
+        apart = [name for name in others if self._apart(goal, name)]
+        which = f"{'' if len(apart) == 1 else 'any of '}{listed(apart)}" if apart else "all of " + listed(others)
+        return f"no run covers it together with {which}: {self._known.no_chain}"
 
     def _apart(self, a: str, b: str) -> bool:
         """Whether two goals are proved to exclude each other, by exact distances."""

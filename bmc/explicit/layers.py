@@ -92,11 +92,15 @@ class LayeredSystem:
         self.rest = {var.name: plainest(var) for var in system.inputs if var.name not in self.inputs.columns}
         self.fields = _fields(self.system)
         self.layout = Layout([(f.var.name, f.bits) for f in self.fields if f.bits])
-        self.bits = sum(each.bits for each in self.fields)
         self.allowed, self.nexts = scope.allowed, scope.nexts
         self.conditions = [self._plain(each) for each in watched]
         self.size = 1 + node_count([self.allowed, *self.nexts, *self.conditions])
         self.start = self.packed(Simulator(self.system).initial())
+
+    @property
+    def bits(self) -> int:
+        """The bits of a packed state."""
+        return sum(each.bits for each in self.fields)
 
     @property
     def tried(self) -> int:

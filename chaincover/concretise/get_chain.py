@@ -12,7 +12,7 @@ from chaincover.concretise.check_path import plan_length
 from chaincover.concretise.refine import constrained_chain, refined_chain
 from chaincover.concretise.repair import concretise
 from chaincover.concretise.subpaths import Task
-from chaincover.known import Board, Known
+from chaincover.known import Board, FailedRepair, Known
 from chaincover.orderings import choose
 from chaincover.orderings.bound import order_bound
 from chaincover.orderings.protocol import Limit, Ordering, OrderingProblem
@@ -72,7 +72,7 @@ def get_chain(board: Board) -> None:
                 else:
                     failed = found.plan, limit
                     gave_up = attempt.status is Status.UNKNOWN
-                    board.tell(failed=() if gave_up else attempt.failed, failed_within=limit)
+                    board.tell(failed=None if gave_up else FailedRepair(attempt.failed, limit))
         wait_for(board, lambda now, before=graph.depth: now.graph.depth > before)  # type: ignore[misc]
 
 
@@ -97,11 +97,12 @@ def other_orders(board: Board) -> None:
     options = board.options
     if options.repair == "none":
         return
-    wait_for(board, lambda known: bool(known.failed) and known.length is None)
+    wait_for(board, lambda known: known.failed is not None and known.length is None)
     ordered_by = board.ordered_by
     refine = ordered_by in ("tsp", "local") if options.repair == "auto" else options.repair == "refine"
     board.say(f"other orders: {'refine' if refine else 'path constraints'}")
-    limit = max(1, board.known.failed_within)
+    failed = board.known.failed
+    limit = max(1, failed.within if failed else 0)
 
     def extended() -> bool:
         """Whether the graph grows to the limit; it is waited for."""

@@ -174,6 +174,36 @@ class _Population:
             wanted = block.parents[kept]
 
 
+class _Budget:
+    """Random runs of a batch, while there is work left; that of ``left`` units counts for ``limits`` too."""
+
+    def __init__(self, batch: Batch, limits: Limits) -> None:
+        self.batch, self._limits, self.left = batch, limits, WORK
+
+    def spend(self, count: int, steps: int, more: int = 0) -> bool:
+        """Count the work of so many runs and steps, and ``more`` operations; False if that is more than is left."""
+        work = (steps * self.batch.nodes + more) * (count + OVERHEAD) / PER_UNIT
+        if work > self.left:
+            return False
+        self.left -= work
+        self._limits.spend(work)
+        return True
+
+    def pairs(self, count: float) -> None:
+        """Count the work of comparing so many pairs; it is done in any case."""
+        self._limits.spend(count / PAIRS_PER_UNIT)
+
+    def drawn(self, state: Valuation, count: int, steps: int) -> Runs | None:
+        """Runs from ``state``; None when the work is used up. LimitReached when time is over."""
+        return self.batch.draw(state, count, steps, self._limits.check) if self.spend(count, steps) else None
+
+    def go_on(self, population: _Population, steps: int, more: int) -> Runs | None:
+        """The next steps of a population; None when the work is used up. LimitReached when time is over."""
+        if not self.spend(len(population.alive), steps, more):
+            return None
+        return self.batch.go_on(population.states, population.manner, steps, self._limits.check)
+
+
 class RandomRuns:
     """Runs from init through the goals of ``problem`` to its final condition; repeatable.
 
@@ -183,10 +213,8 @@ class RandomRuns:
     """
 
     def __init__(self, problem: Problem, limits: Limits, within: int | None = None, distances: bool = True) -> None:
-        self._goals, self._final = problem.by_name, problem.final
-        self._apart = problem.forbid
-        self._limits, self._distances = limits, distances
-        self._within = within
+        self._problem, self._goals = problem, problem.by_name
+        self._within, self._distances = within, distances
         self._batch = Batch(problem.system, [goal.antecedent for goal in problem.goals], SEED)
         self._watch = Watch({goal.name: (goal.antecedent, goal.length) for goal in problem.targets})
         self._longest = max((goal.length for goal in problem.goals), default=0)
@@ -194,7 +222,7 @@ class RandomRuns:
         self._modes = ModeGraph()
         told = {f"{var.name}@0": var.name for var in problem.system.state}
         self._distance = BranchDistance([goal.antecedent for goal in problem.goals], told, self._modes)
-        self._left = WORK
+        self._budget = _Budget(self._batch, limits)
         self._population = self._begun()
         self.upper: dict[Edge, int] = {}
         self.tests: dict[str, Run] = {}
@@ -220,18 +248,18 @@ class RandomRuns:
         """
         self._reach()
         most, known, told, tell_at = -1, -1, -1, WORK
-        steps, left = 0, self._left
+        steps, left = 0, self._budget.left
         while most < len(self._goals) and self._advance():
             covered = self._population.ends < NEVER
             count, reached = int(covered.sum(axis=0).max(initial=0)), int(covered.any(axis=1).sum())
             if count > most or reached > known:
-                steps, left = self._population.steps, self._left
-            elif self._population.steps - steps >= PATIENCE[0] and left - self._left >= PATIENCE[1]:
+                steps, left = self._population.steps, self._budget.left
+            elif self._population.steps - steps >= PATIENCE[0] and left - self._budget.left >= PATIENCE[1]:
                 break
             most, known = max(most, count), max(known, reached)
             stuck = not self._population.alive[self._population.best()]
-            if told < most < len(self._goals) and (self._left <= tell_at or stuck):
-                told, tell_at = most, WORK - 1.5 * (WORK - self._left)
+            if told < most < len(self._goals) and (self._budget.left <= tell_at or stuck):
+                told, tell_at = most, WORK - 1.5 * (WORK - self._budget.left)
                 yield self._ended()
             if most < len(self._goals) and not self._select():
                 break
@@ -250,16 +278,16 @@ class RandomRuns:
         """Let all runs go on, and credit them with goals; False when the work is used up."""
         population, first = self._population, not self._population.steps
         choice = CHOICE * (len(self._goals) + len(population.states))
-        if not self._spend(len(population.alive), self._stride, choice):
+        runs = self._budget.go_on(population, self._stride, choice)
+        if runs is None:
             return False
-        runs = self._batch.go_on(population.states, population.manner, self._stride, self._limits.check)
         for name, values in runs.states.items():
             self._modes.learn(name, values[:, :SHOWN])
         before = 0 if population.tail is None else population.tail.steps
         joined = population.add(runs, self._longest)
         hits = self._watch.hits(joined)
         begun = population.steps - joined.steps
-        if self._apart:
+        if self._problem.forbid:
             self._credit_apart(hits, begun, 0 if first else before + 1, joined.steps)
         else:
             self._credit(hits, begun, -1 if first else before)
@@ -339,7 +367,7 @@ class RandomRuns:
     def _reach(self) -> None:
         """Tests of goals, and distances, by runs from init; far ones where there is a limit from goal to goal."""
         for count, steps in [AROUND] if self._within is None else ENDINGS:
-            runs = self._drawn(self._batch.initial(), count, steps)
+            runs = self._budget.drawn(self._batch.initial(), count, steps)
             if runs is None:
                 return
             hits = self._watch.hits(runs)
@@ -367,40 +395,25 @@ class RandomRuns:
 
     def _to_end(self, state: Valuation) -> list[dict[str, int]] | None:
         """The inputs from ``state`` to the final condition."""
-        if self._final is None:
+        if self._problem.final is None:
             return []
         within = slice(None if self._within is None else self._within + 1)
         for count, steps in ENDINGS:
-            runs = self._drawn(state, count, steps)
+            runs = self._budget.drawn(state, count, steps)
             place = None if runs is None else _earliest(self._watch.hits(runs)[FINAL][within])
             if runs is not None and place is not None:
                 return runs.run_inputs(place[1], place[0])
         return None
 
-    def _spend(self, count: int, steps: int, more: int = 0) -> bool:
-        """Count the work of so many runs and steps, and ``more`` operations; False if that is more than is left."""
-        work = (steps * self._batch.nodes + more) * (count + OVERHEAD) / PER_UNIT
-        if work > self._left:
-            return False
-        self._left -= work
-        self._limits.spend(work)
-        return True
-
-    def _drawn(self, state: Valuation, count: int, steps: int) -> Runs | None:
-        """Runs from ``state``; None when the work is used up. LimitReached when time is over."""
-        if not self._spend(count, steps):
-            return None
-        return self._batch.draw(state, count, steps, self._limits.check)
-
     def _learn(self, hits: Mapping[str, Column], first: bool) -> None:
         """Note the distances that runs show; ``first``: they start in init."""
         cells = max((rows.size for rows in hits.values()), default=0)
-        self._limits.spend(len(hits) ** 2 * cells / PAIRS_PER_UNIT)
-        least = {name: goal.length if self._apart else 0 for name, goal in self._goals.items()}
+        self._budget.pairs(len(hits) ** 2 * cells)
+        least = {name: goal.length if self._problem.forbid else 0 for name, goal in self._goals.items()}
         seen = gaps(hits, least, self._goals)
         if first:
             seen |= {(INIT, name): place[0] for name in self._goals if (place := _earliest(hits[name])) is not None}
-        if self._final is not None:
+        if self._problem.final is not None:
             seen |= gaps(hits, {name: goal.length for name, goal in self._goals.items()}, [FINAL])
         for edge, steps in seen.items():
             self.upper[edge] = min(steps, self.upper.get(edge, steps))
@@ -410,7 +423,7 @@ class RandomRuns:
         population = self._population
         ends = population.ends[:, population.best()]
         for name, goal, end in zip(self._goals, self._goals.values(), ends.tolist(), strict=True):
-            runs = self._drawn(run.states[end], *AROUND) if end < NEVER else None
+            runs = self._budget.drawn(run.states[end], *AROUND) if end < NEVER else None
             if runs is None:
                 continue
             hits = self._watch.hits(runs)

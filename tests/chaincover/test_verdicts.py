@@ -17,7 +17,7 @@ from chaincover.chain import (
     UNDECIDED,
     UNREACHABLE,
 )
-from chaincover.known import Known, Reason
+from chaincover.known import FailedRepair, Known, Reason
 from chaincover.options import Options
 from chaincover.problem import Problem
 from chaincover.replay.judge import Judge
@@ -78,7 +78,7 @@ def test_a_path_of_the_graph_is_no_run() -> None:
     edges = [("init", "a"), ("a", "b"), ("b", END)]
     assert told(graph(*edges, end=END)) == [(UNDECIDED, "the solver gave up before a chain was found within K = 3")] * 2
     detail = "the graph has a covering path, but no inputs with K = 7 join a -> b"
-    assert told(graph(*edges, end=END), failed=("a", "b"), failed_within=7) == [(NOT_WITHIN_BOUND, detail)] * 2
+    assert told(graph(*edges, end=END), failed=FailedRepair(("a", "b"), 7)) == [(NOT_WITHIN_BOUND, detail)] * 2
 
 
 def test_proofs_come_before_what_the_graph_tells() -> None:
