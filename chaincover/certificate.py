@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from pysmt.fnode import FNode
 from pysmt.smtlib.printers import to_smtlib
+
+from bmc.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate, pairwise
 
+from bmc.records import dataclass
 from bmc.system.transition import Run
 
 COVERED = "covered"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from math import inf
 from typing import Protocol
@@ -11,6 +11,7 @@ from typing import Protocol
 from bmc.engines.protocol import Engine
 from bmc.errors import CheckDisagreed, counted
 from bmc.explicit.state_graph import StateGraph
+from bmc.records import dataclass
 from bmc.system.transition import Run
 from chaincover.certificate import Acceleration, Prices
 from chaincover.chain import UNREACHABLE, Chain

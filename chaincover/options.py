@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import isfinite
 
 from bmc.engines import NAMES as ENGINES
 from bmc.errors import UsageError
+from bmc.records import dataclass
 
 ORDERINGS = ("auto", "exact", "mip", "cpsat", "asp", "asp-usc", "asp-bb", "tsp", "local")
 """The names of the ordering backends (``chaincover.orderings``)."""

@@ -6,7 +6,7 @@ Questions of bounded model checking about a problem are asked in sessions that s
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 from pysmt.fnode import FNode
@@ -14,6 +14,7 @@ from pysmt.fnode import FNode
 from bmc.engines.protocol import Engine, Session
 from bmc.errors import InputRefused
 from bmc.formulas.unroll import at
+from bmc.records import dataclass
 from bmc.system.transition import TransitionSystem
 from chaincover.limits import Limits
 from chaincover.weights import END, FINAL, INIT, RESERVED

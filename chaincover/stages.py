@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pkgutil import resolve_name
 
 from greenlet import getcurrent, greenlet
 
 from bmc.engines.protocol import Engine
 from bmc.errors import MemoryLimitReached
+from bmc.records import dataclass
 from chaincover.known import Board, Known
 
 FIRST_TURN = 0.25

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
+
+from bmc.records import dataclass
 
 INIT = "init"
 FINAL = "final"

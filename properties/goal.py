@@ -6,13 +6,13 @@ Last: the events of goals, which are what they ask of single states and single s
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE
 
 from bmc.errors import Location
 from bmc.formulas.unroll import NEXT, plain, unframed, with_terms
+from bmc.records import dataclass
 from bmc.system.transition import TransitionSystem, conjunction, symbols_of
 
 

@@ -9,7 +9,6 @@ state or of an input is summed up in a class, which is a number: states of one c
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pysmt.operators as op
@@ -18,6 +17,7 @@ from pysmt.shortcuts import FreshSymbol
 
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import unframed, unplaced
+from bmc.records import dataclass
 from bmc.system.transition import Valuation
 from properties.goal import Goal
 

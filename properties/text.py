@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from pysmt.fnode import FNode
@@ -21,6 +20,7 @@ from bmc.c.source.program import EnumConstant, Scope, with_deep_stack
 from bmc.c.source.types import PointerType
 from bmc.errors import InputRefused, Location
 from bmc.formulas.unroll import unframed, unplaced
+from bmc.records import dataclass
 from bmc.system.transition import conjunction, symbols_of
 from properties.goal import Goal, goal_length
 

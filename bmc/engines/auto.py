@@ -6,7 +6,6 @@ A system is hard for a solver where it has products, quotients or remainders of 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from importlib.util import find_spec
 
 import pysmt.operators as op
@@ -16,6 +15,7 @@ from bmc.engines.portfolio import PortfolioEngine, first, others
 from bmc.engines.protocol import Cost, Engine, Session
 from bmc.floats.operations import has_arithmetic
 from bmc.formulas.evaluate import unseen
+from bmc.records import dataclass
 from bmc.system.transition import TransitionSystem
 
 CELLS = 100

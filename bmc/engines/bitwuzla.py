@@ -11,7 +11,6 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 
@@ -23,6 +22,7 @@ from bmc.engines.unrolling import StepFormulas, TermEngine, UnrollingSession
 from bmc.errors import MemoryLimitReached, UsageError
 from bmc.formulas.evaluate import post_order
 from bmc.formulas.unroll import framed, shift
+from bmc.records import dataclass
 from bmc.system.transition import StateVariable, TransitionSystem, Valuation
 
 SEED = 1

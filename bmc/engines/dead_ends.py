@@ -8,7 +8,7 @@ be covered: the conditions that rule the step out are named with their places in
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from pysmt.fnode import FNode
@@ -19,6 +19,7 @@ from bmc.engines.protocol import Answer, Engine, Status
 from bmc.errors import Location, counted
 from bmc.formulas.terms import either, negate
 from bmc.formulas.unroll import at
+from bmc.records import dataclass
 from bmc.system.transition import Condition, TransitionSystem, symbols_of
 
 UNSET = "uninitialised read"
@@ -99,12 +100,15 @@ class QuestionLimits:
     effort: int | None = None
 
 
+UNLIMITED = QuestionLimits()
+
+
 def dead_end(
     system: TransitionSystem,
     engine: Engine,
     most: int,
     source: FNode | None = None,
-    limits: QuestionLimits = QuestionLimits(),
+    limits: QuestionLimits = UNLIMITED,
 ) -> DeadEnd | None:
     """Why no run from ``source`` (framed at 0; by default the states after init) has ``most`` steps.
 

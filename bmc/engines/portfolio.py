@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from importlib.util import find_spec
 
 from pysmt.fnode import FNode
@@ -18,6 +17,7 @@ from pysmt.fnode import FNode
 from bmc.engines.protocol import Alternative, Answer, Cost, Group, GroupSession, Session, Status
 from bmc.engines.unrolling import UnrollingEngine
 from bmc.errors import MemoryLimitReached
+from bmc.records import dataclass
 from bmc.system.transition import Run, TransitionSystem
 
 ROUNDS = 24

@@ -12,12 +12,12 @@ import enum
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from pysmt.fnode import FNode
 from pysmt.shortcuts import Or
 
+from bmc.records import dataclass
 from bmc.system.transition import Run, TransitionSystem
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Generic, TypeVar
 
 from pysmt.fnode import FNode
@@ -20,6 +20,7 @@ from bmc.engines.guessing import GuessingSession, Sampling
 from bmc.engines.protocol import Alternative, Answer, Cost, Deadline, Group, OutOfTime, Placed, Session, Status
 from bmc.floats.operations import has_arithmetic
 from bmc.formulas.unroll import at, at_each, framed, shift, unframed
+from bmc.records import dataclass
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, StateVariable, TransitionSystem, Valuation, conjunction, equal, symbols_of
 

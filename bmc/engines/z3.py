@@ -12,7 +12,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import z3
@@ -25,6 +24,7 @@ from bmc.engines.protocol import RESOURCE, WORK, Session, Status
 from bmc.engines.unrolling import StepFormulas, TermEngine, UnrollingSession
 from bmc.errors import MemoryLimitReached
 from bmc.formulas.unroll import framed, unframed
+from bmc.records import dataclass
 from bmc.system.transition import StateVariable, TransitionSystem, Valuation, symbols_of
 
 _TACTICS = ("bit-blast", "simplify", "aig")

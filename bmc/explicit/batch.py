@@ -6,7 +6,7 @@ For upper bounds and first chains: what a run shows is certain, what no run show
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from bmc.explicit.vectors import Column, Columns, Program, bits_of, column, node
 from bmc.floats.format import FORMATS
 from bmc.floats.values import constants_in
 from bmc.formulas.evaluate import unseen
+from bmc.records import dataclass
 from bmc.system.hold import PHASE, PREFIX
 from bmc.system.simulation import Simulator
 from bmc.system.transition import InputVariable, Run, TransitionSystem, Valuation, conjunction

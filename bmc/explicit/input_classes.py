@@ -11,7 +11,6 @@ else they are told apart state by state.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 
 import numpy as np
@@ -24,6 +23,7 @@ from bmc.explicit.splitting import Cases, Splitter, TooManyCases
 from bmc.explicit.vectors import Column, Program, arguments_of, bits_of, column, walk
 from bmc.floats.operations import operation_of
 from bmc.floats.values import borders
+from bmc.records import dataclass
 from bmc.system.transition import InputVariable, StateVariable, conjunction, conjuncts, equal
 
 MOST_VALUES = 1 << 16

@@ -9,7 +9,7 @@ the same units of work.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol
 
 import numpy as np
@@ -23,6 +23,7 @@ from bmc.explicit.scope import Inputs, Scope
 from bmc.explicit.steps import BLOCK
 from bmc.explicit.vectors import Column, Program, node_count, word
 from bmc.formulas.unroll import unframed, with_terms
+from bmc.records import dataclass
 from bmc.system.simulation import Simulator
 from bmc.system.transition import StateVariable, TransitionSystem, Valuation, symbols_of
 

@@ -7,7 +7,6 @@ and the answers are looked up for whole arrays of steps.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy as np
 from bmc.explicit.rows import Layout, Numbering, Rows, distinct
 from bmc.explicit.state_graph import Arrows, Check, StateGraph
 from bmc.explicit.vectors import Column
+from bmc.records import dataclass
 from bmc.system.transition import Valuation
 
 BLOCK = 1 << 16

@@ -7,13 +7,13 @@ table in arrays, to which whole batches are added at a time.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, TypeVar, overload
 
 import numpy as np
 
 from bmc.explicit.vectors import Column, word
+from bmc.records import dataclass
 
 Words = np.ndarray[Any, np.dtype[np.uint64]]
 Numbers = np.ndarray[Any, np.dtype[np.int64]]

@@ -6,7 +6,7 @@ A start value that init leaves open stays open as long as nothing reads it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 
 import numpy as np
@@ -28,6 +28,7 @@ from bmc.explicit.splitting import FIXED, PartialProgram
 from bmc.explicit.state_graph import Arrows, StateGraph
 from bmc.explicit.vectors import Column, arguments_of, node_count, walk
 from bmc.formulas.unroll import unframed, unplaced
+from bmc.records import dataclass
 from bmc.system.hold import hold, released
 from bmc.system.simulation import Simulator
 from bmc.system.transition import (

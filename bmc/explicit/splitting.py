@@ -9,7 +9,6 @@ grows with the number of cases that can be told apart, not with the product of a
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pysmt.operators as op
@@ -17,6 +16,7 @@ from pysmt.fnode import FNode
 
 from bmc.explicit.rows import LOOKED_UP, NUMBERED, Rows, first_of_each, groups_of
 from bmc.explicit.vectors import Column, Operator, Program, arguments_of, bits_of, operator, walk, word
+from bmc.records import dataclass
 
 Known = Column | None
 """In which rows a value is known; None: in all."""

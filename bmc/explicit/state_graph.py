@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from math import inf
 
 import numpy as np
@@ -12,6 +11,7 @@ from pysmt.shortcuts import BV, TRUE, And, Not, Or
 
 from bmc.explicit.rows import Rows, Steps, distinct
 from bmc.explicit.vectors import Column
+from bmc.records import dataclass
 from bmc.system.transition import Condition, StateVariable, TransitionSystem, Valuation, conjunction, equal
 
 EXACT_STATES = 1000

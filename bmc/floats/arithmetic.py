@@ -6,7 +6,6 @@ All functions take and give terms of ``form.bits`` bits. Constants, and choices 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 
 from pysmt.fnode import FNode
@@ -20,6 +19,7 @@ from bmc.floats.operations import Kind, apply, folded, truth
 from bmc.formulas import words
 from bmc.formulas.terms import both, choose, constant, either, equals
 from bmc.formulas.terms import negate as no
+from bmc.records import dataclass
 
 
 def add(a: FNode, b: FNode, form: Format) -> FNode:

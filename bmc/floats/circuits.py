@@ -5,14 +5,13 @@ Shifters have a stage for each bit of the number of places; division, root and r
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BV
 
 from bmc.floats.format import Format
 from bmc.formulas import words
 from bmc.formulas.terms import both, choose, constant, either, negate
+from bmc.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,9 @@ from __future__ import annotations
 import math
 import re
 import struct
-from dataclasses import dataclass
 from fractions import Fraction
+
+from bmc.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import pysmt.operators as op
 from pysmt.fnode import FNode
@@ -18,6 +17,7 @@ from pysmt.shortcuts import FALSE, TRUE
 from bmc.floats.format import FLOAT64, Format, canonical, nearest, number, pattern
 from bmc.formulas.evaluate import operation, unseen
 from bmc.formulas.terms import Meaning, choose, constant, meanings
+from bmc.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

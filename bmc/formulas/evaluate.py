@@ -6,12 +6,13 @@ The translation walks the formula's DAG without recursion; a node used more than
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import pysmt.operators as op
 from pysmt.fnode import FNode
+
+from bmc.records import dataclass
 
 INLINE_DEPTH = 12
 INLINE_LENGTH = 400

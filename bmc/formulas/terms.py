@@ -6,11 +6,13 @@ Folding keeps loop counters, indices and flags constant while code is unrolled.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import pysmt.operators as op
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, FALSE, TRUE, And, Equals, Ite, Not, Or, get_env
+
+from bmc.records import dataclass
 
 _CONSTANTS = (op.BOOL_CONSTANT, op.BV_CONSTANT)
 

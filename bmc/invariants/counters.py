@@ -10,7 +10,6 @@ between them, so cuts come from every read of the counter: comparisons, saturati
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, pairwise
 
@@ -23,6 +22,7 @@ from bmc.floats.operations import has_arithmetic
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import NEXT, at, with_terms
 from bmc.invariants.induction import Prover
+from bmc.records import dataclass
 from bmc.system.transition import StateVariable, TransitionSystem, Valuation, conjunction, equal, symbols_of
 
 NARROW, WIDE = 5, 62

@@ -6,7 +6,7 @@ Last: whether some state and inputs satisfy a formula, which is a question about
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE, Not, Or
@@ -14,6 +14,7 @@ from pysmt.shortcuts import TRUE, Not, Or
 from bmc.engines.protocol import Engine, Session, Status
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at, at_each, shift
+from bmc.records import dataclass
 from bmc.system.transition import Condition, StateVariable, TransitionSystem, conjunction
 
 

@@ -13,7 +13,7 @@ form: then a run and the run of the normal forms look alike for ever.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import inf
 from random import Random
 
@@ -27,6 +27,7 @@ from bmc.floats.operations import has_arithmetic
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at, unframed, unplaced, with_terms
 from bmc.invariants.induction import Prover
+from bmc.records import dataclass
 from bmc.system.transition import StateVariable, TransitionSystem, Valuation, conjunction, equal, symbols_of
 
 RUNS, STEPS = 64, 96

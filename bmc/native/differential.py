@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from typing import TypeVar
@@ -17,6 +16,7 @@ from bmc.floats.ranges import between, every, values_in
 from bmc.floats.values import FloatSamples, constants_in
 from bmc.formulas.evaluate import compile_formulas
 from bmc.native.original import CompiledOriginal
+from bmc.records import dataclass
 from bmc.system.hold import held_values
 from bmc.system.simulation import Simulator
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, Valuation, ValueType

@@ -16,7 +16,6 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
@@ -25,6 +24,7 @@ from bmc.native.build import Builder, NoCompiler, compiler_words, find_compiler
 from bmc.native.cache import open_cache
 from bmc.native.job import Job, Work, write
 from bmc.native.plan import Encoder, Plan, Records
+from bmc.records import dataclass
 from bmc.system.original import NativeInterface
 from bmc.system.transition import Valuation
 

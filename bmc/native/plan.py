@@ -5,13 +5,13 @@ from __future__ import annotations
 import struct
 import subprocess
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from bmc.errors import InputRefused
 from bmc.floats.format import FORMATS, canonical
 from bmc.native.job import ActualArgument, ActualCall, Image, Layout, Patch, Storage
 from bmc.native.symbols import FunctionPlace, LibraryMap, TypeFacts
+from bmc.records import dataclass
 from bmc.system.original import Argument, Call, Cell, MemoryObject, NativeInterface
 from bmc.system.transition import Valuation
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from bmc.records import dataclass
 from bmc.system.original import MemoryObject, NativeInterface
 
 ANCHOR = "chaincover_anchor"

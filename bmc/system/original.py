@@ -5,9 +5,8 @@ The C front end fills it in; ``bmc.native.original`` uses it to call the program
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from bmc.errors import Location
+from bmc.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

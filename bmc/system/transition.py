@@ -8,7 +8,7 @@ of the variables; ``bmc.formulas.unroll`` places them at steps.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, FALSE, TRUE, And, Bool, Symbol
@@ -20,6 +20,7 @@ from bmc.floats.values import borders
 from bmc.formulas.evaluate import compile_formulas, unseen
 from bmc.formulas.terms import is_false, is_true
 from bmc.formulas.value_sets import Ranges, common, joined
+from bmc.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pysmt.fnode import FNode
@@ -17,6 +17,7 @@ from bmc.explicit.state_graph import StateGraph, longest_run
 from bmc.formulas.evaluate import compile_formulas
 from bmc.native.differential import Comparison, Sampler, compare
 from bmc.native.original import NoCompiler, compiled
+from bmc.records import dataclass
 from bmc.system.hold import own_part, released
 from bmc.system.transition import Condition, TransitionSystem
 from chaincover.graph.enumerated import ENUMERATING, enumerate_within, enumeration_of

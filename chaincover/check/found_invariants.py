@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from bmc.analysis.slice import names_in
@@ -20,6 +20,7 @@ from bmc.explicit.state_graph import StateGraph
 from bmc.formulas.value_sets import Ranges, common, united
 from bmc.invariants.candidates import IMPLIES, candidates, facts_of, tightest, value_facts, values_told
 from bmc.invariants.induction import Prover, inductive
+from bmc.records import dataclass
 from bmc.system.transition import Condition, StateVariable, TransitionSystem
 from chaincover.problem import Questions
 

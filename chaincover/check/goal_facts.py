@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -25,6 +25,7 @@ from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at, plain, shift, unframed, unplaced
 from bmc.invariants.induction import Anywhere
 from bmc.native.differential import Sampler
+from bmc.records import dataclass
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, TransitionSystem, Valuation, conjunction, equal, symbols_of
 from chaincover.graph.goal_runs import Check, EnumeratedGoals, TooManyRuns, states_in

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from pysmt.fnode import FNode
@@ -12,6 +12,7 @@ from pysmt.shortcuts import TRUE
 from bmc.analysis.constants import constant_state
 from bmc.analysis.slice import inputs_read, live_state, names_in, without_impossible
 from bmc.c.execute.variables import DEFINED
+from bmc.records import dataclass
 from bmc.system.transition import TransitionSystem
 from chaincover.project.load import Observers, compared_with_init, formulas_of, observations
 from chaincover.project.values import show_value

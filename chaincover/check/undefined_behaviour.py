@@ -4,7 +4,7 @@ run comes to an end, because each step from some depth on is undefined or not al
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import inf
 
 from pysmt.fnode import FNode
@@ -23,6 +23,7 @@ from bmc.formulas.value_sets import NEVER
 from bmc.invariants.candidates import within
 from bmc.invariants.induction import Anywhere
 from bmc.native.differential import RUN_LENGTH, Sampler
+from bmc.records import dataclass
 from bmc.system.transition import Condition, TransitionSystem, Valuation, conjunction
 from chaincover.graph.enumerated import enumerate_within, enumeration
 from chaincover.limits import Limits

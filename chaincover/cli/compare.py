@@ -9,7 +9,7 @@ import csv
 import io
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -18,6 +18,7 @@ import click
 from bmc.engines import choose as choose_engine
 from bmc.engines.protocol import Status
 from bmc.errors import LimitReached, UsageError, counted
+from bmc.records import dataclass
 from chaincover.chain import Bounds, Plan
 from chaincover.cli.options import (
     Search,

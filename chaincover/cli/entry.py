@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 import sys
+from contextlib import suppress
 from types import FrameType
 
 INTERRUPTED = 130
@@ -17,7 +19,7 @@ def terminated(number: int, frame: FrameType | None) -> None:
 
 
 def main() -> None:
-    """Load the command line and run it. A signal at any time ends with its exit code and no traceback."""
+    """Load the command line and run it, and end the process. A signal at any time: its exit code and no traceback."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # else numpy starts threads for products of matrices
     seen: list[int] = []
 
@@ -40,4 +42,16 @@ def main() -> None:
     if signal.getsignal(signal.SIGINT) is too_early:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, terminated)
-    run()
+    try:
+        run()
+    except SystemExit as ended:
+        _leave(int(ended.code or 0))
+
+
+def _leave(code: int) -> None:
+    """End the process as Python does, but for taking apart all that was built in it: a tenth of a short run."""
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ import click
 
 from bmc.engines import choose as choose_engine
 from bmc.errors import ChainCoverError, LimitReached, UsageError, counted
+from bmc.records import dataclass
 from chaincover.chain import COVERED, UNDECIDED
 from chaincover.cli.options import (
     Search,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from math import isfinite, isinf
 from typing import Any, TypeVar
 
@@ -13,6 +13,7 @@ import click
 from bmc.engines import NAMES as ENGINES
 from bmc.engines import choose as choose_engine
 from bmc.errors import InputRefused
+from bmc.records import dataclass
 from bmc.system.hold import MOST_TICKS
 from chaincover.cli.progress import Progress
 from chaincover.limits import UNITS, Limits

@@ -12,13 +12,14 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Generic, TypeVar
 
 import click
 
 from bmc.errors import ChainCoverError, counted
+from bmc.records import dataclass
 from chaincover.chain import COVERED, UNDECIDED, Verdict
 from chaincover.result import ChainResult
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import click
 
 from bmc.errors import InputRefused
+from bmc.records import dataclass
 from chaincover.cli.options import Shown, request_options, shown_options
 from chaincover.formats import chain_file
 from chaincover.formats.chain_file import Recorded, RecordedGoal, known, missing_criteria, read_recorded, unreadable

@@ -12,7 +12,7 @@ inputs are enumerated from 0 up, and of those that nothing tells apart the first
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import accumulate, pairwise
 from math import inf
@@ -31,6 +31,7 @@ from bmc.floats.ranges import every
 from bmc.floats.values import plainest_first
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at, framed, unframed
+from bmc.records import dataclass
 from bmc.system.simulation import Simulator
 from bmc.system.transition import (
     InputVariable,

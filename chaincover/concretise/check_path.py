@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pysmt.fnode import FNode
 
 from bmc.engines.protocol import Status
 from bmc.formulas.unroll import shift
+from bmc.records import dataclass
 from bmc.system.transition import Run
 from chaincover.chain import Plan
 from chaincover.problem import Problem, Questions

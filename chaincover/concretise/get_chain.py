@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 
 from bmc.engines.protocol import Status
 from bmc.errors import counted
+from bmc.records import dataclass
 from chaincover.chain import Plan
 from chaincover.concretise.check_path import plan_length
 from chaincover.concretise.refine import constrained_chain, refined_chain

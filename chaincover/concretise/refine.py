@@ -17,13 +17,14 @@ ordering.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bmc.records import dataclass
 from chaincover.chain import Plan
 from chaincover.concretise.subpaths import Outcome, Reach, SubPaths, Task, Trials
 from chaincover.orderings.protocol import Limit, OrderingProblem, Path

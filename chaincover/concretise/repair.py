@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, Bool
@@ -11,6 +10,7 @@ from pysmt.shortcuts import BV, Bool
 from bmc.engines.protocol import Session, Status
 from bmc.errors import CheckDisagreed
 from bmc.formulas.unroll import at, shift, unframed
+from bmc.records import dataclass
 from bmc.system.transition import Run, Valuation, conjunction, equal, symbols_of
 from chaincover.chain import Plan
 from chaincover.concretise.check_path import Attempt, check_path

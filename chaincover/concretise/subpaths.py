@@ -11,7 +11,7 @@ further paths, or the free positions give a run after all.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate, pairwise
 
 from pysmt.fnode import FNode
@@ -20,6 +20,7 @@ from pysmt.shortcuts import TRUE, And, Or
 from bmc.engines.protocol import Session, Status
 from bmc.errors import CheckDisagreed, counted
 from bmc.formulas.unroll import at, shift
+from bmc.records import dataclass
 from bmc.system.transition import Run, conjunction
 from chaincover.chain import Plan
 from chaincover.concretise.check_path import plan_length

@@ -8,12 +8,12 @@ import io
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from bmc.c.execute.variables import find_variable
 from bmc.errors import InputRefused, Location
+from bmc.records import dataclass
 from bmc.system.hold import MOST_TICKS
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, Valuation
 from chaincover.chain import UNREACHABLE, Chain

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 from pysmt.shortcuts import TRUE
@@ -28,6 +28,7 @@ from bmc.explicit.steps import BLOCK, EveryInput
 from bmc.explicit.vectors import Column, Program, column
 from bmc.formulas.unroll import NEXT, at
 from bmc.invariants.counters import Cells, Seen
+from bmc.records import dataclass
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, TransitionSystem, Valuation
 from chaincover.problem import Problem

@@ -10,7 +10,7 @@ system is encoded once.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property, partial
 from itertools import chain
 
@@ -22,6 +22,7 @@ from pysmt.shortcuts import TRUE
 from bmc.engines.protocol import Answer, Group, GroupSession, Placed, Session, Status
 from bmc.errors import CheckDisagreed, counted
 from bmc.formulas.unroll import shift
+from bmc.records import dataclass
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run
 from chaincover.problem import Questions

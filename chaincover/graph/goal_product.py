@@ -7,7 +7,6 @@ the goals are evaluated on whole arrays of steps. Longer goals are watched by th
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -17,6 +16,7 @@ from bmc.explicit.product import Product, product
 from bmc.explicit.state_graph import Arrows, StateGraph
 from bmc.explicit.vectors import Column, Program
 from bmc.formulas.unroll import unframed
+from bmc.records import dataclass
 from bmc.system.transition import symbols_of
 from chaincover.graph.goal_runs import Check, goal_classes
 from chaincover.problem import Problem

@@ -8,7 +8,7 @@ classes that comes up, and the answers are looked up for whole arrays of steps.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Protocol
 
@@ -21,6 +21,7 @@ from bmc.explicit.rows import distinct
 from bmc.explicit.state_graph import Arrows, StateGraph
 from bmc.explicit.vectors import Column, Program
 from bmc.formulas.unroll import unframed
+from bmc.records import dataclass
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, TransitionSystem, symbols_of
 from chaincover.problem import Problem

@@ -8,7 +8,6 @@ of the steps still to come, is least.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -16,6 +15,7 @@ import numpy as np
 from bmc.explicit.rows import Numbering, distinct
 from bmc.explicit.state_graph import StateGraph
 from bmc.explicit.vectors import Column
+from bmc.records import dataclass
 from bmc.system.transition import Run
 from chaincover.graph.goal_product import GoalProduct, goal_product
 from chaincover.graph.goal_runs import Check, run_of, states_in

@@ -9,10 +9,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from bmc.engines.protocol import Engine
 from bmc.errors import LimitReached, counted
+from bmc.records import dataclass
 from chaincover.chain import UNREACHABLE
 from chaincover.graph.edges import EdgeSearch, Row, Told, enter
 from chaincover.graph.enumerated import enumerate_states, exact_graph

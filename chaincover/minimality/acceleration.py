@@ -8,7 +8,7 @@ farthest missing event to an end.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from heapq import heappop, heappush
 from math import inf
 from typing import TypeVar
@@ -17,6 +17,7 @@ from bmc.explicit.input_classes import TooManyValues
 from bmc.explicit.scope import Inputs
 from bmc.invariants.counters import Cells, candidates, find_counters
 from bmc.invariants.induction import Prover
+from bmc.records import dataclass
 from bmc.system.simulation import Simulator
 from chaincover.certificate import Acceleration
 from chaincover.chain import NO_WAY_TO_FINAL, UNREACHABLE

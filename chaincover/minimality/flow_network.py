@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from bmc.explicit.vectors import Column
+from bmc.records import dataclass
 from chaincover.graph.goal_product import GoalProduct
 from chaincover.orderings.mip import TINY, VIOLATED, Capacities
 from properties.progression import bits

@@ -7,7 +7,7 @@ and the last node open, so that an impossible one says something about every run
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol
 
 from pysmt.fnode import FNode
@@ -15,6 +15,7 @@ from pysmt.shortcuts import FALSE, TRUE, And, Or
 
 from bmc.engines.protocol import Session, Status
 from bmc.formulas.unroll import at, shift
+from bmc.records import dataclass
 from bmc.system.transition import Run
 from chaincover.problem import Questions
 from chaincover.weights import END, FINAL, INIT

@@ -9,7 +9,6 @@ distances, or raises the proved lower bound.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from pysmt.fnode import FNode
 from pysmt.shortcuts import And, Not, Or, Symbol
@@ -18,6 +17,7 @@ from pysmt.typing import BOOL
 from bmc.engines.protocol import Session, Status
 from bmc.errors import counted
 from bmc.formulas.unroll import at, shift
+from bmc.records import dataclass
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, conjunction, equal
 from chaincover.chain import Chain

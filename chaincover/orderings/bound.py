@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+from bmc.records import dataclass
 from chaincover.orderings.protocol import UNLIMITED, Limit, OrderingProblem
 from chaincover.weights import INIT, Edge, ReachGraph
 

@@ -13,13 +13,13 @@ below, and its dual values reduce the weights: what is left on an edge is what a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bmc.errors import CheckDisagreed, counted
+from bmc.records import dataclass
 from chaincover.orderings.local import LocalOrdering
 from chaincover.orderings.protocol import UNLIMITED, Clock, Limit, OrderingProblem, OrderingResult, Path, path_cost
 

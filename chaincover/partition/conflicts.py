@@ -6,10 +6,10 @@ Algorithm 7 (Partition) colours the goals: it finds the minimal number of classe
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations, count
 from math import comb
 
+from bmc.records import dataclass
 from chaincover.partition.coverable_sets import Cover
 from chaincover.result import ChainResult
 from chaincover.verdicts import undecided_between

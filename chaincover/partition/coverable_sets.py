@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import inf
 from typing import overload
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from bmc.explicit.state_graph import StateGraph
 from bmc.explicit.vectors import Column
+from bmc.records import dataclass
 from bmc.system.transition import Run
 from chaincover.graph.goal_runs import Check
 from chaincover.graph.product import MEMORY, Found, ProductSearch

@@ -6,7 +6,7 @@ import fnmatch
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pysmt.fnode import FNode
 
@@ -16,6 +16,7 @@ from bmc.c.controller.model import CModel
 from bmc.c.execute.variables import DEFINED, matching, suggestion
 from bmc.errors import InputRefused, Location, UsageError
 from bmc.formulas.unroll import unframed
+from bmc.records import dataclass
 from bmc.system.hold import boundary, hold
 from bmc.system.original import NativeInterface
 from bmc.system.transition import (

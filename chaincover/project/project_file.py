@@ -8,13 +8,13 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from bmc.c.controller.reading import SourceConfig
 from bmc.c.execute.variables import suggestion
 from bmc.errors import InputRefused, Location
+from bmc.records import dataclass
 from bmc.system.hold import MOST_TICKS
 from chaincover.options import ORDERINGS
 from properties.coverage import CoverageCriterion

@@ -9,8 +9,9 @@ another goal implies.)
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from bmc.records import dataclass
 from chaincover.chain import Chain, Hit, Verdict
 from chaincover.problem import Problem
 from chaincover.result import ChainResult

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
 
 from bmc.errors import counted
 from bmc.formulas.evaluate import compile_formulas
 from bmc.native.original import CompiledOriginal, NoCompiler, compiled
+from bmc.records import dataclass
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, TransitionSystem, Valuation
 from chaincover.formats.chain_file import Stimulus

@@ -7,7 +7,7 @@ give way to copies of others: the goals add up within one run, and the steps unt
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 from greenlet import GreenletExit
@@ -16,6 +16,7 @@ from bmc.errors import LimitReached
 from bmc.explicit.batch import Batch, Manner, Runs, Watch, gaps
 from bmc.explicit.branch_distance import BranchDistance, ModeGraph
 from bmc.explicit.vectors import Column
+from bmc.records import dataclass
 from bmc.system.transition import Run, Valuation
 from chaincover.known import Board
 from chaincover.limits import Limits

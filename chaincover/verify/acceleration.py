@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from heapq import heappop, heappush
 from itertools import combinations, pairwise
@@ -25,6 +25,7 @@ from pysmt.shortcuts import BV, TRUE, And, Iff, Not, Or
 from bmc.errors import counted
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at, plain, unframed, with_terms
+from bmc.records import dataclass
 from bmc.system.simulation import Simulator
 from bmc.system.transition import StateVariable, TransitionSystem, Valuation, conjunction, equal, symbols_of
 from chaincover.certificate import Certificate

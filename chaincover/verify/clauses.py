@@ -8,7 +8,6 @@ which a solver is limited and interrupted.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 import z3
@@ -19,6 +18,7 @@ from pysmt.shortcuts import TRUE, And, Iff, Solver, Symbol
 
 from bmc.engines.sat_encoding.solver import SatSolver
 from bmc.formulas.unroll import shift, unframed
+from bmc.records import dataclass
 from bmc.system.transition import symbols_of
 from chaincover.verify.limits import Clock
 

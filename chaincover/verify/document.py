@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 from bmc.errors import InputRefused, Location, UsageError
+from bmc.records import dataclass
 from chaincover import certificate
 from chaincover.certificate import Certificate
 from chaincover.formats.chain_file import (

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
+from bmc.records import dataclass
 from bmc.system.transition import Run
 from chaincover.certificate import PathFact
 from chaincover.verify.setting import Setting

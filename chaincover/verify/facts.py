@@ -6,7 +6,7 @@ A question demands valid steps only up to the last end of the goals placed: a lo
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 
 from pysmt.fnode import FNode
@@ -16,6 +16,7 @@ from bmc.engines.protocol import Status
 from bmc.errors import CheckDisagreed, counted
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at, shift
+from bmc.records import dataclass
 from bmc.system.transition import Run
 from chaincover.certificate import Certificate, PathFact
 from chaincover.verify.explicit import ExplicitFacts

@@ -8,7 +8,6 @@ Where there are too many classes, the solver is asked for the outcomes that are 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import product
 from math import prod
 
@@ -18,6 +17,7 @@ from pysmt.shortcuts import TRUE, FreshSymbol, Not, Or, Symbol
 
 from bmc.formulas.evaluate import compile_formulas, post_order
 from bmc.formulas.unroll import at, at_each, framed, plain
+from bmc.records import dataclass
 from bmc.system.transition import (
     InputVariable,
     StateVariable,

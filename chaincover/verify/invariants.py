@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from io import StringIO
 
 import numpy as np
@@ -20,6 +20,7 @@ from bmc.floats.format import FORMATS, read
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.terms import implies
 from bmc.formulas.unroll import at
+from bmc.records import dataclass
 from bmc.system.transition import Condition, StateVariable, TransitionSystem, conjunction, equal
 from chaincover.certificate import Certificate
 from chaincover.verify.limits import Clock

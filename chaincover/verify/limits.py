@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
+
+from bmc.records import dataclass
 
 SHARES = (1 / 512, 1 / 32, 1)
 """What is spent on a question in the first round, and in later ones where it is left open: no hard one starves others.

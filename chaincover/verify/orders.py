@@ -11,7 +11,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from importlib.util import find_spec
 from itertools import pairwise
@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from bmc.records import dataclass
 from chaincover.certificate import Certificate, PathFact
 from chaincover.verify.limits import Clock
 from chaincover.verify.report import HOLDS, OPEN, WRONG, Line, limited

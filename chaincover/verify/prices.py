@@ -9,10 +9,10 @@ steps, goals and costs are those of verify.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from bmc.records import dataclass
 from chaincover.certificate import Certificate, Prices
 from chaincover.verify.limits import Clock
 from chaincover.verify.report import HOLDS, OPEN, WRONG, Line

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from bmc.records import dataclass
 from bmc.system.transition import Run, TransitionSystem, Valuation
 from chaincover.project.values import shown
 

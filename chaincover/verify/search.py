@@ -8,11 +8,11 @@ one has, and more.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
+from bmc.records import dataclass
 from bmc.system.transition import Valuation
 from chaincover.verify.limits import Clock
 from chaincover.verify.states import distinct, runs

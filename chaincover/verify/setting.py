@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from pysmt.fnode import FNode
 
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at
+from bmc.records import dataclass
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run
 from chaincover.problem import Problem

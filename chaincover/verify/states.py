@@ -6,7 +6,7 @@ States are found in layers, whole arrays of steps at a time; where only few wait
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from itertools import product
 from math import prod
@@ -19,6 +19,7 @@ from bmc.errors import CheckDisagreed, InputRefused, LimitReached
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import plain
 from bmc.native.original import CompiledOriginal, NoCompiler, compiled
+from bmc.records import dataclass
 from bmc.system.hold import PHASE, PREFIX, released
 from bmc.system.original import NativeInterface
 from bmc.system.simulation import Simulator

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE, And, Symbol
 
 from bmc.engines.protocol import Status
 from bmc.formulas.unroll import at, framed, unframed
+from bmc.records import dataclass
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, TransitionSystem, equal, symbols_of
 from chaincover.verify.clauses import Clauses

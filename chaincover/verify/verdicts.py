@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import inf
 
 from pysmt.shortcuts import TRUE, And, Not
@@ -12,6 +12,7 @@ from pysmt.shortcuts import TRUE, And, Not
 from bmc.engines.protocol import Status
 from bmc.errors import CheckDisagreed, counted
 from bmc.formulas.unroll import shift
+from bmc.records import dataclass
 from bmc.system.transition import Run
 from chaincover.certificate import MostFact
 from chaincover.chain import EXCLUDED, NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNREACHABLE

@@ -7,11 +7,12 @@ first, and each is told as soon as it is done.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 from bmc.errors import counted
 from bmc.formulas.unroll import at
+from bmc.records import dataclass
 from chaincover.certificate import Certificate, PathFact
 from chaincover.project.load import Controller
 from chaincover.verify import claims, prices

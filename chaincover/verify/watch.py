@@ -7,7 +7,6 @@ nowhere where it breaks what was asked of it. In its last place a goal asks some
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -15,6 +14,7 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, Bool
 
 from bmc.formulas.unroll import plain, shift, unframed
+from bmc.records import dataclass
 from bmc.system.transition import conjunction, conjuncts, symbols_of
 from chaincover.verify.inputs import largest_terms
 from chaincover.verify.setting import Setting

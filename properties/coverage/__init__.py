@@ -9,11 +9,11 @@ import importlib
 import pkgutil
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from bmc.c.controller.model import CModel
 from bmc.c.execute.variables import suggestion
 from bmc.errors import InputRefused, Location
+from bmc.records import dataclass
 from properties.goal import Goal
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -29,6 +29,7 @@ from bmc.c.source.types import (
 )
 from bmc.c.source.types import show_type as show
 from bmc.errors import InputRefused
+from bmc.records import dataclass
 from bmc.system.original import Argument
 
 

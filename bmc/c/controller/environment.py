@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from pysmt.fnode import FNode
@@ -42,6 +42,7 @@ from bmc.c.source.types import (
 from bmc.errors import InputRefused, Location, UnsupportedConstruct
 from bmc.floats.format import number
 from bmc.formulas.terms import constant
+from bmc.records import dataclass
 
 UNSET = Content((), FALSE())
 

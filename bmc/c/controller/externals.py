@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from pycparser import c_ast
@@ -37,6 +37,7 @@ from bmc.c.source.types import (
 )
 from bmc.errors import InputRefused, Location
 from bmc.formulas.terms import constant
+from bmc.records import dataclass
 
 RESULT = 0
 """The place of a function's result; its parameters count from 1."""

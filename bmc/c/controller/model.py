@@ -5,7 +5,7 @@ from __future__ import annotations
 import fnmatch
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from pysmt.shortcuts import TRUE
@@ -18,6 +18,7 @@ from bmc.c.execute.variables import CVariable, find_variable, symbol_content
 from bmc.c.source.program import EnumConstant, Program, Scope, Typedef, parse_text
 from bmc.c.source.types import type_at
 from bmc.errors import InputRefused, Location
+from bmc.records import dataclass
 from bmc.system.original import NativeInterface
 from bmc.system.transition import TransitionSystem
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BVSGE, BVSLE, BVUGE, BVULE, FALSE, TRUE, And, Or
@@ -24,6 +23,7 @@ from bmc.floats.format import canonical, is_nan, nearest, number, read, value_of
 from bmc.floats.ranges import between, every
 from bmc.formulas.terms import both, constant, either, equals, negate
 from bmc.formulas.value_sets import Ranges, joined
+from bmc.records import dataclass
 from bmc.system.transition import InputVariable, ValueType, conjunction
 
 _BOOLEAN_NAMES = re.compile(r"(?i)(.*_)?bool(ean)?(8|_t|8_t)?$")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from pycparser import c_ast
@@ -16,6 +16,7 @@ from bmc.c.source.declarations import TypeReader, is_const, is_volatile, refuse_
 from bmc.c.source.program import Function, Program, Typedef, Unit, Unreadable, parse_file, where
 from bmc.c.source.types import DATA_MODELS, ArrayType, CType, FunctionType, StructType, same_type, show_type
 from bmc.errors import InputRefused, Location, UnsupportedConstruct
+from bmc.records import dataclass
 
 
 @dataclass(frozen=True)

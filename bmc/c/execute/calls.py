@@ -6,7 +6,7 @@ Such are assumptions and assertions, memset, memcpy, abs, and output that is ign
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol
 
 from pycparser import c_ast
@@ -50,6 +50,7 @@ from bmc.c.source.types import (
 )
 from bmc.errors import InputRefused, UnsupportedConstruct
 from bmc.formulas.terms import both, choose, constant, equals
+from bmc.records import dataclass
 
 
 @dataclass(eq=False, slots=True)

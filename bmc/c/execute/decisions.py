@@ -7,7 +7,7 @@ A decision is the condition of an ``if``, a loop or a ``?:``, an outermost ``&&`
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from pycparser import c_ast
@@ -18,6 +18,7 @@ from bmc.c.execute.recorder import Evaluation, Recorder
 from bmc.c.source.program import Function, Program, where, with_deep_stack
 from bmc.errors import Location
 from bmc.formulas.terms import both, either, negate
+from bmc.records import dataclass
 
 _ASSERTIONS = {"assert", "__assert", "__CPROVER_assert", "__CPROVER_assume", "__VERIFIER_assume"}
 _LOOPS = {"While": "while", "DoWhile": "do", "For": "for"}

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from pycparser import c_ast
@@ -23,6 +22,7 @@ from bmc.c.source.program import EnumConstant, Function, Program, Scope, unsuppo
 from bmc.c.source.types import ArrayType, CType, FloatType, IntType, PointerType, StructType, VoidType, show_type
 from bmc.errors import InputRefused, UnsupportedConstruct
 from bmc.formulas.terms import constant
+from bmc.records import dataclass
 
 STEPS = {"p++": "+", "p--": "-", "++": "+", "--": "-"}
 """Increment and decrement operators with what they do."""

@@ -7,7 +7,6 @@ classification macros yield are gcc's on x86-64.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from pycparser import c_ast
@@ -34,6 +33,7 @@ from bmc.errors import InputRefused, UnsupportedConstruct
 from bmc.floats import arithmetic, compare
 from bmc.floats.format import Format
 from bmc.formulas.terms import both, choose, constant, either, negate
+from bmc.records import dataclass
 
 _REFUSED = """
     sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh exp exp2 exp10 expm1 log log2 log10 log1p pow

@@ -10,7 +10,6 @@ up an ``else if`` chain, adds nothing to it. Any other written key is *open*.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from pysmt.fnode import FNode
@@ -19,6 +18,7 @@ from pysmt.shortcuts import FALSE, TRUE
 from bmc.c.source.types import Arithmetic, ArrayType, CType, Path, PointerType, scalars
 from bmc.errors import InputRefused, Location
 from bmc.formulas.terms import both, choose, either, negate
+from bmc.records import dataclass
 
 K = TypeVar("K")
 V = TypeVar("V")

@@ -7,7 +7,7 @@ variables: these count as read by every access, whether the outcome depends on i
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from pysmt.fnode import FNode
 from pysmt.shortcuts import FALSE, TRUE
@@ -18,6 +18,7 @@ from bmc.c.source.program import Function
 from bmc.c.source.types import CType, Path, StructType, type_at
 from bmc.errors import InputRefused, Location
 from bmc.formulas.terms import both, either, implies, is_false, is_true, negate
+from bmc.records import dataclass
 from bmc.system.transition import Condition, conjunction
 
 Evaluation = tuple[FNode, FNode, tuple[FNode, ...]]

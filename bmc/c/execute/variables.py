@@ -5,13 +5,13 @@ from __future__ import annotations
 import fnmatch
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from pysmt.shortcuts import TRUE, Symbol
 
 from bmc.c.execute.memory import Content, Key, MemObject
 from bmc.c.source.types import UNNAMED, Arithmetic, FloatType, IntType, StructType, type_at
 from bmc.errors import InputRefused, Location
+from bmc.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

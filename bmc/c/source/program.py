@@ -12,7 +12,7 @@ import re
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,6 +22,7 @@ from bmc.c.source.extensions import keyword_hint
 from bmc.c.source.preprocess import PreprocessedUnit, preprocess
 from bmc.c.source.types import CType, DataModel, FunctionType
 from bmc.errors import InputRefused, Location, MemoryLimitReached, UnsupportedConstruct
+from bmc.records import dataclass
 
 T = TypeVar("T")
 

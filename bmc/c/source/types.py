@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TypeAlias
 
 from bmc.errors import InputRefused
 from bmc.floats.format import FORMATS, Format
+from bmc.records import dataclass
 from bmc.system.transition import ValueType
 
 

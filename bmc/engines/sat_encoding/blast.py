@@ -11,12 +11,12 @@ choices between m words of b bits this makes about 2 n + (m - 1) b gates instead
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass
 
 import pysmt.operators as op
 from pysmt.fnode import FNode
 
 from bmc.engines.sat_encoding.aig import FALSE, TRUE, Graph
+from bmc.records import dataclass
 
 Word = Sequence[int]
 

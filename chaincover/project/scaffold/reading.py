@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from bmc.c.controller.build import read_c
@@ -21,6 +21,7 @@ from bmc.c.source.preprocess import STANDARD_HEADERS, stand_in
 from bmc.c.source.program import parse_file, with_deep_stack
 from bmc.c.source.types import DATA_MODELS
 from bmc.errors import ChainCoverError, InputRefused, Location
+from bmc.records import dataclass
 from bmc.system.transition import symbols_of
 from chaincover.project.scaffold.facts import Facts, FileFacts, FunctionFacts, ObjectFacts, facts_of
 from chaincover.project.scaffold.recognisers import Proposal, init_functions

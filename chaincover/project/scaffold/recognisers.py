@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Protocol
 
+from bmc.records import dataclass
 from chaincover.project.scaffold.facts import Declared, Facts, FunctionFacts, ObjectFacts
 
 STEP_WORDS = ("step", "compute", "tick", "update", "run", "loop", "cycle", "main", "output", "do")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import pysmt.operators as op
@@ -17,6 +16,7 @@ from bmc.c.controller.model import CModel
 from bmc.c.execute.variables import CVariable, matching
 from bmc.c.source.types import IntType, show_type
 from bmc.errors import InputRefused
+from bmc.records import dataclass
 from bmc.system.transition import InputVariable, TransitionSystem
 from chaincover.project.scaffold.reading import ROLES, OpenFunction, Reading, Sources, find_sources, try_proposal
 from chaincover.project.scaffold.recognisers import Proposal, proposals
