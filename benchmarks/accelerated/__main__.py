@@ -16,22 +16,25 @@ from benchmarks.accelerated.programs import random_program
 @click.option("--first", default=0, show_default=True, help="Seed of the first one.")
 def main(count: int, first: int) -> None:
     """Compare the search in jumps with the search over all states, and let verify check its bounds."""
-    told: Counter[str] = Counter()
+    told, kinds = Counter[str](), Counter[str]()
     wrong = []
     for seed in range(first, first + count):
-        found = compare(random_program(seed))
+        program = random_program(seed)
+        found = compare(program.problem)
         if found is None:
             told["without a counter"] += 1
             continue
         told["compared"] += 1
+        kinds.update(program.kinds)
         told["exact"] += found.exact
         told["verified"] += found.verified
         told["with a chain"] += found.least is not None
         told["shortest chain found"] += found.least is not None and found.jumped[-1].chain == found.least
         if not found.sound:
             wrong.append(seed)
-            click.echo(f"seed {seed}: {found}")
+            click.echo(f"seed {seed}, {', '.join(program.kinds)}: {found}")
     click.echo(", ".join(f"{text}: {number}" for text, number in told.items()))
+    click.echo("compared of each kind: " + ", ".join(f"{kind}: {number}" for kind, number in sorted(kinds.items())))
     click.echo(f"wrong: {len(wrong)}")
     sys.exit(bool(wrong))
 

@@ -102,23 +102,20 @@ def _jumped(problem: Problem, scope: Scope, inputs: Inputs, cells: Cells, kept: 
     length = None if chain is None or len(chain.goals) < len(problem.goals) else chain.length
     bound = None if paths[0] is None else sum(arc.weight for arc in paths[0])
     claim = Acceleration(dict(cells.starts), kept, bound or 0)
-    again = verdict(problem, claim, bound is None)
-    return Jumped(
-        kept, bound, length, graph.size, again, verdict(problem, replace(claim, bound=claim.bound + 1), False)
-    )
+    verified, one_more = verdicts(problem, claim, bound is None)
+    return Jumped(kept, bound, length, graph.size, verified, one_more)
 
 
-def verdict(problem: Problem, claim: Acceleration, no_path: bool) -> str:
-    """What ``verify`` says of ``claim`` about the goals of ``problem``; ``no_path``: that there is no chain at all."""
+def verdicts(problem: Problem, claim: Acceleration, no_path: bool) -> tuple[str, str]:
+    """What ``verify`` says of ``claim`` about the goals of ``problem``, and of one with a bound above it; ``no_path``:
+    that there is no chain at all."""
     setting = Setting(problem.system, problem.goals, problem.final)
-    conflicts = (problem.names,) if no_path else ()
-    proof = Certificate(
-        problem.names, problem.end, "allow", (), (), (), 0, (0, 0), 0, 0, conflicts=conflicts, acceleration=claim
-    )
+    proof = Certificate(problem.names, problem.end, "allow", (), (), (), 0, (0, 0), 0, 0, acceleration=claim)
     found = jumps_of(setting, proof, Clock(Limits()))
+    more = replace(proof, acceleration=replace(claim, bound=claim.bound + 1))
     if no_path and found.graph is not None:
-        return HOLDS if found.no_path(problem.names, inf) else OPEN
-    return found.line(proof).verdict
+        return HOLDS if found.no_path(problem.names, inf) else OPEN, OPEN
+    return found.line(proof).verdict, found.line(more).verdict
 
 
 def _walked(problem: Problem) -> tuple[int | None, int]:

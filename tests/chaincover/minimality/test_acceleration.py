@@ -8,7 +8,7 @@ from drawn_seeds import seeds
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, And, Ite, Not
 
-from benchmarks.accelerated.compare import compare, verdict
+from benchmarks.accelerated.compare import compare, verdicts
 from benchmarks.accelerated.programs import random_program
 from bmc.engines.sat import SatEngine
 from bmc.formulas.unroll import framed
@@ -30,7 +30,7 @@ CELLS = {"reminder_timer": (0, 499, 500, 1 << 31)}
 @seeds(12)
 def test_no_bound_is_above_the_shortest_chain_and_no_chain_below_it(seed: int) -> None:
     """Jumped and walked; verify proves each bound again, and none that is above the shortest chain."""
-    found = compare(random_program(seed), kept=(0, 2))
+    found = compare(random_program(seed).problem, kept=(0, 2))
     assert found is None or (found.sound and found.verified), found
 
 
@@ -89,7 +89,7 @@ def test_goals_that_no_run_covers_are_ruled_out() -> None:
     ],
 )
 def test_verify_believes_neither_cells_nor_bound(cells: dict[str, tuple[int, ...]], bound: int, expected: str) -> None:
-    assert verdict(reminder(), Acceleration(cells, 2, bound), False) == expected
+    assert verdicts(reminder(), Acceleration(cells, 2, bound), False)[0] == expected
 
 
 def test_a_goal_of_several_steps_is_covered_by_a_run_over_jumps() -> None:
