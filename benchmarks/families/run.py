@@ -10,16 +10,14 @@ Every row is two processes; seconds are the processor's, memory is the most that
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
 from benchmarks.families.members import member
+from benchmarks.process import Cost, run
 
 MODELS = Path(__file__).parents[1] / "models"
 BUNDLED = "model:"
@@ -27,15 +25,6 @@ ROWS = (
     *("grid_20_30", "grid_80_30", "grid_120_40", "modes_40_10", "modes_80_10", "modes_20_1000"),
     *(BUNDLED + name for name in ("alarm", "wiper", "crossing", "fan", "window", "seat")),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """What a process took: ``seconds`` of the processor, ``memory`` in MB, and its exit code."""
-
-    seconds: float
-    memory: float
-    code: int
 
 
 @click.command()
@@ -73,9 +62,4 @@ def _row(name: str, scratch: Path, effort: str) -> str:
 
 def _run(*arguments: str) -> Cost:
     """What ``chaincover`` with ``arguments`` takes."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "chaincover", *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, process.returncode)
+    return run([sys.executable, "-m", "chaincover", *arguments])

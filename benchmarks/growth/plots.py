@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.growth.fit import fitted
+from benchmarks.growth.methods import CURVES
 from benchmarks.growth.points import Point, of_axis
 from bmc.errors import UsageError
 
@@ -19,13 +20,14 @@ MARKS = "osD^vP*X"
 class Panel:
     """One diagram: the value ``name`` over the axis; ``title`` says of what, ``unit`` in what.
 
-    ``fit``: with fitted lines, else with lines from point to point.
+    ``fit``: with fitted lines, else with lines from point to point. ``of``: what the families shown begin with.
     """
 
     name: str
     title: str
     unit: str
     fit: bool = True
+    of: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,18 @@ PLOTS = (
             Panel("queries", "whole graph of 8 goals", CALLS),
         ),
     ),
+    *(
+        Plot(
+            axis,
+            label,
+            tuple(
+                Panel("chain", curves.pattern, SECONDS, of=f"{curves.pattern} ")
+                for curves in CURVES
+                if curves.axis == axis
+            ),
+        )
+        for axis, label in (("family-goals", "N: goals"), ("family-size", "T: greatest value of a counter"))
+    ),
 )
 DECADE = 10.0
 """No diagram shows a smaller range of y: scatter is not to look like growth."""
@@ -106,8 +120,9 @@ def _figure(pyplot: Any, plot: Plot, families: Mapping[str, Sequence[Point]], fi
         ax.set_ylabel(panel.unit)
         ax.set_title(panel.title, fontsize=10)
         ax.grid(True, which="major", alpha=0.3)
-        _curves(ax, panel, families)
-        _ticks(ax, sorted({point.x for row in families.values() for point in row}))
+        shown = {family.removeprefix(panel.of): row for family, row in families.items() if family.startswith(panel.of)}
+        _curves(ax, panel, shown)
+        _ticks(ax, sorted({point.x for row in shown.values() for point in row}))
         ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), fontsize=8, frameon=False)
     figure.tight_layout()
     figure.savefig(file, metadata={"Date": None, "Creator": None})

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-AXES = ("goals", "depth", "size")
+AXES = ("goals", "depth", "size", "family-goals", "family-size")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ without measuring. Solver calls are repeatable; seconds depend on the machine.
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
@@ -17,8 +16,10 @@ from typing import Any, TextIO
 import click
 
 from benchmarks.growth import measure, plots, points
+from benchmarks.growth.methods import CURVES, proving
 from benchmarks.growth.points import AXES, Point
 from benchmarks.growth.table import tables
+from benchmarks.process import run
 from bmc.errors import ChainCoverError
 
 FOLDER = Path(__file__).parents[2] / "docs" / "plots"
@@ -42,6 +43,12 @@ GRAPH = 20
 SMALL = 10
 """K of the axis size: beyond where no edge is open."""
 
+PROVING = "proving"
+"""The measurement of the axes with families of controllers. Where a method ends, its larger members are left out."""
+
+PATIENCE = 3
+"""A process is killed after so many times the limit, in seconds of the processor."""
+
 
 def tasks(axis: str, limit: float) -> Iterator[tuple[str, list[Any]]]:
     """A function of the measurements with its arguments, for each process."""
@@ -51,30 +58,40 @@ def tasks(axis: str, limit: float) -> Iterator[tuple[str, list[Any]]]:
         yield from (("depth", [family, DEPTHS, limit]) for family in FAMILIES)
     if axis == "size":
         yield from (("size", [lines, SMALL, limit]) for lines in SIZES)
+    for curves in CURVES:
+        if curves.axis == axis:
+            yield from ((PROVING, [axis, family, size, limit]) for family in curves.families for size in curves.sizes)
 
 
 MEASURES: dict[str, Callable[..., Iterator[Point]]] = {
     "goals": measure.goals,
     "depth": measure.depth,
     "size": measure.size,
+    PROVING: proving,
 }
 
 
 def in_process(name: str, arguments: Sequence[Any]) -> list[Point]:
-    """The points of one measurement, made in a process of its own."""
+    """The points of one measurement, made in a process of its own; none if it was killed."""
     command = [sys.executable, "-m", "benchmarks.growth", "--one", json.dumps([name, arguments])]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise click.ClickException(done.stderr[-2000:])
-    return [Point(**row) for row in json.loads(done.stdout)]
+    done = run(command, PATIENCE * arguments[-1])
+    if done.code > 0:
+        raise click.ClickException(done.output[-2000:])
+    return [] if done.code else [Point(**row) for row in json.loads(done.output.splitlines()[-1])]
 
 
 def measured(axis: str, limit: float) -> list[Point]:
     """All points of ``axis``."""
     found: list[Point] = []
+    ended: set[str] = set()
     for name, arguments in tasks(axis, limit):
-        click.echo(f"{name} {arguments[0]} {arguments[1]}", err=True)
-        found += in_process(name, arguments)
+        if name == PROVING and arguments[1] in ended:
+            continue
+        click.echo(f"{name} {' '.join(map(str, arguments[:-1]))}", err=True)
+        made = in_process(name, arguments)
+        found += made
+        if not all(point.whole("chain") for point in made) or not made:
+            ended.update(arguments[1:2] if name == PROVING else ())
     return found
 
 

@@ -11,16 +11,24 @@ COLUMNS = {
     "goals": ("seconds", "queries", "solving", "chain"),
     "depth": ("seconds", "per level", "queries", "solving", "open"),
     "size": ("read", "seconds", "queries", "solving", "state"),
+    "family-goals": ("chain", "length", "lower"),
+    "family-size": ("chain", "length", "lower"),
 }
 """By axis: the values shown."""
 
-FITTED = {"goals": COLUMNS["goals"], "depth": COLUMNS["depth"][:4], "size": COLUMNS["size"]}
+FITTED = {
+    "goals": COLUMNS["goals"],
+    "depth": COLUMNS["depth"][:4],
+    "size": COLUMNS["size"],
+    "family-goals": ("chain",),
+    "family-size": ("chain",),
+}
 """By axis: the values that a power law is fitted to."""
 
-COUNTS = ("queries", "open", "state", "tasks", "sent", "returned")
+COUNTS = ("queries", "open", "state", "length", "lower")
 """Values that are no seconds."""
 
-NAMES = {"goals": "goals", "depth": "K", "size": "lines"}
+NAMES = {"goals": "goals", "depth": "K", "size": "lines", "family-goals": "N", "family-size": "T"}
 
 
 def tables(points: Sequence[Point]) -> Iterator[str]:

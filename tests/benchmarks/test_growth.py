@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.growth import measure, plots, points, run
+from benchmarks.growth import measure, methods, plots, points, run
 from benchmarks.growth.fit import fitted
 from benchmarks.growth.points import Point
 from benchmarks.growth.table import tables
@@ -26,6 +26,10 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     tiny = {
         "MODELS": ("latch",), "GOALS": (4, 8), "FAMILIES": ("sat latch",), "DEPTHS": (1, 2, 4), "SIZES": (100,),
         "GRAPH": 2, "SMALL": 2,
+        "CURVES": (
+            methods.Curves("family-goals", "modes_N_2", ("covering-flow",), (3,)),
+            methods.Curves("family-size", "grid_3_T", ("tour",), (2,)),
+        ),
     }  # fmt: skip
     for name, value in tiny.items():
         monkeypatch.setattr(run, name, value)
@@ -133,3 +137,31 @@ def test_plots_are_the_same_for_the_same_points(tmp_path: Path) -> None:
     text = (first / "growth-goals.svg").read_bytes()
     assert text == (second / "growth-goals.svg").read_bytes()
     assert b"<dc:date>" not in text
+
+
+@pytest.mark.parametrize(
+    ("pattern", "size", "tried"),
+    [
+        ("grid_3_T", 2, ("tour", "product-search", "whole-lengths")),
+        ("modes_5_T", 10, ("covering-flow", "product-search", "acceleration")),
+        pytest.param("grid_10_T", 10, ("layers", "tour", methods.EVERYTHING), marks=pytest.mark.slow),
+    ],
+)
+def test_methods_prove_the_same_shortest_chain(pattern: str, size: int, tried: Sequence[str]) -> None:
+    found = [next(methods.proving("family-size", f"{pattern} {method}", size, 10)) for method in tried]
+    assert all(point.whole("chain") for point in found)
+    assert len({point.values[name] for point in found for name in ("length", "lower")}) == 1
+
+
+def test_a_method_that_has_ended_is_not_asked_for_larger_members(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def made(name: str, arguments: Sequence[Any]) -> list[Point]:
+        axis, family, size, _ = arguments
+        asked.append((family, size))
+        return [] if size > 20 else [Point(axis, family, size, {"chain": 1.0, "stopped": float(size == 20)})]
+
+    monkeypatch.setattr(run, "in_process", made)
+    run.measured("family-goals", 1.0)
+    assert [size for family, size in asked if family == "grid_N_30 tour"] == [5, 10, 20]
+    assert [size for family, size in asked if family.startswith("acc_N_32 whole")] == [1, 2, 3, 4, 5]

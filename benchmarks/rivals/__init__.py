@@ -1,0 +1,1 @@
+"""ChainCover beside CBMC: the same minimal chains, proved by both, and what each takes for them."""

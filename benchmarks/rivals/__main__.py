@@ -1,0 +1,5 @@
+"""``python -m benchmarks.rivals``."""
+
+from benchmarks.rivals.run import main
+
+main()

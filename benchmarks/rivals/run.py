@@ -1,0 +1,202 @@
+"""ChainCover beside CBMC: ``python -m benchmarks.rivals --cbmc PATH [--cbmc PATH2] [--runs 5]``.
+
+CBMC is given what its user would write (``harness``): a loop around the step, a flag for each goal, and the assertion
+that not all flags are set in a final state. With ``--incremental-loop`` the first unwinding that fails is the minimal
+length. ChainCover's ``generate`` finds the same length and proves it, or the command ends with an error.
+
+Every run is a process; seconds are the processor's, children included. Runs alternate between the tools, and the median
+is told. ``ours`` has the C compiler's work for the replay in it, which ``ours again`` finds kept.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import statistics
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+import click
+
+from benchmarks.process import Cost, run
+from benchmarks.rivals.table import START, Row, head, line, summary
+from bmc.errors import CheckDisagreed, UsageError
+
+HERE = Path(__file__).parent / "harness"
+BENCHMARKS = Path(__file__).parents[1]
+STAND_INS = BENCHMARKS.parent / "bmc" / "c" / "source" / "stand_ins"
+LOOP = "main.1"
+"""The loop around the step in ``harness.c``."""
+
+DEEPEST = 60
+"""No chain here is longer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A controller in ``folder``, which ``header`` describes to CBMC; ``options`` are for ``generate``.
+
+    ``without`` is a line of its source that stands in the header instead: a static variable of a function that goals
+    read.
+    """
+
+    name: str
+    folder: Path
+    header: str
+    options: tuple[str, ...] = ()
+    without: str = ""
+    floats: bool = False
+
+
+def _bundled(name: str, options: tuple[str, ...] = (), without: str = "") -> Model:
+    return Model(name, BENCHMARKS / "models" / name, f"{name}.h", options, without)
+
+
+def _floats(name: str) -> Model:
+    return Model(f"floats/{name}", BENCHMARKS / "floats" / "controllers" / name, f"float_{name}.h", floats=True)
+
+
+MODELS = (
+    _bundled(START),
+    _bundled("cruise"),
+    _bundled("cruise_fig1", ("--final", "none")),
+    *map(_bundled, ("pump", "heater", "wiper", "mixer", "crossing", "window", "door", "fan", "seat")),
+    _bundled("turnsignal", without="  static uint8_t ticks;\n"),
+    *map(_bundled, ("alarm", "elevator")),
+    *map(_floats, ("cruise", "mode")),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Rival:
+    """An installed CBMC: its ``path``, its version as the table calls it, and options that this version needs."""
+
+    path: str
+    version: str
+    options: tuple[str, ...]
+
+    @classmethod
+    def at(cls, path: str) -> Rival:
+        """UsageError if there is none."""
+        found = shutil.which(path)
+        if found is None:
+            raise UsageError(
+                f"no CBMC at {path!r}",
+                hint="install it (Debian's package cbmc, or github.com/diffblue/cbmc), or give its place by --cbmc",
+            )
+        version = run([found, "--version"]).output.split() or ["?"]
+        # From version 6 on it checks much else by default, which nobody asked for here.
+        checks = "--no-standard-checks" in run([found, "--help"]).output
+        return cls(found, f"CBMC {version[0]}", ("--no-standard-checks",) if checks else ())
+
+    def command(self, model: Model, scratch: Path) -> list[str]:
+        """The command that searches for a chain of ``model``; sources that are changed go to ``scratch``."""
+        places = [model.folder, STAND_INS]
+        if model.without:
+            for source in model.folder.glob("*.c"):
+                text = source.read_text(encoding="utf-8")
+                (scratch / source.name).write_text(text.replace(model.without, ""), encoding="utf-8")
+            places.insert(0, scratch)
+        included = [word for place in places for word in ("-I", str(place))]
+        loop = ["--incremental-loop", LOOP, "--unwind-max", str(DEEPEST), "--stop-on-fail", "--slice-formula"]
+        harness = [str(HERE / "harness.c"), f'-DMODEL="{model.header}"']
+        return [self.path, *harness, *included, *loop, *self.options, "--verbosity", "8"]
+
+
+def unwindings(output: str) -> int | None:
+    """The steps of the chain that CBMC's output tells of; None where it found none."""
+    told = re.findall(rf"^Unwinding loop {re.escape(LOOP)} iteration (\d+)", output, re.MULTILINE)
+    return int(told[-1]) if told and "VERIFICATION FAILED" in output else None
+
+
+def proved(file: Path) -> int | None:
+    """The length of the chain in ``file``, if it is proved to be minimal."""
+    bounds = json.loads(file.read_text(encoding="utf-8"))["bounds"] if file.exists() else {}
+    return bounds["length"] if bounds.get("minimal") else None
+
+
+def measured(model: Model, rivals: Sequence[Rival], runs: int, limit: float) -> Row:
+    """The row of ``model``. CheckDisagreed where two tools do not give one length."""
+    with tempfile.TemporaryDirectory() as folder:
+        scratch = Path(folder)
+        lengths: dict[str, set[int]] = {}
+        seconds: dict[str, list[float]] = {}
+        ended: dict[str, Cost] = {}
+
+        def ours(cache: Path) -> tuple[Cost, int | None]:
+            out = scratch / "out"
+            shutil.rmtree(out, ignore_errors=True)
+            words = ["generate", str(model.folder), *model.options, "-q", "-o", str(out)]
+            command = [sys.executable, "-m", "chaincover", *words]
+            return run(command, limit, {"CHAINCOVER_CACHE": str(cache)}), proved(out / "chain.json")
+
+        def first() -> tuple[Cost, int | None]:
+            shutil.rmtree(scratch / "cache", ignore_errors=True)
+            return ours(scratch / "cache")
+
+        def theirs(rival: Rival) -> tuple[Cost, int | None]:
+            cost = run(rival.command(model, scratch), limit)
+            return cost, unwindings(cost.output)
+
+        tools: Mapping[str, Callable[[], tuple[Cost, int | None]]] = {
+            "ours": first,
+            "ours again": lambda: ours(scratch / "cache"),
+            **{rival.version: lambda rival=rival: theirs(rival) for rival in rivals},  # type: ignore[misc]
+        }
+        for tool, measure in [*tools.items()] * runs:
+            cost, length = measure() if tool not in ended else (ended[tool], None)
+            if length is not None:
+                lengths.setdefault(tool, set()).add(length)
+                seconds.setdefault(tool, []).append(cost.seconds)
+            elif cost.code < 0:
+                ended[tool] = cost
+            else:
+                raise CheckDisagreed(f"{tool} proved no minimal chain of {model.name}: {cost.output[-500:]}")
+    return row_of(model, lengths, seconds, [rival.version for rival in rivals])
+
+
+def row_of(
+    model: Model, lengths: Mapping[str, set[int]], seconds: Mapping[str, Sequence[float]], versions: Sequence[str]
+) -> Row:
+    """The medians of what was measured. CheckDisagreed where two runs do not give one length, or none of ours one."""
+    length, *others = {length for each in lengths.values() for length in each} or {0}
+    if others or "ours" not in lengths:
+        each = ", ".join(f"{tool} {sorted(found)}" for tool, found in lengths.items())
+        raise CheckDisagreed(f"the minimal chain of {model.name} has no one length: {each or 'none was proved'}")
+    medians = {tool: statistics.median(values) for tool, values in seconds.items()}
+    theirs = {version: medians.get(version) for version in versions}
+    return Row(model.name, length, medians["ours"], medians["ours again"], theirs, model.floats)
+
+
+@click.command()
+@click.argument("names", nargs=-1)
+@click.option("--cbmc", "paths", multiple=True, default=("cbmc",), help="A CBMC to compare with (repeatable).")
+@click.option("--runs", default=5, show_default=True, help="Runs of which the median is told.")
+@click.option("--limit", default=120.0, show_default=True, help="Seconds of the processor for each run.")
+@click.option("-o", "--output", type=click.File("w"), default="-", help="Where the table goes.")
+def main(names: tuple[str, ...], paths: tuple[str, ...], runs: int, limit: float, output: TextIO) -> None:
+    """Compare with CBMC on NAMES: models, such as alarm or floats/cruise; without any on all of them."""
+    try:
+        rivals = [Rival.at(path) for path in paths]
+        click.echo(head([rival.version for rival in rivals]), file=output)
+        rows: list[Row] = []
+        for model in chosen(names):
+            rows.append(measured(model, rivals, runs, limit))
+            click.echo(line(rows[-1], next((row for row in rows if row.name == START), None)), file=output)
+            output.flush()
+    except (UsageError, CheckDisagreed) as error:
+        raise click.ClickException(str(error)) from None
+    click.echo("\n" + "\n".join(summary(rows)), file=output)
+
+
+def chosen(names: Sequence[str]) -> list[Model]:
+    """The models of these names, and ``START``; all, without names. UsageError for a name that there is not."""
+    known = {model.name: model for model in MODELS}
+    if unknown := [name for name in names if name not in known]:
+        raise UsageError(f"no model of the comparison is called {unknown[0]!r}", hint=", ".join(known))
+    return [model for model in MODELS if not names or model.name in (*names, START)]
