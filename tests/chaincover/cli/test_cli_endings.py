@@ -216,7 +216,7 @@ def test_interrupted(command: str, tmp_path: Path) -> None:
     with started(command, "c.c", *goals("x: cover(n == 1)"), *given, cwd=tmp_path) as process:
         assert process.stderr is not None
         seen = ""
-        while "K = 3" not in seen:
+        while "K = 1" not in seen:
             row = process.stderr.readline()
             assert row, f"it ended by itself: {seen}"
             seen += row
@@ -225,7 +225,7 @@ def test_interrupted(command: str, tmp_path: Path) -> None:
         assert process.returncode == 130, (out, err)
         assert "Traceback" not in out + err
     if command == "graph":
-        assert json.loads(out)["k"] >= 3
+        assert json.loads(out)["k"] >= 1
         return
     assert "undecided: stopped by interrupt" in out
     assert {p.name for p in (tmp_path / "chain-out").iterdir()} == {"chain.json", "run.json"}
