@@ -24,6 +24,7 @@ from bmc.native.build import Builder, NoCompiler, compiler_words, find_compiler
 from bmc.native.cache import open_cache
 from bmc.native.job import Job, Work, write
 from bmc.native.plan import Encoder, Plan, Records
+from bmc.native.worker import CONFINED, FREE
 from bmc.records import dataclass
 from bmc.system.original import NativeInterface
 from bmc.system.transition import Valuation
@@ -37,12 +38,18 @@ WORKER = ["-I", "-S", "-c", "import sys; sys.path.insert(0, sys.argv[1]); from b
 TAIL = 4000
 """Bytes of the program's standard error that are kept."""
 
+UNCONFINED = (
+    "the code ran with limits, but not confined: this system allows no namespaces of one's own, so it could reach the "
+    "network and your files (docs/security.md)"
+)
+
 MEANINGS = {
     "SIGSEGV": "an access outside its memory",
     "SIGBUS": "an access outside its memory",
     "SIGFPE": "a division by zero or an overflowing division",
     "SIGABRT": "it called abort()",
     "SIGILL": "an instruction that is none",
+    "SIGXCPU": "it used up its time",
 }
 
 
@@ -82,7 +89,8 @@ def compiled(interface: NativeInterface, kept: bool = False) -> Iterator[Compile
 class CompiledOriginal:
     """A built program. Every call of ``run`` or ``steps`` loads it afresh in a process of its own.
 
-    ``compiler``: first line of its ``--version``. ``note``: why built programs are not kept, or ''. ``unreadable``:
+    ``compiler``: first line of its ``--version``. ``note``: why built programs are not kept, or ''. ``confined``:
+    every run so far was without a network and could write to no file (docs/security.md). ``unreadable``:
     variables whose memory could not be located; they are in no result and are not written, so a difference found while
     there are some need not be an error. Values are raw unsigned patterns; variables that the program does not have (the
     tool's own) are ignored in states.
@@ -90,6 +98,7 @@ class CompiledOriginal:
 
     def __init__(self, interface: NativeInterface, plan: Plan, compiler: str, note: str = "") -> None:
         self.compiler, self.note = compiler, note
+        self.confined = True
         self._plan = plan
         self._cells = {cell.variable: cell for cell in interface.cells if cell.object in self._plan.index}
         self._arguments = {obj.name for obj in interface.objects if obj.kind == "argument"}
@@ -128,12 +137,19 @@ class CompiledOriginal:
         records = Records(self._plan, skipped)
         layouts = tuple(each.layout for each in encoder.layouts)
         job = Job(self._plan.image, work, records.layout, layouts, time_limit)
-        return self._results(records, _work(job, Path(self._plan.image.library).parent), job)
+        outcome = _work(job, Path(self._plan.image.library).parent)
+        self.confined &= outcome.output[:1] != FREE
+        return self._results(records, outcome, job)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What to tell of the runs so far: that programs are not kept, or that the runs were not confined."""
+        return tuple(filter(None, (self.note, "" if self.confined else UNCONFINED)))
 
     @staticmethod
     def _results(records: Records, outcome: Outcome, job: Job) -> list[Valuation]:
         """The worker's records as valuations, or the error that says how far it came."""
-        if not outcome.output.startswith(b"R"):
+        if outcome.output[:1] not in (CONFINED, FREE):
             raise _not_started(outcome, job.time_limit)
         size = records.format.size
         rows = [outcome.output[at : at + size] for at in range(1, len(outcome.output) - size, size + 1)]

@@ -1,8 +1,13 @@
 """The process that loads and calls the user's compiled program, so that its crashes and endless loops end only itself.
 
-Started by ``original`` with a ``Job`` on standard input. It writes to its standard output one byte ``R`` once the
-program is loaded, one record (the bytes of ``Job.reads`` and a full stop) after init, and one record after each step;
-records are written one by one, so that they outlive a crash. What the user's program itself prints never gets there.
+Started by ``original`` with a ``Job`` on standard input. It writes to its standard output one byte, ``CONFINED`` or
+``FREE``, once the program is loaded, one record (the bytes of ``Job.reads`` and a full stop) after init, and one record
+after each step; records are written one by one, so that they outlive a crash. What the user's program itself prints
+never gets there.
+
+Before the program is loaded, for loading it runs some of its code, the process gives up what the program has no need
+of (docs/security.md): memory, time, files and processes without limit, and, where the kernel lets it, the network and
+all files that it could write.
 
 Of Python it imports as little as it can: there is one such process for each run. Jobs come as plain tuples, so they are
 taken apart here, never asked for an attribute.
@@ -36,6 +41,17 @@ CTYPES: dict[str, Any] = {
     "d": ctypes.c_double,
 }
 """C types by the code that ``struct`` has for them."""
+
+CONFINED, FREE = b"C", b"F"
+"""The first byte of the output: whether the process is confined."""
+
+MEMORY, FILES = 4 << 30, 16 << 20
+"""Bytes of memory that the program may have, and that it may write to a file."""
+
+CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWNET = 0x00020000, 0x08000000, 0x10000000, 0x40000000
+MS_BIND, MOUNT_SETATTR, MOUNT_ATTR_RDONLY, AT_FDCWD, AT_RECURSIVE = 0x1000, 442, 1, -100, 0x8000
+PR_SET_NO_NEW_PRIVS, CAPABILITY_VERSION = 38, 0x20080522
+"""Numbers of the Linux kernel's interface, which are the same on all machines (mount_setattr(2), capset(2))."""
 
 ALIGNMENT = 16
 """Alignment of what we allocate for the program, in bytes: that of malloc."""
@@ -112,7 +128,7 @@ class Process:
                 done += size
 
 
-def run(job: Job, out: int) -> None:
+def run(job: Job, out: int, confined: bool) -> None:
     """Init, then every step; the records go to the file descriptor ``out``."""
     image, work, reads, layouts, _ = job
     process = Process(image)
@@ -120,7 +136,7 @@ def run(job: Job, out: int) -> None:
     pieces = [process.views[index][offset : offset + size] for index, offset, size in reads]
     pieces.append(memoryview(b"."))
     init, step = [process.prepare(call) for call in process.init], process.prepare(process.step)
-    os.write(out, b"R")
+    os.write(out, CONFINED if confined else FREE)
     for call in init:
         call()
     after_init = [view.tobytes() for view in process.changing] if restore else []
@@ -146,22 +162,67 @@ def write_all(out: int, data: bytes) -> None:
         data = data[os.write(out, data) :]
 
 
-def guard(time_limit: float) -> None:
-    """No core dumps, and no life beyond the time limit even if the parent is gone."""
-    if sys.platform != "win32":
-        import resource
+def limit(time_limit: float, output: int) -> None:
+    """No core dumps, no life beyond the time limit even if the parent is gone, and no more than it can need.
 
-        resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
-        ctypes.CDLL(None).alarm(int(min(time_limit, 1e6)) + 6)  # the module signal takes long to import
+    ``output``: the bytes that are written if all goes well.
+    """
+    if sys.platform == "win32":
+        return
+    import resource
+
+    seconds = int(min(time_limit, 1e6)) + 6
+    most = (
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_CPU, seconds),
+        (resource.RLIMIT_AS, MEMORY),
+        (resource.RLIMIT_FSIZE, output + FILES),
+        (resource.RLIMIT_NPROC, 0),
+    )
+    for kind, value in most:
+        hard = resource.getrlimit(kind)[1]
+        try:
+            resource.setrlimit(kind, (value if hard == resource.RLIM_INFINITY else min(value, hard), hard))
+        except (OSError, ValueError):  # a system that knows the limit, and does not keep it
+            continue
+    ctypes.CDLL(None).alarm(seconds)  # the module signal takes long to import
+
+
+def confine(folder: str) -> bool:
+    """Give up the network, and writing outside ``folder``, for good; False where the kernel does not allow it.
+
+    The process moves into namespaces of its own (Linux, namespaces(7)): one of users, by which it may have the others,
+    one without any network, and one in which every file system but ``folder`` is read-only. Then it gives up the
+    rights that it has in them, so that the program cannot take any of it back.
+    """
+    if not sys.platform.startswith("linux"):
+        return False
+    libc = ctypes.CDLL(None)
+    place, none = os.fsencode(folder), ctypes.c_void_p()
+
+    def set_read_only(path: bytes, flags: int, setting: int, clearing: int) -> int:
+        return int(libc.syscall(MOUNT_SETATTR, AT_FDCWD, path, flags, struct.pack("=4Q", setting, clearing, 0, 0), 32))
+
+    confined = (
+        libc.unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC) == 0
+        and set_read_only(b"/", AT_RECURSIVE, MOUNT_ATTR_RDONLY, 0) == 0
+        and libc.mount(place, place, none, ctypes.c_ulong(MS_BIND), none) == 0
+        and set_read_only(place, 0, 0, MOUNT_ATTR_RDONLY) == 0
+        and libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
+        and libc.capset(struct.pack("=Ii", CAPABILITY_VERSION, 0), bytes(24)) == 0
+    )
+    os.chdir(folder)  # as it is in the new namespace
+    return confined
 
 
 def main() -> None:
     """Read the job, keep the standard streams from the program, run, and leave without its exit handlers."""
     job: Job = marshal.load(sys.stdin.buffer)
-    guard(job[-1])
+    image, work, reads, _, seconds = job
+    limit(seconds, sum(size for *_, size in reads) * (len(work[1]) + 2))
     out = os.dup(1)
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
     os.dup2(nothing, 1)
-    run(job, out)
+    run(job, out, confine(os.path.dirname(image[0])))
     os._exit(0)

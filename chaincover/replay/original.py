@@ -88,8 +88,7 @@ def replay(
     try:
         with compiled(controller.native, kept) if built is None else nullcontext(built) as original:
             run, different = _on_original(system, original, stimulus, expected)
-            on, remarks = original.compiler, _unreadable(original.unreadable)
-            remarks += (original.note,) if original.note else ()
+            on, remarks = original.compiler, (*_unreadable(original.unreadable), *original.notes)
     except NoCompiler:
         run, different, on, remarks = expected, [], "model", (FALLBACK,)
     different += _against_file(system, stimulus, run)
