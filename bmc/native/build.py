@@ -85,8 +85,12 @@ __attribute__((constructor)) static void chaincover_close(void) {{ mprotect(chai
 DATA_STUB = 'extern char NAME __attribute__((weak, alias("chaincover_guard")));\n'
 
 
+NO_NATIVE = "CHAINCOVER_NO_NATIVE"
+"""Environment variable that, set to 1, keeps everything from being compiled, loaded or run; so does ``--no-native``."""
+
+
 class NoCompiler(ChainCoverError):
-    """No C compiler was found: callers fall back to the model."""
+    """There is no C compiler, or none may be used: callers fall back to the model. The message says which."""
 
 
 LINKS = [["-nostdlib", "-Wl,-z,defs"], ["-Wl,-z,defs", "-lm"]]
@@ -100,9 +104,9 @@ ELSEWHERE = ("COMPILER_PATH", "GCC_EXEC_PREFIX", "LIBRARY_PATH")
 def find_compiler() -> str | None:
     """The command of the system's C compiler: $CC (it may hold options), else cc, gcc or clang on the PATH.
 
-    None where there is none, or where the environment variable CHAINCOVER_NO_CC is 1.
+    None where there is none, or where ``NO_NATIVE`` is set.
     """
-    if os.environ.get("CHAINCOVER_NO_CC") == "1":
+    if os.environ.get(NO_NATIVE) == "1":
         return None
     chosen = os.environ.get("CC", "").strip()
     for command in [chosen] if chosen else ["cc", "gcc", "clang"]:
@@ -115,11 +119,16 @@ def compiler_words() -> list[str]:
     """The words of the compiler's command; NoCompiler without one."""
     command = find_compiler()
     if command is None:
-        raise NoCompiler(
-            "no C compiler was found (tried $CC, cc, gcc and clang)",
-            hint="install gcc or clang, or set the environment variable CC to a compiler for this machine",
-        )
+        hint = "install gcc or clang, or set the environment variable CC to a compiler for this machine"
+        raise NoCompiler(why_no_compiler(), hint="" if os.environ.get(NO_NATIVE) == "1" else hint)
     return shlex.split(command)
+
+
+def why_no_compiler() -> str:
+    """Why ``find_compiler`` finds none."""
+    if os.environ.get(NO_NATIVE) == "1":
+        return "with --no-native nothing is compiled"
+    return "no C compiler was found (tried $CC, cc, gcc and clang)"
 
 
 class Builder:

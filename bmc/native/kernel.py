@@ -248,7 +248,7 @@ class Kernel:
             if made.returncode or not target.exists():
                 raise ChainCoverError(
                     f"the C compiler refuses our own program: {first_line(made.stderr)}",
-                    hint="set the environment variable CHAINCOVER_NO_CC to 1 to do without a compiler",
+                    hint="do without a compiler (--no-native)",
                 )
             self._process = subprocess.Popen(
                 [str(target)],

@@ -270,8 +270,8 @@ def _compared(
     try:
         with compiled(controller.native, kept=True) as original:
             return compare(system, original, steps, 0, lambda: limits.over), original.compiler, ""
-    except NoCompiler:
-        return None, "", "no C compiler"
+    except NoCompiler as error:
+        return None, "", error.message
 
 
 def _for_query(budget: Limits) -> float | None:

@@ -45,6 +45,8 @@ def command(request: Request, shown: Shown, compare: int, **given: Any) -> int:
     by then.
     """
     progress = shown.progress()
+    if compare:
+        progress.code_runs(request.path)
     controller = read_controller(request, progress)
     if given["effort"] is None:
         given["effort"] = EFFORT

@@ -81,6 +81,8 @@ def command(
     progress = shown.progress()
     if several and most:
         raise UsageError("--several and --most exclude each other", hint="give one of them")
+    if not no_replay:
+        progress.code_runs(request.path)
     controller, options = prepare(request, search, progress)
     run = Run(controller, options, prepare_folder(output), progress, shown, not no_replay)
     if several:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable
 from dataclasses import fields, replace
 from math import isfinite, isinf
@@ -13,6 +14,7 @@ import click
 from bmc.engines import NAMES as ENGINES
 from bmc.engines import choose as choose_engine
 from bmc.errors import InputRefused
+from bmc.native.build import NO_NATIVE
 from bmc.records import dataclass
 from bmc.system.hold import MOST_TICKS
 from chaincover.cli.progress import Progress
@@ -179,6 +181,14 @@ def _pairs(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -
     return tuple((name, value if equals else "1") for name, equals, value in found)
 
 
+def _without_native(ctx: click.Context, param: click.Parameter, given: bool) -> None:
+    """Let nothing be compiled, loaded or run until the command ends."""
+    if given:
+        before = os.environ.get(NO_NATIVE)
+        os.environ[NO_NATIVE] = "1"
+        ctx.call_on_close(lambda: os.environ.pop(NO_NATIVE) if before is None else None)
+
+
 _REQUEST = (
     click.argument("path", metavar="PATH"),
     click.option("--goal", "select", multiple=True, metavar="NAME", help="Only these goals (shell patterns)."),
@@ -198,6 +208,13 @@ _REQUEST = (
     ),
     click.option("-I", "include", multiple=True, metavar="DIR", help="Folder of headers."),
     click.option("-D", "defines", multiple=True, metavar="NAME[=VALUE]", callback=_pairs, help="Define a macro."),
+    click.option(
+        "--no-native",
+        is_flag=True,
+        expose_value=False,
+        callback=_without_native,
+        help="Compile, load and run no code: replay is on the model only, and large state spaces take longer.",
+    ),
 )
 request_options = gathers("request", Request, *_REQUEST)
 held_request_options = gathers("request", Request, *_REQUEST, hold_option)

@@ -19,6 +19,7 @@ from typing import Generic, TypeVar
 import click
 
 from bmc.errors import ChainCoverError, counted
+from bmc.native.build import find_compiler
 from bmc.records import dataclass
 from chaincover.chain import COVERED, UNDECIDED, Verdict
 from chaincover.result import ChainResult
@@ -87,6 +88,13 @@ class Progress:
             self._replace_line()
         elif self.verbosity >= 0:
             _tell(f"{self._elapsed}  {self._stage.partition(':')[0]}: {best}")
+
+    def code_runs(self, path: str) -> None:
+        """The first line of a command that runs the code of the project ``path``, which may not be the user's own."""
+        if self.verbosity >= 0 and find_compiler() is not None:
+            self.done()
+            said = f"the code of {path} is compiled and run in a confined process (--no-native: it is not)"
+            _tell(f"{self._elapsed}  {said}")
 
     def note(self, text: str) -> None:
         """Something that the user has to know while the run goes on."""

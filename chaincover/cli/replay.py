@@ -30,6 +30,7 @@ def command(request: Request, shown: Shown, chain: str) -> int:
     looked at too where they came from options.
     """
     progress = shown.progress()
+    progress.code_runs(request.path)
     recorded = read_recorded(chain)
     with progress.stage("read"):
         restored = restore(recorded, request)

@@ -44,6 +44,7 @@ def command(request: Request, shown: Shown, chain: str, time_limit: float | None
     Goals, final condition and macros are those that CHAIN names, unless options name others.
     """
     progress = shown.progress()
+    progress.code_runs(request.path)
     place = chain_place(chain)
     limits = Limits.of(None if isinf(effort) else effort, time_limit)
     out = console.console()

@@ -17,8 +17,6 @@ from chaincover.project.values import show_value
 from properties.goal import Goal
 from properties.monitor import Monitor
 
-FALLBACK = "no C compiler was found: replay fell back to the model"
-
 
 @dataclass(frozen=True, slots=True)
 class GoalReplay:
@@ -89,8 +87,8 @@ def replay(
         with compiled(controller.native, kept) if built is None else nullcontext(built) as original:
             run, different = _on_original(system, original, stimulus, expected)
             on, remarks = original.compiler, (*_unreadable(original.unreadable), *original.notes)
-    except NoCompiler:
-        run, different, on, remarks = expected, [], "model", (FALLBACK,)
+    except NoCompiler as error:
+        run, different, on, remarks = expected, [], "model", (f"replayed on the model: {error.message}",)
     different += _against_file(system, stimulus, run)
     refused = tuple(_refused(simulator, expected))
     violations = tuple(

@@ -6,6 +6,7 @@ Also the controller, with the goals, macros and end that a chain was made for.
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -337,12 +338,20 @@ def _hint(goal: GoalClaim) -> str:
 
 
 def _project(document: Document, request: Request) -> Project:
-    """The project with the macros of the document and of the options."""
+    """The project with the macros of the options.
+
+    UsageError where the document records macros that neither has: what is compiled comes from the user alone.
+    """
     project = read_project(request.path)
     config = project.config
-    recorded = [pair for pair in document.settings.defines if pair not in config.defines]
+    defines = (*config.defines, *request.defines)
     named = {name for name, _ in request.defines}
-    defines = (*config.defines, *(pair for pair in recorded if pair[0] not in named), *request.defines)
+    for name, value in document.settings.defines:
+        if (name, value) not in defines and name not in named:
+            raise UsageError(
+                f"{document.place} was made with the macro {name}={value}, which is not among those given",
+                hint=f"repeat it, if you trust it: -D {shlex.quote(f'{name}={value}')}",
+            )
     config = replace(config, include=(*request.include, *config.include), defines=defines)
     return replace(project, config=config, hold=request.hold or document.settings.hold)
 

@@ -414,9 +414,7 @@ def confirm(
         with compiled(native) as original:
             differences = tuple(_differences(table, chosen, original, clock, _Normal(forms or {})))
             return Confirmation(original.compiler, why, differences)
-    except NoCompiler:
-        return Confirmation(MODEL, "no C compiler was found")
-    except (InputRefused, LimitReached) as error:
+    except (NoCompiler, InputRefused, LimitReached) as error:
         return Confirmation(MODEL, error.message)
     except CheckDisagreed as error:
         return Confirmation("the compiled original", differences=(error.message,))

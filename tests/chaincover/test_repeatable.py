@@ -35,7 +35,7 @@ def test_three_processes_write_the_same_bytes(model: str, tmp_path: Path) -> Non
 def test_other_compiler_or_replay_leaves_the_chain_alone(tmp_path: Path) -> None:
     """What a machine has beside Python must not show in ``chain.json``."""
     written = []
-    for number, variables in enumerate(({}, {"CHAINCOVER_NO_CC": "1"})):
+    for number, variables in enumerate(({}, {"CHAINCOVER_NO_NATIVE": "1"})):
         target = tmp_path / str(number)
         outcome = in_process_of_its_own("generate", MODELS / "cruise" / "cruise.c", "-o", target, **variables)
         assert outcome.code == 0

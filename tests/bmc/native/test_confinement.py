@@ -33,7 +33,8 @@ CONNECTS = """
 #include <sys/socket.h>
 int n;
 void step(void) {{
-  struct sockaddr_in to = {{.sin_family = AF_INET, .sin_port = htons({port}), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)}};
+  struct sockaddr_in to = {{.sin_family = AF_INET, .sin_port = htons({port})}};
+  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   n = connect(socket(AF_INET, SOCK_STREAM, 0), (struct sockaddr *)&to, sizeof to) == 0;
 }}
 """

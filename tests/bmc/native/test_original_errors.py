@@ -124,10 +124,12 @@ def test_what_cannot_be_located_is_named(write: Write) -> None:
 
 def test_no_compiler(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     native = counter(write(a="int n; void step(void) {}"))
-    monkeypatch.setenv("CHAINCOVER_NO_CC", "1")
+    monkeypatch.setenv("CHAINCOVER_NO_NATIVE", "1")
     assert find_compiler() is None
-    with pytest.raises(NoCompiler, match="no C compiler"), compiled(native):
+    with pytest.raises(NoCompiler, match="with --no-native nothing is compiled"), compiled(native):
         pass
-    monkeypatch.setenv("CHAINCOVER_NO_CC", "0")
+    monkeypatch.setenv("CHAINCOVER_NO_NATIVE", "0")
     monkeypatch.setenv("CC", "no-such-compiler-here -m32")
     assert find_compiler() is None
+    with pytest.raises(NoCompiler, match="no C compiler was found"), compiled(native):
+        pass

@@ -60,11 +60,13 @@ def folder(place: Path, body: str, more: str = "") -> Path:
 @pytest.mark.slow
 def test_what_the_time_does_not_suffice_for_is_undecided_and_never_impossible(tmp_path: Path) -> None:
     place = folder(tmp_path, SQUARES + " s->m += i->b;", GOAL)
-    outcome = chaincover("check", place, "--compare", "0", "--time-limit", "0.000001", "--json", CHAINCOVER_NO_CC="1")
+    outcome = chaincover(
+        "check", place, "--compare", "0", "--time-limit", "0.000001", "--json", CHAINCOVER_NO_NATIVE="1"
+    )
     assert outcome.json["undefined_behaviour"]
     assert all(one["undecided"] and one["steps_from_init"] is None for one in outcome.json["undefined_behaviour"])
     assert outcome.json["unsatisfiable"] == []
-    shown = chaincover("check", place, "--compare", "0", "--time-limit", "0.000001", CHAINCOVER_NO_CC="1").out
+    shown = chaincover("check", place, "--compare", "0", "--time-limit", "0.000001", CHAINCOVER_NO_NATIVE="1").out
     assert "not decided within the time whether it can happen" in shown
     assert "none possible" not in shown
 
@@ -74,7 +76,7 @@ def test_sigterm_leaves_what_is_known(tmp_path: Path, monkeypatch: pytest.Monkey
         raise KeyboardInterrupt("terminated")
 
     monkeypatch.setattr(UndefinedBehaviourSearch, "run", terminated)
-    outcome = chaincover("check", folder(tmp_path, "s->m++;", GOAL), "--compare", "0", CHAINCOVER_NO_CC="1")
+    outcome = chaincover("check", folder(tmp_path, "s->m++;", GOAL), "--compare", "0", CHAINCOVER_NO_NATIVE="1")
     assert outcome.code == 143
     assert "stopped by SIGTERM: what is not told was not looked at" in outcome.out
 
@@ -86,12 +88,12 @@ def test_an_interrupt_leaves_what_is_known(tmp_path: Path, stage: type, monkeypa
 
     monkeypatch.setattr(stage, "run", interrupted)
     place = folder(tmp_path, "if (i->b) s->n = 1 / s->m; s->m++;", GOAL)
-    outcome = chaincover("check", place, "--compare", "0", "--json", CHAINCOVER_NO_CC="1")
+    outcome = chaincover("check", place, "--compare", "0", "--json", CHAINCOVER_NO_NATIVE="1")
     assert outcome.code == 130
     assert outcome.json["interrupted"] == "interrupt"
     assert [one["undecided"] for one in outcome.json["undefined_behaviour"]] == [True, True]
     assert outcome.json["undecided"] == (["up"] if stage is VacuitySearch else [])
-    shown = chaincover("check", place, "--compare", "0", CHAINCOVER_NO_CC="1")
+    shown = chaincover("check", place, "--compare", "0", CHAINCOVER_NO_NATIVE="1")
     assert shown.code == 130
     assert "interrupted: what is not told was not looked at" in shown.out
     assert "s->n" in shown.out
@@ -101,7 +103,7 @@ def test_a_goal_that_only_the_solver_finds_is_not_called_unsatisfiable(tmp_path:
     more = '[[property]]\nid = "rare"\ntext = "cover(i->a == 123456789)"\n'
     more += '[[property]]\nid = "never"\ntext = "cover(i->a == 1 && i->a == 2)"\n'
     place = folder(tmp_path, "s->n = i->a;", more)
-    outcome = chaincover("check", place, "--compare", "0", "--json", CHAINCOVER_NO_CC="1")
+    outcome = chaincover("check", place, "--compare", "0", "--json", CHAINCOVER_NO_NATIVE="1")
     assert outcome.json["unsatisfiable"] == ["never"]
     assert outcome.json["undecided"] == []
 

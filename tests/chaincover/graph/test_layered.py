@@ -58,7 +58,7 @@ def answers(case: Case, overlap: str) -> tuple[ReachGraph, object, float]:
 @DRAWN
 def test_distances_are_those_of_the_enumerated_states(seed: int, overlap: str, hold: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("CHAINCOVER_NO_CC", "1")
+        patch.setenv("CHAINCOVER_NO_NATIVE", "1")
         check_distances(drawn_case(seed, hold), overlap)
 
 
@@ -69,7 +69,7 @@ def test_compiled_searches_answer_as_those_in_arrays(seed: int, dense: int, monk
     monkeypatch.setattr(layers, "DENSE_BITS", dense)
     case = drawn_case(41 * seed + dense, hold=1 + seed % 2)
     compiled = answers(case, "allow")
-    monkeypatch.setenv("CHAINCOVER_NO_CC", "1")
+    monkeypatch.setenv("CHAINCOVER_NO_NATIVE", "1")
     assert compiled == answers(case, "allow")
 
 
@@ -104,7 +104,7 @@ def test_states_of_all_widths(bits: int, monkeypatch: pytest.MonkeyPatch) -> Non
     there = {("init", "half"): half, ("init", "third"): 3, ("half", "third"): 0, ("third", "half"): 0}
     assert compiled[0].weights == {**there, ("half", "final"): back, ("third", "final"): 1}
     assert compiled[0].unsatisfiable == ("never",)
-    monkeypatch.setenv("CHAINCOVER_NO_CC", "1")
+    monkeypatch.setenv("CHAINCOVER_NO_NATIVE", "1")
     assert compiled == answers(ring(bits), "allow")
 
 
@@ -123,7 +123,7 @@ def test_start_values_that_init_leaves_open_are_refused() -> None:
 
 @pytest.mark.parametrize("compiler", ["0", "1"])
 def test_memory_that_does_not_suffice_is_told(compiler: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CHAINCOVER_NO_CC", compiler)
+    monkeypatch.setenv("CHAINCOVER_NO_NATIVE", compiler)
     word = ValueType("word", 60)
     count, add = word.symbol("lb_count"), ValueType("add", 60).symbol("lb_add")
     system = TransitionSystem(

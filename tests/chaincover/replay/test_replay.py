@@ -15,7 +15,7 @@ from small_programs import GOOD, HEAD, program, project
 CRUISE = MODELS / "cruise"
 WAYS = [
     pytest.param({}, marks=pytest.mark.needs_compiler, id="compiled"),
-    pytest.param({"CHAINCOVER_NO_CC": "1"}, id="model"),
+    pytest.param({"CHAINCOVER_NO_NATIVE": "1"}, id="model"),
 ]
 
 LABELS = HEAD.replace("#include", "typedef enum { RED = -1, BLUE = 7 } t_colour;\n#include").replace(
@@ -44,7 +44,7 @@ def test_hand_written_inputs(way: dict[str, str], tmp_path: Path) -> None:
         {"name": "red", "covered_at": 3, "times": 1, "consequent_held": False, "failed_at": 3},
     ]
     assert (found["on"] == "model") == bool(way)
-    assert found["remarks"] == (["no C compiler was found: replay fell back to the model"] if way else [])
+    assert found["remarks"] == (["replayed on the model: with --no-native nothing is compiled"] if way else [])
 
 
 def test_a_failure_after_the_first_cover_is_found(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_undefined_step_is_named(way: dict[str, str], tmp_path: Path) -> None:
 @pytest.mark.parametrize(("final", "code", "reached"), [("n == 1", 0, True), ("n == 0", 4, False), ("none", 0, None)])
 def test_final_condition(final: str, code: int, reached: bool | None, tmp_path: Path) -> None:
     goal = ("--property", "x: cover(n == 0)", "--final", final)
-    outcome = replay(tmp_path, {"c.c": GOOD, "in.csv": "a,b\n0,1\n"}, *goal, CHAINCOVER_NO_CC="1")
+    outcome = replay(tmp_path, {"c.c": GOOD, "in.csv": "a,b\n0,1\n"}, *goal, CHAINCOVER_NO_NATIVE="1")
     assert outcome.code == code
     assert outcome.json["final"] is reached
 
@@ -96,7 +96,7 @@ def test_the_table_of_a_chain_can_be_replayed(tmp_path: Path) -> None:
     assert chaincover("generate", CRUISE, "-o", tmp_path, "--no-replay").code == 0
     with (tmp_path / "chain.csv").open() as file:
         assert len(list(csv.DictReader(file))) == 9
-    outcome = chaincover("replay", CRUISE, tmp_path / "chain.csv", "--json", CHAINCOVER_NO_CC="1")
+    outcome = chaincover("replay", CRUISE, tmp_path / "chain.csv", "--json", CHAINCOVER_NO_NATIVE="1")
     assert outcome.code == 0
     assert outcome.json["final"] is True
     assert all(goal["claimed_at"] is None for goal in outcome.json["goals"])
@@ -185,7 +185,7 @@ def test_unchanged_chain_passes(way: dict[str, str], document: dict[str, Any], t
 def test_a_chain_need_not_cover_what_it_was_not_made_for(document: dict[str, Any], tmp_path: Path) -> None:
     (tmp_path / "chain.json").write_text(json.dumps(document))
     goal = ("--property", "off: cover(mode == DIS && !enable)")
-    outcome = chaincover("replay", CRUISE, tmp_path, *goal, CHAINCOVER_NO_CC="1")
+    outcome = chaincover("replay", CRUISE, tmp_path, *goal, CHAINCOVER_NO_NATIVE="1")
     assert outcome.code == 0
     assert "off" in outcome.out
     assert "the chain was not made for it" in outcome.out

@@ -192,7 +192,7 @@ TAMPERED: list[tuple[Change, str, str]] = [
 @pytest.mark.parametrize(("change", "check", "text"), TAMPERED, ids=lambda value: getattr(value, "__name__", ""))
 def test_a_changed_file_is_found_out(change: Change, check: str, text: str, cruise: Document, tmp_path: Path) -> None:
     change(cruise)
-    outcome = verify(cruise, tmp_path, CRUISE, CHAINCOVER_NO_CC="1")
+    outcome = verify(cruise, tmp_path, CRUISE, CHAINCOVER_NO_NATIVE="1")
     assert outcome.code == 7
     assert check in wrong(outcome)
     assert text in texts(outcome, check)

@@ -189,7 +189,7 @@ def test_proofs_that_do_not_finish_have_an_exit_code_of_their_own(cruise: Docume
 
 
 def test_without_a_compiler_the_chain_is_not_checked_on_the_original(cruise: Document, tmp_path: Path) -> None:
-    outcome = verify(cruise, tmp_path, CRUISE, CHAINCOVER_NO_CC="1")
+    outcome = verify(cruise, tmp_path, CRUISE, CHAINCOVER_NO_NATIVE="1")
     assert outcome.code == 6
     assert [check for check, verdict in verdicts(outcome).items() if verdict == "not re-proved"] == ["chain"]
     assert "the model only" in texts(outcome, "chain")
