@@ -19,7 +19,7 @@ from chaincover.minimality.covering_flow import CircleOfGain, PricedProduct
 from chaincover.orderings.bound import EXACT
 from chaincover.stages import wait_for
 
-PORTION = 100_000
+PORTION = 25_000
 """Arrows of the product that are followed before the limits are asked."""
 
 PER_UNIT = 1_500_000

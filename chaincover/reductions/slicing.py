@@ -79,7 +79,9 @@ def sliced_problem(problem: Problem) -> Reduction:
         return Run(run.states, tuple({name: values[name] for name in names} for values in inputs))
 
     def restore(result: ChainResult) -> ChainResult:
-        verdicts = explained(result.verdicts, lambda: latched_values(small, problem.final))
+        verdicts = result.verdicts
+        if result.finished:
+            verdicts = explained(verdicts, lambda: latched_values(small, problem.final))
         chain = result.chain
         if chain is not None:
             chain = on_whole(replace(chain, run=whole_run(chain.run)), problem)
