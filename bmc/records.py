@@ -23,12 +23,16 @@ else:
         """Make a record of a class, as ``dataclasses.dataclass`` does."""
 
         def made(cls):
+            if any(map(dataclasses.is_dataclass, cls.__bases__)):
+                options.update(frozen=frozen, slots=slots, eq=eq, order=order)
+                return dataclasses.dataclass(**options)(cls)
             own = {name for name, method in vars(cls).items() if method is not None}
             cls.__doc__ = cls.__doc__ or f"{cls.__name__}."  # else its signature is made, which takes long
             cls = dataclasses.dataclass(init=False, repr=False, eq=False, slots=slots, **options)(cls)
             for name, method in _methods(cls, frozen, slots, eq, order).items():
                 if name not in own:
                     setattr(cls, name, method)
+            cls.__dataclass_params__.frozen = frozen  # what is made from it has to be as well
             return cls
 
         return made if cls is None else made(cls)

@@ -35,8 +35,8 @@ STAGES = (
     Stage("enumerate", enumerate_states, first_turn=0.5, for_targets=False),
     Stage("exact graph", exact_graph, first_turn=1.0),
     Stage("tour", later("chaincover.minimality.path_weights:shortest_tour"), first_turn=5.0),
-    Stage("covering flow", later("chaincover.minimality.covering_flow:cover_by_flow")),
-    Stage("product search", later("chaincover.minimality.product:search_product")),
+    Stage("product search", later("chaincover.minimality.product:search_product"), question="shortest chain"),
+    Stage("covering flow", later("chaincover.minimality.covering_flow:cover_by_flow"), question="shortest chain"),
     Stage("path weights", later("chaincover.minimality.path_weights:learn_path_weights")),
     Stage("simulate", later("chaincover.runs.random:random_runs"), first_turn=10.0, for_targets=False),
     Stage("accelerate", later("chaincover.minimality.acceleration:accelerate"), first_turn=2.0),
@@ -78,7 +78,7 @@ def generate(problem: Problem, options: Options | None = None, listener: Listene
     def improved(known: Known) -> None:
         if known.chain is None and not known.no_chain and limits.spent < BOUND_UNITS:
             return
-        listener.improved(lambda: reduction.restore(result_of(board, known, "")))
+        listener.improved(lambda: reduction.restore(replace(result_of(board, known, ""), finished=False)))
 
     profiler = Profiler(listener, improved)
     engine = profiler.watch(choose_engine(options.engine, options.memory_limit))

@@ -56,7 +56,8 @@ class ChainResult:
     goal that some run covers, but not the chain, the shortest such run. ``stopped_by`` is what ended the run early:
     ``time limit``, ``memory limit``, ``interrupt``, ``terminated``, or ''. ``used_up``: the effort was used up while
     something was left to settle. ``represented`` has for each goal that another one implies that other one, where these
-    alone are in the graph. ``invariants`` names the proved invariants that the bound rests on.
+    alone are in the graph. ``invariants`` names the proved invariants that the bound rests on. ``finished``: the search
+    is over; else it is not explained why goals are undecided.
     """
 
     chain: Chain | None
@@ -73,6 +74,7 @@ class ChainResult:
     represented: Mapping[str, str] = field(default_factory=dict)
     invariants: tuple[str, ...] = ()
     answered: Answered = Answered()
+    finished: bool = True
 
     @property
     def complete(self) -> bool:

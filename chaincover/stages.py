@@ -12,6 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import groupby
 from pkgutil import resolve_name
 
 from greenlet import getcurrent, greenlet
@@ -32,19 +33,24 @@ LONGEST_TURN = 16.0
 MOST_TURNS = 4
 """A stage that brings something new has so many turns at most before the others have theirs."""
 
+PARTS = 4
+"""Parts of a turn that stages take in alternation which ask for the same by different means."""
+
 
 @dataclass(frozen=True, slots=True)
 class Stage:
     """``work`` does what ``name`` says, until it has nothing more to find out.
 
     ``first_turn`` is how many units of work its first turn has. ``for_targets``: it begins anew when the goals that a
-    chain is sought for are others.
+    chain is sought for are others. Neighbours with the same ``question`` take their turns in alternation, part by part:
+    nobody knows which is the faster one, and so all takes about as long as with that one alone.
     """
 
     name: str
     work: Callable[[Board], None]
     first_turn: float = FIRST_TURN
     for_targets: bool = True
+    question: str = ""
 
 
 def later(place: str) -> Callable[[Board], None]:
@@ -75,10 +81,10 @@ class _Turns:
             self._begin()
         return not self._greenlet.dead
 
-    def take(self, units: float) -> None:
-        """Let the stage work until it has spent ``units``, waits, or ends."""
+    def take(self, units: float, parts: int = 1) -> None:
+        """Let the stage work until it has spent ``units``, or one of so many ``parts`` of that, waits, or ends."""
         limits = self._board.limits
-        limits.pause_after(units if self._taken else max(units, self.stage.first_turn), pause)
+        limits.pause_after((units if self._taken else max(units, self.stage.first_turn)) / parts, pause)
         self._taken = True
         try:
             self._greenlet.switch()
@@ -130,22 +136,32 @@ def take_turns(stages: Sequence[Stage], board: Board) -> None:
 
 def _take_turns(turns: Sequence[_Turns], board: Board) -> None:
     """``take_turns``, from the first turn on."""
+    groups = [list(each) for _, each in groupby(turns, key=lambda turn: turn.stage.question or turn.stage.name)]
     units = FIRST_TURN
     while True:
         before, spent = board.known, board.limits.spent
-        for turn in turns:
-            for _ in range(MOST_TURNS):
-                known = board.known
-                if not turn.has_work:
-                    break
-                turn.take(units)
-                if board.settled or board.limits.used_up:
-                    return
-                if not better(board.known, known):
-                    break
+        if any(_alternate(group, units, board) for group in groups):
+            return
         if board.too_long or (board.known is before and board.limits.spent == spent):
             return
         units = min(2 * units, LONGEST_TURN)
+
+
+def _alternate(group: Sequence[_Turns], units: float, board: Board) -> bool:
+    """A turn for each of ``group``, in alternation, and further ones where it brings something new; whether the run is
+    over."""
+    parts = PARTS if len(group) > 1 else 1
+    left = [parts] * len(group)
+    for _ in range(MOST_TURNS * parts):
+        for place, turn in enumerate(group):
+            known = board.known
+            if not left[place] or not turn.has_work:
+                continue
+            turn.take(units, parts)
+            if board.settled or board.limits.used_up:
+                return True
+            left[place] = parts if better(board.known, known) else left[place] - 1
+    return False
 
 
 def better(known: Known, before: Known) -> bool:

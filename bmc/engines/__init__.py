@@ -79,9 +79,13 @@ def described(engine: Engine, system: TransitionSystem) -> tuple[str, str]:
 def listen(engine: Engine, tell: Callable[[str], None]) -> None:
     """Let ``tell`` know of questions that ``engine`` takes long for, if it can."""
     from bmc.engines.auto import AutoEngine
+
+    if isinstance(engine, AutoEngine):
+        engine.tell = tell
+        return
     from bmc.engines.portfolio import PortfolioEngine
 
-    if isinstance(engine, AutoEngine | PortfolioEngine):
+    if isinstance(engine, PortfolioEngine):
         engine.tell = tell
 
 

@@ -6,17 +6,23 @@ A system is hard for a solver where it has products, quotients or remainders of 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 import pysmt.operators as op
 from pysmt.fnode import FNode
 
-from bmc.engines.portfolio import PortfolioEngine, first, others
+from bmc.engines import sat_version
 from bmc.engines.protocol import Cost, Engine, Session
 from bmc.floats.operations import has_arithmetic
 from bmc.formulas.evaluate import unseen
 from bmc.records import dataclass
 from bmc.system.transition import TransitionSystem
+
+if TYPE_CHECKING:
+    from bmc.engines.portfolio import PortfolioEngine
+    from bmc.engines.unrolling import UnrollingEngine
 
 CELLS = 100
 """A product or quotient of operands of m and n bits with at least so many cells, m * n, counts as hard."""
@@ -103,26 +109,37 @@ class AutoEngine:
     """``name``, ``version`` and ``why`` tell of the engine chosen for the systems seen so far.
 
     That is ``portfolio`` once one of them was hard, else its first solver alone: ``sat``, or ``z3`` without python-sat.
-    ``tell`` is told who works on hard questions, see ``PortfolioEngine``.
+    ``tell`` is told who works on hard questions, see ``PortfolioEngine``. Solvers are loaded for the first question.
     """
 
-    def __init__(self, memory: int | None = None, trials: bool = True) -> None:
-        """``memory`` in megabytes; ``trials``: see UnrollingEngine."""
-        self._settings = memory, trials
-        self._first = first(memory, trials)
+    def __init__(self, memory: int | None = None, trials: bool = True, several: bool = True) -> None:
+        """``memory`` in megabytes; ``trials``: see UnrollingEngine; ``several`` may be asked about hard systems."""
+        self._settings, self._several = (memory, trials), several
+        self._before = Cost()
         self._portfolio: PortfolioEngine | None = None
         self.tell: Callable[[str], None] = lambda text: None
         self._choices: list[tuple[TransitionSystem, Engine]] = []
-        self.name, self.version, self.why = self._first.name, self._first.version, self._usual("")
+        usual = ("sat", sat_version()) if find_spec("pysat") is not None else (self._first.name, self._first.version)
+        self.name, self.version, self.why = *usual, self._usual("")
+
+    @cached_property
+    def _first(self) -> UnrollingEngine:
+        from bmc.engines.portfolio import first
+
+        engine = first(*self._settings)
+        engine.cost = self._before
+        return engine
 
     @property
     def cost(self) -> Cost:
         """The work of all engines that were chosen."""
-        return self._first.cost
+        return self._first.cost if "_first" in vars(self) else self._before
 
     @cost.setter
     def cost(self, cost: Cost) -> None:
-        self._first.cost = cost
+        self._before = cost
+        if "_first" in vars(self):
+            self._first.cost = cost
         if self._portfolio is not None:
             self._portfolio.cost = cost
 
@@ -140,9 +157,10 @@ class AutoEngine:
             if known is system:
                 return engine
         found = hardness(system)
-        engine = self._together() if found.hard else self._first
+        hard = found.hard and self._several
+        engine = self._together() if hard else self._first
         self._choices = [*self._choices[1 - KEPT :], (system, engine)]
-        if found.hard:
+        if hard:
             names = ", ".join(part.name for part in self._together().parts)
             self._tell(engine, f"{found}: {names} take turns")
         elif self._portfolio is None:
@@ -152,6 +170,8 @@ class AutoEngine:
 
     def _together(self) -> PortfolioEngine:
         """The portfolio, made when it is first needed: most systems need no other solver's library."""
+        from bmc.engines.portfolio import PortfolioEngine, others
+
         if self._portfolio is None:
             cost = self.cost
             parts = [self._first, *others(self._first, *self._settings)]

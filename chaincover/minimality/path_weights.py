@@ -13,11 +13,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from bmc.engines.protocol import Status
 from bmc.errors import counted
-from bmc.explicit.layers import NotInLayers
 from chaincover.known import Board, Known, Pathfinder
 from chaincover.minimality.explicit_sub_paths import ExplicitSubPaths
 from chaincover.minimality.sub_path_lengths import KnownLength, SubPath, SubPathLengths, SubPathSearch, windows
-from chaincover.orderings.auto import AutoOrdering, ordering_effort
 from chaincover.orderings.bound import FARTHEST, LEARNED, farthest
 from chaincover.orderings.protocol import Limit, OrderingProblem, OrderingResult, Path, start_times
 from chaincover.stages import pause, wait_for
@@ -151,6 +149,8 @@ class Learner:
 
         False if the run gets stuck, or takes more memory than there is.
         """
+        from bmc.explicit.layers import NotInLayers  # here, for most state spaces are enumerated
+
         try:
             run = layered.run_along(path, self._board.judge.first_steps)
         except NotInLayers as error:
@@ -167,6 +167,8 @@ class Learner:
         return NO_LIMIT if length is None else length
 
     def _order(self) -> OrderingResult:
+        from chaincover.orderings.auto import AutoOrdering, ordering_effort  # here, for most runs ask for no order
+
         problem = OrderingProblem(self._graph.goals, self._edges, INIT, self._graph.end, least=self._paths)
         limits = self._board.limits
         limits.check()

@@ -8,6 +8,7 @@ complete, and what the prices of the covering flow say.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,11 +16,13 @@ from bmc.explicit.vectors import Column
 from chaincover.certificate import Prices
 from chaincover.graph.product import BLOCK, MEMORY, Found, ProductSearch
 from chaincover.known import Board
-from chaincover.minimality.covering_flow import CircleOfGain, PricedProduct
 from chaincover.orderings.bound import EXACT
 from chaincover.stages import wait_for
 
-PORTION = 100_000
+if TYPE_CHECKING:
+    from chaincover.minimality.covering_flow import PricedProduct
+
+PORTION = 25_000
 """Arrows of the product that are followed before the limits are asked."""
 
 PER_UNIT = 1_500_000
@@ -44,6 +47,8 @@ class ShortestRun(ProductSearch):
 
     def use(self, prices: Prices) -> None:
         """Estimate by ``prices`` too from now on, which raises the totals of the nodes that wait."""
+        from chaincover.minimality.covering_flow import CircleOfGain, PricedProduct  # here, where that has given prices
+
         if self._met is None:
             return
         made, ends = self._around.made, self._around.ends

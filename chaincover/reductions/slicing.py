@@ -12,6 +12,8 @@ from pysmt.fnode import FNode
 from bmc.analysis.slice import slice_system, spare_inputs, without_impossible
 from bmc.analysis.state_values import latches
 from bmc.engines import choose as choose_engine
+from bmc.engines.auto import AutoEngine
+from bmc.engines.protocol import Engine
 from bmc.errors import LimitReached
 from bmc.formulas.unroll import at, plain
 from bmc.invariants.induction import Prover
@@ -79,7 +81,9 @@ def sliced_problem(problem: Problem) -> Reduction:
         return Run(run.states, tuple({name: values[name] for name in names} for values in inputs))
 
     def restore(result: ChainResult) -> ChainResult:
-        verdicts = explained(result.verdicts, lambda: latched_values(small, problem.final))
+        verdicts = result.verdicts
+        if result.finished:
+            verdicts = explained(verdicts, lambda: latched_values(small, problem.final))
         chain = result.chain
         if chain is not None:
             chain = on_whole(replace(chain, run=whole_run(chain.run)), problem)
@@ -104,7 +108,11 @@ def smaller_problem(problem: Problem, options: Options, limits: Limits) -> Reduc
 
     What is spent on its proof counts in ``limits``.
     """
-    engine = choose_engine("sat" if options.engine == ENUMERATING else options.engine, options.memory_limit)
+    engine: Engine
+    if options.engine == ENUMERATING:
+        engine = AutoEngine(options.memory_limit, several=False)
+    else:
+        engine = choose_engine(options.engine, options.memory_limit)
     limits.watch(engine)
     effort = None if options.effort is None else PROOF_EFFORT * max(1.0, options.effort)
     return in_turn(problem, (sliced_problem, normal_states(Prover(engine, limits.for_query, effort))))

@@ -120,3 +120,18 @@ def test_a_record_that_holds_itself_can_be_shown() -> None:
     record = made(records.dataclass, {})(1)
     record.c.append(record)
     assert repr(record) == "Item(a=1, b='b', c=[...])"
+
+
+@dataclasses.dataclass(frozen=True)
+class Standard(Point):
+    """A class of the standard library made from a record."""
+
+    z: int = 0
+
+
+def test_what_is_made_from_a_frozen_record_is_frozen() -> None:
+    assert (repr(Standard(1, z=2)), Standard(1) == Standard(1)) == ("Standard(x=1, y=0, z=2)", True)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        Standard(1).x = 2  # type: ignore[misc]
+    with pytest.raises(TypeError, match="frozen"):
+        records.dataclass(type("Changing", (Point,), {}))

@@ -12,7 +12,7 @@ from bmc.errors import LimitReached, MemoryLimitReached
 from chaincover.chain import NO_WAY_TO_FINAL
 from chaincover.known import Board, Reason
 from chaincover.limits import Limits
-from chaincover.stages import FIRST_TURN, LONGEST_TURN, Stage, pause, take_turns, wait_for
+from chaincover.stages import FIRST_TURN, LONGEST_TURN, MOST_TURNS, PARTS, Stage, pause, take_turns, wait_for
 
 Work = Callable[[Board], None]
 
@@ -49,6 +49,32 @@ def test_turns_get_longer_while_nothing_is_found() -> None:
     turns = [b - a for a, b in zip([0, *changes], changes, strict=False)]
     assert turns[:6] == [1, 1, 2, 2, 4, 4]
     assert max(turns) <= LONGEST_TURN / FIRST_TURN
+
+
+def test_stages_with_the_same_question_alternate_within_a_turn() -> None:
+    log: list[str] = []
+    part = FIRST_TURN / PARTS
+    both = [Stage(name, steps(log, name, 2 * PARTS, part), question="same") for name in ("a", "b")]
+    take_turns([*both, Stage("c", steps(log, "c", 1))], small_board())
+    alternating = [f"{name}{step}" for step in range(PARTS) for name in ("a", "b")]
+    assert log[: len(alternating) + 1] == [*alternating, "c0"]
+
+
+def test_a_stage_that_alternates_and_finds_something_goes_on_for_a_few_turns() -> None:
+    log: list[str] = []
+    part, board = FIRST_TURN / PARTS, small_board()
+
+    def finding(board: Board) -> None:
+        for bound in range(1, 99):
+            log.append("a")
+            board.prove(searched=bound, basis="search")
+            board.limits.spend(part)
+            board.limits.check()
+
+    stages = [Stage("a", finding, question="same"), Stage("b", steps(log, "b", 99, part), question="same")]
+    take_turns([*stages, Stage("c", steps(log, "c", 1))], board)
+    first = log[: log.index("c0")]
+    assert (first.count("a"), len(first) - first.count("a")) == (MOST_TURNS * PARTS, PARTS)
 
 
 def test_a_first_turn_may_be_longer() -> None:
