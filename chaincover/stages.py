@@ -118,6 +118,12 @@ def wait_for(board: Board, changed: Callable[[Known], bool]) -> None:
         pause()
 
 
+def after_whole_lengths(board: Board) -> None:
+    """Begin in the second round with floating-point arithmetic: by then whole lengths have mostly settled all."""
+    if board.engine.tries(board.known.problem.system):
+        pause()
+
+
 def take_turns(stages: Sequence[Stage], board: Board) -> None:
     """Let ``stages`` work in turns, until all is settled, none has anything left to do, or the effort is used up.
 

@@ -282,8 +282,8 @@ EFFORT = 1
 """The solver's work for one query (see the protocol) where the caller sets no limit: floats can take for ever."""
 SHARE = 0.1
 """What has settled no question yet, the solver or combinations of alternatives, may take so much of the effort."""
-QUICK = 0.02
-"""The solver's work for a query before bounds are found, once it has been asked: that takes as long."""
+QUICK = 0.05
+"""The part of the effort for a query that the solver has before bounds are found, and these before it has the rest."""
 PATIENCE = 2
 """After so many queries that it gave up on, the solver of a session is asked no longer ones, nor any as long, unless
 it may work more on them."""
@@ -331,7 +331,8 @@ class GuessingSession:
             return Answer(Status.UNKNOWN)
 
     def _answer(self, formulas: Sequence[FNode], steps: int, deadline: Deadline, effort: float) -> Answer:
-        """By bounds, combinations of alternatives, the solver, trial runs, and the solver again, told of what is left.
+        """By the solver (bounds before its first question), bounds, combinations of alternatives, the solver with more
+        effort, trial runs, and the solver again, told of what is left.
 
         Once combinations have settled a question, they may take as much effort as the solver, and runs are tried before
         it. It is not asked where it gave up on as much with as much effort.
@@ -341,15 +342,16 @@ class GuessingSession:
         allowed = effort * SHARE if self._by_leaves else effort
         if self._beyond or given_up >= PATIENCE:
             allowed = 0
-        if allowed and self._solver is not None and not self._by_leaves:
-            answer = self._solved(formulas, steps, deadline, min(QUICK, allowed))
+        quick = bool(allowed) and not self._by_leaves
+        bounds = self._bounds(formulas, steps) if self._solver is None or not quick else None
+        if quick and (bounds is None or bounds[0] is None):
+            answer = self._solved(formulas, steps, deadline, QUICK * allowed)
             if answer.status is not Status.UNKNOWN:
                 return answer
-        core, box = self._bounding.refuted(formulas, steps)
-        self._count_sets()
+        core, box = bounds or self._bounds(formulas, steps)
         if core is not None:
             return Answer(Status.UNSAT, core)
-        leaves, complete = self._leaves(formulas, steps, effort if self._by_leaves else min(QUICK, effort))
+        leaves, complete = self._leaves(formulas, steps, effort if self._by_leaves else QUICK * effort)
         if complete and not leaves:
             self._by_leaves = True
             return Answer(Status.UNSAT, tuple(formulas))
@@ -379,6 +381,12 @@ class GuessingSession:
         if allowed:
             self._given_up.append((steps, effort))
         return Answer(Status.UNKNOWN)
+
+    def _bounds(self, formulas: Sequence[FNode], steps: int) -> tuple[tuple[FNode, ...] | None, Box]:
+        """What bounds refute; see ``Bounding.refuted``."""
+        found = self._bounding.refuted(formulas, steps)
+        self._count_sets()
+        return found
 
     def _solved(
         self, formulas: Sequence[FNode], steps: int, deadline: Deadline, effort: float, left: Sequence[FNode] = ()

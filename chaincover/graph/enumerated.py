@@ -27,7 +27,7 @@ from chaincover.known import Board, Reason
 from chaincover.limits import Limits
 from chaincover.orderings.bound import FARTHEST, farthest
 from chaincover.problem import Problem
-from chaincover.stages import wait_for
+from chaincover.stages import after_whole_lengths, wait_for
 from chaincover.weights import END, FINAL, INIT, Edge, ReachGraph, exact_reach_graph
 
 PER_UNIT = 20_000_000
@@ -173,6 +173,7 @@ def enumerate_states(board: Board) -> None:
     """Enumerate the reachable states, on what the goals and the final condition depend on."""
     if board.options.engine != ENUMERATING:
         return
+    after_whole_lengths(board)
     board.say("enumerate: reachable states")
     enumeration = enumeration_of(board.known.problem)
     try:
