@@ -1,12 +1,14 @@
 """Properties as text: ``p1: G(mode == ON && dec -> X(speed == 1))`` and ``t1: cover(mode == DIS)``.
 
 Conditions are C expressions with the program's own enumeration constants and macros; ``X(e)`` is ``e`` one step later.
+Operators are found before macros are expanded, so that a property means the same in every program; what a program
+itself calls like one is written in backquotes.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pysmt.fnode import FNode
@@ -27,7 +29,14 @@ from properties.goal import Goal, goal_length
 _FORM = "write G(antecedent -> consequent), with X(...) for the next step, or cover(antecedent)"
 _ONE_IMPLICATION = "an implication may only stand at the top of G(...)"
 _ID = re.compile(r"\s*([A-Za-z_][\w.\-]*)\s*:(?!:)")
-_TOKEN = re.compile(r"\s+|[A-Za-z_]\w*|\d\w*|'(?:\\.|[^'])*'|\"(?:\\.|[^\"])*\"|->|=>|⇒|→|==|!=|<=|>=|&&|\|\||.", re.S)
+_TOKEN = re.compile(
+    r"\s+|/\*.*?\*/|//[^\n]*|`[A-Za-z_]\w*`|[A-Za-z_]\w*|\d\w*|'(?:\\.|[^'])*'|\"(?:\\.|[^\"])*\"|"
+    r"->|=>|⇒|→|==|!=|<=|>=|&&|\|\||.",
+    re.S,
+)
+_NAME = re.compile(r"`?[A-Za-z_]")
+_OPERATORS = {"X": "chaincover_operator_X_"}
+"""The temporal operators, and what they are called in the C text that the parser gets: no program's name, no macro."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,23 +83,38 @@ def read_condition(model: CModel, text: str, where: Location) -> FNode:
 
 def _outer(body: str, where: Location) -> tuple[str, str]:
     """``G`` or ``cover`` and what stands between its parentheses."""
-    match = re.match(r"(G|cover)\s*\(", body)
-    if not match:
+    tokens = _tokens(body)
+    words = [index for index, token in enumerate(tokens) if not token.isspace()][:2]
+    if [tokens[index] for index in words] not in (["G", "("], ["cover", "("]):
         raise InputRefused(f"'{body}' is not a property", where, _FORM)
-    depth = 0
-    for position in range(match.end() - 1, len(body)):
-        depth += {"(": 1, ")": -1}.get(body[position], 0)
+    opening, depth = words[1], 0
+    for index in range(opening, len(tokens)):
+        depth += {"(": 1, ")": -1}.get(tokens[index], 0)
         if depth == 0:
-            rest = body[position + 1 :].strip().rstrip(";")
+            rest = "".join(tokens[index + 1 :]).strip().rstrip(";")
             if rest:
                 raise InputRefused(f"'{rest}' stands after the end of the property", where, _FORM)
-            return match[1], body[match.end() : position]
+            return tokens[words[0]], "".join(tokens[opening + 1 : index])
     raise InputRefused(f"a ')' is missing in '{body}'", where, _FORM)
+
+
+def _tokens(text: str) -> list[str]:
+    """The tokens of a property's text, blanks among them; a comment is a blank."""
+    return [" " if token[:2] in ("/*", "//") else token for token in _TOKEN.findall(text)]
+
+
+def _is_operator(tokens: Sequence[str], index: int) -> bool:
+    """Whether the token at ``index`` is a temporal operator: its name, and then what it applies to.
+
+    Anywhere else the name is the program's.
+    """
+    behind = next((token for token in tokens[index + 1 :] if not token.isspace()), "")
+    return tokens[index] in _OPERATORS and behind == "("
 
 
 def _split(inside: str, model: CModel, where: Location) -> tuple[str, str]:
     """Antecedent and consequent around the one implication outside of all parentheses."""
-    tokens = [t for t in _TOKEN.findall(inside) if t]
+    tokens = _tokens(inside)
     found: list[int] = []
     depth = 0
     for index, token in enumerate(tokens):
@@ -107,9 +131,7 @@ def _is_member_arrow(tokens: list[str], index: int, model: CModel) -> bool:
     """Whether ``->`` is C's member access: between a pointer's name and a member's name."""
     before = [t for t in tokens[:index] if not t.isspace()]
     after = [t for t in tokens[index + 1 :] if not t.isspace()]
-    if not before or not after or not re.match(r"[A-Za-z_]", after[0]):
-        return False
-    if after[0] == "X" and after[1:2] == ["("]:
+    if not before or not after or not _NAME.match(after[0]) or _is_operator(after, 0):
         return False
     binding = model.scope().find(before[-1])
     if len(before) > 1 and before[-2] in (".", "->"):
@@ -120,10 +142,10 @@ def _is_member_arrow(tokens: list[str], index: int, model: CModel) -> bool:
 
 def _has_implication(text: str) -> bool:
     """Whether a condition has an arrow that cannot be C's: not before the name of a member."""
-    tokens = [t for t in _TOKEN.findall(text) if not t.isspace()]
-    for token, name, behind in zip(tokens, [*tokens[1:], ""], [*tokens[2:], "", ""], strict=False):
-        member = re.match(r"[A-Za-z_]", name) and (name, behind) != ("X", "(")
-        if token in ("=>", "⇒", "→") or (token == "->" and not member):
+    tokens = [t for t in [*_tokens(text), ""] if not t.isspace()]
+    for index, token in enumerate(tokens):
+        member = token == "->" and _NAME.match(tokens[index + 1]) and not _is_operator(tokens, index + 1)
+        if token in ("=>", "⇒", "→", "->") and not member:
             return True
     return False
 
@@ -148,8 +170,9 @@ class _Reader:
             scope = self._scope()
             state = self.model.state_at(0)
             before = dict(state.cells)
+            hooks = {_OPERATORS["X"]: self._next}
             holds = self.model.with_names(
-                recorder, self.where, lambda: self.model.executor.condition(node, scope, state), X=self._next
+                recorder, self.where, lambda: self.model.executor.condition(node, scope, state), **hooks
             )
             self._refuse_changes(before, state)
             for place in recorder.undefined_behaviour:
@@ -164,14 +187,17 @@ class _Reader:
                 hint = f"{_FORM}; elsewhere 'a implies b' is !(a) || (b)"
                 raise InputRefused(f"{_ONE_IMPLICATION}, not in '{text.strip()}'", self.where, hint) from None
             message = error.message
-            for word, obj in self.spelled.items():
-                message = message.replace(word, obj.name)
+            for name, word in [*_OPERATORS.items(), *((obj.name, word) for word, obj in self.spelled.items())]:
+                message = message.replace(word, name)
             if text.strip() not in message:
                 message = f"{message} in '{text.strip()}'"
             raise InputRefused(message, self.where, error.hint) from None
 
     def _as_c(self, text: str) -> str:
-        """``text`` with identifiers for the names that C has none for: ``f::x``, ``file.c::x``, ``return``."""
+        """``text`` with identifiers for what C has none for: operators, ``f::x``, ``file.c::x``, ``return``."""
+        tokens = _tokens(text)
+        operators = [_OPERATORS[token] if _is_operator(tokens, at) else token for at, token in enumerate(tokens)]
+        text = "".join(token.strip("`") if token[:1] == "`" else token for token in operators)
         for word, obj in self.spelled.items():
             text = re.sub(rf"(?<![\w:]){re.escape(obj.name)}(?!\w|::)", word, text)
         return text
@@ -195,7 +221,8 @@ class _Reader:
         """``X(e)``: the value of ``e`` in the next step."""
         items = node.args.exprs if node.args else []
         if len(items) != 1:
-            raise InputRefused("X takes one condition", self.where, _FORM)
+            hint = f"{_FORM}; a macro or function of the program that is called X is written `X`(...)"
+            raise InputRefused("X takes one condition", self.where, hint)
         self.step += 1
         later = State(self.model.state_at(self.step).cells, state.pc)
         before = dict(later.cells)

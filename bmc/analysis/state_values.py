@@ -166,7 +166,11 @@ def _touches(kind: ValueType, before: int, after: int) -> bool:
 
 
 def _start(var: StateVariable) -> Ranges:
-    return whole(var.type.bits) if var.init is None else _closed(var, [(raw_value(var.init), raw_value(var.init))])
+    if var.init is not None:
+        return _closed(var, [(raw_value(var.init), raw_value(var.init))])
+    if not var.starts:
+        return whole(var.type.bits)
+    return _closed(var, var.starts if var.type.floating else patterns_of(var, var.starts))
 
 
 def _after(system: TransitionSystem, program: Program, box: Sets) -> Sets:

@@ -48,7 +48,7 @@ class TooManyValues(Exception):
 
 def allowed_ranges(var: Variable) -> tuple[tuple[int, int], ...]:
     """The values that ``var`` may have, as inclusive ranges."""
-    declared = var.values if isinstance(var, InputVariable) else ()
+    declared = var.values if isinstance(var, InputVariable) else var.starts
     return declared or ((var.type.least, var.type.greatest),)
 
 

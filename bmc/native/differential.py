@@ -82,7 +82,7 @@ def compare(
     run_steps = 0
     for inputs in _until(stop, sampler.runs(steps - steps // 2)):
         expected = sampler.simulator.run(sampler.simulator.initial(), inputs).states
-        actual = original.run(inputs)
+        actual = original.run(inputs, sampler.simulator.chosen() or None)
         run_steps += len(inputs)
         for number, values in enumerate(inputs):
             differences += _differences(system, expected[number], values, expected[number + 1], actual[number + 1])
@@ -217,11 +217,17 @@ class Sampler:
             return self._floats[var.type.bits].draw(_floating_ranges(var.type, var.low, var.high))
         if var.low is not None and var.high is not None:
             return self._raw(self._spread(var.low, var.high), var.type.bits)
-        if var.type.name == "_Bool":
-            return self.random.randint(0, 1)
         if var.type.labels:
             return self._raw(self.random.choice(var.type.labels)[1], var.type.bits)
         return self._raw(self._spread(var.type.least, var.type.greatest), var.type.bits)
+
+    def start_value(self, var: StateVariable) -> int:
+        """A random value with which ``var`` may start, where init leaves it open."""
+        if not var.starts:
+            return self.state_value(var)
+        if var.type.floating:
+            return self._floats[var.type.bits].draw(var.starts)
+        return self._raw(self._spread(*self.random.choice(var.starts)), var.type.bits)
 
     @cached_property
     def _floats(self) -> dict[int, FloatSamples]:

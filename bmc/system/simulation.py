@@ -36,8 +36,15 @@ class Simulator:
         return tuple(c for c, holds in zip(self.system.asserts, held, strict=True) if not holds)
 
     def initial(self, overrides: Mapping[str, int] | None = None) -> Valuation:
-        """The start state; variables that init leaves open are 0 unless ``overrides`` (raw values) names them."""
+        """The start state; variables that init leaves open have the plainest value that they may start with.
+
+        ``overrides`` (raw values) come first.
+        """
         return {**self._initial, **(overrides or {})}
+
+    def chosen(self, given: Mapping[str, int] | None = None) -> Valuation:
+        """The start values that the tester chooses: those ``given``, else those of ``initial``."""
+        return {name: self._initial[name] for name in self.system.chosen if name in self._initial} | dict(given or {})
 
     def run(self, initial_state: Valuation, inputs: Sequence[Valuation]) -> Run:
         """The run from ``initial_state`` under ``inputs``, one step each (allowed or not)."""
@@ -62,7 +69,7 @@ class Simulator:
 
     @cached_property
     def _initial(self) -> dict[str, int]:
-        values = dict.fromkeys((var.name for var in self.system.state), 0)
+        values = {var.name: var.plainest_start for var in self.system.state}
         fixed = [(var.name, var.init) for var in self.system.state if var.init is not None]
         results = compile_formulas([init for _, init in fixed])({})
         return values | dict(zip((name for name, _ in fixed), results, strict=True))

@@ -11,14 +11,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
 
 from pysmt.fnode import FNode
-from pysmt.shortcuts import BV, FALSE, TRUE, And, Bool, Symbol
+from pysmt.shortcuts import BV, BVSGE, BVSLE, BVUGE, BVULE, FALSE, TRUE, And, Bool, Symbol
 from pysmt.typing import BOOL, BVType
 
 from bmc.errors import Location
 from bmc.floats.format import FORMATS, show
 from bmc.floats.values import borders
 from bmc.formulas.evaluate import compile_formulas, unseen
-from bmc.formulas.terms import is_false, is_true
+from bmc.formulas.terms import constant, either, equals, is_false, is_true
 from bmc.formulas.value_sets import Ranges, common, joined
 from bmc.records import dataclass
 
@@ -73,6 +73,7 @@ BOOLEAN = ValueType("bool", 0)
 class StateVariable:
     """One scalar of state: ``init`` is its start value (a constant), None where init leaves it open.
 
+    ``starts`` are the values that it may start with where it is open, as inclusive ranges in rising order; () for all.
     ``role`` is ``state``, ``output`` (written for the outside; still state where it is read back),
     ``ignored`` (kept exact, but not reported nor compared with init) or ``internal`` (made by the tool).
     """
@@ -84,10 +85,24 @@ class StateVariable:
     role: str = "state"
     low: int | None = None
     high: int | None = None
+    starts: tuple[tuple[int, int], ...] = ()
 
     @property
     def symbol(self) -> FNode:
         return self.type.symbol(self.name)
+
+    @property
+    def start(self) -> FNode:
+        """That it has a value with which it may start."""
+        if self.init is not None:
+            return equal(self.symbol, self.init)
+        return membership(self.symbol, self.type, self.starts) if self.starts else TRUE()
+
+    @property
+    def plainest_start(self) -> int:
+        """Where init leaves it open: the first value from 0 up that it may start with, raw; else the least one."""
+        values = [max(low, 0) for low, high in self.starts if high >= 0] or [low for low, _ in self.starts[:1]]
+        return min(values, default=0) % (1 << max(self.type.bits, 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,8 +164,8 @@ class TransitionSystem:
 
     @property
     def init_formula(self) -> FNode:
-        """The start states: every variable with a start value has it."""
-        return conjunction(equal(var.symbol, var.init) for var in self.state if var.init is not None)
+        """The start states: every variable has its start value, or one of those that it may start with."""
+        return conjunction(var.start for var in self.state)
 
     def cone(self, formulas: Iterable[FNode]) -> tuple[StateVariable, ...]:
         """The state variables on which ``formulas`` and every step's constraint depend, over any number of steps."""
@@ -200,6 +215,27 @@ def conjunction(parts: Iterable[FNode]) -> FNode:
 def equal(symbol: FNode, value: FNode) -> FNode:
     """Equality of two formulas of one type, Boolean or bit-vector."""
     return symbol.Iff(value) if symbol.get_type().is_bool_type() else symbol.Equals(value)
+
+
+def membership(symbol: FNode, kind: ValueType, ranges: Iterable[tuple[int, int]]) -> FNode:
+    """That ``symbol`` has a value of its type ``kind`` in one of the inclusive ``ranges``."""
+    result = FALSE()
+    for low, high in ranges:
+        result = either(result, between(symbol, kind, low, high))
+    return result
+
+
+def between(symbol: FNode, kind: ValueType, low: int, high: int) -> FNode:
+    """That ``symbol`` has a value of its type ``kind`` from ``low`` to ``high``."""
+    if low == high:
+        return equals(symbol, constant(low, kind.bits))
+    below, above = (BVSLE, BVSGE) if kind.signed else (BVULE, BVUGE)
+    parts = []
+    if low > kind.least:
+        parts.append(above(symbol, constant(low, kind.bits)))
+    if high < kind.greatest:
+        parts.append(below(symbol, constant(high, kind.bits)))
+    return And(parts) if len(parts) > 1 else parts[0] if parts else TRUE()
 
 
 Valuation = Mapping[str, int]

@@ -198,7 +198,7 @@ class _Finder:
         self._variables = bare.cone(plain(s) for formula in self._formulas for s in symbols_of(formula))
         found = invariant_of(bare, graph.states) if graph is not None and graph.states else None
         self._system = replace(system, invariants=(*system.invariants, *([found] if found else [])))
-        self._init = conjunction(equal(var.symbol, var.init) for var in self._variables if var.init is not None)
+        self._init = conjunction(var.start for var in self._variables)
         self._from_init: Session | None = None
 
     def facts(self) -> GoalFacts:

@@ -176,7 +176,7 @@ class UndefinedBehaviourSearch:
         self, sampler: Sampler, places: Sequence[_Place], met: Callable[[Valuation], tuple[int, ...]], length: int
     ) -> int:
         """Look at one random run; its number of steps."""
-        open_ones = {var.name: sampler.state_value(var) for var in sampler.system.state if var.init is None}
+        open_ones = {var.name: sampler.start_value(var) for var in sampler.system.state if var.init is None}
         state = sampler.simulator.initial(open_ones if length == RUN_LENGTH else None)
         for step in range(length):
             values = sampler.constrained_inputs(state)

@@ -318,7 +318,7 @@ def _slots(system: TransitionSystem, steps: int) -> list[_Slot]:
 
 
 def _slot(var: StateVariable | InputVariable, step: int, start: bool) -> _Slot:
-    declared = var.values if isinstance(var, InputVariable) else ()
+    declared = var.values if isinstance(var, InputVariable) else var.starts
     if var.type.floating:
         form = FORMATS[var.type.bits]
         pieces = plainest_first(declared or every(form), form)

@@ -125,7 +125,7 @@ class Judge:
             random = Random(0)
             yield {var.name: 0 for var in self._open}
             for _ in range(SAMPLES - 1):
-                yield {var.name: random.getrandbits(max(1, var.type.bits)) for var in self._open}
+                yield {var.name: _drawn(var, random) for var in self._open}
 
     def _credited(self, covered: Mapping[str, Sequence[int]]) -> dict[str, int]:
         """The step at which each goal is credited, in the order of these steps."""
@@ -138,6 +138,14 @@ class Judge:
         if len(few) < len(met) <= EXACTLY:
             return all_disjoint(met, lengths) or few
         return few
+
+
+def _drawn(var: StateVariable, random: Random) -> int:
+    """A raw value that ``var`` may start with."""
+    if not var.starts:
+        return random.getrandbits(max(1, var.type.bits))
+    low, high = random.choice(var.starts)
+    return random.randint(low, high) % (1 << max(1, var.type.bits))
 
 
 def open_variables(system: TransitionSystem) -> tuple[StateVariable, ...]:

@@ -111,8 +111,7 @@ def replay(
 def _on_original(
     system: TransitionSystem, original: CompiledOriginal, stimulus: Stimulus, expected: Run
 ) -> tuple[Run, list[str]]:
-    initial = dict(stimulus.initial) or None
-    states = original.run(stimulus.inputs, initial)
+    states = original.run(stimulus.inputs, Simulator(system).chosen(stimulus.initial) or None)
     merged = tuple({**model, **_state_part(system, own)} for model, own in zip(expected.states, states, strict=True))
     different = []
     for step, (model, own) in enumerate(zip(expected.states, merged, strict=True)):
@@ -151,8 +150,13 @@ def ends_within(hold: int) -> str:
 
 def _refused(simulator: Simulator, run: Run) -> list[str]:
     hold = simulator.system.hold
+    starts = [
+        f"'{var.name}' may not start with {show_value(var.type, run.states[0][var.name])}"
+        for var in simulator.system.state
+        if not compile_formulas([var.start])(run.states[0])[0]
+    ]
     ended = [ends_within(hold)] if run.length % hold else []
-    return ended + [
+    return [*starts, *ended] + [
         f"step {step} changes the inputs within a held step of {hold} steps"
         if step % hold and inputs != run.inputs[step - 1]
         else f"step {step} breaks the input constraint, an assumption in the code or relies on undefined behaviour"

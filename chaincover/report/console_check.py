@@ -94,7 +94,8 @@ def _show_interface(out: Console, controller: Controller) -> None:
             continue
         start = "open" if state.init is None else state.type.show(state.type.value(state.init.bv_unsigned_value()))
         if state.name in controller.system.chosen:
-            start = "chosen by the tester"
+            among = f" ({show_ranges(state.starts, state.type)})" if state.starts else ""
+            start = f"chosen by the tester{among}"
         rows.append((state.role, state.name, state.type.name, start))
     out.table(("role", "name", "type", "after init / allowed"), rows)
     if controller.system.hold > 1:

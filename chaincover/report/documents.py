@@ -227,6 +227,9 @@ def claims(controller: Controller, result: ChainResult) -> list[str]:
         found.append(f"input assumption {config.assumption}()")
     found += [f"invariant proved inductive: {c.name}" for c in controller.system.invariants if c.proved]
     found += [f"invariant not proved, not used: {c.name}" for c in controller.system.invariants if not c.proved]
+    if controller.model.named_values:
+        names = ", ".join(controller.model.named_values)
+        found.append(f"inputs given no values but those that the type names: {names}")
     if controller.system.chosen:
         found.append(f"start values chosen by the tester: {', '.join(controller.system.chosen)}")
     if result.chain is not None and result.chain.relies_on:

@@ -160,7 +160,7 @@ def _values(var: InputVariable, terms: list[FNode], clock: Clock) -> list[int] |
 
 def allowed_ranges(var: InputVariable | StateVariable) -> tuple[tuple[int, int], ...]:
     """The values that ``var`` may have, as inclusive ranges."""
-    declared = var.values if isinstance(var, InputVariable) else ()
+    declared = var.values if isinstance(var, InputVariable) else var.starts
     return declared or ((var.type.least, var.type.greatest),)
 
 

@@ -55,8 +55,7 @@ class Setting(Problem):
 
     def starts_in_init(self, run: Run) -> bool:
         """Whether ``run`` begins in a start state."""
-        initial = self._simulator.initial()
-        return all(run.states[0][v.name] == initial[v.name] for v in self.system.state if v.init is not None)
+        return bool(compile_formulas([self.system.init_formula])(run.states[0])[0])
 
     def covered(self, run: Run) -> dict[str, list[int]]:
         """For each goal the steps from which ``run`` covers it."""

@@ -95,8 +95,8 @@ IMPLICATIONS = [
 ]
 
 
-def read(folder: Path, *texts: str, toml: str = "") -> Controller:
-    (folder / "c.c").write_text(SOURCE)
+def read(folder: Path, *texts: str, toml: str = "", before: str = "") -> Controller:
+    (folder / "c.c").write_text(before + SOURCE)
     if toml:
         (folder / "chaincover.toml").write_text(toml)
     return load(read_project(str(folder / ("chaincover.toml" if toml else "c.c"))), texts)
@@ -177,3 +177,66 @@ int compute(int a) { return f(a) / 2 + g(a); }
             load(read_project(str(tmp_path / "c.c")), ["cover(n == 1)"])
     assert found == [["a@0", "f::ticks@0"], ["f::only@0", "return#defined@0", "return@0"]]
     assert [goal.length for goal in controller.goals] == [1, 0]
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        "#define X(m) (m)",
+        "#define X(a, b) a##b",
+        "#define X ,",
+        "#define NEXT X",
+        "typedef int X;",
+        "int X(int m) { return m; }",
+        "enum { X = 1 };",
+        "int X[2];",
+    ],
+)
+def test_operators_mean_the_same_whatever_the_program_calls_like_them(tmp_path: Path, own: str) -> None:
+    texts = ["cover(n == 1 && X(n == 2))", "G(BUSY(s) && X (X(n)) == 2 -> X(n == 1))", "G(n -> X(BUSY(s)))"]
+    with fresh_names():
+        plain = read(tmp_path, *texts).goals
+        given = read(tmp_path, *texts, before=f"{own}\n").goals
+    assert [(g.antecedent, g.consequent, g.length) for g in given] == [
+        (g.antecedent, g.consequent, g.length) for g in plain
+    ]
+
+
+@pytest.mark.parametrize(
+    ("own", "text", "meaning"),
+    [
+        ("#define X(m) ((m) == 2)", "cover(`X`(n))", "cover(n == 2)"),
+        ("#define X(m) ((m) == 2)", "cover(X(`X`(n)))", "cover(X(n == 2))"),
+        ("static int X(int m) { return m == 2; }", "G(`X`(n) -> `X`(u))", "G(n == 2 -> u == 2)"),
+        ("static int X(int m) { return m == 2; }", "cover((X)(n))", "cover(n == 2)"),
+        ("#define X 2", "cover(X == n && (X) == n && X(n == X))", "cover(n == 2 && X(n == 2))"),
+        ("typedef unsigned char X;", "cover((X)(n) == 2)", "cover((unsigned char)n == 2)"),
+        ("#define X 2", "G(s->n->`X` == u)", "G(s->n -> 2 == u)"),
+    ],
+)
+def test_what_the_program_calls_like_an_operator_is_its_own_in_backquotes_and_elsewhere(
+    tmp_path: Path, own: str, text: str, meaning: str
+) -> None:
+    with fresh_names():
+        (given,) = read(tmp_path, text, before=f"{own}\n").goals
+        (plain,) = read(tmp_path, meaning, before=f"{own}\n").goals
+    assert (given.antecedent, given.consequent, given.length) == (plain.antecedent, plain.consequent, plain.length)
+
+
+def test_parentheses_in_constants_and_comments_do_not_count(tmp_path: Path) -> None:
+    pairs = [
+        ("cover(n == ')' /* :-) */)", "cover(n == 41)"),
+        ("G(n == '(' && /* -> */ n -> u == '\\'') ;", "G(n == 40 && n -> u == 39)"),
+        ("cover(n == 1 // one)\n)", "cover(n == 1)"),
+        ("/* (a */ cover /**/ (b)", "cover(b)"),
+    ]
+    with fresh_names():
+        found = read(tmp_path, *(text for pair in pairs for text in pair)).goals
+    for given, plain in zip(found[::2], found[1::2], strict=True):
+        assert (given.antecedent, given.consequent) == (plain.antecedent, plain.consequent)
+
+
+def test_the_message_about_an_operator_has_its_name_and_what_to_write_for_the_programs_own(tmp_path: Path) -> None:
+    with pytest.raises(InputRefused, match=r"X takes one condition in 'X\(n, 2\)'") as caught:
+        read(tmp_path, "cover(X(n, 2))", before="#define X(a, b) ((a) == (b))\n")
+    assert "`X`(...)" in caught.value.hint

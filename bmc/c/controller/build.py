@@ -148,7 +148,7 @@ def _parts(system: TransitionSystem) -> Iterator[tuple[str, object]]:
     """All that makes up a system's behaviour, with names for the user; terms are shared, so that equal ones are one."""
     for var in system.state:
         yield f"the type of '{var.name}'", _kind(var.type)
-        yield f"'{var.name}' after init", var.init
+        yield f"'{var.name}' after init", (var.init, var.starts)
         yield f"'{var.name}' after a step", var.next
     for given in system.inputs:
         yield f"the type of '{given.name}'", _kind(given.type)

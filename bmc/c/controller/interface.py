@@ -184,6 +184,11 @@ def _system(runs: Runs, model: CModel, result: StepResult) -> TransitionSystem:
             assert isinstance(content.term, FNode)
             invariants.append(Condition(name, BVULE(content.term, constant(1, 8))))
     inputs = tuple(InputVariable(v.name, v.ctype.value_type(), ranges.allowed(v)) for v in model.inputs)
+    model.named_values = tuple(v.name for v in model.inputs if ranges.only_named(v))
+    model.notes += tuple(
+        f"'{name}' is given no values but those that the type names; [ranges] can widen them"
+        for name in model.named_values
+    )
     recorder = result.recorder
     system = TransitionSystem(
         name=config.name,
@@ -211,7 +216,8 @@ def _state_variables(
     is_open = not start.defined.is_true()
     init = None if is_open or not isinstance(start.term, FNode) else start.term
     low, high = ranges.bounds(variable)
-    made = [StateVariable(variable.name, variable.ctype.value_type(), init, next_term, variable.role, low, high)]
+    kind, starts = variable.ctype.value_type(), ranges.starts(variable) if init is None else ()
+    made = [StateVariable(variable.name, kind, init, next_term, variable.role, low, high, starts)]
     if variable.name in model.shadowed:
         chosen = variable.name in ranges.chosen
         first = TRUE() if chosen or not is_open else FALSE()

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from pysmt.fnode import FNode
-from pysmt.shortcuts import BVSGE, BVSLE, BVUGE, BVULE, FALSE, TRUE, And, Or
+from pysmt.shortcuts import FALSE, TRUE, Or
 
 from bmc.c.controller.model import CModel
 from bmc.c.controller.reading import SourceConfig
@@ -19,12 +19,12 @@ from bmc.c.execute.recorder import Recorder
 from bmc.c.execute.variables import CVariable, is_variable, matching, symbol_content, variable_name
 from bmc.c.source.types import Arithmetic, FloatType, IntType, PointerType, type_at
 from bmc.errors import InputRefused, Location
+from bmc.floats import ranges as intervals
 from bmc.floats.format import canonical, is_nan, nearest, number, read, value_of
-from bmc.floats.ranges import between, every
-from bmc.formulas.terms import both, constant, either, equals, negate
+from bmc.formulas.terms import both, negate
 from bmc.formulas.value_sets import Ranges, joined
 from bmc.records import dataclass
-from bmc.system.transition import InputVariable, ValueType, conjunction
+from bmc.system.transition import InputVariable, between, conjunction, membership
 
 _BOOLEAN_NAMES = re.compile(r"(?i)(.*_)?bool(ean)?(8|_t|8_t)?$")
 
@@ -52,12 +52,31 @@ class ProjectRanges:
             return self.given[variable.name]
         ctype = variable.ctype
         if isinstance(ctype, FloatType):
-            return every(ctype.format)
+            return intervals.every(ctype.format)
         if is_boolean(ctype):
             return ((0, 1),)
         if ctype.labels:
             return joined((value, value) for _, value in ctype.labels)
         return ((ctype.least, ctype.greatest),)
+
+    def only_named(self, variable: CVariable) -> bool:
+        """Whether an input only takes the values that its type names: enumerators, or 0 and 1 of one called boolean.
+
+        It could hold others, and the environment may deliver them.
+        """
+        ctype = variable.ctype
+        if variable.name in self.given or not isinstance(ctype, IntType) or ctype.is_bool:
+            return False
+        return bool(ctype.labels) or is_boolean(ctype)
+
+    def starts(self, variable: CVariable) -> tuple[tuple[int, int], ...]:
+        """The values that a state variable may start with where init leaves it open; () for all.
+
+        Those given restrict the tester's choice alone: a chain must work for all others that are open.
+        """
+        if variable.name in self.chosen and variable.name in self.given:
+            return self.given[variable.name]
+        return ((0, 1),) if isinstance(variable.ctype, IntType) and variable.ctype.is_bool else ()
 
     def bounds(self, variable: CVariable) -> tuple[int | None, int | None]:
         """Least and greatest value given for a state variable, as patterns for a floating one."""
@@ -67,11 +86,13 @@ class ProjectRanges:
             ends = [end for part in ranges or () for end in part if not is_nan(end, form)]
             ends.sort(key=lambda end: number(end, form))
             return (ends[0], ends[-1]) if ends else (None, None)
+        if not ranges and isinstance(variable.ctype, IntType) and variable.ctype.is_bool:
+            return 0, 1
         return (ranges[0][0], ranges[-1][1]) if ranges else (None, None)
 
     def constraint(self, inputs: Sequence[InputVariable]) -> FNode:
         """Allowed values and exclusions, over plain symbols."""
-        parts = [membership(variable) for variable in inputs]
+        parts = [membership(variable.symbol, variable.type, variable.values) for variable in inputs]
         for group in self.config.at_most_one:
             parts.append(self._exclusive(group, exactly=False))
         for group in self.config.exactly_one:
@@ -136,26 +157,6 @@ def is_boolean(ctype: Arithmetic) -> bool:
     return isinstance(ctype, IntType) and (ctype.is_bool or bool(_BOOLEAN_NAMES.match(ctype.name)))
 
 
-def membership(variable: InputVariable) -> FNode:
-    """That an input has one of its allowed values."""
-    result = FALSE()
-    for low, high in variable.values:
-        result = either(result, _between(variable.symbol, low, high, variable.type))
-    return result
-
-
-def _between(symbol: FNode, low: int, high: int, vtype: ValueType) -> FNode:
-    if low == high:
-        return equals(symbol, constant(low, vtype.bits))
-    below, above = (BVSLE, BVSGE) if vtype.signed else (BVULE, BVUGE)
-    parts = []
-    if low > vtype.least:
-        parts.append(above(symbol, constant(low, vtype.bits)))
-    if high < vtype.greatest:
-        parts.append(below(symbol, constant(high, vtype.bits)))
-    return And(parts) if len(parts) > 1 else parts[0] if parts else TRUE()
-
-
 MOST_STEPS = 1000
 """Values that a range with a step may have."""
 _MARKS = frozenset(".eEpPnN")
@@ -188,7 +189,8 @@ class FloatReader:
                 continue
             low, dots, high = text.partition("..")
             first = self.pattern(low)
-            pieces.update(between(first, self.pattern(high), self.ctype.format) if dots else ((first, first),))
+            form = self.ctype.format
+            pieces.update(intervals.between(first, self.pattern(high), form) if dots else ((first, first),))
         if not pieces:
             raise InputRefused(f"the range of '{self.name}' is empty", self.where)
         return joined(pieces)
@@ -274,7 +276,7 @@ def input_limits(config: SourceConfig, keys: Iterable[Key]) -> FNode:
             ctype, term = type_at(cells[name][0].ctype, cells[name][1]), symbol_content(cells[name], False).term
             if isinstance(ctype, IntType) and isinstance(term, FNode):
                 low, high = max(bounds[0], ctype.least), min(bounds[1], ctype.greatest)
-                parts.append(_between(term, low, high, ctype.value_type()))
+                parts.append(between(term, ctype.value_type(), low, high))
     return conjunction(parts)
 
 

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, BVUGE, BVULE, TRUE, And, Ite, Not, Or
 
-from bmc.c.controller.ranges import membership
 from bmc.floats.compare import equal, is_nan, less
 from bmc.floats.format import FLOAT32, FLOAT64, FORMATS, Format, pattern
 from bmc.floats.ranges import between, every, values_in
@@ -21,7 +20,7 @@ from bmc.formulas.unroll import at
 from bmc.formulas.value_sets import Ranges, contains
 from bmc.system.hold import hold
 from bmc.system.simulation import Simulator
-from bmc.system.transition import InputVariable, Run, StateVariable, TransitionSystem, ValueType
+from bmc.system.transition import InputVariable, Run, StateVariable, TransitionSystem, ValueType, membership
 from chaincover.chain import Chain
 from chaincover.concretise import canonical
 from chaincover.concretise.canonical import Trials
@@ -43,7 +42,7 @@ def reader(form: Format, ranges: Ranges) -> TransitionSystem:
     vtype = TYPES[form.bits]
     x = InputVariable(f"fr_x{form.bits}", vtype, ranges)
     kept = StateVariable(f"fr_kept{form.bits}", vtype, BV(0, form.bits), x.symbol)
-    return TransitionSystem("reader", (kept,), (x,), input_constraint=membership(x))
+    return TransitionSystem("reader", (kept,), (x,), input_constraint=membership(x.symbol, x.type, x.values))
 
 
 def chosen(form: Format, ranges: Ranges, wanted: FNode) -> int | None:
@@ -182,7 +181,7 @@ def lamp(ranges: Ranges) -> TransitionSystem:
             StateVariable("fr_count", BYTE, BV(0, 8), Ite(more, count + BV(1, 8), count)),
         ),
         (temperature,),
-        input_constraint=membership(temperature),
+        input_constraint=membership(temperature.symbol, temperature.type, temperature.values),
     )
 
 
