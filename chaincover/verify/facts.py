@@ -6,7 +6,7 @@ A question demands valid steps only up to the last end of the goals placed: a lo
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 from pysmt.fnode import FNode
@@ -39,12 +39,15 @@ AT_ONCE = 1 / 128
 Verdict = tuple[str, str]
 """A verdict and why."""
 
+Check = tuple[str, str]
+"""The name of a check of facts, and what facts they are."""
+
 
 @dataclass(frozen=True)
 class Prover:
     """Asks facts. ``assumed`` is what is known of the first state of a run that begins with a goal.
 
-    ``explicit`` answers from the table of all reachable states, where there is one.
+    ``explicit`` answers from the table of all reachable states, where there is one. ``verdicts`` are those so far.
     """
 
     setting: Setting
@@ -53,6 +56,7 @@ class Prover:
     from_anywhere: Unrolling
     clock: Clock
     explicit: ExplicitFacts | None = None
+    verdicts: dict[PathFact, Verdict] = field(default_factory=dict)
 
     @staticmethod
     def of(setting: Setting, assumed: Assumed, clock: Clock, explicit: ExplicitFacts | None = None) -> Prover:
@@ -62,25 +66,30 @@ class Prover:
         other = Unrolling(system, formulas, assumed.start, assumed.always, clock)
         return Prover(setting, assumed, first, other, clock, explicit)
 
-    def line(self, check: str, what: str, facts: Sequence[PathFact], progress: Callable[[str], None]) -> Line:
-        """The verdict on all of ``facts``: those that a list of states settles, then all at a small share of effort."""
+    def line(
+        self, check: Check, facts: Sequence[PathFact], progress: Callable[[str], None], shares: Sequence[float] = SHARES
+    ) -> Line:
+        """The verdict on all of ``facts``: from the list of states, else all at the first of the ``shares`` of effort,
+        those that are open then at the next."""
+        name, what = check
         if not facts:
-            return Line(check, UNCLAIMED, f"the certificate uses no {what}")
-        verdicts: dict[PathFact, Verdict] = {}
-        for share in SHARES if self.explicit is None else (1,):
+            return Line(name, UNCLAIMED, f"the certificate uses no {what}")
+        verdicts = self.verdicts
+        for share in shares if self.explicit is None else (1,):
             for number, fact in enumerate(facts, 1):
                 if verdicts.get(fact, (OPEN, ""))[0] == OPEN:
-                    progress(f"{check}: {number} of {len(facts)}")
+                    progress(f"{name}: {number} of {len(facts)}")
                     verdicts[fact] = self.verdict(fact, share)
-            if self.clock.over or all(verdict != OPEN for verdict, _ in verdicts.values()):
+            if self.clock.over or all(verdicts[fact][0] != OPEN for fact in facts):
                 break
-        wrong = [f"{_said(fact)}: {text}" for fact, (verdict, text) in verdicts.items() if verdict == WRONG]
-        undecided = [f"{_said(fact)}: {text}" for fact, (verdict, text) in verdicts.items() if verdict == OPEN]
-        held = len(verdicts) - len(wrong) - len(undecided)
-        text = f"{held} of {len(verdicts)} {what} proved again"
+        told_of = {fact: verdicts[fact] for fact in facts}
+        wrong = [f"{_said(fact)}: {text}" for fact, (verdict, text) in told_of.items() if verdict == WRONG]
+        undecided = [f"{_said(fact)}: {text}" for fact, (verdict, text) in told_of.items() if verdict == OPEN]
+        held = len(told_of) - len(wrong) - len(undecided)
+        text = f"{held} of {len(told_of)} {what} proved again"
         if wrong:
-            return Line(check, WRONG, f"{text}, {len(wrong)} refuted by a run", limited(wrong))
-        return Line(check, OPEN if undecided else HOLDS, text, limited(undecided))
+            return Line(name, WRONG, f"{text}, {len(wrong)} refuted by a run", limited(wrong))
+        return Line(name, OPEN if undecided else HOLDS, text, limited(undecided))
 
     def verdict(self, fact: PathFact, share: float = 1) -> Verdict:
         """The verdict on one fact, and why. Shorter runs are asked for first where the claim is long."""
@@ -221,11 +230,15 @@ def _earliest(
 # whole chains
 
 
-def lengths(setting: Setting, proof: Certificate, searched: Outcome | None, clock: Clock) -> Line:
+def lengths(
+    chains: WholeChains, proof: Certificate, searched: Outcome | None, shares: Sequence[float] = SHARES
+) -> Line:
     """Ask each length that ``proof`` says to be refuted again. Whole runs from init: invariants are not needed.
 
-    ``searched``: the search over all shorter runs, where there was one.
+    ``searched``: the search over all shorter runs, where there was one. One question is about all lengths; where that
+    is left open each is asked about at the first of the ``shares`` of effort, those that are open then at the next.
     """
+    setting = chains.setting
     first, last = proof.refuted
     if first >= last:
         return Line(LENGTHS, UNCLAIMED, "no length is claimed to be refuted by a search over whole chains")
@@ -237,13 +250,12 @@ def lengths(setting: Setting, proof: Certificate, searched: Outcome | None, cloc
         return Line(LENGTHS, WRONG, f"{said}: there is a chain of {counted(searched.length, 'step')}", (run,))
     if last > MOST_STEPS or first < 0:
         return Line(LENGTHS, OPEN, f"{said}: not unrolled")
-    chains = WholeChains(setting, proof.goals, clock)
     asked = range(first, last)
     status, found = chains.any_of(asked, AT_ONCE)
     if status is Status.UNSAT:
         return Line(LENGTHS, HOLDS, f"{said}: proved again that no run of so few steps is a chain")
     undecided = list(asked) if found is None else []
-    for share in SHARES:
+    for share in shares:
         left, undecided = undecided, []
         for length in left:
             status, found = chains.any_of(range(length, length + 1), share)
@@ -270,7 +282,7 @@ class WholeChains:
     """
 
     def __init__(self, setting: Setting, goals: Sequence[str], clock: Clock) -> None:
-        self._setting = setting
+        self.setting = setting
         self._goals = [setting.by_name[name] for name in goals]
         self._unrolling = Unrolling(setting.system, setting.formulas, setting.system.init_formula, TRUE(), clock)
         self._covered: dict[str, list[FNode]] = {name: [] for name in goals}
@@ -281,7 +293,7 @@ class WholeChains:
 
         Where a chain may end anywhere many lengths are asked about as one: SAT without a chain is a shorter one.
         """
-        most, setting = asked[-1], self._setting
+        most, setting = asked[-1], self.setting
         anywhere = setting.final is None and len(asked) > 1
         within = And(self._by(goal, most) for goal in self._goals)
         question = within if anywhere else And(within, Or(self._of(length) for length in asked))
@@ -298,7 +310,7 @@ class WholeChains:
 
     def _of(self, length: int) -> FNode:
         """The formula: the first ``length`` steps of the run are a chain."""
-        setting = self._setting
+        setting = self.setting
         ends = TRUE() if setting.final is None else at(setting.final, length)
         return And(self._unrolling.valid(length), ends, *(self._by(goal, length) for goal in self._goals))
 
@@ -314,19 +326,19 @@ class WholeChains:
     def _placed(self, goal: Goal, step: int) -> FNode:
         """The formula: ``goal`` is covered from ``step`` on; where overlap is forbidden, at steps of its own."""
         here = And(self._unrolling.valid(step + goal.length), shift(goal.antecedent, step))
-        if not self._setting.forbid:
+        if not self.setting.forbid:
             return here
         place, pick = (goal.name, step), self._unrolling.named(Symbol(f"{goal.name} at {step}"))
         self._unrolling.never(And(pick, Not(here)))
         for other, symbol in self._picks.items():
-            if other[0] != goal.name and self._setting.overlap_between(place, other):
+            if other[0] != goal.name and self.setting.overlap_between(place, other):
                 self._unrolling.never(pick, symbol)
         self._picks[place] = pick
         return pick
 
     def _is_chain(self, run: Run, length: int, picks: set[tuple[str, int]]) -> bool:
         """Whether the first ``length`` steps of ``run`` are a chain, with its goals at ``picks`` if these are given."""
-        setting = self._setting
+        setting = self.setting
         if not setting.starts_in_init(run) or setting.sound(run) < length or not setting.ends_well(run, length):
             return False
         covered = {
