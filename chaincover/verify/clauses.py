@@ -139,6 +139,10 @@ class Clauses:
         """``formula`` holds in every answer."""
         self._solver.add([[self.literal(formula)]])
 
+    def exclude(self, formulas: Sequence[FNode]) -> None:
+        """``formulas`` do not all hold together, in any answer."""
+        self._solver.add([[-self.literal(formula) for formula in formulas]])
+
     def differs(self, values: Mapping[FNode, int], where: FNode) -> None:
         """One of the framed symbols has another value than in ``values``, in every answer in which ``where`` holds."""
         same = [literal for symbol, value in values.items() for literal in self.equal(symbol, value)]

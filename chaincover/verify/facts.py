@@ -6,11 +6,11 @@ A question demands valid steps only up to the last end of the goals placed: a lo
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from itertools import combinations
 
 from pysmt.fnode import FNode
-from pysmt.shortcuts import FALSE, TRUE, And, Implies, Not, Or, Symbol
+from pysmt.shortcuts import FALSE, TRUE, And, Not, Or, Symbol
 
 from bmc.engines.protocol import Status
 from bmc.errors import CheckDisagreed, counted
@@ -27,6 +27,7 @@ from chaincover.verify.search import Outcome
 from chaincover.verify.setting import Setting
 from chaincover.verify.unrolling import Unrolling
 from chaincover.weights import INIT
+from properties.goal import Goal
 
 FIRST_STEPS = 64
 """A claim of more steps is asked first for fewer."""
@@ -39,12 +40,15 @@ AT_ONCE = 1 / 128
 Verdict = tuple[str, str]
 """A verdict and why."""
 
+Check = tuple[str, str]
+"""The name of a check of facts, and what facts they are."""
+
 
 @dataclass(frozen=True)
 class Prover:
     """Asks facts. ``assumed`` is what is known of the first state of a run that begins with a goal.
 
-    ``explicit`` answers from the table of all reachable states, where there is one.
+    ``explicit`` answers from the table of all reachable states, where there is one. ``verdicts`` are those so far.
     """
 
     setting: Setting
@@ -53,6 +57,7 @@ class Prover:
     from_anywhere: Unrolling
     clock: Clock
     explicit: ExplicitFacts | None = None
+    verdicts: dict[PathFact, Verdict] = field(default_factory=dict)
 
     @staticmethod
     def of(setting: Setting, assumed: Assumed, clock: Clock, explicit: ExplicitFacts | None = None) -> Prover:
@@ -62,25 +67,30 @@ class Prover:
         other = Unrolling(system, formulas, assumed.start, assumed.always, clock)
         return Prover(setting, assumed, first, other, clock, explicit)
 
-    def line(self, check: str, what: str, facts: Sequence[PathFact], progress: Callable[[str], None]) -> Line:
-        """The verdict on all of ``facts``: those that a list of states settles, then all at a small share of effort."""
+    def line(
+        self, check: Check, facts: Sequence[PathFact], progress: Callable[[str], None], shares: Sequence[float] = SHARES
+    ) -> Line:
+        """The verdict on all of ``facts``: from the list of states, else all at the first of the ``shares`` of effort,
+        those that are open then at the next."""
+        name, what = check
         if not facts:
-            return Line(check, UNCLAIMED, f"the certificate uses no {what}")
-        verdicts: dict[PathFact, Verdict] = {}
-        for share in SHARES if self.explicit is None else (1,):
+            return Line(name, UNCLAIMED, f"the certificate uses no {what}")
+        verdicts = self.verdicts
+        for share in shares if self.explicit is None else (1,):
             for number, fact in enumerate(facts, 1):
                 if verdicts.get(fact, (OPEN, ""))[0] == OPEN:
-                    progress(f"{check}: {number} of {len(facts)}")
+                    progress(f"{name}: {number} of {len(facts)}")
                     verdicts[fact] = self.verdict(fact, share)
-            if self.clock.over or all(verdict != OPEN for verdict, _ in verdicts.values()):
+            if self.clock.over or all(verdicts[fact][0] != OPEN for fact in facts):
                 break
-        wrong = [f"{_said(fact)}: {text}" for fact, (verdict, text) in verdicts.items() if verdict == WRONG]
-        undecided = [f"{_said(fact)}: {text}" for fact, (verdict, text) in verdicts.items() if verdict == OPEN]
-        held = len(verdicts) - len(wrong) - len(undecided)
-        text = f"{held} of {len(verdicts)} {what} proved again"
+        told_of = {fact: verdicts[fact] for fact in facts}
+        wrong = [f"{_said(fact)}: {text}" for fact, (verdict, text) in told_of.items() if verdict == WRONG]
+        undecided = [f"{_said(fact)}: {text}" for fact, (verdict, text) in told_of.items() if verdict == OPEN]
+        held = len(told_of) - len(wrong) - len(undecided)
+        text = f"{held} of {len(told_of)} {what} proved again"
         if wrong:
-            return Line(check, WRONG, f"{text}, {len(wrong)} refuted by a run", limited(wrong))
-        return Line(check, OPEN if undecided else HOLDS, text, limited(undecided))
+            return Line(name, WRONG, f"{text}, {len(wrong)} refuted by a run", limited(wrong))
+        return Line(name, OPEN if undecided else HOLDS, text, limited(undecided))
 
     def verdict(self, fact: PathFact, share: float = 1) -> Verdict:
         """The verdict on one fact, and why. Shorter runs are asked for first where the claim is long."""
@@ -221,14 +231,15 @@ def _earliest(
 # whole chains
 
 
-Places = Mapping[tuple[str, int], FNode]
-
-
-def lengths(setting: Setting, proof: Certificate, searched: Outcome | None, clock: Clock) -> Line:
+def lengths(
+    chains: WholeChains, proof: Certificate, searched: Outcome | None, shares: Sequence[float] = SHARES
+) -> Line:
     """Ask each length that ``proof`` says to be refuted again. Whole runs from init: invariants are not needed.
 
-    ``searched``: the search over all shorter runs, where there was one.
+    ``searched``: the search over all shorter runs, where there was one. One question is about all lengths; where that
+    is left open each is asked about at the first of the ``shares`` of effort, those that are open then at the next.
     """
+    setting = chains.setting
     first, last = proof.refuted
     if first >= last:
         return Line(LENGTHS, UNCLAIMED, "no length is claimed to be refuted by a search over whole chains")
@@ -240,75 +251,103 @@ def lengths(setting: Setting, proof: Certificate, searched: Outcome | None, cloc
         return Line(LENGTHS, WRONG, f"{said}: there is a chain of {counted(searched.length, 'step')}", (run,))
     if last > MOST_STEPS or first < 0:
         return Line(LENGTHS, OPEN, f"{said}: not unrolled")
-    unrolling = Unrolling(setting.system, setting.formulas, setting.system.init_formula, TRUE(), clock)
-    within = _within(setting, proof.goals, last - 1, unrolling)
-    if unrolling.ask(within, last - 1, share=AT_ONCE).status is Status.UNSAT:
-        return Line(LENGTHS, HOLDS, f"{said}: proved again that no run of so few steps covers all goals")
-    undecided = list(range(first, last))
-    for share in SHARES:
+    asked = range(first, last)
+    status, found = chains.any_of(asked, AT_ONCE)
+    if status is Status.UNSAT:
+        return Line(LENGTHS, HOLDS, f"{said}: proved again that no run of so few steps is a chain")
+    undecided = list(asked) if found is None else []
+    for share in shares:
         left, undecided = undecided, []
         for length in left:
-            places = _places_of(setting, proof.goals, length)
-            asked = _whole(setting, proof.goals, length, places, unrolling)
-            found = unrolling.ask(asked, length, list(places.values()), share)
-            if found.status is Status.SAT and found.run is not None:
-                _simulated(setting, proof.goals, found.run, {key for key, s in places.items() if s in found.true})
-                run = told(setting.system, found.run, length, True)
-                return Line(LENGTHS, WRONG, f"{said}: there is a chain of {counted(length, 'step')}", (run,))
-            if found.status is Status.UNKNOWN:
+            status, found = chains.any_of(range(length, length + 1), share)
+            if found is not None:
+                break
+            if status is Status.UNKNOWN:
                 undecided.append(length)
+        if found is not None:
+            break
+    if found is not None:
+        run = told(setting.system, found, found.length, True)
+        return Line(LENGTHS, WRONG, f"{said}: there is a chain of {counted(found.length, 'step')}", (run,))
     if undecided:
         text = f"{said}: the solver did not finish on {', '.join(map(str, undecided))}"
         return Line(LENGTHS, OPEN, text)
     return Line(LENGTHS, HOLDS, f"{said}: proved again that no chain has one of these")
 
 
-def _within(setting: Setting, goals: Sequence[str], most: int, unrolling: Unrolling) -> FNode:
-    """The formula: a run covers each of ``goals`` by its first ``most`` steps, wherever it may end and whatever they
-    share. Every chain of at most so many steps is such a run.
+class WholeChains:
+    """Chains through ``goals`` from init, of any length, in one unrolling: what a length needs serves longer ones too.
+
+    A symbol for each goal and each number of steps says that the goal is covered by then; it follows from that for one
+    step less, or from the goal's place that ends there. What is refuted is a clause of later questions.
     """
-    return And(
-        [
-            Or(
-                [
-                    And(unrolling.valid(step + goal.length), shift(goal.antecedent, step))
-                    for step in range(most - goal.length + 1)
-                ]
-            )
-            for goal in (setting.by_name[name] for name in goals)
-        ]
-    )
 
+    def __init__(self, setting: Setting, goals: Sequence[str], clock: Clock) -> None:
+        self.setting = setting
+        self._goals = [setting.by_name[name] for name in goals]
+        self._unrolling = Unrolling(setting.system, setting.formulas, setting.system.init_formula, TRUE(), clock)
+        self._covered: dict[str, list[FNode]] = {name: [] for name in goals}
+        self._picks: dict[tuple[str, int], FNode] = {}
 
-def _places_of(setting: Setting, goals: Sequence[str], length: int) -> dict[tuple[str, int], FNode]:
-    """A symbol for each goal and each step from which a chain of ``length`` steps may cover it."""
-    return {
-        (name, step): Symbol(f"{name} at {step}") for name in goals for step in range(length - setting.length(name) + 1)
-    }
+    def any_of(self, asked: range, share: float) -> tuple[Status, Run | None]:
+        """Is there a chain of one of the lengths ``asked``? With SAT also one, simulated.
 
+        Where a chain may end anywhere many lengths are asked about as one: SAT without a chain is a shorter one.
+        """
+        most, setting = asked[-1], self.setting
+        anywhere = setting.final is None and len(asked) > 1
+        within = And(self._by(goal, most) for goal in self._goals)
+        question = within if anywhere else And(within, Or(self._of(length) for length in asked))
+        found = self._unrolling.ask(question, most, list(self._picks.values()), share)
+        if found.status is Status.UNSAT:
+            self._unrolling.never(question)
+        if found.status is not Status.SAT or found.run is None:
+            return found.status, None
+        picks = {place for place, symbol in self._picks.items() if symbol in found.true}
+        chain = next((length for length in asked if self._is_chain(found.run, length, picks)), None)
+        if chain is None and not anywhere:
+            raise CheckDisagreed("the solver's run for a shorter chain is none when simulated")
+        return Status.SAT, None if chain is None else Run(found.run.states[: chain + 1], found.run.inputs[:chain])
 
-def _whole(setting: Setting, goals: Sequence[str], length: int, places: Places, unrolling: Unrolling) -> FNode:
-    """The formula: a chain of ``length`` steps; the symbols of ``places`` say where each goal is credited."""
-    parts = [unrolling.valid(length)]
-    if setting.final is not None:
-        parts.append(at(setting.final, length))
-    for name in goals:
-        parts.append(Or([symbol for (goal, _), symbol in places.items() if goal == name]))
-    parts += [Implies(s, shift(setting.by_name[name].antecedent, step)) for (name, step), s in places.items()]
-    if setting.forbid:
-        for (a, s), (b, t) in combinations(places.items(), 2):
-            if a[0] != b[0] and setting.overlap_between(a, b):
-                parts.append(Not(And(s, t)))
-    return And(parts)
+    def _of(self, length: int) -> FNode:
+        """The formula: the first ``length`` steps of the run are a chain."""
+        setting = self.setting
+        ends = TRUE() if setting.final is None else at(setting.final, length)
+        return And(self._unrolling.valid(length), ends, *(self._by(goal, length) for goal in self._goals))
 
+    def _by(self, goal: Goal, steps: int) -> FNode:
+        """The symbol that says that the goal is covered by the first ``steps`` steps, which are valid so far."""
+        known = self._covered[goal.name]
+        while len(known) <= steps:
+            start, symbol = len(known) - goal.length, Symbol(f"{goal.name} by {len(known)}")
+            here = FALSE() if start < 0 else self._placed(goal, start)
+            known.append(self._unrolling.named(symbol, Or(known[-1], here) if known else here))
+        return known[steps]
 
-def _simulated(setting: Setting, goals: Sequence[str], run: Run, placed: set[tuple[str, int]]) -> None:
-    """CheckDisagreed if ``run`` is no chain with the goals ``placed``."""
-    covered = setting.covered(run)
-    fine = setting.starts_in_init(run) and setting.sound(run) == run.length and setting.ends_well(run, run.length)
-    fine = fine and all(step in covered[name] for name, step in placed) and {n for n, _ in placed} == set(goals)
-    if setting.forbid:
-        pairs = combinations(sorted(placed), 2)
-        fine = fine and not any(a[0] != b[0] and setting.overlap_between(a, b) for a, b in pairs)
-    if not fine:
-        raise CheckDisagreed("the solver's run for a shorter chain is none when simulated")
+    def _placed(self, goal: Goal, step: int) -> FNode:
+        """The formula: ``goal`` is covered from ``step`` on; where overlap is forbidden, at steps of its own."""
+        here = And(self._unrolling.valid(step + goal.length), shift(goal.antecedent, step))
+        if not self.setting.forbid:
+            return here
+        place, pick = (goal.name, step), self._unrolling.named(Symbol(f"{goal.name} at {step}"))
+        self._unrolling.never(And(pick, Not(here)))
+        for other, symbol in self._picks.items():
+            if other[0] != goal.name and self.setting.overlap_between(place, other):
+                self._unrolling.never(pick, symbol)
+        self._picks[place] = pick
+        return pick
+
+    def _is_chain(self, run: Run, length: int, picks: set[tuple[str, int]]) -> bool:
+        """Whether the first ``length`` steps of ``run`` are a chain, with its goals at ``picks`` if these are given."""
+        setting = self.setting
+        if not setting.starts_in_init(run) or setting.sound(run) < length or not setting.ends_well(run, length):
+            return False
+        covered = {
+            (goal.name, step)
+            for goal in self._goals
+            for step in setting.covered(run)[goal.name]
+            if step + goal.length <= length and (not setting.forbid or (goal.name, step) in picks)
+        }
+        if setting.forbid and any(a[0] != b[0] and setting.overlap_between(a, b) for a, b in combinations(covered, 2)):
+            return False
+        return {name for name, _ in covered} == {goal.name for goal in self._goals}

@@ -103,6 +103,13 @@ def assumed(
     return Assumed(TRUE(), proved, complete), _line({shown.get(name, name): said for name, said in verdicts.items()})
 
 
+def of_states(proof: Certificate) -> bool:
+    """Whether ``proof`` says something that only a list of all reachable states can show."""
+    shown = proof.exhausted or proof.flow_bound or proof.prices or proof.most
+    counted = any(REACHABLE.fullmatch(name) for name in proof.invariants)
+    return bool(shown or counted or proof.conflicts or proof.no_way_to_end)
+
+
 def _line(verdicts: dict[str, tuple[str, str]]) -> Line:
     kinds = [verdict for verdict, _ in verdicts.values()]
     verdict = WRONG if WRONG in kinds else OPEN if OPEN in kinds else HOLDS

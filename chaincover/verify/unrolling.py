@@ -58,6 +58,14 @@ class Unrolling:
             self._valid.append(self._clauses.own(Symbol(f"{step + 1} steps are valid"), so_far))
         return self._valid[steps]
 
+    def named(self, symbol: FNode, formula: FNode | None = None) -> FNode:
+        """``symbol``, a Boolean one of the caller's own, from now on stands for ``formula``; without one it is free."""
+        return self._clauses.own(symbol, None if formula is None else self._clauses.literal(formula))
+
+    def never(self, *formulas: FNode) -> None:
+        """No run that is asked for satisfies all ``formulas`` together."""
+        self._clauses.exclude(formulas)
+
     def ask(self, formula: FNode, steps: int, symbols: Sequence[FNode] = (), share: float = 1) -> Found:
         """Is there a run of ``steps`` steps (valid where ``formula`` says so) that satisfies ``formula``?
 

@@ -6,7 +6,7 @@ first, and each is told as soon as it is done.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -19,9 +19,9 @@ from chaincover.verify import claims, prices
 from chaincover.verify.acceleration import Jumps, jumps_of
 from chaincover.verify.document import Document
 from chaincover.verify.explicit import ExplicitFacts
-from chaincover.verify.facts import Prover, lengths
-from chaincover.verify.invariants import Assumed, Enumerated, assumed
-from chaincover.verify.limits import Clock, Limits
+from chaincover.verify.facts import Prover, WholeChains, lengths
+from chaincover.verify.invariants import Assumed, Enumerated, assumed, of_states
+from chaincover.verify.limits import SHARES, Clock, Limits
 from chaincover.verify.normal_form import Terms, normal_setting
 from chaincover.verify.orders import order_bound
 from chaincover.verify.prices import Priced
@@ -32,10 +32,16 @@ from chaincover.verify.states import MODEL, Confirmation, OpenValueRead, confirm
 from chaincover.verify.verdicts import UNCOVERED, Verdicts
 from chaincover.verify.watch import Watch, counts
 
-EDGES, PATHS, ALL_RUNS = "edges", "sub-paths", "all runs"
+ALL_RUNS = "all runs"
+EDGES, PATHS = ("edges", "bounds between two nodes"), ("sub-paths", "bounds on sub-paths")
 PART, SMALL_PART = 50, 1000
 """A search over all runs that nothing rests on gets this part of the effort only, and so does the first try of orders:
 what is cheap goes first. Where prices of goals are checked exactly, the search gets the small part.
+"""
+
+FEW_STEPS = 400_000
+"""So many steps between states are tried where the certificate does not speak of reachable states, at most a ``PART``:
+where it was found without them there are mostly too many. All effort follows for what the solver leaves open.
 """
 
 TABLE = 0.4
@@ -58,7 +64,9 @@ def verify(
     InputRefused if its chain does not fit the program; CheckDisagreed if solver and simulation disagree.
     """
     listener = listener or Listener()
-    checks = Checks(controller, document, Clock(limits or Limits()), listener)
+    proof, chain = document.certificate, document.chain
+    hurried = proof is not None and not proof.acceleration and not of_states(proof)
+    checks = Checks(controller, document, Clock(limits or Limits()), listener, hurried)
     lines: list[Line] = []
 
     def done(line: Line | None) -> None:
@@ -66,7 +74,6 @@ def verify(
             listener.line(line)
             lines.append(line)
 
-    proof, chain = document.certificate, document.chain
     done(claims.sources(controller, document))
     done(claims.properties(controller, document))
     credited = replace(checks.whole, overlap=document.settings.overlap)
@@ -81,23 +88,50 @@ def verify(
     if proof is not None and set(proof.goals) <= set(checks.setting.names):
         for line in checks.proof_lines(proof):
             done(line)
-    all_runs = checks.all_runs()
+    all_runs = checks.best.all_runs()
     done(claims.bound(document, proof, checks.setting, all_runs.verdict == HOLDS))
     if chain is not None or document.bounds.lower:
         done(all_runs)
     if claims.uncovered(document) or (proof is not None and proof.rules_out):
-        done(checks.uncovered())
+        done(checks.settled(lambda these, _: these.uncovered()))
     return Verification(str(document.place), tuple(lines))
 
 
 @dataclass(frozen=True)
 class Checks:
-    """What the checks of one document share."""
+    """What the checks of one document share. ``hurried``: states are enumerated with little effort only."""
 
     controller: Controller
     document: Document
     clock: Clock
     listener: Listener
+    hurried: bool = False
+
+    @cached_property
+    def thorough(self) -> Checks:
+        """The same with all effort for the reachable states."""
+        self.listener.progress("states: all that can be reached, with more effort")
+        return replace(self, hurried=False)
+
+    @property
+    def best(self) -> Checks:
+        """These checks, or those with more states where these were needed and were not too many."""
+        more = vars(self).get("thorough")
+        return self if more is None or more.watch is None else more
+
+    def settled(self, line: Callable[[Checks, Sequence[float]], Line]) -> Line:
+        """``line`` of these checks with small shares of effort for each question.
+
+        Where that leaves it open all reachable states are enumerated, and where they are too many it gets all effort.
+        """
+        checks = self.best
+        if not checks.hurried:
+            return line(checks, SHARES)
+        found = line(checks, SHARES[:-1])
+        if found.verdict != OPEN:
+            return found
+        with_states = self.thorough.watch is not None
+        return line(self.best, SHARES if with_states else SHARES[-1:])
 
     @property
     def setting(self) -> Setting:
@@ -124,6 +158,9 @@ class Checks:
         names = () if proof is None else proof.invariants
         used = [at(c.formula, 0) for c in system.invariants if c.name in names]
         clock = self.clock if proof is None or proof.acceleration is None else self._part(PART)
+        if self.hurried:
+            clock = self._part(PART)
+            clock = replace(clock, limits=replace(clock.limits, explored=min(clock.limits.explored, FEW_STEPS)))
         table = tabulate(system, [*self.setting.formulas, *used], clock.part(TABLE))
         try:
             return None if table is None else Watch(table, self.setting, self.setting.names)
@@ -197,30 +234,42 @@ class Checks:
 
     def proof_lines(self, proof: Certificate) -> Iterator[Line]:
         """Every fact of the certificate."""
-        known, line = self.known
-        yield line
-        explicit = None if self.watch is None else ExplicitFacts(self.watch)
-        prover = Prover.of(self.setting, known, self.clock, explicit)
+        progress = self.listener.progress
+        yield self.settled(lambda these, _: these.known[1])
         order = order_bound(proof, self._part(PART))
         edges = [PathFact((fact.source, fact.target), fact.at_least) for fact in proof.edges]
-        yield prover.line(EDGES, "bounds between two nodes", edges, self.listener.progress)
-        yield prover.line(PATHS, "bounds on sub-paths", proof.paths, self.listener.progress)
+        yield self.settled(lambda these, shares: these.prover.line(EDGES, edges, progress, shares))
+        yield self.settled(lambda these, shares: these.prover.line(PATHS, proof.paths, progress, shares))
         if order.verdict == OPEN:
-            self.listener.progress("order bound")
+            progress("order bound")
             order = order_bound(proof, self.clock)
         yield order
         if proof.prices is not None or proof.flow_bound:
             yield self.priced[0]
         if self.jumps is not None:
             yield self.jumps.line(proof)
-        yield lengths(self.setting, proof, self.searched, self.clock)
+        yield self.settled(lambda these, shares: lengths(these.chains, proof, these.searched, shares))
+
+    @cached_property
+    def prover(self) -> Prover:
+        """Asks about edges and sub-paths."""
+        explicit = None if self.watch is None else ExplicitFacts(self.watch)
+        return Prover.of(self.setting, self.known[0], self.clock, explicit)
+
+    @cached_property
+    def chains(self) -> WholeChains:
+        """Asks about whole chains."""
+        proof = self.document.certificate
+        assert proof is not None
+        return WholeChains(self.setting, proof.goals, self.clock)
 
     def all_runs(self) -> Line:
         """The search over all runs shorter than the bound, where the states are few."""
         proof, lower = self.document.certificate, self.document.bounds.lower
         left_out = OPEN if proof is not None and proof.exhausted > 0 and self._facts(proof) < lower else NOTE
         if self.watch is None:
-            return Line(ALL_RUNS, left_out, "not done: too many states or inputs")
+            needless = ", and the proof does without" if self.hurried else ""
+            return Line(ALL_RUNS, left_out, f"not done: too many states or inputs{needless}")
         table = self.watch.table
         if self.confirmation.differences:
             return Line(ALL_RUNS, WRONG, "original and model take different steps", self.confirmation.differences[:3])

@@ -1,4 +1,4 @@
-"""``--no-native`` compiles, loads and runs nothing; without it the first line says that code runs (docs/security.md)."""
+"""``--no-native`` compiles, loads and runs nothing; else the first line says that code runs (docs/security.md)."""
 
 from __future__ import annotations
 

@@ -24,10 +24,10 @@ from chaincover.project.load import load
 from chaincover.project.project_file import read_project
 from chaincover.verify.claims import open_starts
 from chaincover.verify.explicit import ExplicitFacts
-from chaincover.verify.facts import Prover, lengths
+from chaincover.verify.facts import AT_ONCE, Prover, WholeChains, lengths
 from chaincover.verify.invariants import Assumed, Enumerated, assumed, stated_by
 from chaincover.verify.limits import Clock, Limits
-from chaincover.verify.report import HOLDS, OPEN, UNCLAIMED, WRONG
+from chaincover.verify.report import HOLDS, OPEN, UNCLAIMED, WRONG, Line
 from chaincover.verify.search import Outcome, covers, search, search_some
 from chaincover.verify.setting import Setting
 from chaincover.verify.states import MODEL, Confirmation, Table, confirm, tabulate
@@ -183,15 +183,25 @@ def test_the_shortest_chain_of_all_runs(seed: int) -> None:
 
 
 def check_lengths(setting: Setting, found: Outcome, least: int, refutable: bool) -> None:
-    """That all lengths below ``least`` are refuted, and this one not, by the solver and by the search."""
-    clock = Clock(Limits())
-    for searched in (None, found):
-        line = lengths(setting, proof_of(setting, (0, least)), searched, clock)
-        assert line.verdict == (HOLDS if least else UNCLAIMED)
-        if refutable:
-            line = lengths(setting, proof_of(setting, (0, least + 1)), searched, clock)
-            assert line.verdict == WRONG
-            assert f"a chain of {counted(least, 'step')}" in line.text
+    """That all lengths below ``least`` are refuted, and this one not, by the solver and by the search.
+
+    The solver is asked about all lengths at once, about some, and about one after the other.
+    """
+    for searched, at_once in ((None, AT_ONCE), (None, 0), (found, AT_ONCE)):
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr("chaincover.verify.facts.AT_ONCE", at_once)
+            for first in {0, least // 2}:
+                line = refuted(setting, (first, least), searched)
+                assert line.verdict == (HOLDS if least else UNCLAIMED)
+            for first in {0, least} if refutable else ():
+                line = refuted(setting, (first, least + 1), searched)
+                assert line.verdict == WRONG
+                assert f"a chain of {counted(least, 'step')}" in line.text
+
+
+def refuted(setting: Setting, claimed: tuple[int, int], searched: Outcome | None) -> Line:
+    """The verdict on lengths ``claimed`` to be refuted."""
+    return lengths(WholeChains(setting, setting.names, Clock(Limits())), proof_of(setting, claimed), searched)
 
 
 def pattern_case(rng: random.Random) -> RandomCase:
@@ -357,7 +367,7 @@ def test_an_unfinished_proof_is_none() -> None:
 
 def test_where_no_fact_is_claimed_none_is_said_to_hold() -> None:
     prover = Prover.of(setting_of(random_case(5)), FREE, Clock(Limits()))
-    line = prover.line("edges", "bounds between two nodes", (), lambda text: None)
+    line = prover.line(("edges", "bounds between two nodes"), (), lambda text: None)
     assert (line.verdict, line.text) == (UNCLAIMED, "the certificate uses no bounds between two nodes")
 
 

@@ -124,6 +124,45 @@ def test_a_weaker_but_true_certificate_passes(change: Change, cruise: Document, 
     assert verdicts(outcome)["lower bound"] == "holds"
 
 
+@needs_compiler
+@pytest.mark.parametrize(
+    ("few_steps", "question", "refuted", "all_runs"),
+    [
+        (0, 1.0, "no run of so few steps is a chain", "note"),
+        (0, 0.0, "the search over all runs finds no chain below 9", "holds"),
+        (400_000, 0.0, "the search over all runs finds no chain below 9", "holds"),
+    ],
+)
+def test_all_states_are_enumerated_only_where_few_or_where_the_solver_leaves_something_open(
+    few_steps: int,
+    question: float,
+    refuted: str,
+    all_runs: str,
+    cruise: Document,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    """The certificate does not speak of reachable states. ``question``: the units of work of one to the solver."""
+    whole_chain_search(cruise)
+    monkeypatch.setattr("chaincover.verify.verification.FEW_STEPS", few_steps)
+    monkeypatch.setattr("chaincover.verify.limits.Clock.question", lambda clock, share=1: question)
+    outcome = verify(cruise, tmp_path, CRUISE)
+    assert outcome.code == 0
+    assert refuted in texts(outcome, "refuted lengths")
+    assert verdicts(outcome)["all runs"] == all_runs
+
+
+@needs_compiler
+def test_a_bound_that_rests_on_all_runs_needs_all_states(
+    cruise: Document, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    rest_on_exhaustion(cruise)
+    monkeypatch.setattr("chaincover.verify.verification.FEW_STEPS", 0)
+    outcome = verify(cruise, tmp_path, CRUISE)
+    assert outcome.code == 0
+    assert verdicts(outcome)["all runs"] == "holds"
+
+
 @pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize("overlap", ["forbid", "allow"])
