@@ -18,6 +18,7 @@ from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at, shift
 from bmc.system.transition import Run
 from chaincover.certificate import Certificate, PathFact
+from chaincover.verify.cells import Cells
 from chaincover.verify.explicit import ExplicitFacts
 from chaincover.verify.invariants import Assumed
 from chaincover.verify.limits import SHARES, Clock
@@ -34,6 +35,8 @@ MOST_STEPS = 4096
 LENGTHS = "refuted lengths"
 AT_ONCE = 1 / 128
 """The part of an effort that one question about all lengths may take, before there is one for each of them."""
+FIRST_CELLS = 1 / 16
+"""The part of an effort that runs over cells of values may take, before a solver is asked."""
 
 Verdict = tuple[str, str]
 """A verdict and why."""
@@ -239,12 +242,19 @@ def lengths(setting: Setting, proof: Certificate, searched: Outcome | None, cloc
         return Line(LENGTHS, WRONG, f"{said}: there is a chain of {counted(searched.length, 'step')}", (run,))
     if last > MOST_STEPS or first < 0:
         return Line(LENGTHS, OPEN, f"{said}: not unrolled")
+    cells = Cells(setting, proof.goals)
+    by_cells = cells.refuted(last, clock, FIRST_CELLS)
+    if by_cells:
+        return Line(LENGTHS, HOLDS, f"{said}: no run over {by_cells} is so short")
     unrolling = Unrolling(setting.system, setting.formulas, setting.system.init_formula, TRUE(), clock)
     within = _within(setting, proof.goals, last - 1, unrolling)
     if unrolling.ask(within, last - 1, share=AT_ONCE).status is Status.UNSAT:
         return Line(LENGTHS, HOLDS, f"{said}: proved again that no run of so few steps covers all goals")
     undecided = list(range(first, last))
     for share in SHARES:
+        by_cells = cells.refuted(last, clock, share) if share > FIRST_CELLS else ""
+        if by_cells:
+            return Line(LENGTHS, HOLDS, f"{said}: no run over {by_cells} is so short")
         left, undecided = undecided, []
         for length in left:
             places = _places_of(setting, proof.goals, length)
