@@ -12,12 +12,13 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bmc.records import dataclass
 from chaincover.orderings.constraints import Answer, Edge, PathModel, outcome, path_model
 from chaincover.orderings.local import LocalOrdering
 from chaincover.orderings.protocol import (

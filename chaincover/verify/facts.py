@@ -19,6 +19,7 @@ from bmc.formulas.unroll import at, shift
 from bmc.records import dataclass
 from bmc.system.transition import Run
 from chaincover.certificate import Certificate, PathFact
+from chaincover.verify.cells import Cells
 from chaincover.verify.explicit import ExplicitFacts
 from chaincover.verify.invariants import Assumed
 from chaincover.verify.limits import SHARES, Clock
@@ -36,6 +37,8 @@ MOST_STEPS = 4096
 LENGTHS = "refuted lengths"
 AT_ONCE = 1 / 128
 """The part of an effort that one question about all lengths may take, before there is one for each of them."""
+FIRST_CELLS = 1 / 16
+"""The part of an effort that runs over cells of values may take, before a solver is asked."""
 
 Verdict = tuple[str, str]
 """A verdict and why."""
@@ -251,12 +254,18 @@ def lengths(
         return Line(LENGTHS, WRONG, f"{said}: there is a chain of {counted(searched.length, 'step')}", (run,))
     if last > MOST_STEPS or first < 0:
         return Line(LENGTHS, OPEN, f"{said}: not unrolled")
+    by_cells = chains.over_cells(last, max(FIRST_CELLS, shares[0]))
+    if by_cells:
+        return Line(LENGTHS, HOLDS, f"{said}: no run over {by_cells} is so short")
     asked = range(first, last)
     status, found = chains.any_of(asked, AT_ONCE)
     if status is Status.UNSAT:
         return Line(LENGTHS, HOLDS, f"{said}: proved again that no run of so few steps is a chain")
     undecided = list(asked) if found is None else []
     for share in shares:
+        by_cells = chains.over_cells(last, share) if share > max(FIRST_CELLS, shares[0]) and found is None else ""
+        if by_cells:
+            return Line(LENGTHS, HOLDS, f"{said}: no run over {by_cells} is so short")
         left, undecided = undecided, []
         for length in left:
             status, found = chains.any_of(range(length, length + 1), share)
@@ -288,6 +297,11 @@ class WholeChains:
         self._unrolling = Unrolling(setting.system, setting.formulas, setting.system.init_formula, TRUE(), clock)
         self._covered: dict[str, list[FNode]] = {name: [] for name in goals}
         self._picks: dict[tuple[str, int], FNode] = {}
+        self._cells, self._clock = Cells(setting, goals), clock
+
+    def over_cells(self, below: int, share: float) -> str:
+        """What shows by runs over cells of values that no chain has fewer than ``below`` steps; '' if nothing does."""
+        return self._cells.refuted(below, self._clock, share)
 
     def any_of(self, asked: range, share: float) -> tuple[Status, Run | None]:
         """Is there a chain of one of the lengths ``asked``? With SAT also one, simulated.

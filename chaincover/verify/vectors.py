@@ -55,7 +55,7 @@ class Vectors:
         self._steps: list[tuple[FNode, int, tuple[int, ...], Callable[..., Any] | None]] = []
         places: dict[FNode, int] = {}
         for node, arguments, floating in _ordered(formulas):
-            compute = None if node.is_symbol() else _computing(node, floating)
+            compute = None if node.is_symbol() else computing_of(node, floating)
             self._steps.append((node, len(places), tuple(places[a] for a in arguments), compute))
             places[node] = len(places)
         self._results = [places[formula] for formula in formulas]
@@ -89,7 +89,7 @@ class Knowing:
     def __init__(self, formulas: Sequence[FNode]) -> None:
         self._formulas = list(formulas)
         self._order = [
-            (node, arguments, None if node.is_symbol() else _computing(node, floating))
+            (node, arguments, None if node.is_symbol() else computing_of(node, floating))
             for node, arguments, floating in _ordered(formulas)
         ]
 
@@ -154,7 +154,8 @@ def _native(floating: Operation) -> bool:
     return floating.name in _ARITHMETIC or floating.name in _COMPARISONS or floating.name == "resize"
 
 
-def _computing(node: FNode, floating: Operation | None) -> Callable[..., Any]:
+def computing_of(node: FNode, floating: Operation | None) -> Callable[..., Any]:
+    """From the columns of the arguments of ``node``, or of the operands of ``floating``, to its own."""
     if floating is not None:
         return _on_floats(floating)
     widths = [a.bv_width() for a in (node, *node.args()) if not _boolean(a)]

@@ -1,0 +1,207 @@
+"""Runs over cells of values against all runs of a small floating-point system."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import product
+
+import pytest
+from float_systems import FLOAT, known
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pysmt.fnode import FNode
+from pysmt.shortcuts import BV, And, Not, Or, Symbol
+from pysmt.typing import BOOL
+
+from bmc.floats import arithmetic, compare
+from bmc.floats.format import FLOAT32, pattern
+from bmc.formulas.terms import choose
+from bmc.formulas.unroll import at, framed
+from bmc.system.simulation import Simulator
+from bmc.system.transition import InputVariable, Run, StateVariable, TransitionSystem, ValueType
+from chaincover.certificate import Certificate
+from chaincover.verify.cells import Cells
+from chaincover.verify.facts import lengths
+from chaincover.verify.limits import Clock, Limits
+from chaincover.verify.report import HOLDS
+from chaincover.verify.setting import Setting
+from properties.goal import Goal
+
+STEPS = 4
+FEW = 1 / 64
+"""The part of an effort for systems that are drawn."""
+OUTSIDE = (-4.0, 12.0)
+BYTE = ValueType("uint8", 8)
+T, HEATER, LEVEL = FLOAT.symbol("cl_t"), FLOAT.symbol("cl_heater"), BYTE.symbol("cl_level")
+AIR, ASKED = FLOAT.symbol("cl_outside"), Symbol("cl_asked", BOOL)
+
+
+def heating() -> TransitionSystem:
+    """t' = t + heat - (t - outside) / 8; the heating goes on below 5 and off above 7, or where it is not asked for.
+
+    Each step that it is on counts, from 0 to 3 and again.
+    """
+    one, zero = known(1.0), known(0.0)
+    cold, warm = compare.less(T, known(5.0), FLOAT32), compare.less(known(7.0), T, FLOAT32)
+    switched = choose(Not(ASKED), zero, choose(cold, one, choose(warm, zero, HEATER)))
+    on = compare.equal(switched, one, FLOAT32)
+    loss = arithmetic.multiply(known(0.125), arithmetic.subtract(T, AIR, FLOAT32), FLOAT32)
+    after = arithmetic.add(T, arithmetic.subtract(choose(on, known(2.0), zero), loss, FLOAT32), FLOAT32)
+    raw = [pattern(value, FLOAT32) for value in OUTSIDE]
+    return TransitionSystem(
+        "heating",
+        (
+            StateVariable("cl_t", FLOAT, BV(pattern(4.0, FLOAT32), 32), after),
+            StateVariable("cl_heater", FLOAT, BV(0, 32), switched),
+            StateVariable(
+                "cl_level", ValueType("uint8", 8), BV(0, 8), choose(on, (LEVEL + BV(1, 8)) & BV(3, 8), LEVEL)
+            ),
+        ),
+        (
+            InputVariable("cl_outside", FLOAT, tuple((value, value) for value in sorted(raw))),
+            InputVariable("cl_asked", ValueType("_Bool", 0)),
+        ),
+        input_constraint=Or([AIR.Equals(BV(value, 32)) for value in raw]),
+        defined=Not(And(ASKED, compare.less(T, known(-1.0), FLOAT32))),
+    )
+
+
+@cache
+def all_runs() -> list[Run]:
+    """All runs of ``STEPS`` steps, and those that end earlier as no step is possible."""
+    simulator = Simulator(heating())
+    choices = [{"cl_outside": pattern(v, FLOAT32), "cl_asked": flag} for v in OUTSIDE for flag in (0, 1)]
+    runs = []
+    for inputs in product(choices, repeat=STEPS):
+        run = simulator.run(simulator.initial(), inputs)
+        pairs = zip(run.states, run.inputs, strict=False)
+        end = next((n for n, (s, i) in enumerate(pairs) if not simulator.allowed(s, i)), STEPS)
+        runs.append(Run(run.states[: end + 1], run.inputs[:end]))
+    return runs
+
+
+def least(setting: Setting) -> int:
+    """The length of the shortest chain, by all runs; one more than their length where there is none."""
+    found = STEPS + 1
+    for run in all_runs():
+        covered = setting.covered(run)
+        for end in range(min(run.length, found - 1) + 1):
+            places = {g.name: [k for k in covered[g.name] if k + g.length <= end] for g in setting.goals}
+            if setting.ends_well(run, end) and _placed(setting, list(places.items()), []):
+                found = end
+                break
+    return found
+
+
+def _placed(setting: Setting, left: list[tuple[str, list[int]]], taken: list[tuple[str, int]]) -> bool:
+    if not left:
+        return True
+    (name, steps), *rest = left
+    return any(
+        _placed(setting, rest, [*taken, (name, step)])
+        for step in steps
+        if not setting.forbid or not any(setting.overlap_between((name, step), other) for other in taken)
+    )
+
+
+def goals() -> st.SearchStrategy[Goal]:
+    """Antecedents over two states and a step between them."""
+    number = st.sampled_from([3.0, 4.0, 4.5, 5.5, 6.25, 7.0, 8.0])
+
+    def of_state(step: int) -> st.SearchStrategy[FNode]:
+        return st.one_of(
+            st.builds(lambda value: at(compare.less(known(value), T, FLOAT32), step), number),
+            st.builds(lambda value: at(compare.less(T, known(value), FLOAT32), step), number),
+            st.builds(
+                lambda value: at(compare.equal(HEATER, known(value), FLOAT32), step), st.sampled_from([0.0, 1.0])
+            ),
+            st.builds(lambda value: at(LEVEL.Equals(BV(value, 8)), step), st.integers(0, 3)),
+        )
+
+    asked = st.sampled_from([framed(ASKED, 0), Not(framed(ASKED, 0))])
+    warmer = st.just(at(compare.less(T, AIR, FLOAT32), 0))
+    part = st.one_of(of_state(0), of_state(1), asked, warmer)
+    antecedent = st.one_of(
+        part,
+        st.builds(And, part, part),
+        st.builds(lambda a, b, c: And(a, Or(b, c)), part, part, part),
+        st.builds(lambda a, b: And(a, Not(b)), part, part),
+    )
+    return st.builds(lambda formula: Goal("", formula, None, 1), antecedent)
+
+
+def setting_of(found: list[Goal], cold_end: bool, overlap: str) -> Setting:
+    named = tuple(Goal(f"g{n}", goal.antecedent, None, 1) for n, goal in enumerate(found))
+    return Setting(heating(), named, compare.less(T, known(4.25), FLOAT32) if cold_end else None, overlap)
+
+
+def certificate(setting: Setting, below: int) -> Certificate:
+    return Certificate(
+        goals=setting.names,
+        end=setting.end,
+        overlap=setting.overlap,
+        invariants=(),
+        edges=(),
+        paths=(),
+        order_bound=0,
+        refuted=(0, below),
+        exhausted=0,
+        lower=below,
+    )
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(goals(), min_size=1, max_size=3), st.booleans(), st.sampled_from(["allow", "forbid"]))
+def test_no_length_is_refuted_that_has_a_chain(found: list[Goal], cold_end: bool, overlap: str) -> None:
+    setting = setting_of(found, cold_end, overlap)
+    shortest = least(setting)
+    if shortest <= STEPS:
+        assert Cells(setting, setting.names).refuted(shortest + 1, Clock(Limits()), FEW) == ""
+
+
+def heated_twice() -> Setting:
+    """Above 6.25 degrees, and off again while asked for; then below 4 degrees."""
+    above, below = compare.less(known(5.5), T, FLOAT32), compare.less(T, known(4.0), FLOAT32)
+    on = compare.equal(HEATER, known(1.0), FLOAT32)
+    return setting_of(
+        [Goal("", at(And(above, on), 0), None, 1), Goal("", And(at(below, 0), framed(ASKED, 0)), None, 1)],
+        True,
+        "allow",
+    )
+
+
+def test_the_least_length_is_told() -> None:
+    setting = heated_twice()
+    shortest = least(setting)
+    assert 2 < shortest <= STEPS
+    cells = Cells(setting, setting.names)
+    assert cells.refuted(shortest, Clock(Limits()), 1)
+    assert cells.refuted(shortest + 1, Clock(Limits()), 1) == ""
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_a_forged_bound_is_refused(more: int) -> None:
+    """The claim that a length is impossible that has a chain does not hold, the true one does."""
+    setting = heated_twice()
+    line = lengths(setting, certificate(setting, least(setting) + more), None, Clock(Limits()))
+    assert (line.verdict == HOLDS) == (more == 0)
+    assert ("cells of values" in line.text) == (more == 0)
+
+
+def test_what_has_no_rule_is_left_to_the_solver() -> None:
+    """A start value that init leaves open, and a goal that compares values of two steps."""
+    setting = heated_twice()
+    rising = Goal("g0", compare.less(framed(T, 0), framed(T, 1), FLOAT32), None, 1)
+    first, *others = setting.system.state
+    opened = TransitionSystem(
+        "open", (StateVariable(first.name, FLOAT, None, first.next), *others), setting.system.inputs
+    )
+    for asked in (Setting(setting.system, (rising,), None), Setting(opened, setting.goals, None)):
+        assert Cells(asked, asked.names).refuted(1, Clock(Limits()), 1) == ""
+
+
+def test_too_little_effort_refutes_nothing() -> None:
+    setting = heated_twice()
+    cells, shortest = Cells(setting, setting.names), least(setting)
+    assert cells.refuted(shortest, Clock(Limits()), 1e-9) == ""
+    assert cells.refuted(shortest, Clock(Limits()), 1)
