@@ -205,7 +205,6 @@ class UnrollingSession(Backend[Step, Literal]):
         self._starts: dict[FNode, None] = {}
         self._sources: set[FNode] = set()
         self._read: tuple[tuple[int, int], list[FNode]] = ((0, 0), [])
-        self._inputs = [var.symbol for var in system.inputs]
         self._reaches = engine.reaches(system)
         self._simulator = engine.simulator(system)
         self._span = 0
@@ -349,7 +348,8 @@ class UnrollingSession(Backend[Step, Literal]):
         if self._steps is None:
             raise RuntimeError("the last query of this session was not satisfiable: it has no run")
         start = {**self._simulator.initial(), **self._values(self._start_symbols(), 0)}
-        return self._simulator.run(start, [self._values(self._inputs, step) for step in range(self._steps)])
+        inputs = [var.symbol for var in self._system.inputs]
+        return self._simulator.run(start, [self._values(inputs, step) for step in range(self._steps)])
 
     def _start_symbols(self) -> Sequence[FNode]:
         """What a run's first state is read from; the same list until there is more."""

@@ -22,6 +22,7 @@ from chaincover.known import Board
 from chaincover.limits import Limits
 from chaincover.problem import Problem
 from chaincover.weights import FINAL, INIT, Edge
+from properties.goal import Goal
 
 WORK = 3.0
 """Units of work that all runs may take."""
@@ -214,11 +215,10 @@ class RandomRuns:
     """
 
     def __init__(self, problem: Problem, limits: Limits, within: int | None = None, distances: bool = True) -> None:
-        self._problem, self._goals = problem, problem.by_name
+        self._problem = problem
         self._within, self._distances = within, distances
         self._batch = Batch(problem.system, [goal.antecedent for goal in problem.goals], SEED)
         self._watch = Watch({goal.name: (goal.antecedent, goal.length) for goal in problem.targets})
-        self._longest = max((goal.length for goal in problem.goals), default=0)
         self._random = np.random.RandomState(SEED)
         self._modes = ModeGraph()
         told = {f"{var.name}@0": var.name for var in problem.system.state}
@@ -227,6 +227,15 @@ class RandomRuns:
         self._population = self._begun()
         self.upper: dict[Edge, int] = {}
         self.tests: dict[str, Run] = {}
+
+    @property
+    def _goals(self) -> Mapping[str, Goal]:
+        return self._problem.by_name
+
+    @property
+    def _longest(self) -> int:
+        """Steps of the longest goal."""
+        return max((goal.length for goal in self._problem.goals), default=0)
 
     def _begun(self) -> _Population:
         """All runs in init."""
