@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import field, replace
+from math import isfinite
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -104,7 +105,7 @@ class BoundsClaim:
 
 @dataclass(frozen=True)
 class Document:
-    """One ``chain.json``: settings, verdicts, the chain if there is one, claims about shorter ones."""
+    """One ``chain.json``: settings, verdicts, a chain if there is one, claims about shorter ones; all its ``data``."""
 
     place: Path
     name: str
@@ -114,6 +115,7 @@ class Document:
     chain: ChainClaim | None
     bounds: BoundsClaim
     certificate: Certificate | None
+    data: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def where(self) -> Location:
@@ -207,6 +209,13 @@ def _document(place: Path, data: dict[str, Any]) -> Document:
     names = [str(goal["name"]) for goal in data["goals"]]
     if len(set(names)) < len(names):
         raise ValueError(f"goals more than once: {', '.join(sorted({n for n in names if names.count(n) > 1}))}")
+    told = [
+        *([] if chain is None else [str(hit["goal"]) for hit in chain["hits"]]),
+        *([] if proof is None else proof["goals"]),
+    ]
+    unknown = [name for name in told if name not in names]
+    if unknown:
+        raise ValueError(f"goals without an entry: {', '.join(map(str, unknown))}")
     relies = any(str(claim).startswith(OPEN_STARTS) for claim in data["claims"])
     return Document(
         place=place,
@@ -227,9 +236,10 @@ def _document(place: Path, data: dict[str, Any]) -> Document:
             length=_step(bounds["length"]),
             lower=_whole(bounds["lower"]),
             minimal=_one_of(bounds["minimal"], True, False),
-            gap=None if gap is None else float(gap),
+            gap=None if gap is None else _finite(gap),
         ),
         certificate=None if proof is None else certificate.from_data(proof),
+        data=data,
     )
 
 
@@ -278,6 +288,13 @@ def _whole(value: Any) -> int:
 
 def _step(value: Any) -> int | None:
     return None if value is None else _whole(value)
+
+
+def _finite(value: Any) -> float:
+    """``value``, which has to be a finite number. ValueError if not."""
+    if not isinstance(value, float) or not isfinite(value):
+        raise ValueError(f"{value!r} is no finite number")
+    return value
 
 
 def _one_of(value: Any, *allowed: T) -> T:

@@ -20,6 +20,7 @@ from chaincover.verify.acceleration import Jumps, jumps_of
 from chaincover.verify.document import Document
 from chaincover.verify.explicit import ExplicitFacts
 from chaincover.verify.facts import Prover, WholeChains, lengths
+from chaincover.verify.fields import fields
 from chaincover.verify.invariants import Assumed, Enumerated, assumed, of_states
 from chaincover.verify.limits import SHARES, Clock, Limits
 from chaincover.verify.normal_form import Terms, normal_setting
@@ -76,10 +77,12 @@ def verify(
 
     done(claims.sources(controller, document))
     done(claims.properties(controller, document))
+    stimulus = None if chain is None else claims.stimulus_of(controller, document)
     credited = replace(checks.whole, overlap=document.settings.overlap)
-    if chain is not None:
-        stimulus = claims.stimulus_of(controller, document)
+    done(fields(controller, document, stimulus, credited))
+    if chain is not None and stimulus is not None:
         done(claims.chain(controller, document, stimulus, credited))
+        done(claims.findings(document))
         done(claims.open_starts(credited, stimulus, chain.relies_on_starts, checks.clock))
     done(claims.tests(controller, document))
     if proof is not None and proof.normal_form:
