@@ -260,7 +260,7 @@ class Checks:
         """Asks about whole chains."""
         proof = self.document.certificate
         assert proof is not None
-        return WholeChains(self.setting, proof.goals, self.clock)
+        return WholeChains(self.setting, proof.goals, self.known[0].always, self.clock)
 
     def all_runs(self) -> Line:
         """The search over all runs shorter than the bound, where the states are few."""
