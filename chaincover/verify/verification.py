@@ -64,7 +64,7 @@ def verify(
     """
     listener = listener or Listener()
     proof, chain = document.certificate, document.chain
-    hurried = proof is not None and not proof.acceleration and not of_states(proof)
+    hurried = not document.bounds.lower if proof is None else not (proof.acceleration or of_states(proof))
     checks = Checks(controller, document, Clock(limits or Limits()), listener, hurried)
     lines: list[Line] = []
 
