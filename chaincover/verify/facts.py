@@ -237,7 +237,7 @@ def _earliest(
 def lengths(
     chains: WholeChains, proof: Certificate, searched: Outcome | None, shares: Sequence[float] = SHARES
 ) -> Line:
-    """Ask each length that ``proof`` says to be refuted again. Whole runs from init: invariants are not needed.
+    """Ask each length that ``proof`` says to be refuted again.
 
     ``searched``: the search over all shorter runs, where there was one. One question is about all lengths; where that
     is left open each is asked about at the first of the ``shares`` of effort, those that are open then at the next.
@@ -291,10 +291,11 @@ class WholeChains:
     step less, or from the goal's place that ends there. What is refuted is a clause of later questions.
     """
 
-    def __init__(self, setting: Setting, goals: Sequence[str], clock: Clock) -> None:
+    def __init__(self, setting: Setting, goals: Sequence[str], always: FNode, clock: Clock) -> None:
+        """``always`` is known of every state after valid steps: a solver refutes lengths sooner by it."""
         self.setting = setting
         self._goals = [setting.by_name[name] for name in goals]
-        self._unrolling = Unrolling(setting.system, setting.formulas, setting.system.init_formula, TRUE(), clock)
+        self._unrolling = Unrolling(setting.system, setting.formulas, setting.system.init_formula, always, clock)
         self._covered: dict[str, list[FNode]] = {name: [] for name in goals}
         self._picks: dict[tuple[str, int], FNode] = {}
         self._cells, self._clock = Cells(setting, goals), clock

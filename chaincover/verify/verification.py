@@ -66,7 +66,7 @@ def verify(
     """
     listener = listener or Listener()
     proof, chain = document.certificate, document.chain
-    hurried = proof is not None and not proof.acceleration and not of_states(proof)
+    hurried = not document.bounds.lower if proof is None else not (proof.acceleration or of_states(proof))
     checks = Checks(controller, document, Clock(limits or Limits()), listener, hurried)
     lines: list[Line] = []
 
@@ -264,7 +264,7 @@ class Checks:
         """Asks about whole chains."""
         proof = self.document.certificate
         assert proof is not None
-        return WholeChains(self.setting, proof.goals, self.clock)
+        return WholeChains(self.setting, proof.goals, self.known[0].always, self.clock)
 
     def all_runs(self) -> Line:
         """The search over all runs shorter than the bound, where the states are few."""

@@ -201,7 +201,7 @@ def check_lengths(setting: Setting, found: Outcome, least: int, refutable: bool)
 
 def refuted(setting: Setting, claimed: tuple[int, int], searched: Outcome | None) -> Line:
     """The verdict on lengths ``claimed`` to be refuted."""
-    return lengths(WholeChains(setting, setting.names, Clock(Limits())), proof_of(setting, claimed), searched)
+    return lengths(WholeChains(setting, setting.names, TRUE(), Clock(Limits())), proof_of(setting, claimed), searched)
 
 
 def pattern_case(rng: random.Random) -> RandomCase:

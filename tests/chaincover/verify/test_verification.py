@@ -153,6 +153,18 @@ def test_all_states_are_enumerated_only_where_few_or_where_the_solver_leaves_som
 
 
 @needs_compiler
+def test_a_chain_without_a_bound_needs_no_states(
+    cruise: Document, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    cruise["bounds"].update(lower=0, minimal=False, gap=None)
+    cruise["certificate"] = None
+    monkeypatch.setattr("chaincover.verify.verification.FEW_STEPS", 0)
+    outcome = verify(cruise, tmp_path, CRUISE)
+    assert outcome.code == 0
+    assert verdicts(outcome)["all runs"] == "note"
+
+
+@needs_compiler
 def test_a_bound_that_rests_on_all_runs_needs_all_states(
     cruise: Document, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
