@@ -25,13 +25,12 @@ from chaincover.project.values import shown
 from chaincover.replay.original import Replay, ends_within, replay
 from chaincover.verify.document import ChainClaim, Document, GoalClaim
 from chaincover.verify.limits import Clock
-from chaincover.verify.report import FINDING, HOLDS, NOTE, OPEN, UNCLAIMED, WRONG, Line, limited
+from chaincover.verify.report import HOLDS, NOTE, OPEN, UNCLAIMED, WRONG, Line, limited
 from chaincover.verify.setting import Setting
 from chaincover.verify.unrolling import Unrolling
 
 SOURCES, PROPERTIES, CHAIN, BOUND = "sources", "properties", "chain", "lower bound"
 TESTS = "tests of goals"
-FINDINGS = "requirements"
 STARTS = "open start values"
 
 
@@ -105,16 +104,6 @@ def chain(controller: Controller, document: Document, stimulus: Stimulus, settin
     text = f"{counted(claim.steps, 'step')} replayed on {where}, {goals} looked for where claimed"
     verdict = WRONG if faults else OPEN if played.on == "model" else HOLDS
     return Line(CHAIN, verdict, text, limited([*faults, *played.remarks]))
-
-
-def findings(document: Document) -> Line | None:
-    """What fails on the chain, as the file says (the fields are checked): a finding about the program."""
-    chain = document.data["chain"]
-    failed = [f"the consequent of {one['goal']} fails at step {one['step']}" for one in chain["failures"]]
-    failed += [f"{one['assertion']} fails in step {one['step']}" for one in chain["violations"]]
-    return (
-        Line(FINDINGS, FINDING, f"{counted(len(failed), 'failure')} on the chain", limited(failed)) if failed else None
-    )
 
 
 def tests(controller: Controller, document: Document) -> Line:
@@ -258,7 +247,7 @@ def _unfit(document: Document, proof: Certificate, setting: Setting) -> Iterator
         yield f"the certificate is about chains to '{proof.end}', not to '{setting.end}'"
     if proof.overlap not in ("allow", document.settings.overlap):
         yield f"the certificate is about chains with overlap '{proof.overlap}', not '{document.settings.overlap}'"
-    if document.bounds.lower > proof.lower:
+    if document.bounds.lower != proof.lower:
         yield f"the certificate is about the bound {proof.lower}, not {document.bounds.lower}"
 
 

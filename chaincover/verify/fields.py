@@ -1,31 +1,35 @@
 """Every field of ``chain.json``: what follows from program, project and inputs is made again and compared.
 
-Other checks look at what is claimed of all runs. What is left is informative: ``INFORMATIVE`` names it, as docs/verify.md
-does.
+Other checks look at what is claimed of all runs. What is left is informative: ``INFORMATIVE`` names it, as
+docs/verify.md does.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import pairwise
 from math import isnan
 from typing import Any
 
+from bmc.errors import counted
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run
 from chaincover import certificate
 from chaincover.chain import COVERED, STATUSES, Chain, Hit
-from chaincover.formats.chain_file import SCHEMA, Stimulus, chain_rows, controller_record, start_record
+from chaincover.formats.chain_file import SCHEMA, Stimulus, chain_rows, controller_record, read_test, start_record
 from chaincover.project.load import Controller
+from chaincover.project.values import shown
 from chaincover.verify.document import Document
-from chaincover.verify.report import HOLDS, NOTE, WRONG, Line, limited
+from chaincover.verify.report import FINDING, HOLDS, NOTE, WRONG, Line, limited
 from chaincover.verify.setting import Setting
 from properties.monitor import Monitor
 
-FIELDS, PROJECT = "fields", "project"
+FIELDS, FINDINGS, PROJECT = "fields", "requirements", "project"
 
 INFORMATIVE = {
     "tool.version": "the version of ChainCover that wrote the file",
+    "controller.name": "that of the folder, which may be copied",
     "versions": "the versions of Python and of the libraries",
     "settings.bound": "how the chain was sought, as are the next eight",
     "settings.ordering": "",
@@ -64,30 +68,36 @@ ELSEWHERE = (
 Tree = Any
 
 
-def fields(controller: Controller, document: Document, stimulus: Stimulus | None, setting: Setting) -> Line:
-    """Every field that follows from the program, the project and the inputs of the chain, ``stimulus``, made again.
+def fields(document: Document, expected: Expected) -> Line:
+    """Every field that follows from the program, the project and the inputs of the chain, made again."""
+    faults = [*differences(expected.document(), document.data), *_certificate(document)]
+    text = "all that are no mere information and no other check is about, made again"
+    return Line(FIELDS, WRONG if faults else HOLDS, text, limited(faults))
 
-    ``setting`` is that of the whole program, with the overlap of the file.
-    """
-    expected = Expected(controller, document, stimulus, setting).document()
-    faults = [*differences(expected, document.data), *_certificate(document)]
-    return Line(
-        FIELDS, WRONG if faults else HOLDS, "all others that are no mere information, made again", limited(faults)
+
+def findings(expected: Expected) -> Line | None:
+    """What fails on the chain: a finding about the program, whatever the file says of it."""
+    failed = [f"the consequent of {one['goal']} fails at step {one['step']}" for one in expected.failures]
+    failed += [f"{one['assertion']} fails in step {one['step']}" for one in expected.violations]
+    if not failed:
+        return None
+    return Line(FINDINGS, FINDING, f"{counted(len(failed), 'failure')} on the chain", limited(failed))
+
+
+def project(controller: Controller, document: Document) -> Line | None:
+    """Where the project says otherwise than the settings of the file; None where it does not."""
+    own, settings = controller.project, document.settings
+    function = own.final_function if controller.model.program.function(own.final_function or "") else ""
+    final = own.final or (f"{function}()" if function else "")
+    pairs = (
+        ("final", settings.final or "none", final or "none"),
+        ("overlap", settings.overlap, own.overlap),
+        ("bound", document.data["settings"].get("bound"), own.bound),
+        ("hold", settings.hold, own.hold),
     )
-
-
-def project(controller: Controller, document: Document, all_goals: Sequence[str]) -> Line | None:
-    """Where the project, with ``all_goals``, says otherwise than the settings of the file; None where it does not."""
-    own, settings = controller.project, document.data["settings"]
-    final = own.final or (f"{own.final_function}()" if own.final_function else "") or None
-    pairs = (("final", final), ("overlap", own.overlap), ("bound", own.bound))
-    notes = [
-        f"{name}: the file has {settings[name]!r}, the project {value!r}"
-        for name, value in pairs
-        if settings[name] != value
-    ]
-    missing = [name for name in all_goals if name not in settings["goals"]]
-    notes += [f"the file leaves out {', '.join(missing)}"] if missing else []
+    notes = [f"{name}: {said} in the file, {value} in the project" for name, said, value in pairs if said != value]
+    left_out = [goal.name for goal in controller.observers.goals if goal.name not in {g.name for g in document.goals}]
+    notes += [f"goals left out: {', '.join(left_out)}"] if left_out else []
     return (
         Line(PROJECT, NOTE, "the file was made with other settings than the project has", tuple(notes))
         if notes
@@ -115,18 +125,21 @@ class Expected:
         everything = all(goal.name in self._hits for goal in self._controller.goals)
         return {
             "schema": SCHEMA,
-            "tool": {"name": "chaincover", "version": data["tool"]["version"]},
-            "controller": controller_record(self._controller, data["controller"]["sources"]),
+            "tool": {"name": "chaincover", "version": _entry(data, "tool", "version")},
+            "controller": {
+                **controller_record(self._controller, data["controller"]["sources"]),
+                "name": data["controller"]["name"],
+            },
             "settings": self._settings(),
-            "versions": data["versions"],
+            "versions": _entry(data, "versions"),
             "goals": self._goals(),
             "bounds": self._bounds(),
-            "no_chain": None if everything and self._run is not None else data["no_chain"],
-            **{name: data[name] for name in ("finished", "stopped_by", "effort_used_up")},
+            "no_chain": None if everything and self._run is not None else _entry(data, "no_chain"),
+            **{name: _entry(data, name) for name in ("finished", "stopped_by", "effort_used_up")},
             "claims": self._claims(),
-            "certificate": data["certificate"],
+            "certificate": _entry(data, "certificate"),
             "chain": self._chain(),
-            "graph": data["graph"],
+            "graph": _entry(data, "graph"),
             **({"dead_end": data["dead_end"]} if "dead_end" in data else {}),
         }
 
@@ -140,7 +153,7 @@ class Expected:
             **({"hold": hold} if hold > 1 else {}),
             "overlap": given["overlap"],
             **{
-                name.removeprefix("settings."): given[name.removeprefix("settings.")]
+                name.removeprefix("settings."): given.get(name.removeprefix("settings."))
                 for name in INFORMATIVE
                 if name.startswith("settings.")
             },
@@ -168,7 +181,7 @@ class Expected:
                     "step": step,
                     "consequent_held": self._held(goal.name, step),
                     "detail": own.get("detail"),
-                    "test": own.get("test"),
+                    "test": self._test(goal.name, own.get("test")),
                 }
             )
         return found
@@ -180,14 +193,28 @@ class Expected:
             return COVERED
         return said if said in STATUSES and said != COVERED else f"one of {', '.join(STATUSES[1:])}"
 
+    def _test(self, goal: str, given: Tree) -> Tree:
+        """The test that a goal has of its own, its values written as they are in a file. InputRefused if damaged."""
+        if given is None:
+            return None
+        system = self._controller.system
+        test = read_test(given, goal, system, self._document.where)
+        chosen = [var for var in system.state if var.name in system.chosen]
+        return {
+            "length": len(test.inputs),
+            "chosen": shown(chosen, {**dict.fromkeys(system.chosen, 0), **test.initial}),
+            "inputs": [shown(system.inputs, values) for values in test.inputs],
+        }
+
     def _held(self, goal: str, step: int | None) -> bool | None:
         if step is None or self._run is None or step not in self._covered.get(goal, ()):
             return None
         return self._monitor.judge(self._run, goal, step)
 
     def _bounds(self) -> Tree:
-        given = self._document.data["bounds"]
-        same = {name: given[name] for name in ("length", "lower", "gap", "minimal", "basis", "k_reached")}
+        given, bounds = self._document.data["bounds"], self._document.bounds
+        same = {name: getattr(bounds, name) for name in ("length", "lower", "gap", "minimal")}
+        same |= {name: given.get(name) for name in ("basis", "k_reached")}
         if self._run is None:
             return same | {"k_met": None}
         places = sorted(
@@ -197,7 +224,7 @@ class Expected:
 
     def _claims(self) -> Tree:
         """What the result rests on; which invariants are proved is looked at where the bound rests on them."""
-        controller, said = self._controller, self._document.data["claims"]
+        controller, said = self._controller, self._document.claims
         config, system = controller.project.config, controller.system
         found = []
         if config.assume or config.at_most_one or config.exactly_one or config.ranges:
@@ -235,13 +262,13 @@ class Expected:
             "length": run.length,
             "order": list(self._hits),
             "hits": [{"goal": hit.goal, "step": hit.step, "consequent_held": hit.consequent_held} for hit in hits],
-            "failures": _in_order_of(given["failures"], self.failures),
-            "violations": _in_order_of(given["violations"], self.violations),
+            "failures": _in_order_of(given.get("failures"), self.failures),
+            "violations": _in_order_of(given.get("violations"), self.violations),
             "initial": start_record(self._controller.system, chain),
             "steps": chain_rows(self._controller.system, chain),
         }
 
-    @property
+    @cached_property
     def failures(self) -> list[Tree]:
         """All steps at which a consequent does not hold."""
         return [
@@ -251,16 +278,24 @@ class Expected:
             if goal in self._hits and self._held(goal, step) is False
         ]
 
-    @property
+    @cached_property
     def violations(self) -> list[Tree]:
         """All assertions of the program that fail, each with its step."""
         run, simulator = self._run, Simulator(self._controller.system)
-        assert run is not None
+        if run is None:
+            return []
         return [
             {"assertion": f"{condition.where}: {condition.name}" if condition.where else condition.name, "step": step}
             for step in range(run.length)
             for condition in simulator.violated(run.states[step], run.inputs[step])
         ]
+
+
+def _entry(data: Tree, *names: str) -> Tree:
+    """The entry of ``data`` under ``names``, one below the other; None where there is none."""
+    for name in names:
+        data = data.get(name) if isinstance(data, Mapping) else None
+    return data
 
 
 def _in_order_of(given: Tree, found: list[Tree]) -> list[Tree]:
@@ -275,9 +310,10 @@ def _in_order_of(given: Tree, found: list[Tree]) -> list[Tree]:
 
 def _certificate(document: Document) -> Iterator[str]:
     """Where the certificate has other fields, or fields of another kind, than a certificate has."""
-    proof, data = document.certificate, document.data["certificate"]
+    proof = document.certificate
     if proof is None:
         return
+    data = document.data["certificate"]
     yield from differences(certificate.as_data(proof), data, "certificate")
     if proof.refuted[0] > proof.refuted[1]:
         yield f"certificate.refuted: from {proof.refuted[0]} to {proof.refuted[1]}"

@@ -23,6 +23,7 @@ from bmc.formulas.unroll import at
 from bmc.records import dataclass
 from bmc.system.transition import Condition, StateVariable, TransitionSystem, conjunction, equal
 from chaincover.certificate import Certificate
+from chaincover.verify.document import PROVED, Document
 from chaincover.verify.limits import Clock
 from chaincover.verify.report import HOLDS, OPEN, UNCLAIMED, WRONG, Line
 from chaincover.verify.setting import Setting
@@ -36,7 +37,7 @@ LOOKED_AT = 5
 LONGEST = 200
 """Characters of a formula that are shown."""
 
-CHECK = "invariants"
+CHECK, CLAIMED = "invariants", "further invariants"
 REACHABLE = re.compile(r"one of (\d+) reachable states")
 CONSTANTS = "never change: "
 """How the name of an invariant begins that lists variables which keep their start value."""
@@ -101,6 +102,22 @@ def assumed(
     complete = states is not None or not any(REACHABLE.fullmatch(name) for name in names)
     complete = complete and all(verdict == HOLDS for verdict, _ in verdicts.values())
     return Assumed(TRUE(), proved, complete), _line({shown.get(name, name): said for name, said in verdicts.items()})
+
+
+def told_invariants(setting: Setting, document: Document) -> list[Condition]:
+    """The invariants of the program that the file says are proved, and that its certificate does not rest on."""
+    proof = document.certificate
+    known = () if proof is None else proof.invariants
+    said = [one.removeprefix(PROVED) for one in document.claims if one.startswith(PROVED)]
+    return [c for c in setting.system.invariants if c.name in said and c.name not in known]
+
+
+def proved_again(setting: Setting, conditions: Sequence[Condition], table: Table | None, clock: Clock) -> Line:
+    """Look at ``conditions`` in all states of ``table`` where there is one that has their variables, else prove them."""
+    known = [] if table is None else [c for c in conditions if table.knows(c.formula)]
+    found = {} if table is None else _on_states(known, table)
+    found |= _by_induction(setting, [c for c in conditions if c.name not in found], clock)
+    return replace(_line(found), check=CLAIMED)
 
 
 def of_states(proof: Certificate) -> bool:
