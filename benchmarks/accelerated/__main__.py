@@ -7,7 +7,7 @@ from collections import Counter
 
 import click
 
-from benchmarks.accelerated.compare import compare
+from benchmarks.accelerated.compare import KEPT, compare
 from benchmarks.accelerated.programs import random_program
 
 
@@ -20,7 +20,7 @@ def main(count: int, first: int) -> None:
     wrong = []
     for seed in range(first, first + count):
         program = random_program(seed)
-        found = compare(program.problem)
+        found = compare(program.problem, KEPT if seed % 10 == 0 else KEPT[:2])
         if found is None:
             told["without a counter"] += 1
             continue
@@ -28,6 +28,7 @@ def main(count: int, first: int) -> None:
         kinds.update(program.kinds)
         told["exact"] += found.exact
         told["verified"] += found.verified
+        told["with a slow counter"] += any(it.claim.slow for it in found.jumped)
         told["with a chain"] += found.least is not None
         told["shortest chain found"] += found.least is not None and found.jumped[-1].chain == found.least
         if not found.sound:

@@ -20,7 +20,8 @@ from bmc.invariants.induction import Prover
 from bmc.system.simulation import Simulator
 from chaincover.certificate import Acceleration
 from chaincover.chain import NO_WAY_TO_FINAL, UNREACHABLE
-from chaincover.graph.accelerated import MOST_EVENTS, Arc, JumpGraph, Jumps, Moves, scope_of, seen_by
+from chaincover.graph.accelerated import MOST_EVENTS, Arc, JumpGraph, Jumps, scope_of, seen_by
+from chaincover.graph.counter_groups import Moves
 from chaincover.graph.enumerated import ENUMERATING, STATES_PER_UNIT
 from chaincover.known import Board, Reason
 from chaincover.minimality.induction import with_value_facts
@@ -111,6 +112,7 @@ class LightestPath:
         queue: list[tuple[float, float, int, int]] = []
         best: dict[tuple[int, int], float] = {(0, first): 0}
         before: dict[tuple[int, int], tuple[tuple[int, int], Arc]] = {}
+        passed: dict[int, list[tuple[int, float]]] = {}
         estimate = self._estimate(0, first)
         if estimate < inf:
             heappush(queue, (estimate, 0, 0, first))
@@ -118,15 +120,16 @@ class LightestPath:
         while queue:
             total, back, node, mask = heappop(queue)
             so_far = -back
-            if so_far > best[node, mask]:
+            if so_far > best[node, mask] or _dominated(passed.get(node, ()), mask, so_far):
                 continue
+            passed.setdefault(node, []).append((mask, so_far))
             self.lower = max(self.lower, total)
             if mask == wanted and self._graph.ends[node]:
                 self.path = _traced(before, (node, mask))
                 break
             for arc in arcs[node]:
                 key, weight = (arc.target, mask | arc.mask & wanted), so_far + arc.weight
-                if weight < best.get(key, inf):
+                if weight < best.get(key, inf) and not _dominated(passed.get(arc.target, ()), key[1], weight):
                     ahead = self._estimate(*key)
                     if ahead < inf:
                         best[key] = weight
@@ -148,6 +151,11 @@ class LightestPath:
             least = max(least, over[low.bit_length() - 1][node])
             missing ^= low
         return least
+
+
+def _dominated(passed: Sequence[tuple[int, float]], mask: int, weight: float) -> bool:
+    """Whether the search has passed the same node with no more weight and no fewer events."""
+    return any(not mask & ~other and earlier <= weight for other, earlier in passed)
 
 
 class ShortestRun:
@@ -174,6 +182,7 @@ class ShortestRun:
         start = 0, self._wanted(begun.pending, begun.completed), begun.completed
         best: dict[Place, float] = {start: 0}
         before: dict[Place, tuple[Place, Arc]] = {}
+        passed: dict[tuple[int, int], list[tuple[int, float]]] = {}
         queue = [(self._estimate(start), 0.0, start)]
         followed = 0
         while queue:
@@ -181,8 +190,9 @@ class ShortestRun:
             node, pending, covered = place
             if total == inf:
                 break
-            if -back > best[place]:
+            if -back > best[place] or _dominated(passed.get((node, pending), ()), covered, -back):
                 continue
+            passed.setdefault((node, pending), []).append((covered, -back))
             if covered == everything and graph.ends[node]:
                 self.path = _traced(before, place)
                 break
@@ -235,9 +245,9 @@ class ShortestRun:
         key = node, arc.moves
         if key not in self._slots:
             found, state = [], self._graph.state(node)
-            for choice, count in arc.moves:
-                given = self._graph.inputs[choice]
-                for _ in range(min(count, self._settled)):
+            for sequence, count in arc.moves:
+                for choice in sequence * min(count, self._settled):
+                    given = self._graph.inputs[choice]
                     state = self._simulator.step(state, given)
                     found.append((self._progression.input_class(given), self._progression.state_class(state)))
             last = self._progression.state_class(self._graph.state(arc.target))
@@ -261,27 +271,29 @@ def _traced(before: Mapping[Key, tuple[Key, Arc]], key: Key) -> list[Arc]:
 
 def accelerate(board: Board) -> None:
     """Jump over what counters do between the values that matter: chains, bounds and verdicts without all values."""
-    if board.options.engine != ENUMERATING or board.options.bound is not None or board.problem.system.hold > 1:
+    if board.options.engine != ENUMERATING or board.options.bound is not None:
         return
     cells = _cells(board)
     if cells is None:
         return
+    claim = Acceleration(dict(cells.starts), 0, 0)
     for kept in KEPT:
+        claim = replace(claim, kept=kept)
         while True:
-            board.say(f"accelerate: jumps of {told(cells.starts)}")
-            jumps = _built(board, cells, kept)
+            board.say(f"accelerate: jumps of {told(claim.cells)}")
+            jumps = _built(board, claim)
             if jumps is None or jumps.graph is None:
                 return
-            if jumps.jumped == cells.starts.keys():
+            if jumps.jumped == claim.cells.keys():
                 break
-            cells = Cells({name: starts for name, starts in cells.starts.items() if name in jumps.jumped})
-            if not cells.starts:
+            claim = replace(claim, cells={name: starts for name, starts in claim.cells.items() if name in jumps.jumped})
+            if not claim.cells:
                 return
-        claim = Acceleration(dict(cells.starts), kept, 0)
         board.accelerated = claim
         _search(board, jumps.graph, claim)
         if board.settled or board.known.no_chain:
             return
+        claim = replace(claim, slow=jumps.slow)
 
 
 def _cells(board: Board) -> Cells | None:
@@ -296,7 +308,7 @@ def _cells(board: Board) -> Cells | None:
     return find_counters(scope_of(problem).system, seen_by(problem), prover, limits.check)
 
 
-def _built(board: Board, cells: Cells, kept: int) -> Jumps | None:
+def _built(board: Board, claim: Acceleration) -> Jumps | None:
     """The graph of jumps; None where there are too many inputs."""
     scope = scope_of(board.problem)
     inputs = Inputs(scope)
@@ -306,7 +318,7 @@ def _built(board: Board, cells: Cells, kept: int) -> Jumps | None:
             board.limits.check()
         if inputs.every is None:
             return None
-        jumps = Jumps(board.problem, scope, inputs, cells, kept)
+        jumps = Jumps(board.problem, scope, inputs, claim)
         for work in jumps.advance():
             board.limits.spend(work / STATES_PER_UNIT)
             board.limits.check()
