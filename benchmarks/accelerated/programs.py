@@ -49,11 +49,13 @@ class _Maker:
 
     def __init__(self, seed: int) -> None:
         self.random = Random(seed)
-        self.styles = self.random.sample(STYLES, self.random.choice([1, 1, 2]))
+        # counters that no other step moves are slow
+        self.only = ("divided timer",) if self.random.random() < 0.2 else ()
+        self.styles = [*self.only] or self.random.sample(STYLES, self.random.choice([1, 1, 2]))
         two = {"nested timers", "two in one step"} & {*self.styles}
         self.held = self.random.choice([2, 3]) if self.random.random() < 0.1 and not two else 1
         self.modes = 2 if self.held > 1 else self.random.randint(2, 4)
-        number = 2 if two else self.random.choice([1, 1, 1, 2]) if self.held == 1 else 1
+        number = 2 if two else self.random.choice([1, 1, 2] if self.only else [1, 1, 1, 2]) if self.held == 1 else 1
         self.counters = [COUNTER.symbol(f"state_counter{n}") for n in range(number)]
         self.divider = DIVIDER.symbol("state_divider") if "divided timer" in self.styles else None
         self.rate, self.free = self.random.randint(2, 5), self.random.random() < 0.5
@@ -118,7 +120,7 @@ class _Maker:
     def moved(self) -> dict[FNode, FNode]:
         """The counters after a step, moved in one of the styles of this program; the others are kept, or set anew."""
         style, one = self.random.choice(self.styles), BV(1, BITS)
-        if style == "choices" or self.random.random() < 0.25:
+        if not self.only and (style == "choices" or self.random.random() < 0.25):
             return {counter: self.update(counter) for counter in self.counters}
         counter = self.random.choice(self.counters)
         others = {c: c if self.random.random() < 0.7 else BV(0, BITS) for c in self.counters if c is not counter}

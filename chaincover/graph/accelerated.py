@@ -160,6 +160,11 @@ class Jumps:
         self.graph: JumpGraph | None = None
 
     @property
+    def size(self) -> int:
+        """The number of nodes so far."""
+        return len(self._nodes.states)
+
+    @property
     def jumped(self) -> set[str]:
         """The counters that some steps move, and do nothing else; the values of others are better walked through."""
         return {self._names[number] for number in self._nodes.jumped}

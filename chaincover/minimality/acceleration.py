@@ -279,16 +279,11 @@ def accelerate(board: Board) -> None:
     claim = Acceleration(dict(cells.starts), 0, 0)
     for kept in KEPT:
         claim = replace(claim, kept=kept)
-        while True:
-            board.say(f"accelerate: jumps of {told(claim.cells)}")
-            jumps = _built(board, claim)
-            if jumps is None or jumps.graph is None:
-                return
-            if jumps.jumped == claim.cells.keys():
-                break
-            claim = replace(claim, cells={name: starts for name, starts in claim.cells.items() if name in jumps.jumped})
-            if not claim.cells:
-                return
+        chosen = _chosen(board, claim)
+        if chosen is None:
+            return
+        claim, jumps = chosen
+        assert jumps.graph is not None
         board.accelerated = claim
         _search(board, jumps.graph, claim)
         if board.settled or board.known.no_chain:
@@ -308,8 +303,33 @@ def _cells(board: Board) -> Cells | None:
     return find_counters(scope_of(problem).system, seen_by(problem), prover, limits.check)
 
 
-def _built(board: Board, claim: Acceleration) -> Jumps | None:
-    """The graph of jumps; None where there are too many inputs."""
+def _chosen(board: Board, claim: Acceleration) -> tuple[Acceleration, Jumps] | None:
+    """The graph of jumps, and ``claim`` with the counters that are jumped over; None where there is none.
+
+    Where not all are, the graph with the fewest nodes is taken: without those that are not, or without another one. A
+    timer behind a divider of the step's rate is only jumped over where the values of the divider are walked through.
+    """
+    jumps = _built(board, claim, inf)
+    if jumps is None or jumps.jumped == claim.cells.keys():
+        return None if jumps is None else (claim, jumps)
+    best: tuple[Acceleration, Jumps] | None = None
+    for left_out in ((), *((name,) for name in sorted(jumps.jumped))):
+        names, made = claim.cells.keys() - left_out if left_out else jumps.jumped, None
+        while names and (made is None or made.jumped != names):
+            names = names if made is None else made.jumped
+            fewer = replace(claim, cells={name: claim.cells[name] for name in claim.cells if name in names})
+            most = inf if best is None or best[1].graph is None else best[1].graph.size - 1
+            made = _built(board, fewer, most) if names else None
+            if made is None:
+                break
+            if made.jumped == names:
+                best = fewer, made
+    return best
+
+
+def _built(board: Board, claim: Acceleration, most: float) -> Jumps | None:
+    """The graph of jumps; None where there are too many inputs, or more than ``most`` nodes."""
+    board.say(f"accelerate: jumps of {told(claim.cells)}")
     scope = scope_of(board.problem)
     inputs = Inputs(scope)
     try:
@@ -322,9 +342,11 @@ def _built(board: Board, claim: Acceleration) -> Jumps | None:
         for work in jumps.advance():
             board.limits.spend(work / STATES_PER_UNIT)
             board.limits.check()
+            if jumps.size > most:
+                return None
     except TooManyValues:
         return None
-    return jumps
+    return None if jumps.graph is None else jumps
 
 
 def _search(board: Board, graph: JumpGraph, claim: Acceleration) -> None:
