@@ -81,12 +81,14 @@ class Acceleration:
     counter moves by the same or gets the same value, one of them at most moves, and goals and end look alike.
 
     So steps that only move a counter may be skipped until it leaves its cell: with the value of a counter ``kept`` over
-    so many steps that do more, no path through what is left takes fewer than ``bound`` steps.
+    so many steps that do more, no path through what is left takes fewer than ``bound`` steps. ``slow`` are the counters
+    for which it matters that other steps lie between two steps that move them.
     """
 
     cells: Mapping[str, tuple[int, ...]]
     kept: int
     bound: int
+    slow: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -174,6 +176,7 @@ def as_data(certificate: Certificate) -> dict[str, Any]:
             "cells": {name: list(starts) for name, starts in certificate.acceleration.cells.items()},
             "kept": certificate.acceleration.kept,
             "bound": certificate.acceleration.bound,
+            "slow": list(certificate.acceleration.slow),
         },
     }
 
@@ -228,5 +231,6 @@ def from_data(data: Mapping[str, Any]) -> Certificate:
             {str(name): tuple(map(int, starts)) for name, starts in jumps["cells"].items()},
             int(jumps["kept"]),
             int(jumps["bound"]),
+            tuple(str(name) for name in jumps.get("slow", ())),
         ),
     )
