@@ -63,7 +63,7 @@ def _loaded(name: str) -> ModuleType:
         gc.disable()
         import_module(module)
         gc.freeze()
-        gc.set_threshold(20_000, 20, 20)
+        gc.set_threshold(100_000, 20, 20)
         gc.enable()
     return sys.modules[module]
 
