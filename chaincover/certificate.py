@@ -101,7 +101,9 @@ class Certificate:
     ``refuted``: the lengths from the first up to but without the second, for each of which no run of exactly this
     length from init covers all goals and ends in the end condition; the first is at most ``order_bound``.
     ``flow_bound``: by what ``prices`` say no chain takes fewer steps. ``exhausted``: the number of reachable states, if
-    all runs through these shorter than ``lower`` were searched; 0 if not. ``acceleration``: what is known of counters,
+    all runs through these shorter than ``lower`` were searched; 0 if not. ``counted``: the variables whose combinations
+    this number and that of ``invariants`` count. Both numbers are informative: another search may have to look at more
+    variables, or at fewer. ``acceleration``: what is known of counters,
     and the bound by a search in jumps over their values. ``invariants`` are the names of those that hold in the first
     state of every run; ``formulas`` says in SMT-LIB, over the names of state variables, what they are, but for those
     that the program states and for the number of reachable states.
@@ -135,6 +137,7 @@ class Certificate:
     flow_bound: int = 0
     prices: Prices | None = None
     acceleration: Acceleration | None = None
+    counted: tuple[str, ...] = ()
 
     @property
     def rules_out(self) -> bool:
@@ -159,6 +162,7 @@ def as_data(certificate: Certificate) -> dict[str, Any]:
         "order_bound": certificate.order_bound,
         "refuted": list(certificate.refuted),
         "exhausted": certificate.exhausted,
+        "counted": list(certificate.counted),
         "lower": certificate.lower,
         "formulas": dict(certificate.formulas),
         "normal_form": dict(certificate.normal_form),
@@ -233,4 +237,5 @@ def from_data(data: Mapping[str, Any]) -> Certificate:
             int(jumps["bound"]),
             tuple(str(name) for name in jumps.get("slow", ())),
         ),
+        counted=tuple(str(name) for name in data.get("counted", ())),
     )

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import copy
 import io
+import itertools
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -52,12 +54,53 @@ class ErrorDirective(InputRefused):
     """The code refuses itself with ``#error``."""
 
 
-class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
-    """pcpp whose errors are ours: a missing header or an ``#error`` refuses the input."""
+@dataclass
+class _Place:
+    """A predefined macro that says something else in every place; the attributes are those of pcpp's macros."""
 
-    def __init__(self, pass_errors: bool, char_signed: bool) -> None:
+    name: str
+    read: Callable[[], str]
+    preprocessor: pcpp.Preprocessor
+    arglist: None = None
+    variadic: bool = False
+    source: str | None = None
+    lineno: int = 0
+
+    @property
+    def value(self) -> list[Any]:
+        """What it stands for here, as tokens."""
+        return self.preprocessor.tokenize(self.read())  # type: ignore[no-any-return]
+
+
+class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
+    """pcpp whose errors are ours: a missing header or an ``#error`` refuses the input.
+
+    What macros say about the place is what the compiler gets to see, which is given the absolute path of ``file``.
+    """
+
+    def __init__(self, file: str, pass_errors: bool, char_signed: bool) -> None:
         super().__init__()
         self.undef("__PCPP__")
+        self.file = os.path.abspath(file)
+        self.paths: dict[str, str] = {self.file: self.file}
+        """The compiler's path of each file that was read."""
+        self.renumbered: dict[str, list[tuple[int, int, str]]] = {}
+        """Of each file its #line directives: where they stand, what is to be added to later lines, the file's name."""
+        self.included = ""
+        """The name in the #include that is being handled, as it is written."""
+        self.expand_filemacro = self.expand_linemacro = self.expand_countermacro = False
+        self.linemacro = self.linemacrodepth = 0
+        self.counted = itertools.count()
+        places = {
+            "__LINE__": lambda: str(self._line()),
+            "__FILE__": lambda: _quoted(self._name()),
+            "__BASE_FILE__": lambda: _quoted(self.file),
+            "__INCLUDE_LEVEL__": lambda: str(max(self.include_depth - 1, 0)),
+            "__TIMESTAMP__": lambda: _quoted(time.asctime(time.localtime(os.stat(self.source).st_mtime))),
+            "__DATE__": lambda: _quoted(time.strftime("%b %e %Y")),
+            "__COUNTER__": lambda: str(next(self.counted)),
+        }
+        self.macros.update({name: _Place(name, read, self) for name, read in places.items()})
         self.evaluator = ConditionEvaluator(self.lexer, char_signed)
         self.pass_errors = pass_errors
         self.stand_ins: dict[str, str] = {}
@@ -86,7 +129,54 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
             args[-1] = self.tokenstrip(args[-1]) or [blank]
         return super().macro_expand_args(macro, args)
 
+    def expand_macros(self, tokens: list[Any], expanding_from: Sequence[str] = ()) -> list[Any]:
+        """Also called for what macros stand for, which is where they are used, and for arguments, each where it is."""
+        if expanding_from:
+            for token in tokens:
+                token.lineno = self.linemacro
+            return super().expand_macros(tokens, expanding_from)  # type: ignore[no-any-return]
+        outside = self.linemacro, self.linemacrodepth
+        self.linemacrodepth = 0
+        try:
+            return super().expand_macros(tokens)  # type: ignore[no-any-return]
+        finally:  # pcpp loses count of the depth where a call does not end
+            self.linemacro, self.linemacrodepth = outside
+
+    def _moved(self) -> tuple[int, int, str]:
+        """The last #line directive before here."""
+        before = [each for each in self.renumbered.get(self.source, ()) if each[0] < self.linemacro]
+        return before[-1] if before else (0, 0, "")
+
+    def _line(self) -> int:
+        return int(self.linemacro) + self._moved()[1]
+
+    def _name(self) -> str:
+        return self._moved()[2] or self.paths[self.source]
+
+    def _renumber(self, directive: Any, toks: Sequence[Any]) -> None:
+        """Note a #line directive."""
+        given = "".join(t.value for t in self.expand_macros([copy.copy(t) for t in toks])).strip()
+        found = re.fullmatch(r'(\d+)(?:\s+"(.*)")?', given)
+        if found is None:
+            self.on_error(directive.source or str(self.source), directive.lineno, f"malformed #line {given}")
+            return
+        known = self.renumbered.setdefault(self.source, [])
+        name = re.sub(r"\\(.)", r"\1", found[2]) if found[2] is not None else known[-1][2] if known else ""
+        known.append((directive.lineno, int(found[1]) - directive.lineno - 1, name))
+
+    def include(self, tokens, original_line):  # type: ignore[no-untyped-def]
+        """Called for every #include; the headers' text."""
+        self.included = "".join(t.value for t in tokens).strip().strip('<>"')
+        yield from super().include(tokens, original_line)
+
     def on_file_open(self, is_system_include: bool, includepath: str) -> io.StringIO:
+        text = self._opened(includepath)
+        own = os.path.dirname(self.paths.get(self.source, self.file))
+        tried = (os.path.join(folder, self.included) for folder in (own, *self.path))
+        self.paths[includepath] = next((path for path in tried if os.path.abspath(path) == includepath), includepath)
+        return text
+
+    def _opened(self, includepath: str) -> io.StringIO:
         place = Path(includepath)
         if place.parent == VENDOR_STAND_INS:
             place = stand_in(place.name)
@@ -114,9 +204,17 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
             raise UnsupportedConstruct(f"unsupported C construct: {meaning}", where)
         if directive.value in ("pragma", "warning", "ident") and not packs:
             raise OutputDirective(pcpp.Action.IgnoreAndRemove)
-        if not packs and directive.value != "line":
+        if directive.value == "line":
+            self._renumber(directive, toks)
+            raise OutputDirective(pcpp.Action.IgnoreAndRemove)
+        if not packs:
             self.on_error(directive.source or str(self.source), directive.lineno, f"unknown #{directive.value}")
         raise OutputDirective(pcpp.Action.IgnoreAndPassThrough)
+
+
+def _quoted(text: str) -> str:
+    """``text`` as a string constant."""
+    return '"' + re.sub(r'(["\\])', r"\\\1", text) + '"'
 
 
 def stand_in(name: str) -> Path:
@@ -187,7 +285,7 @@ def _preprocess(
         raise InputRefused(
             f"cannot read the source file: {error.strerror}", Location(file), "check the path and sources.files"
         ) from None
-    unit = _Preprocessor(pass_errors, model.char_signed)
+    unit = _Preprocessor(file, pass_errors, model.char_signed)
     unit.line_directive = "#line"
     unit.compress = 0
     unit.passthru_comments = None
@@ -253,6 +351,7 @@ KEYWORDS = [
     ("__thread", "_Thread_local"),
     ("__volatile", "volatile"),
     ("__alignof__", "_Alignof"),
+    ("__builtin_offsetof", "offsetof"),
     ("__const__", "const"),
     ("__volatile__", "volatile"),
     ("__const", "const"),
