@@ -24,6 +24,7 @@ from bmc.floats.format import canonical, is_nan, nearest, number, read, value_of
 from bmc.floats.ranges import between, every
 from bmc.formulas.terms import both, constant, either, equals, negate
 from bmc.formulas.value_sets import Ranges, joined
+from bmc.limits import DIGITS
 from bmc.system.transition import InputVariable, ValueType, conjunction
 
 _BOOLEAN_NAMES = re.compile(r"(?i)(.*_)?bool(ean)?(8|_t|8_t)?$")
@@ -292,7 +293,7 @@ def _selected(patterns: Sequence[str], names: Sequence[str]) -> list[str]:
 def _bounds(values: str | tuple[str, ...]) -> tuple[int, int] | None:
     """Least and greatest value; None where something else than plain numbers is given."""
     texts = values.split("..") if isinstance(values, str) else values
-    if not texts or not all(_NUMBER.fullmatch(text) for text in texts):
+    if not texts or not all(len(text) <= DIGITS.most and _NUMBER.fullmatch(text) for text in texts):
         return None
     numbers = [int(text) for text in texts]
     return min(numbers), max(numbers)

@@ -20,6 +20,7 @@ from pcpp.preprocessor import OutputDirective
 from bmc.c.source.extensions import pragma_meaning, read_over_extensions
 from bmc.c.source.types import DATA_MODELS, DataModel
 from bmc.errors import InputRefused, Location, UnsupportedConstruct
+from bmc.limits import text_of
 
 STANDARD_HEADERS = Path(__file__).parent / "include"
 VENDOR_STAND_INS = Path(__file__).parent / "stand_ins"
@@ -132,7 +133,7 @@ def stand_in(name: str) -> Path:
 
 def _read(path: str) -> str:
     """A source file's text; lines that a backslash continues are joined, and blank lines make up for it."""
-    text = Path(path).read_text(encoding="utf-8", errors="surrogateescape")
+    text = text_of(path, "surrogateescape")
     return re.sub(r"(?m)^(?:[^\n]*\\\n)+[^\n]*", _joined, text)
 
 
