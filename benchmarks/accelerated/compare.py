@@ -83,13 +83,15 @@ def compare(problem: Problem, kept: Sequence[int] = KEPT) -> Compared | None:
         return None
     inputs = Inputs(scope)
     list(inputs.prepare())
-    jumped, slow = list[Jumped](), tuple[str, ...]()
-    for steps in kept:
-        claim = Acceleration(dict(cells.starts), steps, 0, slow)
+    claims = [Acceleration(dict(cells.starts), steps, 0) for steps in kept]
+    jumped = list[Jumped]()
+    while claims:
+        claim = claims.pop(0)
         jumps = Jumps(problem, scope, inputs, claim)
         list(jumps.advance())
+        if jumps.slow and not jumped:  # with no value kept, too, slow counters are to be charged
+            claims = [replace(one, slow=jumps.slow) for one in (claim, *claims)]
         jumped.append(_jumped(problem, claim, jumps))
-        slow = jumps.slow
     return Compared(*_walked(problem), tuple(jumped))
 
 

@@ -122,6 +122,8 @@ class _Maker:
         style, one = self.random.choice(self.styles), BV(1, BITS)
         if not self.only and (style == "choices" or self.random.random() < 0.25):
             return {counter: self.update(counter) for counter in self.counters}
+        if self.only and self.random.random() < 0.4:
+            return {counter: self.random.choice([counter, counter, BV(0, BITS)]) for counter in self.counters}
         counter = self.random.choice(self.counters)
         others = {c: c if self.random.random() < 0.7 else BV(0, BITS) for c in self.counters if c is not counter}
         if style == "nested timers":
