@@ -119,14 +119,17 @@ def _needed(proof: Proof) -> Proof:
 
 
 def _edges(known: Known, proof: Proof) -> dict[Edge, int]:
-    """A lower bound for every edge between the goals of ``proof``: what is proved, else what holds of any run."""
+    """A lower bound for every edge between the goals of ``proof``: what is proved, else what holds of any run.
+
+    Where the bound rests on no order of the goals, that of any run is enough.
+    """
     if (known.chain is None and not proof.lower) or proof.lower == max(proof.flow_bound, proof.jumped) > 0:
         return {}
     problem, goals = known.problem, proof.goals
     trivial = {(INIT, goal): 0 for goal in goals}
     trivial |= {(a, b): problem.length(a) if problem.forbid else 0 for a in goals for b in goals if a != b}
     trivial |= {(goal, problem.end): problem.length(goal) for goal in goals} or {(INIT, problem.end): 0}
-    lower = known.graph.lower
+    lower = known.graph.lower if proof.order_bound else {}
     return {edge: proof.edges.get(edge, lower.get(edge, least)) for edge, least in trivial.items()}
 
 
