@@ -30,7 +30,7 @@ class ChainCoverError(Exception):
 
     def __init__(self, message: str, where: Location | None = None, hint: str = "") -> None:
         super().__init__(message)
-        self.message = message
+        self.message = shortened(message)
         self.where = where
         self.hint = hint or self.next_step
 
@@ -79,6 +79,15 @@ class CheckDisagreed(ChainCoverError):
     """Two computations that must agree did not (model and compiled original, or claim and run)."""
 
     exit_code = 1
+
+
+LONGEST = 1_000
+"""Characters of a message; what the user wrote may be quoted in it and be as long as it likes."""
+
+
+def shortened(text: str) -> str:
+    """``text`` without its middle, where it is longer than a message may be."""
+    return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} ... {text[-LONGEST // 4 :]}"
 
 
 def counted(number: int, noun: str) -> str:

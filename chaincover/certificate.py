@@ -81,12 +81,14 @@ class Acceleration:
     counter moves by the same or gets the same value, one of them at most moves, and goals and end look alike.
 
     So steps that only move a counter may be skipped until it leaves its cell: with the value of a counter ``kept`` over
-    so many steps that do more, no path through what is left takes fewer than ``bound`` steps.
+    so many steps that do more, no path through what is left takes fewer than ``bound`` steps. ``slow`` are the counters
+    for which it matters that other steps lie between two steps that move them.
     """
 
     cells: Mapping[str, tuple[int, ...]]
     kept: int
     bound: int
+    slow: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -99,7 +101,9 @@ class Certificate:
     ``refuted``: the lengths from the first up to but without the second, for each of which no run of exactly this
     length from init covers all goals and ends in the end condition; the first is at most ``order_bound``.
     ``flow_bound``: by what ``prices`` say no chain takes fewer steps. ``exhausted``: the number of reachable states, if
-    all runs through these shorter than ``lower`` were searched; 0 if not. ``acceleration``: what is known of counters,
+    all runs through these shorter than ``lower`` were searched; 0 if not. ``counted``: the variables whose combinations
+    this number and that of ``invariants`` count. Both numbers are informative: another search may have to look at more
+    variables, or at fewer. ``acceleration``: what is known of counters,
     and the bound by a search in jumps over their values. ``invariants`` are the names of those that hold in the first
     state of every run; ``formulas`` says in SMT-LIB, over the names of state variables, what they are, but for those
     that the program states and for the number of reachable states.
@@ -133,6 +137,7 @@ class Certificate:
     flow_bound: int = 0
     prices: Prices | None = None
     acceleration: Acceleration | None = None
+    counted: tuple[str, ...] = ()
 
     @property
     def rules_out(self) -> bool:
@@ -157,6 +162,7 @@ def as_data(certificate: Certificate) -> dict[str, Any]:
         "order_bound": certificate.order_bound,
         "refuted": list(certificate.refuted),
         "exhausted": certificate.exhausted,
+        "counted": list(certificate.counted),
         "lower": certificate.lower,
         "formulas": dict(certificate.formulas),
         "normal_form": dict(certificate.normal_form),
@@ -174,6 +180,7 @@ def as_data(certificate: Certificate) -> dict[str, Any]:
             "cells": {name: list(starts) for name, starts in certificate.acceleration.cells.items()},
             "kept": certificate.acceleration.kept,
             "bound": certificate.acceleration.bound,
+            "slow": list(certificate.acceleration.slow),
         },
     }
 
@@ -228,5 +235,7 @@ def from_data(data: Mapping[str, Any]) -> Certificate:
             {str(name): tuple(map(int, starts)) for name, starts in jumps["cells"].items()},
             int(jumps["kept"]),
             int(jumps["bound"]),
+            tuple(str(name) for name in jumps.get("slow", ())),
         ),
+        counted=tuple(str(name) for name in data.get("counted", ())),
     )

@@ -11,10 +11,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pycparser import c_ast
 from pysmt.fnode import FNode
 
 from bmc.c.controller.model import CModel
-from bmc.c.execute.access import NO_POINTER
+from bmc.c.execute.access import NO_POINTER, Watch
 from bmc.c.execute.memory import Content, Key, State
 from bmc.c.execute.recorder import Recorder
 from bmc.c.execute.variables import variable_name
@@ -34,6 +35,7 @@ _TOKEN = re.compile(
     r"->|=>|⇒|→|==|!=|<=|>=|&&|\|\||.",
     re.S,
 )
+_COMPOUND = c_ast.BinaryOp, c_ast.TernaryOp, c_ast.Cast, c_ast.ExprList, c_ast.Constant, c_ast.Typename
 _NAME = re.compile(r"`?[A-Za-z_]")
 _OPERATORS = {"X": "chaincover_operator_X_"}
 """The temporal operators, and what they are called in the C text that the parser gets: no program's name, no macro."""
@@ -66,7 +68,7 @@ def read_property(model: CModel, given: PropertyText, default_name: str) -> Goal
     condition = reader.formula(antecedent)
     oracle = reader.formula(consequent) if consequent is not None else None
     parts = [condition] if oracle is None else [condition, oracle]
-    length = goal_length(parts, {v.name for v in model.inputs})
+    length = max(reader.length, goal_length(parts, {v.name for v in model.inputs}))
     return Goal(name, condition, oracle, length, body, given.description, given.requirement, given.where)
 
 
@@ -157,6 +159,8 @@ class _Reader:
         self.model = model
         self.where = where
         self.step = 0
+        self.length = 0
+        """J of what has been read, as it is written: also of what is folded away because its value is known."""
         objects = dict.fromkeys(variable.key[0] for variable in model.variables)
         named = [obj for obj in objects if obj.kind == "return" or "::" in obj.name]
         self.spelled = {f"chaincover_name_{number}_": obj for number, obj in enumerate(named)}
@@ -170,6 +174,7 @@ class _Reader:
             scope = self._scope()
             state = self.model.state_at(0)
             before = dict(state.cells)
+            self._measure(node, scope, 0)
             hooks = {_OPERATORS["X"]: self._next}
             holds = self.model.with_names(
                 recorder, self.where, lambda: self.model.executor.condition(node, scope, state), **hooks
@@ -192,6 +197,29 @@ class _Reader:
             if text.strip() not in message:
                 message = f"{message} in '{text.strip()}'"
             raise InputRefused(message, self.where, error.hint) from None
+
+    def _measure(self, node: Any, scope: Scope, step: int) -> None:
+        """Take note of the last step that ``node`` speaks of, evaluated at ``step``: the state then, or its inputs."""
+        self.length = max(self.length, step)
+        if isinstance(node, c_ast.FuncCall) and getattr(node.name, "name", "") in _OPERATORS.values():
+            for item in node.args.exprs if node.args else ():
+                self._measure(item, scope, step + 1)
+        elif isinstance(node, _COMPOUND) or (isinstance(node, c_ast.UnaryOp) and node.op in ("!", "~", "-", "+")):
+            for _, child in node.children():
+                self._measure(child, scope, step)
+        else:
+            watch, executor = Watch(-1), self.model.executor
+            executor.watches.append(watch)
+            try:
+                hooks = dict.fromkeys(_OPERATORS.values(), self._next)
+                state = self.model.state_at(step)
+                self.model.with_names(Recorder(), self.where, lambda: executor.evaluate(node, scope, state), **hooks)
+            except InputRefused:  # told where it is evaluated, if it is
+                return
+            finally:
+                executor.watches.remove(watch)
+            if not watch.reads.isdisjoint(variable.key for variable in self.model.inputs):
+                self.length = max(self.length, step + 1)
 
     def _as_c(self, text: str) -> str:
         """``text`` with identifiers for what C has none for: operators, ``f::x``, ``file.c::x``, ``return``."""

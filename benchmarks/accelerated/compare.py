@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from math import inf
 
 from bmc.engines.sat import SatEngine
-from bmc.explicit.scope import Inputs, Scope
-from bmc.invariants.counters import Cells, find_counters
+from bmc.explicit.scope import Inputs
+from bmc.invariants.counters import find_counters
 from bmc.invariants.induction import Prover
 from chaincover.certificate import Acceleration, Certificate
 from chaincover.graph.accelerated import Jumps, scope_of, seen_by
@@ -28,11 +28,11 @@ from properties.goal import Events
 
 @dataclass(frozen=True)
 class Jumped:
-    """The search in jumps, values ``kept`` for so many steps: its ``bound`` (None: no path), and the length of the
-    ``chain`` that it found (None: none), on how many ``nodes``; what ``verify`` says of the bound, and of one more.
+    """The search in the jumps of ``claim``: its ``bound`` (None: no path), and the length of the ``chain`` that it
+    found (None: none), on how many ``nodes``; what ``verify`` says of the bound, and of one more.
     """
 
-    kept: int
+    claim: Acceleration
     bound: int | None
     chain: int | None
     nodes: int
@@ -83,12 +83,19 @@ def compare(problem: Problem, kept: Sequence[int] = KEPT) -> Compared | None:
         return None
     inputs = Inputs(scope)
     list(inputs.prepare())
-    return Compared(*_walked(problem), tuple(_jumped(problem, scope, inputs, cells, steps) for steps in kept))
+    claims = [Acceleration(dict(cells.starts), steps, 0) for steps in kept]
+    jumped = list[Jumped]()
+    while claims:
+        claim = claims.pop(0)
+        jumps = Jumps(problem, scope, inputs, claim)
+        list(jumps.advance())
+        if jumps.slow and not jumped:  # with no value kept, too, slow counters are to be charged
+            claims = [replace(one, slow=jumps.slow) for one in (claim, *claims)]
+        jumped.append(_jumped(problem, claim, jumps))
+    return Compared(*_walked(problem), tuple(jumped))
 
 
-def _jumped(problem: Problem, scope: Scope, inputs: Inputs, cells: Cells, kept: int) -> Jumped:
-    jumps = Jumps(problem, scope, inputs, cells, kept)
-    list(jumps.advance())
+def _jumped(problem: Problem, claim: Acceleration, jumps: Jumps) -> Jumped:
     graph = jumps.graph
     assert graph is not None
     number = Events.of(problem.goals, problem.system).number
@@ -101,9 +108,8 @@ def _jumped(problem: Problem, scope: Scope, inputs: Inputs, cells: Cells, kept: 
     chain = None if run is None else Judge(problem).chain(run)
     length = None if chain is None or len(chain.goals) < len(problem.goals) else chain.length
     bound = None if paths[0] is None else sum(arc.weight for arc in paths[0])
-    claim = Acceleration(dict(cells.starts), kept, bound or 0)
-    verified, one_more = verdicts(problem, claim, bound is None)
-    return Jumped(kept, bound, length, graph.size, verified, one_more)
+    verified, one_more = verdicts(problem, replace(claim, bound=bound or 0), bound is None)
+    return Jumped(claim, bound, length, graph.size, verified, one_more)
 
 
 def verdicts(problem: Problem, claim: Acceleration, no_path: bool) -> tuple[str, str]:

@@ -49,15 +49,19 @@ class _Maker:
 
     def __init__(self, seed: int) -> None:
         self.random = Random(seed)
-        self.styles = self.random.sample(STYLES, self.random.choice([1, 1, 2]))
+        # counters that no other step moves are slow
+        self.only = ("divided timer",) if self.random.random() < 0.2 else ()
+        self.styles = [*self.only] or self.random.sample(STYLES, self.random.choice([1, 1, 2]))
         two = {"nested timers", "two in one step"} & {*self.styles}
-        self.modes = self.random.randint(2, 4)
-        number = 2 if two else self.random.choice([1, 1, 1, 2])
+        self.held = self.random.choice([2, 3]) if self.random.random() < 0.1 and not two else 1
+        self.modes = 2 if self.held > 1 else self.random.randint(2, 4)
+        number = 2 if two else self.random.choice([1, 1, 2] if self.only else [1, 1, 1, 2]) if self.held == 1 else 1
         self.counters = [COUNTER.symbol(f"state_counter{n}") for n in range(number)]
         self.divider = DIVIDER.symbol("state_divider") if "divided timer" in self.styles else None
         self.rate, self.free = self.random.randint(2, 5), self.random.random() < 0.5
         self.mode = MODE.symbol("state_mode")
-        self.buttons = [BOOLEAN.symbol(f"input_button{n}") for n in range(self.random.randint(1, 2))]
+        buttons = self.random.randint(1, 2) if self.held == 1 else 1
+        self.buttons = [BOOLEAN.symbol(f"input_button{n}") for n in range(buttons)]
         self.flow = FLOW.symbol("input_flow")
 
     def relation(self, counter: FNode) -> FNode:
@@ -116,8 +120,10 @@ class _Maker:
     def moved(self) -> dict[FNode, FNode]:
         """The counters after a step, moved in one of the styles of this program; the others are kept, or set anew."""
         style, one = self.random.choice(self.styles), BV(1, BITS)
-        if style == "choices" or self.random.random() < 0.25:
+        if not self.only and (style == "choices" or self.random.random() < 0.25):
             return {counter: self.update(counter) for counter in self.counters}
+        if self.only and self.random.random() < 0.4:
+            return {counter: self.random.choice([counter, counter, BV(0, BITS)]) for counter in self.counters}
         counter = self.random.choice(self.counters)
         others = {c: c if self.random.random() < 0.7 else BV(0, BITS) for c in self.counters if c is not counter}
         if style == "nested timers":
@@ -158,7 +164,7 @@ class _Maker:
     def program(self) -> Program:
         """The program with goals and perhaps a final condition."""
         kinds = [*self.styles]
-        trees = [self.tree(3) for _ in range(self.modes)]
+        trees = [self.tree(2) for _ in range(self.modes)]
         following = trees[-1]
         for number in range(self.modes - 1):
             here = self.mode.Equals(BV(number, 2))
@@ -181,8 +187,8 @@ class _Maker:
         if self.random.random() < 0.5:
             final = self.seen(self.end, run, run.length)
             kinds.append("final")
-        if self.random.random() < 0.15:
-            system = hold(system, self.random.randint(2, 3))
+        if self.held > 1:
+            system = hold(system, self.held)
             kinds.append("hold")
         overlap = "forbid" if self.random.random() < 0.25 else "allow"
         kinds += [overlap] * (overlap == "forbid")

@@ -69,6 +69,7 @@ CONTROLLERS = {
     "drive": declared("drive", "drive", "panel", ("d", "p")),
     "tank": declared("tank", "tank", "signals", ("t", "s")),
     "kiln": declared("kiln", "kiln", "keys", ("k", "p")),
+    "reminder": declared("reminder", "reminder", "signals", ("r", "s")),
 }
 """``fill``: the bytes of variables that init leaves open; no figure may depend on it."""
 

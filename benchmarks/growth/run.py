@@ -80,8 +80,8 @@ def in_process(name: str, arguments: Sequence[Any]) -> list[Point]:
     return [] if done.code else [Point(**row) for row in json.loads(done.output.splitlines()[-1])]
 
 
-def measured(axis: str, limit: float) -> list[Point]:
-    """All points of ``axis``."""
+def measured(axis: str, limit: float) -> Iterator[list[Point]]:
+    """All points of ``axis`` so far, after each measurement."""
     found: list[Point] = []
     ended: set[str] = set()
     for name, arguments in tasks(axis, limit):
@@ -90,9 +90,9 @@ def measured(axis: str, limit: float) -> list[Point]:
         click.echo(f"{name} {' '.join(map(str, arguments[:-1]))}", err=True)
         made = in_process(name, arguments)
         found += made
-        if not all(point.whole("chain") for point in made) or not made:
-            ended.update(arguments[1:2] if name == PROVING else ())
-    return found
+        if name == PROVING and not (made and made[-1].whole("chain")):
+            ended.add(arguments[1])
+        yield found
 
 
 @click.command()
@@ -120,8 +120,8 @@ def main(
     folder.mkdir(parents=True, exist_ok=True)
     found = points.read(folder / FILE)
     for axis in () if plot_only else axes or AXES:
-        found = points.merged(found, measured(axis, limit))
-        points.write(folder / FILE, found)
+        for made in measured(axis, limit):
+            points.write(folder / FILE, points.merged(found, made))
         found = points.read(folder / FILE)
     for line in tables([point for point in found if not axes or point.axis in axes]):
         print(line, file=output)

@@ -12,8 +12,9 @@ happens under conditions, and one under contradictory conditions never happens.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from itertools import chain, islice, product
+from typing import Any
 
 import pysmt.operators as op
 from pysmt.fnode import FNode
@@ -25,7 +26,8 @@ from bmc.floats.format import FORMATS
 from bmc.floats.ranges import every
 from bmc.floats.values import plainest_first
 from bmc.formulas.evaluate import compile_formulas, post_order, unseen
-from bmc.formulas.value_sets import ALWAYS
+from bmc.formulas.value_sets import ALWAYS, NEVER
+from bmc.records import dataclass
 from bmc.system.hold import PHASE, hold, released
 from bmc.system.transition import (
     Condition,
@@ -255,20 +257,64 @@ MOST_JOINED = 8
 REPEATED = 6
 """Once the rounds have looked at so many times as many nodes as there are, symbols in formulas count as read."""
 
-Given = Mapping[FNode, int]
-"""Terms and the values that they have wherever a node is read."""
+Given = Mapping[Any, int]
+"""Terms and the values that they have wherever a node is read; of one with few ``cases``, marked, which are left."""
+MOST_CASES = 64
+"""Values of a term of which all but one may be excluded one by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is true in every step of every run: conditions that are ``decided``, and the only values of some terms."""
+
+    decided: Mapping[FNode, bool] = field(default_factory=dict)
+    cases: Mapping[FNode, tuple[int, ...]] = field(default_factory=dict)
+
+
+NO_FACTS = Facts()
 
 
 def live_state(system: TransitionSystem, observed: Iterable[FNode]) -> frozenset[str]:
     """The names of the state variables on which ``observed`` or a step's validity depends, now or later.
 
     ``observed`` are plain formulas. Constant variables and inputs of one value count as their values, and are not live.
+    What a variable can never hold is known: a ``switch`` over a mode that is 0 to 3 in every run is complete with
+    these.
     """
     known = {**constant_state(system), **fixed_inputs(system)}
-    return live_among(next_states(system), put_in([system.input_constraint, system.defined, *observed], known))
+    following = next_states(system)
+    roots = put_in([system.input_constraint, system.defined, *observed], known)
+    return live_among(following, roots, _facts(system, [*following.values(), *roots]))
 
 
-def live_among(following: Mapping[str, FNode], observed: Sequence[FNode]) -> frozenset[str]:
+def _facts(system: TransitionSystem, formulas: Sequence[FNode]) -> Facts:
+    """What the values of the state that are found without a solver say of conditions in ``formulas``.
+
+    These are comparisons with constants, of terms over the state and inputs.
+    """
+    atoms = [node for node in post_order(formulas) if _compares(node)]
+    terms = dict.fromkeys(pair[0] for atom in atoms if (pair := _against_constant(atom)) is not None)
+    asked = [*atoms, *terms]
+    if names_in(asked).isdisjoint(var.name for var in system.state):
+        return NO_FACTS
+    free = replace(system, defined=TRUE(), asserts=(), undefined_behaviour=(), invariants=())
+    cut = slice_system(free, asked)
+    sets = state_values(every_step(cut))
+    assert sets is not None
+    found = dict(zip(asked, values_of(asked, cut, sets), strict=True))
+    cases = {term: found[term] for term in terms if sum(high - low + 1 for low, high in found[term]) <= MOST_CASES}
+    return Facts(
+        {atom: found[atom] == ALWAYS for atom in atoms if found[atom] in (ALWAYS, NEVER)},
+        {term: tuple(v for low, high in ranges for v in range(low, high + 1)) for term, ranges in cases.items()},
+    )
+
+
+def _compares(node: FNode) -> bool:
+    """Whether a node compares words, one of them a constant."""
+    return node.is_theory_relation() and any(argument.is_constant() for argument in node.args())
+
+
+def live_among(following: Mapping[str, FNode], observed: Sequence[FNode], facts: Facts = NO_FACTS) -> frozenset[str]:
     """The least set of the variables in ``following`` (their next states) that holds all that ``observed`` reads, and
     what the next states of its members read."""
     live: set[str] = set()
@@ -278,7 +324,7 @@ def live_among(following: Mapping[str, FNode], observed: Sequence[FNode]) -> fro
     while roots:
         order = post_order(roots) if budget > 0 else unseen(roots, seen)
         budget -= len(order)
-        symbols = read_symbols(roots, order) if budget > 0 else [node for node in order if node.is_symbol()]
+        symbols = read_symbols(roots, order, facts) if budget > 0 else [node for node in order if node.is_symbol()]
         names = dict.fromkeys(symbol.symbol_name() for symbol in symbols)
         fresh = [name for name in names if name in following and name not in live]
         live.update(fresh)
@@ -286,7 +332,7 @@ def live_among(following: Mapping[str, FNode], observed: Sequence[FNode]) -> fro
     return frozenset(live)
 
 
-def read_symbols(roots: Sequence[FNode], order: Sequence[FNode] | None = None) -> list[FNode]:
+def read_symbols(roots: Sequence[FNode], order: Sequence[FNode] | None = None, facts: Facts = NO_FACTS) -> list[FNode]:
     """The symbols whose value can make a difference to that of one of ``roots``; ``order``: their ``post_order``.
 
     If the value of a root differs between two valuations that differ in one symbol, the difference comes up from that
@@ -301,7 +347,7 @@ def read_symbols(roots: Sequence[FNode], order: Sequence[FNode] | None = None) -
             continue
         if node.is_symbol():
             found.append(node)
-        for argument, there in _reads(node, here):
+        for argument, there in _reads(node, here, facts):
             before = given.get(argument)
             given[argument] = there if before is None else _common(before, there)
     return found
@@ -311,13 +357,13 @@ def _common(left: Given, right: Given) -> Given:
     return left if left is right else {term: value for term, value in left.items() if right.get(term) == value}
 
 
-def _reads(node: FNode, given: Given) -> Iterator[tuple[FNode, Given]]:
+def _reads(node: FNode, given: Given, facts: Facts) -> Iterator[tuple[FNode, Given]]:
     """The arguments of ``node`` that are used, each with what is given there."""
     kind, arguments = node.node_type(), node.args()
     if kind == op.ITE:
         yield arguments[0], given
         for argument, value in ((arguments[1], True), (arguments[2], False)):
-            there = _assume(given, arguments[0], value)
+            there = _assume(given, arguments[0], value, facts)
             if there is not None:
                 yield argument, there
     elif kind in (op.AND, op.OR, op.IMPLIES) and len(arguments) <= MOST_JOINED:
@@ -325,7 +371,7 @@ def _reads(node: FNode, given: Given) -> Iterator[tuple[FNode, Given]]:
         for index, argument in enumerate(arguments):
             yield argument, there
             passes = kind == op.AND or (kind == op.IMPLIES and index == 0)
-            further = _assume(there, argument, passes)
+            further = _assume(there, argument, passes, facts)
             if further is None:
                 return
             there = further
@@ -334,7 +380,7 @@ def _reads(node: FNode, given: Given) -> Iterator[tuple[FNode, Given]]:
             yield argument, given
 
 
-def _assume(given: Given, cond: FNode, value: bool) -> Given | None:
+def _assume(given: Given, cond: FNode, value: bool, facts: Facts) -> Given | None:
     """``given`` with the condition ``cond`` having ``value``; None if it cannot have it."""
     if given.get(cond) == value:
         return given
@@ -347,22 +393,28 @@ def _assume(given: Given, cond: FNode, value: bool) -> Given | None:
         if term.is_constant():
             if term.is_true() != wanted:
                 return None
-        elif not _added(added, term, wanted):
+        elif not _added(added, term, wanted, facts):
             return None
         elif (term.is_and() and wanted) or (term.is_or() and not wanted):
             todo.extend((part, wanted) for part in term.args())
     return added
 
 
-def _added(given: dict[FNode, int], atom: FNode, wanted: bool) -> bool:
+def _added(given: dict[Any, int], atom: FNode, wanted: bool, facts: Facts) -> bool:
     """Put the value of ``atom`` into ``given``; whether that is possible."""
-    if given.get(atom, wanted) != wanted:
+    if given.get(atom, wanted) != wanted or facts.decided.get(atom, wanted) != wanted:
         return False
     pair = _against_constant(atom)
     if pair is not None:
         term, number = pair
         if term in given and (given[term] == number) != wanted:
             return False
+        cases = facts.cases.get(term, ())
+        if not wanted and number in cases:
+            left = given.get((term, cases), (1 << len(cases)) - 1) & ~(1 << cases.index(number))
+            if not left:
+                return False
+            given[term, cases] = left
         if wanted and len(given) < MOST_GIVEN:
             given[term] = number
     if len(given) < MOST_GIVEN:

@@ -88,11 +88,15 @@ def _room(form: Format) -> int:
 
 
 def _product(a: FNode, b: FNode, form: Format) -> FNode:
-    """One product of significands, of subnormals as they are; leading zeros are taken off the product."""
+    """One product of significands, of subnormals as they are; leading zeros are taken off the product.
+
+    Of normal numbers it has at most one. Times a constant, only so many are taken off as leave a result that is no less
+    than the least normal number: a lesser one is shifted back.
+    """
     room, size = _room(form), form.fraction + 1
     left, right = parts(a, form), parts(b, form)
     product = words.multiply(words.extend(left.significand, 2 * size), words.extend(right.significand, 2 * size))
-    product, zeros = circuits.normalised(product)
+    product, zeros = circuits.normalised(product, _most_zeros(a, b, form))
     lost = words.bit(no(words.is_zero(words.extract(product, size - 2, 0))))
     significand = words.join(words.extract(product, 2 * size - 1, size - 1), lost)
     exponent = words.add(words.extend(left.scale, room), words.extend(right.scale, room))
@@ -103,6 +107,14 @@ def _product(a: FNode, b: FNode, form: Format) -> FNode:
     infinite = either(is_infinite(a, form), is_infinite(b, form))
     invalid = either(either(is_nan(a, form), is_nan(b, form)), both(zero, infinite))
     return _Special(zero, infinite, invalid).or_else(sign, result, form)
+
+
+def _most_zeros(a: FNode, b: FNode, form: Format) -> int | None:
+    """How many leading zeros must be taken off a product, None for all: if ``a`` or ``b`` is a normal constant."""
+    fields = [known >> form.fraction & form.infinity >> form.fraction for known in map(words.value, (a, b)) if known]
+    if not fields or not 0 < fields[0] < form.infinity >> form.fraction:
+        return None
+    return max(1, fields[0] - form.bias + 2)
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,11 +115,14 @@ def shift_right_sticky(word: FNode, amount: FNode) -> FNode:
     return word
 
 
-def normalised(word: FNode) -> tuple[FNode, FNode]:
-    """``word`` without its leading zeros, and their number (a narrower word); unspecified number where it is zero."""
+def normalised(word: FNode, most: int | None = None) -> tuple[FNode, FNode]:
+    """``word`` without its leading zeros, and their number (a narrower word); unspecified number where it is zero.
+
+    ``most``: where it has more, so many at least are taken off, and their number is that of those.
+    """
     size = words.width(word)
     count: list[FNode] = []
-    for stage in reversed(range((size - 1).bit_length())):
+    for stage in reversed(range((size - 1 if most is None else min(most, size - 1)).bit_length())):
         step = 1 << stage
         empty = words.is_zero(words.extract(word, size - 1, size - step))
         word = choose(empty, words.pad(words.extract(word, size - step - 1, 0), step), word)

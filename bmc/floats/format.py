@@ -10,6 +10,7 @@ import re
 import struct
 from fractions import Fraction
 
+from bmc.limits import whole_number
 from bmc.records import dataclass
 
 
@@ -159,8 +160,8 @@ def _magnitude(digits: str) -> Fraction:
     for syntax, base, power in ((_HEXADECIMAL, 16, 2), (_DECIMAL, 10, 10)):
         match = syntax.fullmatch(digits)
         if match and (match[1] or match[2]):
-            written = int(match[1] + match[2], base)
-            exponent = int(match[3] or 0)
+            written = whole_number(match[1] + match[2], base)
+            exponent = whole_number(match[3] or "0")
             far = min(max(exponent, -_FAR - len(digits) * 4), _FAR)
             return Fraction(written, base ** len(match[2])) * Fraction(power) ** (far if written else 0)
     raise ValueError(f"{digits!r} is no number")

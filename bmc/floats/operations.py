@@ -248,7 +248,7 @@ def _leaves(operand: FNode) -> tuple[int, int] | None:
         seen.add(node)
         if node.is_constant():
             constants += 1
-        elif node.is_ite():
+        elif node.is_ite() and operation_of(node) is None:
             stack += [node.arg(1), node.arg(2)]
         else:
             others += 1
@@ -259,7 +259,7 @@ def _leaves(operand: FNode) -> tuple[int, int] | None:
 
 def _mapped(node: FNode, result: Callable[[FNode], FNode], done: dict[FNode, FNode]) -> FNode:
     if node not in done:
-        if node.is_ite():
+        if node.is_ite() and operation_of(node) is None:
             then, other = _mapped(node.arg(1), result, done), _mapped(node.arg(2), result, done)
             done[node] = choose(node.arg(0), then, other)
         else:

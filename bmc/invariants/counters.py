@@ -85,7 +85,7 @@ def find_counters(system: TransitionSystem, seen: Seen, prover: Prover, pause: C
 
 def candidates(system: TransitionSystem) -> list[StateVariable]:
     """The variables that may be counters, the widest first."""
-    if system.hold > 1 or any(var.init is None for var in system.state):
+    if any(var.init is None for var in system.state):
         return []
     if has_arithmetic([system.input_constraint, system.defined, *(var.next for var in system.state)]):
         return []
@@ -145,16 +145,23 @@ class Lemma:
             for symbol, (one, other) in self._following.items()
             if symbol.symbol_name() not in names and one is not other
         ]
-        moved = []
         for var in self.counters:
             one, other = self._following[var.symbol]
             here = var.symbol, self._others[var.symbol]
             differ.append(And(Not(equal(one, other)), Not(equal(one.BVSub(other), here[0].BVSub(here[1])))))
-            moved.append(And(Not(equal(one, other)), Not(equal(one, here[0]))))
-        differ += [And(pair) for pair in combinations(moved, 2)]
         states = zip(self.seen.states, with_terms(self.seen.states, self._others), strict=True)
         looks = [Not(equal(one, other)) for one, other in states if one is not other]
         return Or(Not(Iff(allowed, allowed_there)), And(allowed, Or(differ)), *looks)
+
+    @cached_property
+    def two_move(self) -> FNode:
+        """The step moves two counters."""
+        moved = []
+        for var in self.counters:
+            one, other = self._following[var.symbol]
+            moved.append(And(Not(equal(one, other)), Not(equal(one, var.symbol))))
+        allowed = conjunction([self.system.input_constraint, self.system.defined])
+        return And(allowed, Or([And(pair) for pair in combinations(moved, 2)]))
 
     @cached_property
     def steps_apart(self) -> FNode:
@@ -209,25 +216,39 @@ class _Search:
         variables += [(var.name, var.type) for var in system.inputs]
         variables += [(OTHER + var.name, var.type) for var in self._counters]
         alone = TransitionSystem(system.name, tuple(StateVariable(n, t, None, t.symbol(n)) for n, t in variables), ())
-        everything = [wanted.apart, wanted.steps_apart]
+        everything = [wanted.apart, wanted.steps_apart, wanted.two_move]
         session = self._prover.engine.session(alone, TRUE(), [at(formula, 0) for formula in everything])
+        cut = False
         while True:
             pause()
             starts = {name: sorted(values) for name, values in self.starts.items()}
             told = Or(wanted.apart, And(wanted.steps_apart, wanted.one_cell_later(starts)))
-            question = [at(part, 0) for part in (told, *wanted.known, *wanted.one_cell(starts))]
+            asked = wanted.two_move if cut else told
+            question = [at(part, 0) for part in (asked, *wanted.known, *wanted.one_cell(starts))]
             status = self._prover.asked(session, question, 0)
+            if status is Status.UNSAT and not cut:
+                cut = True  # all cells are known: now it can be said which counter has the most values to jump over
+                continue
             if status is not Status.SAT:
                 self.proved = status is Status.UNSAT
                 return None
             found = session.run().states[0]
-            dropped = self._cut(
-                {var.name: found[var.name] for var in system.state},
-                {var.name: found[var.name] for var in system.inputs},
-                {var.name: found[OTHER + var.name] for var in self._counters},
-            )
+            state, inputs = ({var.name: found[var.name] for var in part} for part in (system.state, system.inputs))
+            other = {var.name: found[OTHER + var.name] for var in self._counters}
+            dropped = self._slightest(state, inputs, other) if cut else self._cut(state, inputs, other)
             if dropped is not None:
                 return dropped
+
+    def _slightest(self, state: Valuation, inputs: Valuation, other: Valuation) -> StateVariable:
+        """Of the counters that one step moves, the one with the fewest values below its last cut."""
+        one, two = self._look.after(state, inputs), self._look.after({**state, **other}, inputs)
+        moved = [v for v in self._counters if one[v.name] != two[v.name] and one[v.name] != state[v.name]]
+        return min(reversed(moved), key=self._span)
+
+    def _span(self, var: StateVariable) -> int:
+        """How far from 0, up or down, a step tells values apart."""
+        size = 1 << var.type.bits
+        return max((min(start, size - start) for start in self.starts[var.name] if start != size // 2), default=0)
 
     def _cut(self, state: Valuation, inputs: Valuation, other: Valuation) -> StateVariable | None:
         """Cut a cell between the values of a counter that a step tells apart; or the counter to give up."""
@@ -302,6 +323,10 @@ class _Look:
             return True
         cells = [[sum(start <= values[place] for start in starts[name])] for values in (first, second)]
         return cells[0] == cells[1] and self._looks(one, inputs, first) != self._looks(two, inputs, second)
+
+    def after(self, state: Valuation, inputs: Valuation) -> Valuation:
+        """The state after a step."""
+        return dict(zip(self._names, self._step({**state, **inputs})[1:], strict=True))
 
     def told(self, state: Valuation, inputs: Valuation, var: StateVariable, shifts: bool) -> tuple[object, ...]:
         """What is seen of the step; ``shifts``: of the counter how far it moves, else where it gets."""

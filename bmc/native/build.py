@@ -13,6 +13,7 @@ missing as long as it is never called.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shlex
@@ -104,14 +105,15 @@ ELSEWHERE = ("COMPILER_PATH", "GCC_EXEC_PREFIX", "LIBRARY_PATH")
 def find_compiler() -> str | None:
     """The command of the system's C compiler: $CC (it may hold options), else cc, gcc or clang on the PATH.
 
-    None where there is none, or where ``NO_NATIVE`` is set.
+    None where there is none, $CC is no command, or ``NO_NATIVE`` is set.
     """
     if os.environ.get(NO_NATIVE) == "1":
         return None
     chosen = os.environ.get("CC", "").strip()
     for command in [chosen] if chosen else ["cc", "gcc", "clang"]:
-        if shutil.which(shlex.split(command)[0]):
-            return command
+        with contextlib.suppress(ValueError):  # quotes that do not close
+            if shutil.which(shlex.split(command)[0]):
+                return command
     return None
 
 
@@ -287,13 +289,16 @@ def _at_once(work: Callable[[int], T], numbers: Sequence[int]) -> list[T]:
 
 
 def _run(command: Sequence[str]) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(
-        command,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        env={**os.environ, "LC_ALL": "C"},
-        check=False,
-    )
+    try:
+        return subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            env={**os.environ, "LC_ALL": "C"},
+            check=False,
+        )
+    except OSError as error:  # no program, although the file may be executed
+        return subprocess.CompletedProcess(command, 127, b"", f"error: {error}".encode())
 
 
 def said(done: subprocess.CompletedProcess[bytes]) -> str:

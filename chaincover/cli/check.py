@@ -8,6 +8,7 @@ import click
 
 from chaincover.check import analysis
 from chaincover.cli.options import (
+    COUNT,
     Search,
     Shown,
     effort_option,
@@ -36,7 +37,12 @@ EFFORT = 0.2
 @query_option
 @time_option
 @click.option(
-    "--compare", default=1000, show_default=True, metavar="N", help="Random steps to compare with the original."
+    "--compare",
+    type=COUNT,
+    default=1000,
+    show_default=True,
+    metavar="N",
+    help="Random steps to compare with the original.",
 )
 def command(request: Request, shown: Shown, compare: int, **given: Any) -> int:
     """Read everything; report interface, goals, contradictions and possible undefined behaviour.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
@@ -18,9 +19,9 @@ from chaincover.project.scaffold.text import propose
 def command(sources: tuple[str, ...], output: str | None, force: bool) -> int:
     """Write a commented project file for the C sources of a controller."""
     first = Path(sources[0])
-    place = Path(output) if output else (first if first.is_dir() else first.parent) / "chaincover.toml"
+    place = Path(output) if output else (first if os.path.isdir(first) else first.parent) / "chaincover.toml"
     text, found = propose(sources, place.parent)
-    if place.exists() and not force:
+    if os.path.lexists(place) and not force:
         raise ChainCoverError("this file exists already", Location(str(place)), "give --force, or another -o FILE")
     write_text(place, text)
     click.echo(f"{found}\nwrote {place}; next: chaincover check {place}")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import gc
 import json
 import os
 import sys
+from collections.abc import Iterator
 from importlib import import_module
 from types import ModuleType
 
@@ -63,7 +65,7 @@ def _loaded(name: str) -> ModuleType:
         gc.disable()
         import_module(module)
         gc.freeze()
-        gc.set_threshold(20_000, 20, 20)
+        gc.set_threshold(100_000, 20, 20)
         gc.enable()
     return sys.modules[module]
 
@@ -79,20 +81,15 @@ def cli() -> None:
 
 def main() -> None:
     """Entry point: runs the command line and ends the process with its exit code."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # it was closed before the process began
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
     try:
-        code = cli.main(prog_name="chaincover", standalone_mode=False)
+        code = _code_of_command()
         sys.stdout.flush()
-    except click.exceptions.Exit as leaving:
-        code = leaving.exit_code
-    except click.ClickException as error:
-        error.show()
-        code = error.exit_code
-    except ChainCoverError as error:
-        _show_error(error)
-        code = error.exit_code
     except (KeyboardInterrupt, click.Abort) as error:
         terminated = str(error) == "terminated" or str(error.__context__) == "terminated"
-        click.echo("\nterminated" if terminated else "\ninterrupted", err=True)
+        tell("\nterminated" if terminated else "\ninterrupted")
         code = TERMINATED if terminated else INTERRUPTED
     except (SystemExit, BrokenPipeError):  # click's answer to a closed pipe, the only one that ends the process
         _forget_stdout()
@@ -103,19 +100,34 @@ def main() -> None:
     sys.exit(code or 0)
 
 
+def _code_of_command() -> int:
+    """Run the command; its exit code. Where it fails the reason has been told."""
+    try:
+        return int(cli.main(prog_name="chaincover", standalone_mode=False) or 0)
+    except click.exceptions.Exit as leaving:
+        return leaving.exit_code
+    except click.ClickException as error:
+        with _heard():
+            error.show()
+        return error.exit_code
+    except ChainCoverError as error:
+        _show_error(error)
+        return error.exit_code
+
+
 def _fault(error: Exception) -> int:
     """What nobody foresaw: a full disk under stdout, no memory, or a fault of ours, told without a traceback."""
     if isinstance(error, OSError) and error.errno == errno.ENOSPC:
         _forget_stdout()
-        click.echo(f"error: cannot write: {error.strerror}\n  next: make room, or choose another place", err=True)
+        tell(f"error: cannot write: {error.strerror}\n  next: make room, or choose another place")
         return NOT_WRITTEN
     if isinstance(error, MemoryError):
-        click.echo("error: no memory is left\n  next: allow more memory, or fewer goals", err=True)
+        tell("error: no memory is left\n  next: allow more memory, or fewer goals")
         return LimitReached.exit_code
     if os.environ.get("CHAINCOVER_DEBUG"):
         raise error
     text = f"{type(error).__name__}: {error}".splitlines()[0]
-    click.echo(f"internal error: {text}\n  next: report it; CHAINCOVER_DEBUG=1 shows where it happened", err=True)
+    tell(f"internal error: {text}\n  next: report it; CHAINCOVER_DEBUG=1 shows where it happened")
     return INTERNAL_ERROR
 
 
@@ -125,10 +137,25 @@ def _forget_stdout() -> None:
 
 
 def _show_error(error: ChainCoverError) -> None:
+    if sys.stderr.isatty():
+        tell("\r\x1b[K", nl=False)
+    tell(f"error: {error}")
     if "--json" in sys.argv:
         where = None if error.where is None else str(error.where)
         data = {"error": error.message, "where": where, "next": error.hint, "exit_code": error.exit_code}
         click.echo(json.dumps(data))
-    if sys.stderr.isatty():
-        click.echo("\r\x1b[K", err=True, nl=False)
-    click.echo(f"error: {error}", err=True)
+
+
+def tell(text: str, nl: bool = True) -> None:
+    """Write to stderr; where nobody reads it any more, the run goes on in silence."""
+    with _heard():
+        click.echo(text, err=True, nl=nl)
+
+
+@contextlib.contextmanager
+def _heard() -> Iterator[None]:
+    """Something is written to stderr; where that fails nothing more is written there."""
+    try:
+        yield
+    except OSError:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115

@@ -7,7 +7,6 @@ written as soon as there is one, and replaced by every better one.
 from __future__ import annotations
 
 import contextlib
-import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -16,12 +15,11 @@ from dataclasses import field
 from pathlib import Path
 from typing import Generic, TypeVar
 
-import click
-
 from bmc.errors import ChainCoverError, counted
 from bmc.native.build import find_compiler
 from bmc.records import dataclass
 from chaincover.chain import COVERED, UNDECIDED, Verdict
+from chaincover.cli.main import tell
 from chaincover.result import ChainResult
 
 WIDTH = 118
@@ -49,14 +47,6 @@ def goals_covered(verdicts: Sequence[Verdict]) -> str:
     return f"{sum(1 for verdict in verdicts if verdict.status == COVERED)} of {len(verdicts)} goals"
 
 
-def _tell(text: str, nl: bool = True) -> None:
-    """Write to stderr; where nobody reads it any more, the run goes on in silence."""
-    try:
-        click.echo(text, err=True, nl=nl)
-    except OSError:
-        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
-
-
 @dataclass
 class Progress:
     """Tells on stderr how a run goes on.
@@ -75,7 +65,7 @@ class Progress:
         """A stage begins, or goes on."""
         self._stage = text
         if self.verbosity > 0:
-            _tell(text)
+            tell(text)
         elif self._replaces:
             self._replace_line()
 
@@ -87,24 +77,24 @@ class Progress:
         if self._replaces:
             self._replace_line()
         elif self.verbosity >= 0:
-            _tell(f"{self._elapsed}  {self._stage.partition(':')[0]}: {best}")
+            tell(f"{self._elapsed}  {self._stage.partition(':')[0]}: {best}")
 
     def code_runs(self, path: str) -> None:
         """The first line of a command that runs the code of the project ``path``, which may not be the user's own."""
         if self.verbosity >= 0 and find_compiler() is not None:
             self.done()
             said = f"the code of {path} is compiled and run in a confined process (--no-native: it is not)"
-            _tell(f"{self._elapsed}  {said}")
+            tell(f"{self._elapsed}  {said}")
 
     def note(self, text: str) -> None:
         """Something that the user has to know while the run goes on."""
         self.done()
-        _tell(text)
+        tell(text)
 
     def done(self) -> None:
         """Clear the line."""
         if self._replaces:
-            _tell("\r\x1b[K", nl=False)
+            tell("\r\x1b[K", nl=False)
 
     @contextlib.contextmanager
     def stage(self, name: str) -> Iterator[None]:
@@ -127,7 +117,7 @@ class Progress:
 
     def _replace_line(self) -> None:
         text = f"{self._elapsed}  {f'{self._best} | ' if self._best else ''}{self._stage}"
-        _tell(f"\r\x1b[K{text[:WIDTH]}", nl=False)
+        tell(f"\r\x1b[K{text[:WIDTH]}", nl=False)
 
 
 PART = 10

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import io
-import json
+import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any
 
 from bmc.c.execute.variables import find_variable
 from bmc.errors import InputRefused, Location
+from bmc.limits import FILE_SIZE, read_json, read_text, text_of
 from bmc.records import dataclass
 from bmc.system.hold import MOST_TICKS
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, Valuation
@@ -156,25 +157,15 @@ def read_stimulus(path: str, system: TransitionSystem) -> Stimulus:
     InputRefused, with its place, for anything that cannot be read.
     """
     place = Path(path)
-    if place.is_dir():
+    if os.path.isdir(path):
         place = place / "chain.json"
-    try:
-        text = place.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "not UTF-8 text"
-        raise InputRefused(
-            f"cannot read the chain: {reason}", Location(str(place)), "name chain.json or inputs.csv"
-        ) from None
+    text = read_text(place, "the chain", "name chain.json or inputs.csv")
     return _from_csv(place, text, system) if place.suffix == ".csv" else _from_json(place, text, system)
 
 
 def _from_json(place: Path, text: str, system: TransitionSystem) -> Stimulus:
     where = Location(str(place))
-    try:
-        data = json.loads(text)
-    except json.JSONDecodeError as error:
-        here = Location(str(place), error.lineno, error.colno)
-        raise InputRefused(f"not JSON: {error.msg}", here, "generate it again") from None
+    data = read_json(text, where)
     refuse_other_schema(data, where)
     chain = data.get("chain")
     if chain is None:
@@ -232,7 +223,13 @@ def _passed_over(title: str, system: TransitionSystem) -> bool:
 
 
 def _from_csv(place: Path, text: str, system: TransitionSystem) -> Stimulus:
-    rows = list(csv.reader(io.StringIO(text)))
+    csv.field_size_limit(FILE_SIZE.most)
+    reader = csv.reader(io.StringIO(text))
+    try:
+        rows = list(reader)
+    except csv.Error as error:
+        here = Location(str(place), reader.line_num)
+        raise InputRefused(f"this is no table: {error}", here, "write values separated by commas") from None
     if not rows:
         raise InputRefused("the file is empty", Location(str(place)), "write a header with the inputs' names first")
     names = [var.name for var in system.inputs]
@@ -306,18 +303,18 @@ class Recorded:
 def read_recorded(path: str) -> Recorded:
     """What the ``chain.json`` at ``path`` (or in that folder) records; nothing for any other file, or a damaged one."""
     place = Path(path)
-    if place.is_dir():
+    if os.path.isdir(path):
         place = place / "chain.json"
     if place.suffix == ".csv":
         return Recorded()
     try:
-        data = json.loads(place.read_text(encoding="utf-8-sig"))
+        data = read_json(text_of(place), Location(str(place)))
         rows = [
             (str(g["name"]), str(g["property"]), str(g.get("generated") or ""), g["verdict"]) for g in data["goals"]
         ]
         criteria = tuple(str(text) for text in data["settings"].get("coverage", ()))
         hold = recorded_hold(data["settings"])
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (OSError, InputRefused, ValueError, KeyError, TypeError, AttributeError):
         return Recorded()
     return Recorded(
         tuple(RecordedGoal(*row[:3]) for row in rows),

@@ -38,14 +38,23 @@ def prepare_folder(folder: str) -> Path:
 
 
 def write_text(place: Path, text: str) -> None:
-    """Write a file by renaming a finished temporary one. CannotWrite, with the old file as it was, if that fails."""
+    """Write a file by renaming a finished temporary one. CannotWrite, with the old file as it was, if that fails.
+
+    A link keeps being one, and a device or a pipe is written to: it cannot be replaced.
+    """
     temporary = ""
     try:
-        handle, temporary = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.")
+        real = Path(os.path.realpath(place))
+        if os.path.exists(real) and not os.path.isfile(real):
+            handle = os.open(real, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a pipe needs a reader
+            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+                file.write(text)
+            return
+        handle, temporary = tempfile.mkstemp(dir=real.parent, prefix=f".{real.name[:99]}.")
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
             file.write(text)
         os.chmod(temporary, 0o644)
-        os.replace(temporary, place)
+        os.replace(temporary, real)
         temporary = ""
     except OSError as error:
         reason = error.strerror or "unknown reason"

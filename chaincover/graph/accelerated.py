@@ -10,13 +10,18 @@ is a path through the graph that sees the same and weighs no more, and the jumps
 A step that moves a counter and does something else as well (or completes a goal) is made as it is, a few times
 (``kept``) since the counter was where cells begin or end; after that it is done without moving, for nothing, so that
 values do not spread. The more are kept, the closer the paths are to runs, and the more nodes there are.
+
+Slow counters have a gap: so many steps lie between two that move them. They lag behind only after values were kept, and
+then the node says so: the steps up to the next one that moves the counter weigh nothing there, and the jump weighs
+as many whole gaps as it takes. The steps of two slow counters may be the same ones, so of those that lag behind at the
+same time only the first is charged by its gap.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
+from functools import partial
 
 import numpy as np
 from pysmt.shortcuts import TRUE
@@ -27,10 +32,12 @@ from bmc.explicit.scope import FoundSteps, Inputs, Scope
 from bmc.explicit.steps import BLOCK, EveryInput
 from bmc.explicit.vectors import Column, Program, column
 from bmc.formulas.unroll import NEXT, at
-from bmc.invariants.counters import Cells, Seen
+from bmc.invariants.counters import Seen
 from bmc.records import dataclass
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, TransitionSystem, Valuation
+from chaincover.certificate import Acceleration
+from chaincover.graph.counter_groups import Counter, Groups, Moves, State, straight
 from chaincover.problem import Problem
 from properties.goal import Events
 
@@ -43,9 +50,13 @@ MOST_NODES = 300_000
 MOST_EXITS = 2048
 """Values of a cell from which one step may leave it: where there are more, nothing is gained by jumps."""
 
-State = tuple[int, ...]
-Moves = tuple[tuple[int, int], ...]
-"""Inputs by their numbers, each with the number of steps that it is kept."""
+Lag = tuple[int, int]
+"""Which slow counter lags behind and is charged by its gap (-1: none), and which others do (as bits)."""
+
+NO_LAG: Lag = (-1, 0)
+
+OWN = -1
+"""Weight of a step that moves the counter that is charged: its jump pays for it and the steps before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +99,8 @@ class JumpGraph:
         for arc in path:
             if arc.moves is None:
                 return None
-            for choice, count in arc.moves:
-                choices += [self.inputs[choice]] * count
+            for sequence, count in arc.moves:
+                choices += [self.inputs[choice] for choice in sequence] * count
         simulator = Simulator(problem.system)
         return simulator.run(simulator.initial(), choices)
 
@@ -135,23 +146,35 @@ class _Movement:
 
 
 class Jumps:
-    """Builds the graph for ``cells``; a counter's value is ``kept`` over so many steps that do more than move it.
+    """Builds the graph for the cells of ``claim``, in whose words it says what is kept, and which counters are slow.
     ``advance`` yields the work done, in operations on values; at the end there is ``graph``, unless it is too large.
     """
 
-    def __init__(self, problem: Problem, scope: Scope, inputs: Inputs, cells: Cells, kept: int) -> None:
-        self._problem, self._scope, self._kept = problem, scope, kept
-        counters = [(place, var) for place, var in enumerate(scope.system.state) if var.name in cells.starts]
+    def __init__(self, problem: Problem, scope: Scope, inputs: Inputs, claim: Acceleration) -> None:
+        self._problem, self._scope, self._kept = problem, scope, claim.kept
+        counters = [(place, var) for place, var in enumerate(scope.system.state) if var.name in claim.cells]
         self._names = [var.name for _, var in counters]
-        self._counters = [_Counter(place, cells.starts[var.name], var.type.bits) for place, var in counters]
+        self._counters = [Counter(place, claim.cells[var.name], var.type.bits) for place, var in counters]
         self._steps = _Steps(problem, scope, inputs, self._counters)
-        self._nodes = _Nodes(self._counters)
+        slow = sum(1 << number for number, name in enumerate(self._names) if name in claim.slow)
+        self._nodes = _Nodes(self._counters, slow)
         self.graph: JumpGraph | None = None
 
     @property
+    def size(self) -> int:
+        """The number of nodes so far."""
+        return len(self._nodes.states)
+
+    @property
     def jumped(self) -> set[str]:
-        """The counters that some step moves and does nothing else; the values of others are better walked through."""
+        """The counters that some steps move, and do nothing else; the values of others are better walked through."""
         return {self._names[number] for number in self._nodes.jumped}
+
+    @property
+    def slow(self) -> tuple[str, ...]:
+        """The counters that move at most every few steps."""
+        gaps = self._nodes.groups.gaps
+        return tuple(name for name, gap in zip(self._names, gaps, strict=True) if gap > 1)
 
     def advance(self) -> Iterator[int]:
         """Build the graph; yields the work done."""
@@ -167,40 +190,30 @@ class Jumps:
                     nodes.step(fresh[made.row], made)
                 else:
                     nodes.moving(fresh[made.row], made, self._kept)
-        here, ends = steps.seen_in(nodes.states)
-        arcs = nodes.arcs(here)
-        yield sum(map(len, arcs))
         inputs = steps.tried
         rest = [var for var in self._problem.system.inputs if var.name not in inputs.columns]
         spare = {var.name: column([plainest(var)] * len(inputs), var.type.bits) for var in rest}
         choices = Rows({**inputs.columns, **spare}, len(inputs))
+        here, ends = steps.seen_in(nodes.states)
+        arcs = nodes.arcs(here, partial(_end_of, Simulator(self._scope.system), choices))
+        yield sum(map(len, arcs))
         self.graph = JumpGraph(nodes.states, self._scope.system, choices, arcs, here[0], ends)
 
 
-@dataclass(frozen=True)
-class _Counter:
-    """A variable of ``bits`` bits at a ``place`` of a state, with the first values of its cells."""
-
-    place: int
-    starts: Sequence[int]
-    bits: int
-
-    def bounds(self, value: int) -> tuple[int, int]:
-        """The first and the last value of the cell of ``value``."""
-        cell = bisect_right(self.starts, value)
-        return self.starts[cell - 1], (self.starts[cell] if cell < len(self.starts) else 1 << self.bits) - 1
-
-    def all_bounds(self, values: Column) -> tuple[Column, Column]:
-        """The same for many values."""
-        starts = np.array(self.starts, np.int64)
-        cell = np.searchsorted(starts, values, "right") - 1
-        return starts[cell], np.append(starts[1:], 1 << self.bits)[cell] - 1
+def _end_of(simulator: Simulator, inputs: Rows, state: State, choices: Sequence[int]) -> State | None:
+    """The state after steps from ``state`` under these inputs; None where one is not allowed."""
+    values: Valuation = {var.name: value for var, value in zip(simulator.system.state, state, strict=True)}
+    for choice in choices:
+        if not simulator.allowed(values, inputs[choice]):
+            return None
+        values = simulator.step(values, inputs[choice])
+    return tuple(values[var.name] for var in simulator.system.state)
 
 
 class _Steps:
     """Makes steps from many states at once, under every combination of inputs; ``tried`` has these by number."""
 
-    def __init__(self, problem: Problem, scope: Scope, inputs: Inputs, counters: Sequence[_Counter]) -> None:
+    def __init__(self, problem: Problem, scope: Scope, inputs: Inputs, counters: Sequence[Counter]) -> None:
         self._variables, self._counters = scope.system.state, counters
         self._names = [var.name for var in self._variables]
         assert inputs.every is not None  # inputs of one outcome here may have different ones where a counter has moved
@@ -317,50 +330,47 @@ class _Node:
 
     kept: tuple[int, ...]
     group: int
+    lag: Lag
     found: dict[tuple[int, int, bool], tuple[int, Moves | None]] = field(default_factory=dict)
+
+    def lags(self, number: int) -> bool:
+        """Whether it is said of a slow counter that it lags behind."""
+        return self.lag[0] == number or bool(self.lag[1] >> number & 1)
+
+    def lag_without(self, gone: int) -> Lag:
+        """What still lags behind when the counters ``gone`` (as bits) do not."""
+        charged, others = self.lag
+        return -1 if charged >= 0 and gone >> charged & 1 else charged, others & ~gone
 
 
 class _Nodes:
-    """The nodes of a graph in the making, and what leads from one to another.
+    """The nodes of a graph in the making, and what leads from one to another; ``slow`` are the slow counters, as bits.
 
-    Nodes are of one group where they differ in counters within cells only; in each group a counter lags behind by what
-    ``speeds`` says at most for each step: up, and down.
+    A counter that lags behind does so by what ``groups`` say at most for each step.
     """
 
-    def __init__(self, counters: Sequence[_Counter]) -> None:
-        self._counters = counters
+    def __init__(self, counters: Sequence[Counter], slow: int) -> None:
+        self._counters, self._slow = counters, slow
         self.states: list[State] = []
+        self.groups = Groups(counters)
+        self.jumped: set[int] = set()
         self._nodes: list[_Node] = []
-        self._numbers: dict[State, int] = {}
+        self._numbers: dict[tuple[State, Lag], int] = {}
         self._waiting: dict[int, list[int]] = {}
-        self._groups: dict[State, int] = {}
         self._jumps: dict[tuple[int, int, int], int] = {}
         self._pure: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
-        self._speeds: dict[tuple[int, int], list[int]] = {}
-        self._carried: set[tuple[int, int, int]] = set()
         self.too_many = False
 
-    @property
-    def jumped(self) -> set[int]:
-        """The counters, by number, that some step moves and does nothing else."""
-        return {number for _, number in self._pure}
-
-    def number(self, state: State, kept: tuple[int, ...]) -> int:
+    def number(self, state: State, kept: tuple[int, ...], lag: Lag = NO_LAG) -> int:
         """The node of ``state``, whose counters were kept over so many steps."""
-        known = self._numbers.get(state)
+        known = self._numbers.get((state, lag))
         if known is not None:
             return known
-        node = self._numbers[state] = len(self.states)
+        node = self._numbers[state, lag] = len(self.states)
         self.states.append(state)
-        self._nodes.append(_Node(kept, self._group(state)))
+        self._nodes.append(_Node(kept, self.groups.number(state), lag))
         self._waiting.setdefault(sum(kept), []).append(node)
         return node
-
-    def _group(self, state: State) -> int:
-        key = list(state)
-        for counter in self._counters:
-            key[counter.place] = counter.bounds(state[counter.place])[0]
-        return self._groups.setdefault(tuple(key), len(self._groups))
 
     def next(self, most: int) -> list[int]:
         """At most ``most`` nodes whose steps are to be made, those first that were kept over the fewest steps."""
@@ -372,119 +382,117 @@ class _Nodes:
             self._waiting[least] = queue[most:]
         return queue[:most]
 
-    def step(self, node: int, step: _Step, moved: int = -1, left: int = -1) -> None:
+    def step(self, number: int, step: _Step, moved: int = -1, left: int = -1) -> None:
         """A step as it is. It moves the counter of number ``moved`` within its cell, or that of ``left`` out of it."""
-        before = self._nodes[node].kept
-        kept = [0 if step.forgotten >> n & 1 or n == left else steps for n, steps in enumerate(before)]
+        node = self._nodes[number]
+        gone = step.forgotten | (1 << left if left >= 0 else 0)
+        kept = [0 if gone >> n & 1 else steps for n, steps in enumerate(node.kept)]
         if moved >= 0:
             kept[moved] += 1
-        target = self.number(step.target, tuple(kept))
-        self._arc(node, target, step.mask, (1, ((step.choice, 1),)))
-        self._carry(node, step, self._nodes[target].group, left)
+        target = self.number(step.target, tuple(kept), node.lag_without(gone))
+        self._arc(number, target, step.mask, (1, (((step.choice,), 1),) if node.lag == NO_LAG else None))
+        if moved < 0:
+            self.groups.step(node.group, self._nodes[target].group, ~gone, step.choice)
 
     def moving(self, node: int, step: _Step, most: int) -> None:
         """A step that moves a counter, whose value may be kept over ``most`` of them."""
-        number, shift, inner, counter = step.mover, step.shift, step.inner, self._counters[step.mover]
-        place, state, kept = counter.place, self.states[node], self._nodes[node].kept
+        number, shift, counter = step.mover, step.shift, self._counters[step.mover]
+        place, state, here = counter.place, self.states[node], self._nodes[node]
         value, back = state[place], (1 << counter.bits) - shift
         low, high = counter.bounds(value)
         up, down = shift if shift <= high - low else 0, back if back <= high - low else 0
-        inside = low <= step.target[place] <= high
+        inside, slow, lags = low <= step.target[place] <= high, bool(self._slow >> number & 1), here.lags(number)
         if up or down:
             lagging = (*step.target[:place], value, *step.target[place + 1 :])
-            group = self._group(lagging)
-            speeds = self._speeds.setdefault((group, number), [0, 0])
-            speeds[:] = max(speeds[0], up), max(speeds[1], down)
-            self._carry(node, step, group, -1)
+            way = here.group, self.groups.number(lagging)
+            self.groups.move(way, ~step.forgotten, number, step.choice, (up, down))
             if lagging == state and not (up and down):
-                self._pure.setdefault((node, number), []).append((up or -down, step.choice, inner))
-            if inside and kept[number] < most and (inner or lagging != state):
+                self._pure.setdefault((node, number), []).append((up or -down, step.choice, step.inner))
+                self.jumped.add(number)
+            if inside and here.kept[number] < most and not lags and (slow or step.inner or lagging != state):
                 self.step(node, step, moved=number)
-            elif inner or lagging != state:
+            elif (slow and (inside or lags)) or (not slow and (step.inner or lagging != state)):
                 onward = value == (high if up else low) and not (up and down)
-                after_it = tuple(0 if step.forgotten >> n & 1 else steps for n, steps in enumerate(kept))
-                self._arc(node, self.number(lagging, after_it), inner, (int(onward), None))
-        if not inside:
+                self._behind(node, lagging, step, 0 if slow or not onward else 1)
+        if not inside and not lags:
             self.step(node, step, left=number)
         first, end = (high - up + 1, high + 1) if up else (low, low + down if down else high + 1)
         self.too_many |= end - first > MOST_EXITS  # no cell is so wide that a step may lead up or down in it
         for last in range(first, min(end, first + MOST_EXITS)):
-            if last != value:
-                anew = (*kept[:number], 0, *kept[number + 1 :])
-                target = self.number((*state[:place], last, *state[place + 1 :]), anew)
-                self._jumps[node, number, last] = target
+            if last != value or lags:
+                anew = (*here.kept[:number], 0, *here.kept[number + 1 :])
+                there = (*state[:place], last, *state[place + 1 :])
+                self._jumps[node, number, last] = self.number(there, anew, here.lag_without(1 << number))
 
-    def arcs(self, here: Sequence[int]) -> list[list[Arc]]:
-        """All arcs by node; ``here`` are the events in each node."""
-        self._spread()
+    def _behind(self, number: int, lagging: State, step: _Step, weight: int) -> None:
+        """A step that is made without moving its counter, which lags behind then."""
+        node, mover = self._nodes[number], step.mover
+        after_it = tuple(0 if step.forgotten >> n & 1 else steps for n, steps in enumerate(node.kept))
+        charged, others = lag = node.lag_without(step.forgotten)
+        if self._slow >> mover & 1 and not node.lags(mover):
+            lag = (mover, others) if charged < 0 else (charged, others | 1 << mover)
+        own = lag[0] == mover  # a gap ends with this step: the steps since the last one have been charged
+        self._arc(number, self.number(lagging, after_it, lag), step.inner, (OWN if own else weight, None))
+
+    def arcs(self, here: Sequence[int], end_of: Callable[[State, Sequence[int]], State | None]) -> list[list[Arc]]:
+        """All arcs by node; ``here`` are the events in each node, ``end_of`` makes steps."""
         for (node, number, last), target in self._jumps.items():
             way = last - self.states[node][self._counters[number].place]
-            speed = self._speeds.get((self._nodes[node].group, number), [0, 0])[way < 0]
-            if not speed:
-                continue
-            weight, moves, mask = -(-abs(way) // speed), None, 0
-            run = _moves(way, self._pure.get((node, number), ()))
+            run = self._run(node, number, way, end_of) if way and self._nodes[node].lag == NO_LAG else None
             if run is not None:
-                steps, moves, mask = run
-                self._arc(node, target, mask, (steps, moves))
-            if run is None or run[0] > weight:
+                self._arc(node, target, run[2], run[:2])
+            weight = self._weight(node, number, way)
+            if weight is not None and (run is None or run[0] > weight):
                 self._arc(node, target, 0, (weight, None))
         return [
-            [Arc(target, weight, mask | here[target], moves) for (target, mask, _), (weight, moves) in found.items()]
-            for found in (node.found for node in self._nodes)
+            [
+                Arc(target, self._charged(node, target, weight), mask | here[target], moves)
+                for (target, mask, _), (weight, moves) in node.found.items()
+            ]
+            for node in self._nodes
         ]
 
-    def _spread(self) -> None:
-        """A counter that lags behind does so by its greatest speed so far, until it is set anew."""
-        after_it: dict[tuple[int, int], list[int]] = {}
-        for group, following, number in self._carried:
-            after_it.setdefault((group, number), []).append(following)
-        todo = [*self._speeds]
-        while todo:
-            group, number = todo.pop()
-            speeds = self._speeds[group, number]
-            for following in after_it.get((group, number), ()):
-                there = self._speeds.setdefault((following, number), [0, 0])
-                if there[0] < speeds[0] or there[1] < speeds[1]:
-                    there[:] = max(there[0], speeds[0]), max(there[1], speeds[1])
-                    todo.append((following, number))
+    def _charged(self, node: _Node, target: int, weight: int) -> int:
+        """The weight of an arc; while a slow counter lags behind, the steps of a gap are paid for by its jump."""
+        charged, after = node.lag[0], self._nodes[target]
+        if weight == OWN:
+            return 0
+        if charged < 0 or after.lag[0] != charged:
+            return weight
+        return weight + self.groups.due(after.group, charged) - self.groups.due(node.group, charged)
 
-    def _carry(self, node: int, step: _Step, group: int, left: int) -> None:
-        """Counters that the step does not set anew may lag behind in ``group`` too."""
-        source = self._nodes[node].group
-        for number in range(len(self._counters)):
-            if source != group and number != left and not step.forgotten >> number & 1:
-                self._carried.add((source, group, number))
+    def _weight(self, number: int, counter: int, way: int) -> int | None:
+        """The least steps of a run in which a counter gets ``way`` on; None where it does not lag behind."""
+        node = self._nodes[number]
+        if self._slow >> counter & 1 and not node.lags(counter):
+            return None
+        speed = self.groups.speeds.get((node.group, counter), (0, 0))[way < 0]
+        if not way or not speed:
+            return None if way else 0
+        moves = -(-abs(way) // speed)
+        if node.lag[0] != counter:
+            return moves
+        return moves * self.groups.gaps[counter] - self.groups.due(node.group, counter)
+
+    def _run(
+        self, node: int, number: int, way: int, end_of: Callable[[State, Sequence[int]], State | None]
+    ) -> tuple[int, Moves, int] | None:
+        """A run that moves a counter by ``way`` and does nothing else: its length, inputs and events; or None."""
+        pure = self._pure.get((node, number), ())
+        cycle = None if pure else self.groups.cycle(self._nodes[node].group, number)
+        if cycle is None:
+            return straight(way, pure)
+        state, place = self.states[node], self._counters[number].place
+        after = end_of(state, cycle)
+        moved = 0 if after is None else after[place] - state[place]
+        if after is None or not moved or (*after[:place], state[place], *after[place + 1 :]) != state:
+            return None
+        self.jumped.add(number)
+        if way % moved or way // moved < 0:
+            return None
+        return way // moved * len(cycle), ((cycle, way // moved),), 0
 
     def _arc(self, source: int, target: int, mask: int, way: tuple[int, Moves | None]) -> None:
         found, key = self._nodes[source].found, (target, mask, way[1] is not None)
         if key not in found or way[0] < found[key][0]:
             found[key] = way
-
-
-def _moves(way: int, steps: Sequence[tuple[int, int, int]]) -> tuple[int, Moves, int] | None:
-    """A run that moves a counter by ``way``: its length, its inputs, and the events on it; None if none is found.
-
-    ``steps``: by how much each step moves the counter, its input, and its events.
-    """
-    far, sign = abs(way), 1 if way > 0 else -1
-    fitting: dict[tuple[int, int], int] = {}
-    for moved, choice, mask in steps:
-        if moved * sign > 0:
-            fitting.setdefault((abs(moved), mask), choice)
-    if not fitting:
-        return None
-    most = max(moved for moved, _ in fitting)
-    count, rest = divmod(far, most)
-    last = [(choice, mask) for (moved, mask), choice in fitting.items() if moved == rest][:1]
-    if rest and not last:
-        return None
-    first = [(choice, mask) for (moved, mask), choice in sorted(fitting.items(), reverse=True) if moved == most]
-    used = first[:count]
-    moves = [(choice, 1) for choice, _ in used[1:] + last]
-    if used:
-        moves.insert(0, (used[0][0], count - len(used) + 1))
-    events = 0
-    for _, mask in [*used, *last]:
-        events |= mask
-    return count + bool(rest), tuple(moves), events

@@ -21,7 +21,8 @@ from bmc.records import dataclass
 from bmc.system.simulation import Simulator
 from chaincover.certificate import Acceleration
 from chaincover.chain import NO_WAY_TO_FINAL, UNREACHABLE
-from chaincover.graph.accelerated import MOST_EVENTS, Arc, JumpGraph, Jumps, Moves, scope_of, seen_by
+from chaincover.graph.accelerated import MOST_EVENTS, Arc, JumpGraph, Jumps, scope_of, seen_by
+from chaincover.graph.counter_groups import Moves
 from chaincover.graph.enumerated import ENUMERATING, STATES_PER_UNIT
 from chaincover.known import Board, Reason
 from chaincover.minimality.induction import with_value_facts
@@ -112,6 +113,7 @@ class LightestPath:
         queue: list[tuple[float, float, int, int]] = []
         best: dict[tuple[int, int], float] = {(0, first): 0}
         before: dict[tuple[int, int], tuple[tuple[int, int], Arc]] = {}
+        passed: dict[int, list[tuple[int, float]]] = {}
         estimate = self._estimate(0, first)
         if estimate < inf:
             heappush(queue, (estimate, 0, 0, first))
@@ -119,15 +121,16 @@ class LightestPath:
         while queue:
             total, back, node, mask = heappop(queue)
             so_far = -back
-            if so_far > best[node, mask]:
+            if so_far > best[node, mask] or _dominated(passed.get(node, ()), mask, so_far):
                 continue
+            passed.setdefault(node, []).append((mask, so_far))
             self.lower = max(self.lower, total)
             if mask == wanted and self._graph.ends[node]:
                 self.path = _traced(before, (node, mask))
                 break
             for arc in arcs[node]:
                 key, weight = (arc.target, mask | arc.mask & wanted), so_far + arc.weight
-                if weight < best.get(key, inf):
+                if weight < best.get(key, inf) and not _dominated(passed.get(arc.target, ()), key[1], weight):
                     ahead = self._estimate(*key)
                     if ahead < inf:
                         best[key] = weight
@@ -149,6 +152,11 @@ class LightestPath:
             least = max(least, over[low.bit_length() - 1][node])
             missing ^= low
         return least
+
+
+def _dominated(passed: Sequence[tuple[int, float]], mask: int, weight: float) -> bool:
+    """Whether the search has passed the same node with no more weight and no fewer events."""
+    return any(not mask & ~other and earlier <= weight for other, earlier in passed)
 
 
 class ShortestRun:
@@ -175,6 +183,7 @@ class ShortestRun:
         start = 0, self._wanted(begun.pending, begun.completed), begun.completed
         best: dict[Place, float] = {start: 0}
         before: dict[Place, tuple[Place, Arc]] = {}
+        passed: dict[tuple[int, int], list[tuple[int, float]]] = {}
         queue = [(self._estimate(start), 0.0, start)]
         followed = 0
         while queue:
@@ -182,8 +191,9 @@ class ShortestRun:
             node, pending, covered = place
             if total == inf:
                 break
-            if -back > best[place]:
+            if -back > best[place] or _dominated(passed.get((node, pending), ()), covered, -back):
                 continue
+            passed.setdefault((node, pending), []).append((covered, -back))
             if covered == everything and graph.ends[node]:
                 self.path = _traced(before, place)
                 break
@@ -236,9 +246,9 @@ class ShortestRun:
         key = node, arc.moves
         if key not in self._slots:
             found, state = [], self._graph.state(node)
-            for choice, count in arc.moves:
-                given = self._graph.inputs[choice]
-                for _ in range(min(count, self._settled)):
+            for sequence, count in arc.moves:
+                for choice in sequence * min(count, self._settled):
+                    given = self._graph.inputs[choice]
                     state = self._simulator.step(state, given)
                     found.append((self._progression.input_class(given), self._progression.state_class(state)))
             last = self._progression.state_class(self._graph.state(arc.target))
@@ -262,27 +272,24 @@ def _traced(before: Mapping[Key, tuple[Key, Arc]], key: Key) -> list[Arc]:
 
 def accelerate(board: Board) -> None:
     """Jump over what counters do between the values that matter: chains, bounds and verdicts without all values."""
-    if board.options.engine != ENUMERATING or board.options.bound is not None or board.problem.system.hold > 1:
+    if board.options.engine != ENUMERATING or board.options.bound is not None:
         return
     cells = _cells(board)
     if cells is None:
         return
+    claim = Acceleration(dict(cells.starts), 0, 0)
     for kept in KEPT:
-        while True:
-            board.say(f"accelerate: jumps of {told(cells.starts)}")
-            jumps = _built(board, cells, kept)
-            if jumps is None or jumps.graph is None:
-                return
-            if jumps.jumped == cells.starts.keys():
-                break
-            cells = Cells({name: starts for name, starts in cells.starts.items() if name in jumps.jumped})
-            if not cells.starts:
-                return
-        claim = Acceleration(dict(cells.starts), kept, 0)
+        claim = replace(claim, kept=kept)
+        chosen = _chosen(board, claim)
+        if chosen is None:
+            return
+        claim, jumps = chosen
+        assert jumps.graph is not None
         board.accelerated = claim
         _search(board, jumps.graph, claim)
         if board.settled or board.known.no_chain:
             return
+        claim = replace(claim, slow=jumps.slow)
 
 
 def _cells(board: Board) -> Cells | None:
@@ -297,8 +304,33 @@ def _cells(board: Board) -> Cells | None:
     return find_counters(scope_of(problem).system, seen_by(problem), prover, limits.check)
 
 
-def _built(board: Board, cells: Cells, kept: int) -> Jumps | None:
-    """The graph of jumps; None where there are too many inputs."""
+def _chosen(board: Board, claim: Acceleration) -> tuple[Acceleration, Jumps] | None:
+    """The graph of jumps, and ``claim`` with the counters that are jumped over; None where there is none.
+
+    Where not all are, the graph with the fewest nodes is taken: without those that are not, or without another one. A
+    timer behind a divider of the step's rate is only jumped over where the values of the divider are walked through.
+    """
+    jumps = _built(board, claim, inf)
+    if jumps is None or jumps.jumped == claim.cells.keys():
+        return None if jumps is None else (claim, jumps)
+    best: tuple[Acceleration, Jumps] | None = None
+    for left_out in ((), *((name,) for name in sorted(jumps.jumped))):
+        names, made = claim.cells.keys() - left_out if left_out else jumps.jumped, None
+        while names and (made is None or made.jumped != names):
+            names = names if made is None else made.jumped
+            fewer = replace(claim, cells={name: claim.cells[name] for name in claim.cells if name in names})
+            most = inf if best is None or best[1].graph is None else best[1].graph.size - 1
+            made = _built(board, fewer, most) if names else None
+            if made is None:
+                break
+            if made.jumped == names:
+                best = fewer, made
+    return best
+
+
+def _built(board: Board, claim: Acceleration, most: float) -> Jumps | None:
+    """The graph of jumps; None where there are too many inputs, or more than ``most`` nodes."""
+    board.say(f"accelerate: jumps of {told(claim.cells)}")
     scope = scope_of(board.problem)
     inputs = Inputs(scope)
     try:
@@ -307,13 +339,15 @@ def _built(board: Board, cells: Cells, kept: int) -> Jumps | None:
             board.limits.check()
         if inputs.every is None:
             return None
-        jumps = Jumps(board.problem, scope, inputs, cells, kept)
+        jumps = Jumps(board.problem, scope, inputs, claim)
         for work in jumps.advance():
             board.limits.spend(work / STATES_PER_UNIT)
             board.limits.check()
+            if jumps.size > most:
+                return None
     except TooManyValues:
         return None
-    return jumps
+    return None if jumps.graph is None else jumps
 
 
 def _search(board: Board, graph: JumpGraph, claim: Acceleration) -> None:

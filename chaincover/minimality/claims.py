@@ -71,11 +71,12 @@ def certificate_of(known: Known, proof: Proof, accelerated: Acceleration | None 
     ruled_out = (known.no_chain or known.uncoverable) and known.enumerated is None
     kept = _needed(proof) if known.chain is not None or proof.lower else Proof(())
     edges = _edges(known, kept)
+    counts = _states(known, bool(edges or kept.paths))
     return Certificate(
         goals=kept.goals,
         end=known.problem.end,
         overlap=known.problem.overlap,
-        invariants=(*(inv.name for inv in invariants), *_states(known, bool(edges or kept.paths))),
+        invariants=(*(inv.name for inv in invariants), *counts),
         formulas={inv.name: formula_text(inv.formula) for inv in invariants if inv.where is None},
         edges=tuple(EdgeFact(a, b, steps) for (a, b), steps in sorted(edges.items())),
         paths=tuple(PathFact(path, steps) for path, steps in sorted(kept.paths.items())),
@@ -89,6 +90,7 @@ def certificate_of(known: Known, proof: Proof, accelerated: Acceleration | None 
         flow_bound=kept.flow_bound,
         prices=kept.prices,
         acceleration=kept.acceleration or (accelerated if ruled_out else None),
+        counted=_counted(known) if counts or kept.states else (),
     )
 
 
@@ -96,6 +98,14 @@ def _states(known: Known, distances: bool) -> tuple[str, ...]:
     """That a run's first state is one of the reachable ones, where bounds on ``distances`` rest on these."""
     states = known.reachable if known.enumerated is None else len(known.enumerated.states)
     return (reachable_states(states),) if distances and states else ()
+
+
+def _counted(known: Known) -> tuple[str, ...]:
+    """The variables whose combinations the number of reachable states counts."""
+    names = [var.name for var in known.problem.system.state]
+    if known.enumerated is None:
+        return tuple(names)
+    return tuple(name for name in names if name in known.enumerated.states.columns)
 
 
 def _needed(proof: Proof) -> Proof:
@@ -109,14 +119,17 @@ def _needed(proof: Proof) -> Proof:
 
 
 def _edges(known: Known, proof: Proof) -> dict[Edge, int]:
-    """A lower bound for every edge between the goals of ``proof``: what is proved, else what holds of any run."""
+    """A lower bound for every edge between the goals of ``proof``: what is proved, else what holds of any run.
+
+    Where the bound rests on no order of the goals, that of any run is enough.
+    """
     if (known.chain is None and not proof.lower) or proof.lower == max(proof.flow_bound, proof.jumped) > 0:
         return {}
     problem, goals = known.problem, proof.goals
     trivial = {(INIT, goal): 0 for goal in goals}
     trivial |= {(a, b): problem.length(a) if problem.forbid else 0 for a in goals for b in goals if a != b}
     trivial |= {(goal, problem.end): problem.length(goal) for goal in goals} or {(INIT, problem.end): 0}
-    lower = known.graph.lower
+    lower = known.graph.lower if proof.order_bound else {}
     return {edge: proof.edges.get(edge, lower.get(edge, least)) for edge, least in trivial.items()}
 
 

@@ -11,6 +11,7 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 
 from bmc.engines.protocol import Status
+from bmc.explicit.rows import distinct
 from bmc.explicit.state_graph import StateGraph
 from bmc.explicit.vectors import Column
 from bmc.system.transition import Run
@@ -89,7 +90,7 @@ class _Met:
         arrays = [*self._arrays, *([np.sort(nodes)] if nodes.size else [])]
         while len(arrays) > 1 and len(arrays[-2]) <= 2 * len(arrays[-1]):
             last = arrays.pop()
-            arrays[-1] = np.union1d(arrays[-1], last)
+            arrays[-1] = distinct(np.concatenate((arrays[-1], last)))
         return _Met(arrays)
 
 

@@ -20,7 +20,7 @@ from bmc.system.transition import Condition
 from chaincover.chain import UNREACHABLE
 from chaincover.known import Board, Known, Reason
 from chaincover.problem import Problem, Questions
-from chaincover.stages import after_whole_lengths, wait_for
+from chaincover.stages import wait_for
 from chaincover.weights import INIT
 from properties.goal import Goal
 from properties.monitor import Monitor
@@ -37,7 +37,6 @@ def find_invariants(board: Board) -> None:
 
     Values that variables never leave, and what random runs suggest and induction proves.
     """
-    after_whole_lengths(board)
     if board.known.enumerated is not None:
         return
     board.say("invariants: values of the state, and what random runs suggest")

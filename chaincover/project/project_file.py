@@ -5,8 +5,9 @@ First the reading of single keys: typed values, and the place of each key for me
 
 from __future__ import annotations
 
+import os
 import re
-import tomllib
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 from bmc.c.controller.reading import SourceConfig
 from bmc.c.execute.variables import suggestion
 from bmc.errors import InputRefused, Location
+from bmc.limits import read_text, read_toml
 from bmc.records import dataclass
 from bmc.system.hold import MOST_TICKS
 from chaincover.options import ORDERINGS
@@ -95,11 +97,13 @@ class Keys:
         return tuple(str(int(v)) if isinstance(v, bool) else str(v) for v in value)
 
     def number(self, table: str, key: str) -> float | None:
-        """A number above 0; None if the key is not set."""
+        """A finite number above 0; None if the key is not set."""
         value = self.table(table).get(key)
-        if value is not None and (isinstance(value, bool) or not isinstance(value, int | float) or value <= 0):
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= GREATEST:
             raise self.wrong(key, "a number above 0")
-        return None if value is None else float(value)
+        return float(value)
 
     def whole(self, table: str, key: str) -> int | None:
         """A number of 0, 1, 2 and so on; None if the key is not set."""
@@ -146,6 +150,7 @@ class Keys:
 
 
 PROJECT_FILE = "chaincover.toml"
+GREATEST = sys.float_info.max
 
 _KEYS: dict[str, tuple[str, ...]] = {
     "": (
@@ -237,12 +242,12 @@ def read_project(path: str) -> Project:
     InputRefused, with its place, if it cannot be read.
     """
     place = Path(path)
-    if place.is_dir():
+    if os.path.isdir(path):
         place = place / PROJECT_FILE
-        if not place.exists():
+        if not os.path.exists(place):
             hint = f"name a C file, or write one with 'chaincover init {path}/FILE.c'"
             raise InputRefused(f"there is no {PROJECT_FILE} in this folder", Location(path), hint)
-    if not place.exists():
+    if not os.path.exists(place):
         raise InputRefused("no such file", Location(path), "name a C file, a project file or a folder with one")
     if place.suffix == ".toml":
         return _from_toml(place)
@@ -255,19 +260,8 @@ def read_project(path: str) -> Project:
 
 
 def _from_toml(place: Path) -> Project:
-    try:
-        text = place.read_text(encoding="utf-8")
-        data = tomllib.loads(text)
-    except OSError as error:
-        raise InputRefused(f"cannot read the project file: {error.strerror}", Location(str(place))) from None
-    except UnicodeDecodeError:
-        raise InputRefused("the project file is not UTF-8 text", Location(str(place))) from None
-    except tomllib.TOMLDecodeError as error:
-        match = re.search(r"\(at line (\d+), column (\d+)\)", str(error))
-        where = Location(str(place), *(int(n) for n in match.groups())) if match else Location(str(place))
-        message = re.sub(r" \(at .*\)", "", str(error))
-        raise InputRefused(f"the project file is not TOML: {message}", where) from None
-    return _Reader(place, text, data).project()
+    text = read_text(place, "the project file")
+    return _Reader(place, text, read_toml(text, Location(str(place)))).project()
 
 
 class _Reader(Keys):

@@ -8,6 +8,7 @@ from bmc.errors import InputRefused, Location
 from bmc.floats import format as numbers
 from bmc.floats import ranges as floating
 from bmc.floats.format import FORMATS, show
+from bmc.limits import whole_number
 from bmc.system.transition import InputVariable, StateVariable, Valuation, ValueType
 
 Variable = StateVariable | InputVariable
@@ -57,13 +58,13 @@ def parse_value(text: str, vtype: ValueType, where: Location) -> int:
     if vtype.floating:
         return _parse_floating(truth, vtype, where)
     try:
-        number = int(truth, 0)
+        number = whole_number(truth, 0, where)
     except ValueError:
         labels = ", ".join(label for label, _ in vtype.labels)
         hint = f"write a number or one of {labels}" if labels else "write a whole number"
         raise InputRefused(f"'{word}' is no value of type {vtype.name}", where, hint) from None
     if not vtype.least <= number <= vtype.greatest:
-        raise InputRefused(f"{number} does not fit {vtype.name} ({vtype.least}..{vtype.greatest})", where)
+        raise InputRefused(f"{word} does not fit {vtype.name} ({vtype.least}..{vtype.greatest})", where)
     return _raw(number, vtype)
 
 

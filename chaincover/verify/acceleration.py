@@ -7,6 +7,10 @@ and the same added; one counter at most is moved in this way; and no goal, and n
 Then a state may stand for another one from which it differs within cells, at a price: the steps that its counter needs
 to catch up. It catches up where a step leaves a cell, and pays nothing for steps that only move the counter. So for
 every run there is a path that sees the same and costs no more; where no path is cheap enough, no run is short enough.
+
+Of a slow counter, one that moves at most every few steps, the price is the whole time. It is paid by the jump, so the
+steps that lead to the next one that moves the counter cost nothing while it is late, and those that lead away cost two.
+One counter at a time is charged like that; others that are late too pay for the steps that move them.
 """
 
 from __future__ import annotations
@@ -16,29 +20,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from heapq import heappop, heappush
-from itertools import combinations, pairwise
+from itertools import pairwise
 from math import inf
 
 from pysmt.fnode import FNode
-from pysmt.shortcuts import BV, TRUE, And, Iff, Not, Or
 
 from bmc.errors import counted
 from bmc.formulas.evaluate import compile_formulas
-from bmc.formulas.unroll import at, plain, unframed, with_terms
 from bmc.records import dataclass
 from bmc.system.simulation import Simulator
-from bmc.system.transition import StateVariable, TransitionSystem, Valuation, conjunction, equal, symbols_of
-from chaincover.certificate import Certificate
-from chaincover.verify.clauses import Clauses
+from bmc.system.transition import TransitionSystem, Valuation, conjunction, symbols_of
+from chaincover.certificate import Acceleration, Certificate
+from chaincover.verify.counter_lemma import LATER, Looks, lemma
 from chaincover.verify.inputs import input_classes
 from chaincover.verify.limits import Clock
 from chaincover.verify.report import HOLDS, OPEN, WRONG, Line
 from chaincover.verify.setting import Setting
 
 JUMPS = "jumps of counters"
-LATER, TWIN = "after ", "twin "
-"""Before the name of a variable: its value after the step; its value in the other one of the two states."""
-
 EXITS = 4096
 """Values of a cell from which one step may leave it, at most."""
 
@@ -104,9 +103,9 @@ def jumps_of(setting: Setting, proof: Certificate, clock: Clock, known: FNode | 
         rising = all(a < b for a, b in pairwise(starts))
         if var is None or not var.type.bits or not starts or starts[0] or not rising or starts[-1] >> var.type.bits:
             return Jumps(WRONG, f"'{name}' has no such cells")
-    if system.hold > 1 or any(var.init is None for var in system.state):
-        return Jumps(OPEN, "inputs are held, or start values open")
-    looks = _Looks.of(setting)
+    if any(var.init is None for var in system.state):
+        return Jumps(OPEN, "start values are open")
+    looks = Looks.of(setting)
     todo: list[FNode] = [] if known is None else [known]
     given: list[FNode] = []
     while todo:
@@ -115,7 +114,7 @@ def jumps_of(setting: Setting, proof: Certificate, clock: Clock, known: FNode | 
             todo += part.args()
         elif not {s.symbol_name() for s in symbols_of(part)} & claim.cells.keys():
             given.append(part)
-    fine = _lemma(system, looks, claim.cells, (clock, given))
+    fine = lemma(system, looks, claim.cells, (clock, given))
     if not fine:
         why = "the solver did not finish with the lemma" if fine is None else "two values of one cell are told apart"
         return Jumps(OPEN if fine is None else WRONG, why)
@@ -124,116 +123,14 @@ def jumps_of(setting: Setting, proof: Certificate, clock: Clock, known: FNode | 
     if classes is None:
         return Jumps(OPEN, "too many inputs")
     choices = [classes.choice(number) for number in range(classes.size)]
-    graph = _Builder(_Stepping(system, looks, claim.cells), claim.kept, choices).graph(clock)
+    graph = _Builder(_Stepping(system, looks, claim.cells), claim, choices).graph(clock)
     return Jumps(OPEN, "too many jumps, or no time left") if graph is None else Jumps(HOLDS, "", graph)
-
-
-@dataclass(frozen=True)
-class _Looks:
-    """Events in states and in steps (over plain symbols, ``LATER`` ones too), and for each goal those that it needs, as
-    bits; ``end``: where a run may end."""
-
-    in_states: Sequence[FNode]
-    in_steps: Sequence[FNode]
-    of_goal: Mapping[str, int]
-    end: FNode
-
-    @staticmethod
-    def of(setting: Setting) -> _Looks:
-        """Those of all goals."""
-        system = setting.system
-        inputs = {var.name for var in system.inputs}
-        in_states, in_steps = dict[FNode, int](), dict[FNode, int]()
-        wanted: dict[str, tuple[list[FNode], list[FNode]]] = {}
-        for goal in setting.goals:
-            whole = [goal.antecedent]
-            while any(part.is_and() for part in whole):
-                whole = [piece for part in whole for piece in (part.args() if part.is_and() else (part,))]
-            alone, together = list[FNode](), list[FNode]()
-            if goal.length:
-                for step in range(goal.length):
-                    here = [_read_at(part, step, system) for part in whole if _fits(part, step, inputs)]
-                    if here or goal.length == 1:
-                        together.append(conjunction(here))
-            else:
-                alone.append(conjunction(_read_at(part, 0, system) for part in whole))
-            wanted[goal.name] = alone, together
-            in_states.update((formula, 0) for formula in alone)
-            in_steps.update((formula, 0) for formula in together)
-        places = {formula: 1 << place for place, formula in enumerate(in_states)}
-        later = {formula: 1 << place for place, formula in enumerate(in_steps, len(in_states))}
-        masks = {
-            name: sum({*(places[f] for f in alone), *(later[f] for f in together)})
-            for name, (alone, together) in wanted.items()
-        }
-        return _Looks([*in_states], [*in_steps], masks, TRUE() if setting.final is None else setting.final)
-
-    def variables(self, system: TransitionSystem) -> tuple[StateVariable, ...]:
-        """The variables of ``system`` that matter."""
-        read = [s for f in (*self.in_states, *self.in_steps, self.end) for s in symbols_of(f)]
-        names = {s.symbol_name().removeprefix(LATER) for s in read}
-        return system.cone(var.symbol for var in system.state if var.name in names)
-
-
-def _fits(part: FNode, step: int, inputs: set[str]) -> bool:
-    """Whether ``part`` reads the state and the inputs at ``step``, and the state after it, and nothing else."""
-    read = [unframed(symbol) for symbol in symbols_of(part)]
-    return all(place == step or (place == step + 1 and name not in inputs) for name, place in read)
-
-
-def _read_at(part: FNode, step: int, system: TransitionSystem) -> FNode:
-    names = {}
-    for symbol in symbols_of(part):
-        name, place = unframed(symbol)
-        names[symbol] = plain(symbol) if place == step else system.variable(name).type.symbol(LATER + name)
-    return with_terms([part], names)[0]
-
-
-def _lemma(
-    system: TransitionSystem, looks: _Looks, cells: Mapping[str, Sequence[int]], asked: tuple[Clock, Sequence[FNode]]
-) -> bool | None:
-    """Whether the lemma holds; None if the solver gave up. ``asked``: within which limits, and given what."""
-    clock, given = asked
-    cone = looks.variables(system)
-    counters = [var for var in cone if var.name in cells]
-    twins = {var.symbol: var.type.symbol(TWIN + var.name) for var in counters}
-    nexts = {var.name: (var.next, with_terms([var.next], twins)[0]) for var in cone}
-    allowed = And(system.input_constraint, system.defined)
-    pair = allowed, with_terms([allowed], twins)[0]
-    apart, moved, same_later = list[FNode](), list[FNode](), list[FNode]()
-    for var in cone:
-        one, two = nexts[var.name]
-        differ = Not(equal(one, two))
-        if var not in counters:
-            apart.append(differ)
-            continue
-        here, there = var.symbol, twins[var.symbol]
-        apart.append(And(differ, Not(equal(one.BVAdd(there), two.BVAdd(here)))))
-        moved.append(And(differ, Not(equal(one, here))))
-        same_later += [_below_both(one, two, start) for start in cells[var.name] if start]
-    apart += [And(one, two) for one, two in combinations(moved, 2)]
-    first = {var.type.symbol(LATER + var.name): nexts[var.name][0] for var in cone}
-    second = {**twins, **{var.type.symbol(LATER + var.name): nexts[var.name][1] for var in cone}}
-    seen = zip(with_terms(looks.in_steps, first), with_terms(looks.in_steps, second), strict=True)
-    told = And(*same_later, Or([Not(equal(one, two)) for one, two in seen]))
-    states = [*looks.in_states, looks.end]
-    alone = [Not(equal(one, two)) for one, two in zip(states, with_terms(states, twins), strict=True)]
-    against = Or(Not(Iff(*pair)), And(pair[0], Or(*apart, told)), *alone)
-    cell = [_below_both(v.symbol, twins[v.symbol], start) for v in counters for start in cells[v.name] if start]
-    clauses = Clauses(clock)
-    found = clauses.possible(TRUE(), [clauses.placed(at(And(against, *cell, *given), 0))])
-    return None if found is None else not found
-
-
-def _below_both(one: FNode, two: FNode, start: int) -> FNode:
-    bound = BV(start, one.bv_width())
-    return Iff(one.BVULT(bound), two.BVULT(bound))
 
 
 class _Stepping:
     """Makes single steps between states on the variables that matter, and knows the cells of counters."""
 
-    def __init__(self, system: TransitionSystem, looks: _Looks, cells: Mapping[str, Sequence[int]]) -> None:
+    def __init__(self, system: TransitionSystem, looks: Looks, cells: Mapping[str, Sequence[int]]) -> None:
         variables = looks.variables(system)
         self.names = [var.name for var in variables]
         self.looks = looks
@@ -266,23 +163,33 @@ class _Stepping:
         return tuple(self.cell(n, value)[0] if n in self.cells else value for n, value in enumerate(state))
 
 
+Late = tuple[int, frozenset[int]]
+"""The slow counter that is charged for the time that it is late, -1: none; and others that are late, all by place."""
+
+IN_TIME: Late = (-1, frozenset())
+
+PAID = -1
+"""The cost of a step that moves the counter charged: nothing, for the jump pays for the time since the last one."""
+
+
 class _Builder:
     """Finds all nodes of the graph and the arcs between them, node by node."""
 
-    def __init__(self, stepping: _Stepping, most: int, choices: Sequence[Valuation]) -> None:
-        self._stepping, self._most, self._choices = stepping, most, choices
+    def __init__(self, stepping: _Stepping, claim: Acceleration, choices: Sequence[Valuation]) -> None:
+        self._stepping, self._most, self._choices = stepping, claim.kept, choices
+        self._slow = {place for place in stepping.cells if stepping.names[place] in claim.slow}
         self.states: list[State] = []
-        self._numbers: dict[State, int] = {}
+        self._numbers: dict[tuple[State, Late], int] = {}
         self._age: list[dict[int, int]] = []
+        self._late: list[Late] = []
         self._queue: list[tuple[int, int]] = []
         self._arcs: list[dict[tuple[int, int], int]] = []
         self._leaps: list[tuple[int, int, int, int]] = []
-        self._speed: dict[tuple[State, int], tuple[int, int]] = {}
-        self._passed: dict[tuple[State, int], set[State]] = {}
+        self._paces = _Paces()
 
     def graph(self, clock: Clock) -> Graph | None:
         """The graph; None where it takes more than the limits."""
-        self._node(self._stepping.start, dict.fromkeys(self._stepping.cells, 0))
+        self._node(self._stepping.start, dict.fromkeys(self._stepping.cells, 0), IN_TIME)
         tried = 0
         while self._queue:
             _, node = heappop(self._queue)
@@ -294,12 +201,11 @@ class _Builder:
                     self._follow(node, choice)
             except _TooMany:
                 return None
-        self._pass_on()
+        self._paces.pass_on()
         for node, place, last, target in self._leaps:
-            way = last - self.states[node][place]
-            speed = self._speed.get((self._stepping.kind(self.states[node]), place), (0, 0))[way < 0]
-            if speed:
-                self._arc(node, target, 0, -(-abs(way) // speed))
+            price = self._price(node, place, last - self.states[node][place])
+            if price is not None:
+                self._arc(node, target, 0, price)
         in_states = compile_formulas([*self._stepping.looks.in_states, self._stepping.looks.end])
         masks, ends = [], []
         for state in self.states:
@@ -307,18 +213,46 @@ class _Builder:
             masks.append(sum(1 << place for place, holds in enumerate(happening) if holds))
             ends.append(bool(end))
         arcs = [
-            [(target, weight, mask | masks[target]) for (target, mask), weight in found.items()] for found in self._arcs
+            [(target, self._cost(node, target, cost), mask | masks[target]) for (target, mask), cost in found.items()]
+            for node, found in enumerate(self._arcs)
         ]
         return Graph(self.states, arcs, ends, masks[0], self._stepping.looks.of_goal)
 
-    def _node(self, state: State, age: dict[int, int]) -> int:
-        if state not in self._numbers:
-            self._numbers[state] = len(self.states)
+    def _price(self, node: int, place: int, way: int) -> int | None:
+        """The time that a counter needs at least to get on by ``way``; None where it cannot."""
+        kind = self._stepping.kind(self.states[node])
+        speed = self._paces.speed.get((kind, place), (0, 0))[way < 0]
+        if not way or not speed:
+            return None if way else 0
+        moves = -(-abs(way) // speed)
+        if self._late[node][0] != place:
+            return moves
+        return moves * self._paces.gap(place) - self._paces.time_left(kind, place)
+
+    def _cost(self, node: int, target: int, cost: int) -> int:
+        """What an arc costs, where a counter is charged for the time."""
+        place = self._late[node][0]
+        if cost == PAID:
+            return 0
+        if place < 0 or self._late[target][0] != place:
+            return cost
+        before, after = (self._stepping.kind(self.states[number]) for number in (node, target))
+        return cost + self._paces.time_left(after, place) - self._paces.time_left(before, place)
+
+    def _node(self, state: State, age: dict[int, int], late: Late) -> int:
+        if (state, late) not in self._numbers:
+            self._numbers[state, late] = len(self.states)
             self.states.append(state)
             self._age.append(age)
+            self._late.append(late)
             self._arcs.append({})
-            heappush(self._queue, (sum(age.values()), self._numbers[state]))
-        return self._numbers[state]
+            heappush(self._queue, (sum(age.values()), self._numbers[state, late]))
+        return self._numbers[state, late]
+
+    def _still_late(self, node: int, taken: set[int]) -> Late:
+        """Which of the counters that are late at ``node`` still are when only those ``taken`` along can be."""
+        charged, others = self._late[node]
+        return charged if charged in taken else -1, others & taken
 
     def _arc(self, source: int, target: int, mask: int, weight: int) -> None:
         known = self._arcs[source].get((target, mask))
@@ -348,23 +282,29 @@ class _Builder:
         back = self._stepping.wraps[place] - shift
         up, down = shift if shift <= high - low else 0, back if back <= high - low else 0
         inside = low <= after[place] <= high
+        late = place == self._late[node][0] or place in self._late[node][1]
         if up or down:
             self._behind(node, choice, after, (place, up, down, inside), taken)
-        if not inside:
+        if not inside and not late:
             self._as_it_is(node, after, mask, taken - {place}, None)
+        if place in self._slow and not late:
+            return
         if (up + down or high - low) > EXITS:
             raise _TooMany
         last_ones = {*range(low, low + down), *range(high - up + 1, high + 1)}
         for last in sorted(last_ones) if up or down else range(low, high + 1):
-            if last != state[place]:
-                target = self._node((*state[:place], last, *state[place + 1 :]), {**self._age[node], place: 0})
+            if last != state[place] or late:
+                age = {**self._age[node], place: 0}
+                rest = self._still_late(node, {*self._stepping.cells} - {place})
+                target = self._node((*state[:place], last, *state[place + 1 :]), age, rest)
                 self._leaps.append((node, place, last, target))
 
     def _as_it_is(self, node: int, after: State, mask: int, taken: set[int], older: int | None) -> None:
         """A step of one, after which the counters ``taken`` along are behind as before; ``older`` was moved."""
         age = {n: steps + (n == older) if n in taken else 0 for n, steps in self._age[node].items()}
-        self._arc(node, self._node(after, age), mask, 1)
-        self._taken(node, self._stepping.kind(after), taken)
+        self._arc(node, self._node(after, age, self._still_late(node, taken)), mask, 1)
+        if older is None:
+            self._paces.step(self._stepping.kind(self.states[node]), self._stepping.kind(after), taken)
 
     def _behind(
         self, node: int, choice: Valuation, after: State, move: tuple[int, int, int, bool], taken: set[int]
@@ -375,43 +315,100 @@ class _Builder:
         value = state[place]
         low, high = self._stepping.cell(place, value)
         stays = (*after[:place], value, *after[place + 1 :])
-        kind = self._stepping.kind(stays)
-        before = self._speed.get((kind, place), (0, 0))
-        self._speed[kind, place] = max(before[0], up), max(before[1], down)
-        self._taken(node, kind, taken)
+        kinds = self._stepping.kind(state), self._stepping.kind(stays)
+        self._paces.move(kinds, taken, place, (up, down))
+        charged, others = still = self._still_late(node, taken)
+        late, slow = place == charged or place in others, place in self._slow
+        if slow and not inside and not late:
+            return
         sample = value
         if up and value + up > high:
             sample = high - up
         elif not up and value - down < low:
             sample = low + down
         seen = self._stepping.made((*state[:place], sample, *state[place + 1 :]), choice) or (after, 0)
-        if not seen[1] and stays == state:
+        if not seen[1] and stays == state and not slow:
             return
-        if inside and self._age[node][place] < self._most:
+        if inside and self._age[node][place] < self._most and not late:
             within = self._stepping.made(state, choice)
             assert within is not None
             self._as_it_is(node, after, within[1], taken, place)
             return
-        onward = not (up and down) and value == (high if up else low)
+        onward = not (up and down) and value == (high if up else low) and not slow
         age = {n: steps if n in taken else 0 for n, steps in self._age[node].items()}
-        self._arc(node, self._node(stays, age), seen[1], int(onward))
+        if slow and not late:
+            still = (place, others) if charged < 0 else (charged, others | {place})
+        self._arc(node, self._node(stays, age, still), seen[1], PAID if still[0] == place else int(onward))
 
-    def _taken(self, node: int, kind: State, taken: set[int]) -> None:
-        for place in taken:
-            self._passed.setdefault((self._stepping.kind(self.states[node]), place), set()).add(kind)
 
-    def _pass_on(self) -> None:
-        """Counters are behind by their greatest speed since they were set."""
-        todo = list(self._speed)
+class _Paces:
+    """How fast counters move from one kind of state to another, and how long they do not."""
+
+    def __init__(self) -> None:
+        self.speed: dict[tuple[State, int], tuple[int, int]] = {}
+        self._steps: dict[tuple[State, State, int], set[int]] = {}
+        self._left: dict[int, dict[State, int]] = {}
+        self._gaps: dict[int, int] = {}
+
+    def step(self, before: State, after: State, taken: set[int]) -> None:
+        """A step that moves no counter within its cell, and takes some along."""
+        self._steps.setdefault((before, after, -1), set()).update(taken)
+
+    def move(self, kinds: tuple[State, State], taken: set[int], place: int, most: tuple[int, int]) -> None:
+        """A step that moves a counter within its cell by ``most``, up or down."""
+        self._steps.setdefault((*kinds, place), set()).update(taken)
+        up, down = self.speed.get((kinds[1], place), (0, 0))
+        self.speed[kinds[1], place] = max(up, most[0]), max(down, most[1])
+
+    def pass_on(self) -> None:
+        """Counters are late by their greatest speed since they were set."""
+        passed: dict[tuple[State, int], list[State]] = {}
+        for (before, after, _), taken in self._steps.items():
+            for place in taken:
+                passed.setdefault((before, place), []).append(after)
+        todo = list(self.speed)
         while todo:
             kind, place = todo.pop()
-            speed = self._speed[kind, place]
-            for later in self._passed.get((kind, place), ()):
-                before = self._speed.get((later, place), (0, 0))
+            speed = self.speed[kind, place]
+            for later in passed.get((kind, place), ()):
+                before = self.speed.get((later, place), (0, 0))
                 most = max(before[0], speed[0]), max(before[1], speed[1])
                 if most != before:
-                    self._speed[later, place] = most
+                    self.speed[later, place] = most
                     todo.append((later, place))
+
+    def gap(self, place: int) -> int:
+        """The least time from one step that moves a counter to the next one."""
+        if place not in self._gaps:
+            times = self._times(place)
+            ends = [after for _, after, moved in self._steps if moved == place]
+            self._gaps[place] = 1 + min((times[kind] for kind in ends if kind in times), default=0)
+        return self._gaps[place]
+
+    def time_left(self, kind: State, place: int) -> int:
+        """The time until a step moves the counter, at most that of a gap."""
+        most = self.gap(place) - 1
+        return min(self._times(place).get(kind, most), most)
+
+    def _times(self, place: int) -> dict[State, int]:
+        """The least time until a step moves a counter. Steps that move another one are that one's time."""
+        if place in self._left:
+            return self._left[place]
+        into: dict[State, list[tuple[State, int]]] = {}
+        for (before, after, moved), taken in self._steps.items():
+            if place in taken:
+                into.setdefault(after, []).append((before, 1 if moved in (-1, place) else 0))
+        queue = [(0, before) for before, _, moved in self._steps if moved == place]
+        found = self._left[place] = {}
+        while queue:  # all begin with 0: a heap
+            time, kind = heappop(queue)
+            if kind in found:
+                continue
+            found[kind] = time
+            for earlier, cost in into.get(kind, ()):
+                if earlier not in found:
+                    heappush(queue, (time + cost, earlier))
+        return found
 
 
 @dataclass(frozen=True)
@@ -441,13 +438,15 @@ class Graph:
         first = self.begun & wanted
         best = {(0, first): 0}
         queue = [(left(0, first), 0, 0, first)]
-        followed = 0
+        followed, passed = 0, dict[int, list[tuple[int, int]]]()
         while queue:
             total, weight, node, mask = heappop(queue)
             if total >= below:
                 return True
-            if weight > best[node, mask]:
-                continue
+            earlier = passed.setdefault(node, [])
+            if weight > best[node, mask] or any(not mask & ~other and cost <= weight for other, cost in earlier):
+                continue  # with no fewer events and at no higher cost the search has been here
+            earlier.append((mask, weight))
             if mask == wanted and self.ends[node]:
                 return False
             followed += len(self.arcs[node])

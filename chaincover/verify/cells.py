@@ -10,28 +10,25 @@ run over cells does, no run of the system does. Nothing else is said.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field, replace
-from itertools import pairwise
 
 import numpy as np
-import pysmt.operators as op
 from pysmt.fnode import FNode
 from pysmt.shortcuts import And, Not, Or, Symbol
 from pysmt.typing import BOOL
 
 from bmc.floats import format as formats
-from bmc.floats.format import FORMATS
 from bmc.floats.values import constants_in
 from bmc.formulas.evaluate import compile_formulas, post_order
-from bmc.formulas.unroll import at, plain, unframed, unplaced, with_terms
+from bmc.formulas.unroll import at, plain, unframed, unplaced
 from bmc.records import dataclass
-from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, conjunction, conjuncts, symbols_of
-from chaincover.verify.inputs import InputClasses, allowed_ranges
-from chaincover.verify.intervals import WIDEST, Beyond, Floats, Interval, keys_of
+from bmc.system.transition import StateVariable, symbols_of
+from chaincover.verify.cases import BLOCK, Cases, TooMany, floats_of
+from chaincover.verify.inputs import InputClasses
+from chaincover.verify.intervals import Beyond, Floats, Interval, keys_of
 from chaincover.verify.limits import Clock
-from chaincover.verify.programs import JOINED, Machine, compared_so
 from chaincover.verify.search import search
 from chaincover.verify.setting import Setting
 from chaincover.verify.states import Table
@@ -47,23 +44,15 @@ class Fineness:
     inputs: int
 
 
-class TooMany(Exception):
-    """Limits came first."""
-
-
-BLOCK = 1 << 13
-"""Rows that are computed at once."""
 POINTS = 64
 """So many single values of a floating variable are cells of their own."""
-SINGLE = 256
-"""An input with so many values, or fewer, is cut into single ones."""
 WIDE = 1 << 12
 """A set of so many cells in a row is not told by its cells."""
 INSTRUCTIONS = 50
 """Instructions on a row of intervals that count as much as one step tried for the table of reachable states."""
 MOVE = 25
 """Instructions that count as much as one step between cells that is kept."""
-LADDER = (Fineness(64, 4), Fineness(256, 16), Fineness(1024, 16), Fineness(4096, 64))
+LADDER = (Fineness(16, 4), Fineness(64, 8), Fineness(256, 16), Fineness(1024, 16), Fineness(4096, 64))
 """What is tried, one after the other."""
 FAR_OUT = 1 << 40
 """Cells so many widths from zero reach on without end."""
@@ -116,237 +105,6 @@ class Predicates:
 
 
 @dataclass
-class _Rows:
-    """Cases of steps: from the cell ``node``, each input from one piece to another one, and what is assumed."""
-
-    node: Column
-    first: Column
-    last: Column
-    told: Column
-    low: Column
-    high: Column
-
-    def which(self, chosen: Column) -> _Rows:
-        parts = (self.first, self.last, self.told, self.low, self.high)
-        return _Rows(self.node[chosen], *(part[:, chosen] for part in parts))
-
-    @staticmethod
-    def joined(parts: Sequence[_Rows]) -> _Rows:
-        names = ("first", "last", "told", "low", "high")
-        stacked = (np.concatenate([getattr(part, name) for part in parts], axis=1) for name in names)
-        return _Rows(np.concatenate([part.node for part in parts]), *stacked)
-
-
-class _Step:
-    """All outcomes of a step from some cells. ``words`` and ``numbers`` are the variables that steps read."""
-
-    def __init__(self, system: TransitionSystem, predicates: Predicates, fineness: Fineness) -> None:
-        following = {var.symbol: var.next for var in system.state}
-        valid = conjunction([*_between_inputs(system), system.defined])
-        after = with_terms(list(predicates.states), following)
-        roots = [valid, *predicates.moves, *after]
-        read = _closure(system, roots)
-        self.words = [var for var in system.state if var.name in read and not var.type.floating]
-        self.numbers = [var for var in system.state if var.name in read and var.type.floating]
-        every: list[StateVariable | InputVariable] = [*system.state, *system.inputs]
-        floating = {var.name: _floats(var).form for var in every if var.type.floating}
-        if any(var.type.bits > WIDEST for var in self.words):
-            raise Beyond
-        nexts = [var.next for var in (*self.words, *self.numbers)]
-        self.machine = machine = Machine([*roots, *nexts], floating)
-        self.inputs = [var for var in system.inputs if var.name in machine.symbols]
-        self.pieces = [_pieces(var, fineness.inputs) for var in self.inputs]
-        self._atoms = [place for place in range(len(machine.instructions)) if machine.is_atom(place)]
-        self._kept = sorted({a for place in self._atoms for a in machine.compared(place)})
-        self._asked, self._count = machine.results[: len(roots) + len(self.words)], len(roots)
-        self._deep = machine.results[len(roots) :]
-        self.spent = 0
-
-    def outcomes(
-        self, nodes: Column, boxes: Mapping[str, Interval], most: int
-    ) -> Iterator[tuple[Column, list[Interval]]]:
-        """For all cases of steps from the cells ``nodes``, in ``boxes``: the cell, and the values of all results but
-        the first, in turn: predicates of the step, of the state after it, words and numbers after it.
-
-        TooMany where these take more than ``most`` instructions, with those before.
-        """
-        todo = [self._all(nodes)]
-        while todo:
-            rows = _Rows.joined(todo)
-            self.spent += len(rows.node) * len(self.machine.instructions)
-            if self.spent > most:
-                raise TooMany
-            todo = []
-            for begin in range(0, len(rows.node), BLOCK):
-                part = rows.which(np.arange(begin, min(begin + BLOCK, len(rows.node))))
-                values = self._values(part, boxes)
-                told = {place: part.told[n] for n, place in enumerate(self._atoms)}
-                kept = {place: Interval(part.low[n], part.high[n]) for n, place in enumerate(self._kept)}
-                found, possible = self.machine.run(values, told, kept, len(part.node))
-                possible = possible & (found[self.machine.results[0]].high == 1)
-                split, more = self._cases(part, found, possible)
-                todo += more
-                done = np.flatnonzero(possible & ~split)
-                if len(done):
-                    ends = [found[place] for place in self.machine.results[1:]]
-                    yield part.node[done], [Interval(low[done], high[done]) for low, high in ends]
-
-    def _all(self, nodes: Column) -> _Rows:
-        size = len(nodes)
-        ends = [self.machine.everything(place) for place in self._kept]
-        low, high = (np.array([end[n] for end in ends], np.int64).reshape(-1, 1) for n in (0, 1))
-        last = np.array([len(pieces) - 1 for pieces in self.pieces], np.int64).reshape(-1, 1)
-        return _Rows(
-            nodes,
-            np.zeros((len(self.pieces), size), np.int64),
-            np.repeat(last, size, axis=1),
-            np.full((len(self._atoms), size), -1, np.int8),
-            np.repeat(low, size, axis=1),
-            np.repeat(high, size, axis=1),
-        )
-
-    def _values(self, rows: _Rows, boxes: Mapping[str, Interval]) -> dict[int, Interval]:
-        found = {}
-        for var in (*self.words, *self.numbers):
-            if var.name in self.machine.symbols:
-                box = boxes[var.name]
-                found[self.machine.symbols[var.name]] = Interval(box.low[rows.node], box.high[rows.node])
-        for number, pieces in enumerate(self.pieces):
-            ends = Interval(pieces[rows.first[number], 0], pieces[rows.last[number], 1])
-            found[self.machine.symbols[self.inputs[number].name]] = ends
-        return found
-
-    def _cases(self, rows: _Rows, found: Sequence[Interval], possible: Column) -> tuple[Column, list[_Rows]]:
-        """Which rows are cut into cases, and these: by an input that tells more in pieces, else by a comparison."""
-        wanted, open_ones = self._wanted(found, possible)
-        split = np.zeros(len(rows.node), bool)
-        more: list[_Rows] = []
-        for number, var in enumerate(self.inputs):
-            here = wanted[self.machine.symbols[var.name]] & ~split & (rows.first[number] < rows.last[number])
-            split |= here
-            if here.any():
-                lower, upper = rows.which(here), rows.which(here)
-                middle = (lower.first[number] + lower.last[number]) // 2
-                lower.last[number], upper.first[number] = middle, middle + 1
-                more += [lower, upper]
-        for number, place in enumerate(self._atoms):
-            here = open_ones[place] & ~split
-            split |= here
-            if here.any():
-                for holds in (True, False):
-                    part = rows.which(here)
-                    part.told[number] = holds
-                    values = [Interval(v.low[here], v.high[here]) for v in found]
-                    for kept, (low, high) in compared_so(self.machine, place, holds, values).items():
-                        at_place = self._kept.index(kept)
-                        part.low[at_place] = np.maximum(part.low[at_place], low)
-                        part.high[at_place] = np.minimum(part.high[at_place], high)
-                    more.append(part)
-        return split, more
-
-    def _wanted(self, found: Sequence[Interval], possible: Column) -> tuple[Column, Column]:
-        """Two marks for every place and row: values that should be told in pieces, conditions that have to be told."""
-        machine = self.machine
-        deep, ways, asked = (np.zeros((len(found), len(possible)), bool) for _ in range(3))
-        deep[list(self._deep)] = asked[list(self._asked)] = possible
-        for place in reversed(range(len(found))):
-            unsure = found[place].low < found[place].high
-            for marks in (asked, deep, ways):
-                marks[place] &= unsure
-            every = asked[place] | deep[place] | ways[place]
-            if not every.any():
-                continue
-            instruction = machine.instructions[place]
-            node, arguments = instruction.node, instruction.arguments
-            if instruction.floating is None and node.node_type() == op.ITE:
-                condition, then, other = arguments
-                low, high = found[condition]
-                asked[condition] |= every & (low < high)
-                for marks in (asked, deep, ways):
-                    marks[then] |= marks[place] & (low == 1)
-                    marks[other] |= marks[place] & (high == 0)
-            elif instruction.floating is None and node.node_type() in JOINED:
-                left = every.copy()
-                for argument in arguments:
-                    here = left & (found[argument].low < found[argument].high)
-                    asked[argument] |= here
-                    left &= ~here
-            else:
-                atom = machine.is_atom(place)
-                for argument in arguments:
-                    ways[argument] |= ways[place] | every if atom else ways[place]
-                    if not atom:
-                        deep[argument] |= deep[place] | asked[place]
-        return deep | asked, asked
-
-
-def _floats(var: StateVariable | InputVariable) -> Floats:
-    """The numbers of a floating variable."""
-    return Floats.of(FORMATS.get(var.type.bits))
-
-
-def _between_inputs(system: TransitionSystem) -> list[FNode]:
-    """What the constraint says beyond the values of single inputs."""
-    declared = {var.name for var in system.inputs if var.values}
-    parts = [(part, {s.symbol_name() for s in symbols_of(part)}) for part in conjuncts(system.input_constraint)]
-    return [part for part, names in parts if len(names) != 1 or not names <= declared]
-
-
-def _closure(system: TransitionSystem, roots: Sequence[FNode]) -> set[str]:
-    """The state variables that ``roots``, or the steps of these variables, read."""
-    following = {var.name: var.next for var in system.state}
-    read, fresh = set[str](), {s.symbol_name() for root in roots for s in symbols_of(root)} & following.keys()
-    while fresh:
-        read |= fresh
-        fresh = ({s.symbol_name() for name in fresh for s in symbols_of(following[name])} & following.keys()) - read
-    return read
-
-
-def _pieces(var: InputVariable, count: int) -> Column:
-    """The values of an input, in rising pieces: their ends as they are kept in intervals."""
-    size = 1 << max(var.type.bits, 1)
-    raw = [(low % size, high % size) for low, high in allowed_ranges(var)]
-    raw = [pair for low, high in raw for pair in ([(low, high)] if low <= high else [(low, size - 1), (0, high)])]
-    if not var.type.floating:
-        if sum(high - low + 1 for low, high in raw) <= SINGLE:
-            return np.array(sorted((value, value) for low, high in raw for value in range(low, high + 1)), np.int64)
-        if var.type.bits >= 64:
-            raise Beyond
-        return np.array(sorted(part for low, high in raw for part in _cut(low, high, count)), np.int64)
-    floats = _floats(var)
-    sign = floats.form.sign
-    keys = [pair for low, high in raw for pair in _keys(low, high, sign)]
-    joined: list[tuple[int, int]] = []
-    for low, high in sorted(keys):
-        if joined and low <= joined[-1][1] + 1:
-            joined[-1] = joined[-1][0], max(high, joined[-1][1])
-        else:
-            joined.append((low, high))
-    found: list[tuple[int, int]] = []
-    for low, high in joined:
-        first, last = (float(floats.numbers(np.array([end], np.int64))[0]) for end in (low, high))
-        if np.isfinite(first) and np.isfinite(last) and first < last:
-            between = floats.keys(np.linspace(first, last, count + 1)[1:-1]).tolist()
-            found += pairwise(sorted([low, *(min(max(end, low), high) for end in between), high]))
-        else:
-            found.append((low, high))
-    return np.array(found, np.int64)
-
-
-def _keys(low: int, high: int, sign: int) -> list[tuple[int, int]]:
-    """The keys of a range of patterns."""
-    found = [(low, min(high, sign - 1))] if low < sign else []
-    if high >= sign:
-        found.append((sign - 1 - high, sign - 1 - max(low, sign)))
-    return found
-
-
-def _cut(low: int, high: int, count: int) -> list[tuple[int, int]]:
-    ends = [low + (high - low + 1) * n // count for n in range(count + 1)]
-    return [(a, b - 1) for a, b in pairwise(ends) if a < b]
-
-
-@dataclass
 class _Grid:
     """The cells of one floating variable: single values, and intervals of one width (a power of two)."""
 
@@ -363,6 +121,8 @@ class _Grid:
         point = known[np.unique(values.low, return_inverse=True)[1]]
         alone = (values.low == values.high) & (point >= 0)
         first, last = self._places(values.low), self._places(values.high)
+        borders = (last > first) & (values.high <= self.boxes(2 * (last - 1)).high)
+        last = np.where(borders, last - 1, last)  # cells have both their ends
         return np.where(alone, 2 * point + 1, 2 * first), np.where(alone, 2 * point + 1, 2 * last)
 
     def _places(self, keys: Column) -> Column:
@@ -395,7 +155,7 @@ class _Explorer:
 
     def __init__(self, predicates: Predicates, fineness: Fineness, most: int) -> None:
         self._setting, self._predicates, self._most = predicates.setting, predicates, most
-        self._step = _Step(self._setting.system, predicates, fineness)
+        self._step = Cases(self._setting.system, list(predicates.moves), list(predicates.states), fineness.inputs)
         self._grids = [self._grid(var, fineness) for var in self._step.numbers]
         self._numbers: dict[bytes, int] = {}
         self._rows: list[Column] = []
@@ -403,7 +163,7 @@ class _Explorer:
         self._moves: list[Column] = []
 
     def _grid(self, var: StateVariable, fineness: Fineness) -> _Grid:
-        floats, system = _floats(var), self._setting.system
+        floats, system = floats_of(var), self._setting.system
         formulas = [system.input_constraint, system.defined, *(var.next for var in system.state)]
         found = constants_in([*formulas, *self._predicates.states, *self._predicates.moves], floats.form)
         largest = max([1.0, *(abs(formats.number(raw, floats.form)) for raw in found)])
@@ -460,7 +220,9 @@ class _Explorer:
         case, cells = np.arange(size), np.zeros((0, size), np.int64)
         for first, last in spans:
             counts = (last[case] - first[case]) // 2 + 1
-            if counts.max(initial=0) > WIDE or counts.sum() > self._most // MOVE:
+            if counts.max(initial=0) > WIDE:
+                raise Beyond
+            if counts.sum() > self._most // MOVE:
                 raise TooMany
             before = np.repeat(np.cumsum(counts) - counts, counts)
             cells, case = np.repeat(cells, counts, axis=1), np.repeat(case, counts)

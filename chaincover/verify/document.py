@@ -5,7 +5,7 @@ Also the controller, with the goals, macros and end that a chain was made for.
 
 from __future__ import annotations
 
-import json
+import os
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from bmc.errors import InputRefused, Location, UsageError
+from bmc.limits import read_json, read_text
 from bmc.records import dataclass
 from chaincover import certificate
 from chaincover.certificate import Certificate
@@ -161,7 +162,7 @@ class Summary:
 def chain_place(path: str) -> Path:
     """The file that ``path`` names: itself, or the ``chain.json`` (else ``chains.json``) in that folder."""
     place = Path(path)
-    if not place.is_dir():
+    if not os.path.isdir(path):
         return place
     several = place / CHAINS_FILE
     return several if several.exists() and not (place / CHAIN_FILE).exists() else place / CHAIN_FILE
@@ -193,16 +194,7 @@ def read_summary(place: Path) -> Summary:
 def _read_json(place: Path) -> dict[str, Any]:
     """The object in a JSON file. InputRefused, with its place, if there is none."""
     where = Location(str(place))
-    try:
-        data = json.loads(place.read_text(encoding="utf-8-sig"))
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "not UTF-8 text"
-        raise InputRefused(f"cannot read the chain: {reason}", where, "name chain.json or its folder") from None
-    except json.JSONDecodeError as error:
-        here = Location(str(place), error.lineno, error.colno)
-        raise InputRefused(f"not JSON: {error.msg}", here, "generate it again") from None
-    except RecursionError:
-        raise InputRefused("not JSON of ours: it is nested too deeply", where, "generate it again") from None
+    data = read_json(read_text(place, "the chain", "name chain.json or its folder"), where)
     if not isinstance(data, dict):
         raise InputRefused("this is no JSON object", where, "write it with 'chaincover generate'")
     return data

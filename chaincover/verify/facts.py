@@ -37,7 +37,7 @@ MOST_STEPS = 4096
 LENGTHS = "refuted lengths"
 AT_ONCE = 1 / 128
 """The part of an effort that one question about all lengths may take, before there is one for each of them."""
-FIRST_CELLS = 1 / 16
+FIRST_CELLS = 1 / 8
 """The part of an effort that runs over cells of values may take, before a solver is asked."""
 
 Verdict = tuple[str, str]

@@ -18,14 +18,11 @@ from bmc.records import dataclass
 from bmc.system.transition import conjunction, conjuncts, symbols_of
 from chaincover.verify.inputs import largest_terms
 from chaincover.verify.setting import Setting
-from chaincover.verify.states import Table, distinct, runs
+from chaincover.verify.states import Table, runs
 from chaincover.verify.vectors import Column
 
 FAR = 1 << 30
 """The distance to what cannot be reached."""
-
-ROUNDS = 64
-"""Steps ahead by which states are told apart."""
 
 Under = frozenset[int]
 """Places, all of which have to come to their end."""
@@ -206,47 +203,6 @@ class Watch:
         """For each goal, and each state, the least number of steps in which a run covers it and goes on to the end."""
         names = list(self.start)
         return dict(zip(names, spread(self.table, [self.cost[self.start[name]] for name in names]), strict=True))
-
-
-def counts(watch: Watch, goals: Sequence[str], claimed: int) -> bool:
-    """Whether a search that is exact for ``goals`` may have found so many reachable states."""
-    return watch.table.open_fixed or told_apart(watch, goals) <= claimed <= watch.table.size
-
-
-def told_apart(watch: Watch, goals: Sequence[str]) -> int:
-    """At least how many of the reachable states goals and end tell apart: by what they read, and by what can follow in
-    some rounds of steps. No search that is exact for ``goals`` can have found fewer.
-    """
-    table, chosen = watch.table, set(goals)
-    asked = [watch.setting.by_name[goal].antecedent for goal in goals]
-    read = {unframed(s)[0] for formula in asked for s in symbols_of(formula)}
-    if watch.setting.final is not None:
-        read |= {s.symbol_name() for s in symbols_of(watch.setting.final)}
-    numbers = [n for n, place in enumerate(watch.places) if place.goal in chosen]
-    seen = [watch.ends, *(table.columns[name] for name in sorted(read & table.columns.keys()))]
-    seen += [*(mark for n in numbers if (mark := watch.last[n]) is not None)]
-    letters = [marked for n in numbers for _, marked in watch.moves[n]]
-    letter = distinct(letters, table.steps)[1].astype(np.uint64)
-    label = distinct(seen, table.size)[1].astype(np.uint64)
-    count = -1
-    for _ in range(ROUNDS):
-        if int(label.max(initial=0)) + 1 == count:
-            break
-        count = int(label.max(initial=0)) + 1
-        what, _ = distinct([table.source, letter, label[table.target]], table.steps)
-        mixed = _scattered(letter[what] * np.uint64(0x9E3779B97F4A7C15) + label[table.target[what]])
-        after = np.zeros(table.size, np.uint64)
-        np.add.at(after, table.source[what], mixed)
-        label = distinct([label, after], table.size)[1].astype(np.uint64)
-    return int(label.max(initial=0)) + 1
-
-
-def _scattered(values: Column) -> Column:
-    """Numbers so spread that sums of different sets of them are hardly ever equal."""
-    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    spread_out: Column = values ^ (values >> np.uint64(31))
-    return spread_out
 
 
 def distances(table: Table, targets: Sequence[Column]) -> list[Column]:

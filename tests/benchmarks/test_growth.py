@@ -162,6 +162,7 @@ def test_a_method_that_has_ended_is_not_asked_for_larger_members(monkeypatch: py
         return [] if size > 20 else [Point(axis, family, size, {"chain": 1.0, "stopped": float(size == 20)})]
 
     monkeypatch.setattr(run, "in_process", made)
-    run.measured("family-goals", 1.0)
+    *_, found = run.measured("family-goals", 1.0)
     assert [size for family, size in asked if family == "grid_N_30 tour"] == [5, 10, 20]
     assert [size for family, size in asked if family.startswith("acc_N_32 whole")] == [1, 2, 3, 4, 5]
+    assert len(found) == len(asked)

@@ -18,6 +18,7 @@ SOURCE = """\
 #define LIMIT 3
 #define BUSY(x) ((x)->mode == ON)
 typedef enum { OFF, ON = 4, DIS } t_mode;
+const int fixed = 7;
 typedef struct { _Bool b; int a; } t_in;
 typedef struct { t_mode mode; int n; unsigned char u; signed char tab[3]; } t_st;
 void init(t_st *s) { s->mode = OFF; s->n = 0; s->u = 0; s->tab[0] = s->tab[1] = s->tab[2] = 0; }
@@ -74,6 +75,16 @@ COVERS = [
     ("cover(s->mode == DIS && i->b)", 1, [3]),
     ("cover(mode == 'A' - 60)", 0, [3]),
     ("cover(n == 0x5 && true && !false)", 0, [3]),
+    # what is folded away counts for J as it is written
+    ("cover(X(X(LIMIT == 3)))", 2, [0, 1, 2]),
+    ("cover(X(X(fixed == 7)) && n == 1)", 2, [1]),
+    ("cover(LIMIT == 3 || X(b))", 2, [0, 1, 2]),
+    ("cover(n == 1 || !(0 && X(X(n)) > a))", 2, [0, 1, 2]),
+    ("cover(X(b || true))", 2, [0, 1, 2]),
+    ("cover(X(n * 0 == 0))", 1, [0, 1, 2, 3]),
+    ("cover(X(sizeof i->a == 4) && -n == -2)", 1, [2]),
+    ("cover(X(1 || *(&i->a)))", 2, [0, 1, 2]),
+    ("cover(X(b && 0) == 0 && X(s->tab[i->a & 0]) == 7)", 2, [0, 1, 2]),
 ]
 
 IMPLICATIONS = [
@@ -92,6 +103,7 @@ IMPLICATIONS = [
     ("G(s->tab[1] == 8 -> n >= 0)", 0, {0: True, 1: True, 2: True, 3: True}),
     ("G(n == 5 -> X(s->mode == OFF))", 1, {3: True}),
     ("G(n == 0 -> 10 / n == 1)", 0, {0: False}),
+    ("G(n == 1 -> X(X(fixed == 7)))", 2, {1: True}),
 ]
 
 

@@ -385,8 +385,13 @@ def without_untouched(runs: Runs, result: StepResult, touched: set[MemObject]) -
     ways = {key for key, obj in binding.members.items() if obj in gone}
     binding.forget(gone)
 
+    def lost(key: Key, cell: object) -> bool:
+        """Whether a pointer still points to what is left out: init may have made it point elsewhere."""
+        term = cell.term if isinstance(cell, Content) and key in ways else None
+        return isinstance(term, tuple) and any(target.object in gone for target in term)
+
     def kept(cells: Mapping[Key, object]) -> dict[Key, object]:
-        return {key: UNDEFINED if key in ways else cell for key, cell in cells.items() if key[0] not in gone}
+        return {key: UNDEFINED if lost(key, cell) else cell for key, cell in cells.items() if key[0] not in gone}
 
     return replace(
         result,

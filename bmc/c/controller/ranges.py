@@ -23,6 +23,7 @@ from bmc.floats import ranges as intervals
 from bmc.floats.format import canonical, is_nan, nearest, number, read, value_of
 from bmc.formulas.terms import both, negate
 from bmc.formulas.value_sets import Ranges, joined
+from bmc.limits import DIGITS
 from bmc.records import dataclass
 from bmc.system.transition import InputVariable, between, conjunction, membership
 
@@ -294,7 +295,7 @@ def _selected(patterns: Sequence[str], names: Sequence[str]) -> list[str]:
 def _bounds(values: str | tuple[str, ...]) -> tuple[int, int] | None:
     """Least and greatest value; None where something else than plain numbers is given."""
     texts = values.split("..") if isinstance(values, str) else values
-    if not texts or not all(_NUMBER.fullmatch(text) for text in texts):
+    if not texts or not all(len(text) <= DIGITS.most and _NUMBER.fullmatch(text) for text in texts):
         return None
     numbers = [int(text) for text in texts]
     return min(numbers), max(numbers)

@@ -16,12 +16,13 @@ from bmc.c.execute import arithmetic
 from bmc.c.execute.arithmetic import COMPARISONS, Undefined, from_condition
 from bmc.c.execute.memory import Value
 from bmc.c.source.preprocess import CHARACTERS, ESCAPES
-from bmc.c.source.program import unsupported
+from bmc.c.source.program import unsupported, where
 from bmc.c.source.types import Arithmetic, DataModel, FloatType, IntType, common_type
 from bmc.floats import arithmetic as numbers
 from bmc.floats import compare as comparisons
 from bmc.floats.format import Format, read
 from bmc.formulas.terms import constant, negate
+from bmc.limits import whole_number
 
 _PLAIN = "'\"?\\"
 
@@ -40,7 +41,7 @@ def read_constant(node: Any, model: DataModel) -> Value:
         return _floating_constant(node)
     text = node.value.rstrip("uUlL")
     suffix = node.value[len(text) :].lower()
-    number = int(text, 0) if not _is_octal(text) else int(text, 8)
+    number = whole_number(text, 8 if _is_octal(text) else 0, where(node))
     ctype = _integer_type(number, suffix, decimal=text[0] != "0" or text == "0", model=model)
     if ctype is None:
         raise unsupported(f"integer constant {node.value} (too large)", node)

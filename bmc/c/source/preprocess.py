@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import copy
 import io
+import itertools
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, partialmethod
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import pcpp
-from pcpp.evaluator import Evaluator
+from pcpp.evaluator import Evaluator, Value
 from pcpp.preprocessor import OutputDirective
 
 from bmc.c.source.extensions import pragma_meaning, read_over_extensions
 from bmc.c.source.types import DATA_MODELS, DataModel
 from bmc.errors import InputRefused, Location, UnsupportedConstruct
+from bmc.limits import INCLUDED, INCLUDES, TOKENS, text_of, whole_number
 from bmc.records import dataclass
 
 STANDARD_HEADERS = Path(__file__).parent / "include"
@@ -52,18 +55,88 @@ class ErrorDirective(InputRefused):
     """The code refuses itself with ``#error``."""
 
 
-class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
-    """pcpp whose errors are ours: a missing header or an ``#error`` refuses the input."""
+@dataclass
+class _Place:
+    """A predefined macro that says something else in every place; the attributes are those of pcpp's macros."""
 
-    def __init__(self, pass_errors: bool, char_signed: bool) -> None:
+    name: str
+    read: Callable[[], str]
+    preprocessor: pcpp.Preprocessor
+    arglist: None = None
+    variadic: bool = False
+    source: str | None = None
+    lineno: int = 0
+
+    @property
+    def value(self) -> list[Any]:
+        """What it stands for here, as tokens."""
+        return self.preprocessor.tokenize(self.read())  # type: ignore[no-any-return]
+
+
+class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
+    """pcpp whose errors are ours: a missing header or an ``#error`` refuses the input.
+
+    What macros say about the place is what the compiler gets to see, which is given the absolute path of ``file``.
+    """
+
+    def __init__(self, file: str, pass_errors: bool, char_signed: bool) -> None:
+        self.work = 0
+        """Tokens that were read or that macros expanded to, so far."""
         super().__init__()
         self.undef("__PCPP__")
+        self.file = os.path.abspath(file)
+        self.paths: dict[str, str] = {self.file: self.file}
+        """The compiler's path of each file that was read."""
+        self.renumbered: dict[str, list[tuple[int, int, str]]] = {}
+        """Of each file its #line directives: where they stand, what is to be added to later lines, the file's name."""
+        self.included = ""
+        """The name in the #include that is being handled, as it is written."""
+        self.expand_filemacro = self.expand_linemacro = self.expand_countermacro = False
+        self.linemacro = self.linemacrodepth = 0
+        self.counted = itertools.count()
+        places = {
+            "__LINE__": lambda: str(self._line()),
+            "__FILE__": lambda: _quoted(self._name()),
+            "__BASE_FILE__": lambda: _quoted(self.file),
+            "__INCLUDE_LEVEL__": lambda: str(max(self.include_depth - 1, 0)),
+            "__TIMESTAMP__": lambda: _quoted(time.asctime(time.localtime(os.stat(self.source).st_mtime))),
+            "__DATE__": lambda: _quoted(time.strftime("%b %e %Y")),
+            "__COUNTER__": lambda: str(next(self.counted)),
+        }
+        self.macros.update({name: _Place(name, read, self) for name, read in places.items()})
         self.evaluator = ConditionEvaluator(self.lexer, char_signed)
         self.pass_errors = pass_errors
         self.stand_ins: dict[str, str] = {}
 
     def on_error(self, file: str, line: int, msg: str) -> None:
-        raise InputRefused(f"preprocessing failed: {msg}", Location(file, line))
+        found = re.fullmatch(r"Could not evaluate .*? due to \w+\((.*)\) \(passed to evaluator: (.*)\)", msg, re.S)
+        msg = f"the condition {found[2]} has no value: {found[1].strip(chr(39))}" if found else msg
+        directive = self.lastdirective
+        where = Location(file, line) if line or not directive else Location(directive.source, directive.lineno)
+        raise InputRefused(f"preprocessing failed: {msg}", where)
+
+    def group_lines(self, input: str, abssource: str) -> Iterator[list[Any]]:  # noqa: A002 (as pcpp)
+        """The tokens of a text, line by line."""
+        for line in super().group_lines(input, abssource):
+            self._count(line)
+            yield line
+
+    def _count(self, tokens: list[Any], place: Any = None) -> None:
+        self.work += len(tokens) + 1
+        if self.work > TOKENS.most:
+            token = place or (tokens[0] if tokens else self.lastdirective)
+            raise TOKENS.refusal(token and Location(getattr(token, "source", "") or str(self.source), token.lineno))
+
+    def include(self, tokens: list[Any], original_line: list[Any]) -> Iterator[Any]:
+        """The tokens of an included file."""
+        place = original_line[0]
+        where = Location(place.source or str(self.source), place.lineno)
+        if not tokens:
+            raise InputRefused("malformed #include: it names no file", where)
+        INCLUDES.check(self.include_depth, where)
+        INCLUDED.check(len(self.include_times), where)
+        self.included = "".join(t.value for t in tokens).strip().strip('<>"')
+        yield from super().include(tokens, original_line)
 
     def on_include_not_found(self, is_malformed: bool, is_system_include: bool, curdir: str, includepath: str) -> None:
         where = Location(os.path.relpath(str(self.source)), self.lastdirective.lineno if self.lastdirective else 0)
@@ -86,7 +159,52 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
             args[-1] = self.tokenstrip(args[-1]) or [blank]
         return super().macro_expand_args(macro, args)
 
+    def expand_macros(self, tokens: list[Any], expanding_from: Sequence[str] = ()) -> list[Any]:
+        """Also called for what macros stand for, which is where they are used, and for arguments, each where it is."""
+        place, outside = tokens[0] if tokens else None, (self.linemacro, self.linemacrodepth)
+        if expanding_from:
+            for token in tokens:
+                token.lineno = self.linemacro
+        else:
+            self.linemacrodepth = 0
+        try:
+            result: list[Any] = super().expand_macros(tokens, list(expanding_from))
+        finally:
+            if not expanding_from:  # pcpp loses count of the depth where a call does not end
+                self.linemacro, self.linemacrodepth = outside
+        self._count(result, place)
+        return result
+
+    def _moved(self) -> tuple[int, int, str]:
+        """The last #line directive before here."""
+        before = [each for each in self.renumbered.get(self.source, ()) if each[0] < self.linemacro]
+        return before[-1] if before else (0, 0, "")
+
+    def _line(self) -> int:
+        return int(self.linemacro) + self._moved()[1]
+
+    def _name(self) -> str:
+        return self._moved()[2] or self.paths[self.source]
+
+    def _renumber(self, directive: Any, toks: Sequence[Any]) -> None:
+        """Note a #line directive."""
+        given = "".join(t.value for t in self.expand_macros([copy.copy(t) for t in toks])).strip()
+        found = re.fullmatch(r'(\d+)(?:\s+"(.*)")?', given)
+        if found is None:
+            self.on_error(directive.source or str(self.source), directive.lineno, f"malformed #line {given}")
+            return
+        known = self.renumbered.setdefault(self.source, [])
+        name = re.sub(r"\\(.)", r"\1", found[2]) if found[2] is not None else known[-1][2] if known else ""
+        known.append((directive.lineno, int(found[1]) - directive.lineno - 1, name))
+
     def on_file_open(self, is_system_include: bool, includepath: str) -> io.StringIO:
+        text = self._opened(includepath)
+        own = os.path.dirname(self.paths.get(self.source, self.file))
+        tried = (os.path.join(folder, self.included) for folder in (own, *self.path))
+        self.paths[includepath] = next((path for path in tried if os.path.abspath(path) == includepath), includepath)
+        return text
+
+    def _opened(self, includepath: str) -> io.StringIO:
         place = Path(includepath)
         if place.parent == VENDOR_STAND_INS:
             place = stand_in(place.name)
@@ -114,9 +232,17 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
             raise UnsupportedConstruct(f"unsupported C construct: {meaning}", where)
         if directive.value in ("pragma", "warning", "ident") and not packs:
             raise OutputDirective(pcpp.Action.IgnoreAndRemove)
-        if not packs and directive.value != "line":
+        if directive.value == "line":
+            self._renumber(directive, toks)
+            raise OutputDirective(pcpp.Action.IgnoreAndRemove)
+        if not packs:
             self.on_error(directive.source or str(self.source), directive.lineno, f"unknown #{directive.value}")
         raise OutputDirective(pcpp.Action.IgnoreAndPassThrough)
+
+
+def _quoted(text: str) -> str:
+    """``text`` as a string constant."""
+    return '"' + re.sub(r'(["\\])', r"\\\1", text) + '"'
 
 
 def stand_in(name: str) -> Path:
@@ -132,7 +258,7 @@ def stand_in(name: str) -> Path:
 
 def _read(path: str) -> str:
     """A source file's text; lines that a backslash continues are joined, and blank lines make up for it."""
-    text = Path(path).read_text(encoding="utf-8", errors="surrogateescape")
+    text = text_of(path, "surrogateescape")
     return re.sub(r"(?m)^(?:[^\n]*\\\n)+[^\n]*", _joined, text)
 
 
@@ -187,7 +313,7 @@ def _preprocess(
         raise InputRefused(
             f"cannot read the source file: {error.strerror}", Location(file), "check the path and sources.files"
         ) from None
-    unit = _Preprocessor(pass_errors, model.char_signed)
+    unit = _Preprocessor(file, pass_errors, model.char_signed)
     unit.line_directive = "#line"
     unit.compress = 0
     unit.passthru_comments = None
@@ -195,10 +321,18 @@ def _preprocess(
         unit.add_path(os.path.abspath(folder))
     unit.macros.update(_predefined_macros(model))
     for name, value in defines:
+        if not re.fullmatch(r"[^\W\d]\w*(\([\w\s,.]*\))?", name):
+            hint = "write NAME, NAME=VALUE or NAME(x)=VALUE"
+            raise InputRefused(f"'{name}' is no macro's name", Location("-D"), hint)
         unit.define(f"{name} {value}")
     unit.parse(source, file)
     out = io.StringIO()
-    unit.write(out)
+    try:
+        unit.write(out)
+    except (IndexError, AttributeError):  # a directive that lacks a part is too short for pcpp
+        place = unit.lastdirective
+        text = f"malformed #{place.value}: something is missing"
+        raise InputRefused(text, Location(place.source or file, place.lineno)) from None
     stand_ins = tuple(unit.stand_ins.items())
     return PreprocessedUnit(file, read_over_extensions(out.getvalue(), file), unit, stand_ins)
 
@@ -208,8 +342,36 @@ CHARACTERS = re.compile(r"\\([0-7]{1,3})|\\x([0-9a-fA-F]+)|\\(.)|(.)", re.S)
 """What a character in a constant or string is: octal digits, hexadecimal digits, a letter that escapes, or itself."""
 
 
+def _shifted(value: Any, places: Any, direction: int) -> Any:
+    """``value`` shifted to the left, or to the right for the ``direction`` -1, as gcc does; any length is defined."""
+    places = Value(places)
+    if value.exception is not None or places.exception is not None:
+        return value if value.exception is not None else places
+    by = max(-64, min(int(places) * direction, 64))
+    return Value(int(value) << by if by >= 0 else int(value) >> -by, value.unsigned)
+
+
+def _divided(value: Any, other: Any, part: int) -> Any:
+    """The quotient (``part`` 0), rounded towards zero, or the remainder (1)."""
+    other = Value(other)
+    if value.exception is not None or other.exception is not None:
+        return value if value.exception is not None else other
+    unsigned = value.unsigned or other.unsigned
+    a, b = (int(each) & Value.UINT_MAX if unsigned else int(each) for each in (value, other))
+    quotient = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+    return Value((quotient, a - b * quotient)[part], unsigned)
+
+
+# pcpp shifts to any length, divides by way of floats, and gives the remainder the sign of the divisor
+Value.__lshift__ = partialmethod(_shifted, direction=1)
+Value.__rshift__ = partialmethod(_shifted, direction=-1)
+Value.__truediv__ = partialmethod(_divided, part=0)
+Value.__mod__ = partialmethod(_divided, part=1)
+
+
 class ConditionEvaluator(Evaluator):  # type: ignore[misc]
-    """pcpp's evaluator, with character constants of the target's (signed or unsigned) char."""
+    """pcpp's evaluator, with character constants of the target's (signed or unsigned) char, and integer constants that
+    are unsigned where they are too large to be signed."""
 
     def __init__(self, lexer: object, char_signed: bool) -> None:
         super().__init__(lexer)
@@ -217,12 +379,18 @@ class ConditionEvaluator(Evaluator):  # type: ignore[misc]
 
     def __call__(self, input: Any, functions: Any = {}, identifiers: Any = {}) -> Any:  # noqa: A002, B006 (as pcpp)
         """The value of the tokens of a condition."""
-        tokens = [self._number(token) if getattr(token, "type", "") == "CPP_CHAR" else token for token in input]
+        tokens = [self._number(token) for token in input]
         return super().__call__(tokens, functions, identifiers)
 
     def _number(self, token: Any) -> Any:
+        kind = getattr(token, "type", "")
         result = copy.copy(token)
-        result.type, result.value = "CPP_INTEGER", str(character(token.value, self.char_signed))
+        if kind == "CPP_CHAR":
+            result.type, result.value = "CPP_INTEGER", str(character(token.value, self.char_signed))
+        elif kind == "CPP_INTEGER" and len(token.value) >= len("0x8000000000000000"):
+            digits = token.value.rstrip("uUlL")
+            number = whole_number(digits, 8 if digits.startswith("0") and digits.isdigit() else 0)
+            result.value = f"{number & Value.UINT_MAX}{'U' if number > Value.INT_MAX else token.value[len(digits) :]}"
         return result
 
 
@@ -253,6 +421,7 @@ KEYWORDS = [
     ("__thread", "_Thread_local"),
     ("__volatile", "volatile"),
     ("__alignof__", "_Alignof"),
+    ("__builtin_offsetof", "offsetof"),
     ("__const__", "const"),
     ("__volatile__", "volatile"),
     ("__const", "const"),

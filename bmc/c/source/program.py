@@ -13,7 +13,6 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field
-from pathlib import Path
 from typing import Any, TypeVar
 
 from pycparser import c_parser
@@ -22,6 +21,7 @@ from bmc.c.source.extensions import keyword_hint
 from bmc.c.source.preprocess import PreprocessedUnit, preprocess
 from bmc.c.source.types import CType, DataModel, FunctionType
 from bmc.errors import InputRefused, Location, MemoryLimitReached, UnsupportedConstruct
+from bmc.limits import text_of
 from bmc.records import dataclass
 
 T = TypeVar("T")
@@ -177,8 +177,8 @@ def parse_text(text: str, file: str) -> Any:
 def _source_line(place: Location) -> str:
     """The text of a line of a source file, '' where there is none."""
     try:
-        lines = Path(place.file).read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
+        lines = text_of(place.file, "replace").splitlines()
+    except (OSError, InputRefused):
         return ""
     return lines[place.line - 1] if 0 < place.line <= len(lines) else ""
 

@@ -11,6 +11,8 @@ choices between m words of b bits this makes about 2 n + (m - 1) b gates instead
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Sequence
+from functools import cache
+from typing import NamedTuple
 
 import pysmt.operators as op
 from pysmt.fnode import FNode
@@ -117,19 +119,77 @@ def _unknown(word: Word) -> int:
 
 
 def _multiple(g: Graph, a: Word, factor: int) -> Word:
-    """``a`` times a number: as few additions and subtractions of shifted words as digits 1 and -1 can spell it."""
+    """``a`` times a number, wrapped, by few additions and subtractions of shifted words."""
     bits = len(a)
-    found, place = constant(0, bits), 0
-    while factor and place < bits:
-        if factor & 1:
-            rest = a[: bits - place]
-            less = factor & 3 == 3
-            part = difference(g, found[place:], rest) if less else sum_of(g, found[place:], rest)
-            found = [*found[:place], *part]
-            factor += 1 if less else -1
-        factor >>= 1
-        place += 1
-    return found
+    if factor == 0:
+        return constant(0, bits)
+    opposite = (1 << bits) - factor
+    if _digits(factor) > _digits(opposite) + 1:
+        return negated(g, _multiple(g, a, opposite))
+    zeros = (factor & -factor).bit_length() - 1
+    if zeros:
+        return [*constant(0, zeros), *_multiple(g, a, factor >> zeros)][:bits]
+    if factor == 1:
+        return a
+    way = spelled(factor)
+    first = _multiple(g, a, way.first)
+    second = first if way.second == way.first else _multiple(g, a, way.second)
+    return (sum_of if way.sign > 0 else difference)(g, [*constant(0, way.places), *first][:bits], second)
+
+
+def _digits(number: int) -> int:
+    """The digits 1 and -1 that spell ``number``."""
+    return (number ^ 3 * number).bit_count()
+
+
+class Spelling(NamedTuple):
+    """A number as ``first`` times two to the power ``places``, plus (``sign`` 1) or minus (-1) ``second``."""
+
+    additions: int
+    first: int = 0
+    places: int = 0
+    sign: int = 1
+    second: int = 0
+
+
+WIDEST = 53
+"""Bits of the widest numbers whose factors are looked for: a ``double``'s significand has so many."""
+
+
+@cache
+def spelled(number: int) -> Spelling:
+    """``number`` (above 0) by few additions: by its digits 1 and -1 from below, the highest of them first, or by
+    factors one more or less than a power of two (R. Bernstein, "Multiplication by integer constants", 1986).
+
+    Decimal fractions repeat a few digits: the significand of 0.1F takes 5 additions instead of 12.
+    """
+    number >>= (number & -number).bit_length() - 1
+    high = number.bit_length() - 1
+    ways = [_from_below(number)]
+    for top, sign in ((high, 1), (high + 1, -1)):
+        rest = abs(number - (1 << top))
+        if rest:
+            ways.append(Spelling(1 + _from_below(rest).additions, 1, top, sign, rest))
+    return min(ways, key=lambda way: way.additions)
+
+
+@cache
+def _from_below(number: int) -> Spelling:
+    """``spelled`` without taking the highest digit first."""
+    number >>= (number & -number).bit_length() - 1
+    if number == 1:
+        return Spelling(0)
+    sign = 1 if number & 3 == 1 else -1
+    rest = number - sign
+    places = (rest & -rest).bit_length() - 1
+    ways = [Spelling(1 + _from_below(rest).additions, rest >> places, places, sign, 1)]
+    widest = number.bit_length() // 2 + 2 if number.bit_length() <= WIDEST else 0
+    for places in range(2, widest):
+        for sign in (1, -1):
+            part, left = divmod(number, (1 << places) + sign)
+            if left == 0:
+                ways.append(Spelling(1 + _from_below(part).additions, part, places, sign, part))
+    return min(ways, key=lambda way: way.additions)
 
 
 def divided(g: Graph, a: Word, b: Word) -> tuple[Word, Word]:

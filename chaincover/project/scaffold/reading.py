@@ -21,6 +21,7 @@ from bmc.c.source.preprocess import STANDARD_HEADERS, stand_in
 from bmc.c.source.program import parse_file, with_deep_stack
 from bmc.c.source.types import DATA_MODELS
 from bmc.errors import ChainCoverError, InputRefused, Location
+from bmc.limits import text_of
 from bmc.records import dataclass
 from bmc.system.transition import symbols_of
 from chaincover.project.scaffold.facts import Facts, FileFacts, FunctionFacts, ObjectFacts, facts_of
@@ -79,7 +80,7 @@ def find_sources(places: Sequence[str], base: Path) -> Sources:
         else:
             read.append(facts)
             target = needs if needs != "lp64" else target
-    chosen = all(not Path(place).is_dir() for place in places)
+    chosen = all(not os.path.isdir(place) for place in places)
     return Sources(
         Facts(tuple(read)), unreadable, include, missing, stand_ins, target or "lp64", chosen, tuple(skipped)
     )
@@ -87,8 +88,8 @@ def find_sources(places: Sequence[str], base: Path) -> Sources:
 
 def _c_files(place: str, skipped: list[str]) -> Iterator[str]:
     path = Path(place)
-    if not path.is_dir():
-        if path.suffix != ".c" or not path.exists():
+    if not os.path.isdir(place):
+        if path.suffix != ".c" or not os.path.exists(place):
             raise InputRefused("no such C file", Location(place), "name an existing .c file, or a folder with C files")
         yield place
         return
@@ -192,8 +193,8 @@ def _has_stand_in(name: str) -> bool:
 
 def _text(file: str) -> str:
     try:
-        return Path(file).read_text(encoding="utf-8", errors="replace")
-    except OSError:
+        return text_of(file, "replace")
+    except (OSError, InputRefused):
         return ""
 
 

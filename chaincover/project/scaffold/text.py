@@ -158,7 +158,7 @@ def read_proposal(places: Sequence[str], folder: Path) -> tuple[str, Reading | N
     found = proposals(sources.facts)
     reading = try_proposal(sources, found[0], folder) if found else None
     first = Path(places[0])
-    name = first.resolve().name if first.is_dir() else first.stem
+    name = first.resolve().name if os.path.isdir(first) else first.stem
     return project_text(name, sources, reading, found[1:], folder), reading
 
 

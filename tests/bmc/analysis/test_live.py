@@ -8,6 +8,7 @@ from itertools import product
 import pytest
 from drawn_seeds import seeds
 from live_systems import CONSTANT, DEAD, padded_case, start_states
+from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, FALSE, TRUE, And, BVExtract, BVSExt, BVZExt, Iff, Implies, Ite, Not, Or, Symbol
 from pysmt.typing import BVType
 from random_systems import random_case
@@ -110,6 +111,39 @@ def test_cases_of_one_switch_exclude_each_other() -> None:
     assert read(Ite(two, Q, local * C)) == {"p", "a", "b", "c", "q"}
 
 
+def choice(cases: list[int], other: FNode) -> FNode:
+    """C in these cases of P."""
+    for number in cases:
+        other = Ite(P.Equals(BV(number, 8)), C, other)
+    return other
+
+
+@pytest.mark.parametrize(
+    ("shown", "modes", "live"),
+    [
+        (choice([0, 1, 2, 3], A), 4, {"lv_p"}),
+        (choice([0, 1, 2, 3], A), 5, {"lv_p", "lv_a"}),
+        (choice([0, 1, 3], A), 4, {"lv_p", "lv_a"}),
+        (choice([2, 3, 9, 1], choice([0], A)), 4, {"lv_p"}),
+        (Ite(P.BVULE(BV(3, 8)), C, A), 4, {"lv_p"}),
+        (Ite(P.BVULE(BV(3, 8)), C, A), 5, {"lv_p", "lv_a"}),
+        (choice([7], choice([9], A) + P), 4, {"lv_p", "lv_a"}),
+        (Ite(P.Equals(BV(9, 8)), A, P), 4, {"lv_p"}),
+        (Ite(BVZExt(P, 8).Equals(BV(9, 16)), A, P), 4, {"lv_p"}),
+        (Ite(Q.Equals(BV(1, 8)), C, Ite(Q.Equals(BV(2, 8)), B, A)), 4, {"lv_b"}),
+        (Ite(Q.Equals(BV(1, 8)), C, Ite(Q.Equals(BV(3, 8)), B, A)), 4, {"lv_a"}),
+    ],
+)
+def test_a_choice_of_all_values_that_a_mode_or_an_input_can_have_is_complete(
+    shown: FNode, modes: int, live: set[str]
+) -> None:
+    """The mode P counts from 0 and begins again after ``modes`` steps; the input Q is 1 or 2."""
+    following = Ite(P.BVULT(BV(modes - 1, 8)), P + BV(1, 8), BV(0, 8))
+    inputs = (InputVariable("lv_c", BYTE), InputVariable("lv_q", BYTE, ((1, 2),)))
+    system = system_of(("lv_p", 0, following), ("lv_a", 0, C), ("lv_b", 0, C), inputs=inputs)
+    assert live_state(system, [shown]) == live
+
+
 @seeds(30)
 def test_what_is_not_read_makes_no_difference(seed: int) -> None:
     case = padded_case(seed)
@@ -126,7 +160,7 @@ def test_what_is_not_read_makes_no_difference(seed: int) -> None:
 
 @seeds(20)
 def test_states_that_differ_in_dead_variables_only_look_alike_for_ever(seed: int) -> None:
-    """All input sequences of up to 4 steps; constants have their values."""
+    """All input sequences of up to 4 allowed steps from states of a run; constants have their values."""
     case = padded_case(seed)
     system, rng = case.system, random.Random(seed)
     observed = plain_symbols([goal.antecedent for goal in case.goals]) + ([case.final] if case.final else [])
@@ -139,14 +173,18 @@ def test_states_that_differ_in_dead_variables_only_look_alike_for_ever(seed: int
         dict(zip([v.name for v in system.inputs], values, strict=True))
         for values in product((0, 1), repeat=len(system.inputs))
     ]
-    for first, noise in zip(start_states(system, rng, 6), start_states(system, rng, 6), strict=True):
-        other = {name: value if name in live else noise[name] for name, value in first.items()} | constant
-        pairs = [({**first, **constant}, other)]
+    reached = simulator.initial({v.name: rng.randrange(2) for v in system.state if v.init is None})
+    for noise in start_states(system, rng, 6):
+        first = reached
+        pairs = [(first, {n: value if n in live else noise[n] for n, value in first.items()} | constant)]
+        allowed = [i for i in choices if simulator.allowed(reached, i)]
+        reached = simulator.step(reached, rng.choice(allowed)) if allowed else reached
         for _ in range(4):
             for one, two in pairs:
                 assert {n: one[n] for n in names if n in one} == {n: two[n] for n in names if n in two}
                 assert [simulator.allowed(one, i) for i in choices] == [simulator.allowed(two, i) for i in choices]
-            pairs = [(simulator.step(one, i), simulator.step(two, i)) for one, two in pairs for i in choices]
+            pairs = [(one, two, i) for one, two in pairs for i in choices if simulator.allowed(one, i)]
+            pairs = [(simulator.step(one, i), simulator.step(two, i)) for one, two, i in pairs]
 
 
 def test_a_chain_of_reads_is_followed_to_its_end() -> None:

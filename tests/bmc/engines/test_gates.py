@@ -15,6 +15,7 @@ from pysmt.fnode import FNode
 from pysmt.typing import BOOL, BVType
 
 from bmc.engines.sat_encoding.aig import FALSE, TRUE, Graph
+from bmc.engines.sat_encoding.blast import spelled
 from bmc.engines.sat_encoding.clauses import EQUIVALENT, IMPLIED, IMPLIES, ClauseTemplate
 from bmc.engines.sat_encoding.step import width
 from bmc.formulas.evaluate import compile_formulas
@@ -46,6 +47,21 @@ def test_every_operator_is_right_for_all_operands(bits: int) -> None:
     for row, found in zip(rows, Blasted(formulas).results(rows), strict=True):
         for formula, value, expected in zip(formulas, found, evaluate(row), strict=True):
             assert value == expected, (formula, row)
+
+
+@given(st.integers(0, (1 << 64) - 1), st.integers(1, 64), st.lists(st.integers(0, (1 << 64) - 1), min_size=1))
+@settings(max_examples=60, deadline=None)
+def test_multiples_are_right_whatever_the_factor(factor: int, bits: int, values: list[int]) -> None:
+    factor, word = factor % (1 << bits), smt.Symbol(f"gf_{bits}", BVType(bits))
+    rows = [{word.symbol_name(): value % (1 << bits)} for value in values]
+    found = Blasted([smt.BVMul(word, smt.BV(factor, bits))]).results(rows)
+    assert found == [[row[word.symbol_name()] * factor % (1 << bits)] for row in rows]
+
+
+@pytest.mark.parametrize(("number", "additions"), [(1, 0), (7, 1), (0xCCCCCD, 5), (0x99999A, 5), (0x1999999999999A, 7)])
+def test_significands_of_decimal_fractions_take_few_additions(number: int, additions: int) -> None:
+    """0.1 and 0.3 as ``float``, 0.1 as ``double``: their digits alone would take 12, 11 and 26."""
+    assert spelled(number).additions == additions
 
 
 @pytest.mark.slow

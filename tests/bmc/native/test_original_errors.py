@@ -129,7 +129,20 @@ def test_no_compiler(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(NoCompiler, match="with --no-native nothing is compiled"), compiled(native):
         pass
     monkeypatch.setenv("CHAINCOVER_NO_NATIVE", "0")
-    monkeypatch.setenv("CC", "no-such-compiler-here -m32")
-    assert find_compiler() is None
-    with pytest.raises(NoCompiler, match="no C compiler was found"), compiled(native):
+    for command in ("no-such-compiler-here -m32", "'gcc", "''", "/"):
+        monkeypatch.setenv("CC", command)
+        assert find_compiler() is None
+        with pytest.raises(NoCompiler, match="no C compiler was found"), compiled(native):
+            pass
+
+
+def test_a_compiler_that_is_no_program_is_refused(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = tmp_path / "cc"
+    command.write_text("no program")
+    command.chmod(0o755)
+    monkeypatch.setenv("CC", str(command))
+    native = counter(write(a="int n; void step(void) {}"))
+    with pytest.raises(InputRefused, match="Exec format error"), compiled(native):
         pass

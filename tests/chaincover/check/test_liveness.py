@@ -173,3 +173,19 @@ def test_fields_of_one_object_are_listed_as_one() -> None:
     assert grouped(["a.x", "a.z"], everything) == ["a.x", "a.z"]
     assert grouped(["n", "b->c.p", "b->c.q", "b->c.r", "t[1]"], everything) == ["n", "b->c.* (3)", "t[1]"]
     assert listed([f"v{n}" for n in range(14)]).endswith("v7 and 6 more")
+
+
+SWITCHED = """typedef enum { OFF, LOW, HIGH, FULL } mode_t; mode_t mode; int lamp, fan;
+void init(void) { mode = OFF; lamp = 7; fan = 7; }
+void compute(_Bool up) {
+  switch (mode) { case OFF: lamp = 0; break; case LOW: lamp = 1; break; case HIGH: case FULL: lamp = 2; break; }
+  switch (mode) { case OFF: fan = 0; break; case LOW: fan = 1; break; case HIGH: fan = 2; break; }
+  if (up) { mode = mode == FULL ? OFF : (mode_t)(mode + 1); }
+}
+"""
+
+
+def test_a_switch_over_all_values_of_a_mode_leaves_nothing_as_it_was(tmp_path: Path) -> None:
+    """No default is needed where the mode is 0 to 3 in every run; in FULL the fan goes on as it was."""
+    project = '[sources]\nfiles = ["switched.c"]\n[interface]\noutput = ["lamp", "fan"]\n'
+    assert compared(controller(tmp_path, SWITCHED, project, "switched")) == ["mode", "fan"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import json
 import signal
 import subprocess
@@ -10,10 +12,13 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from command_line import chaincover, started, write_files
 from small_programs import COUNTER, GOOD, REACH, program
+
+from chaincover.cli.main import main
 
 
 @dataclass(frozen=True)
@@ -196,6 +201,41 @@ def test_no_memory_is_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(threading.Thread, "start", no_thread)
     outcome = chaincover("generate", "c.c", *REACH, cwd=tmp_path)
     assert (outcome.code, outcome.err.splitlines()[0]) == (5, "error: there is no memory for a stack of 512 MB")
+
+
+class Full(io.StringIO):
+    """A stream on a full disk."""
+
+    def write(self, text: str) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+
+@pytest.mark.parametrize(
+    ("command", "stdout", "stderr"),
+    [(("check", "gone.c"), 3, 3), (("check",), 2, 2), (("check", "gone.c", "--json"), 74, 3), (("--help",), 74, 0)],
+)
+def test_where_nothing_can_be_written_the_exit_code_tells(command: tuple[str, ...], stdout: int, stderr: int) -> None:
+    for stream, code in (("stdout", stdout), ("stderr", stderr)):
+        with (
+            mock.patch.object(sys, "argv", ["chaincover", *command]),
+            mock.patch.object(sys, stream, Full()),
+            mock.patch("chaincover.cli.main._forget_stdout"),
+            pytest.raises(SystemExit) as ending,
+        ):
+            main()
+        assert ending.value.code == code
+
+
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_a_stream_that_was_closed_is_done_without(stream: str, tmp_path: Path) -> None:
+    write_files(tmp_path, {"c.c": GOOD})
+    with (
+        mock.patch.object(sys, "argv", ["chaincover", "check", str(tmp_path / "c.c"), "--compare", "0"]),
+        mock.patch.object(sys, stream, None),
+        pytest.raises(SystemExit) as ending,
+    ):
+        main()
+    assert ending.value.code == 0
 
 
 # the low two bits tell that n == 1 is unreachable, but no search step by step ends

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from boards import board_of
 from drawn_seeds import seeds
@@ -12,6 +14,7 @@ from benchmarks.accelerated.compare import compare, verdicts
 from benchmarks.accelerated.programs import random_program
 from bmc.engines.sat import SatEngine
 from bmc.formulas.unroll import framed
+from bmc.system.hold import boundary, hold
 from bmc.system.transition import BOOLEAN, InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover.certificate import Acceleration
 from chaincover.chain import UNREACHABLE
@@ -72,6 +75,43 @@ def test_goals_that_no_run_covers_are_ruled_out() -> None:
     board, _ = board_of((problem.system, (*problem.goals, beyond), problem.final), Options(), engine=SatEngine())
     accelerate(board)
     assert {goal: reason.status for goal, reason in board.known.uncoverable.items()} == {"beyond": UNREACHABLE}
+
+
+def divided() -> Problem:
+    """The reminder, whose timer counts in every fifth step: a divider runs freely."""
+    problem, slot = reminder(), ValueType("slot", 3)
+    divider, last = slot.symbol("reminder_slot"), slot.symbol("reminder_slot").Equals(BV(4, 3))
+    mode_var, timer = problem.system.state
+    counted = Ite(NOW.Equals(BV(1, 2)), Ite(last, TIMER.BVAdd(BV(1, 32)), TIMER), BV(0, 32))
+    state = (
+        mode_var,
+        StateVariable(timer.name, WIDE, BV(0, 32), counted),
+        StateVariable("reminder_slot", slot, BV(0, 3), Ite(last, BV(0, 3), divider.BVAdd(BV(1, 3)))),
+    )
+    return Problem(TransitionSystem("divided", state, problem.system.inputs), problem.goals, problem.final)
+
+
+def test_a_timer_that_counts_in_every_fifth_step_is_jumped_over_and_the_chain_proved_shortest() -> None:
+    problem = divided()
+    board, _ = board_of((problem.system, problem.goals, problem.final), Options(), engine=SatEngine())
+    accelerate(board)
+    claim = board.known.proof.acceleration
+    assert claim is not None
+    assert claim.slow == ("reminder_timer",)
+    assert board.known.length == board.known.lower == claim.bound
+    assert verdicts(problem, claim, False) == (HOLDS, OPEN)
+    assert verdicts(problem, replace(claim, slow=()), False)[0] == OPEN, "its gap is what proves the bound"
+    assert verdicts(problem, replace(claim, bound=claim.bound // 5, slow=()), False)[0] == HOLDS
+
+
+@pytest.mark.parametrize(("ticks", "length"), [(2, 1010), (5, 1025)])
+def test_timers_are_jumped_over_while_inputs_are_held(ticks: int, length: int) -> None:
+    problem = reminder()
+    system = hold(problem.system, ticks)
+    board, _ = board_of((system, problem.goals, boundary(system, problem.final)), Options(), engine=SatEngine())
+    accelerate(board)
+    assert board.known.length == length
+    assert length - ticks < board.known.lower <= length
 
 
 @pytest.mark.parametrize(

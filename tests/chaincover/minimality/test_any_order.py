@@ -9,16 +9,21 @@ from itertools import combinations, pairwise, product
 
 import pytest
 from boards import Kept, board_of, run_by
-from explicit import Explicit
+from explicit import Explicit, State
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 from machines import fork, random_machine
 from problems import problem_of
 from random_systems import random_case
 
 from bmc.engines import choose as choose_engine
 from bmc.engines.protocol import Status
+from bmc.errors import counted
 from bmc.formulas.unroll import at
+from bmc.system.hold import boundary, hold
 from bmc.system.transition import Run
-from chaincover.known import NOTHING
+from chaincover.chain import UNREACHABLE
+from chaincover.known import NOTHING, Board, Reason
 from chaincover.limits import Limits
 from chaincover.minimality.windows import LEAST, AnyOrder, _WholeChains, refute_lengths
 from chaincover.options import Options
@@ -35,11 +40,19 @@ def apart(spans: list[tuple[int, int]]) -> bool:
     return all(a[1] <= b[0] for a, b in pairwise(sorted(spans)))
 
 
-def lengths_by_all_runs(reference: Explicit, goals: list[Goal], final: object, overlap: str) -> set[int]:
-    """The lengths up to ``MOST`` of the runs from init to the end that cover all ``goals``."""
+def lengths_by_all_runs(
+    reference: Explicit, goals: Sequence[Goal], final: object, overlap: str, starts: object = None, held: int = 1
+) -> set[int]:
+    """The lengths up to ``MOST`` of the runs from ``starts`` (init) to the end that cover all ``goals``.
+
+    Inputs are ``held`` for so many steps, and a run ends only where they may change.
+    """
     found = set()
-    for length in range(MOST + 1):
-        for states, inputs in reference.runs(reference.init, length):
+    every = [(start, length) for start in starts or [reference.init] for length in range(0, MOST + 1, held)]
+    for start, length in every:
+        for states, inputs in reference.runs(start, length):
+            if any(inputs[k] != inputs[k - k % held] for k in range(length)):
+                continue
             if length in found or (final is not None and not reference.holds(at(final, 0), states[-1:], [])):
                 continue
             spans = [
@@ -85,30 +98,75 @@ def check_covered(run: Run, goals: Sequence[Goal], overlap: str) -> None:
     assert overlap == "allow" or any(apart(list(chosen)) for chosen in product(*spans))
 
 
-@pytest.mark.parametrize("overlap", ["allow", "forbid"])
-@pytest.mark.parametrize("seed", range(12))
-def test_whole_chains_of_every_length(seed: int, overlap: str) -> None:
-    """What the search over whole chains refutes and finds, on machines with dead ends."""
+class Short(Kept):
+    """Ends the search above the lengths that are listed."""
 
-    class Short(Kept):
-        """Ends the search above the lengths that are listed."""
+    def __call__(self, text: str) -> None:
+        if text == f"whole lengths: is there a chain of {counted(MOST + 1, 'step')}?":
+            raise KeyboardInterrupt
 
-        def __call__(self, text: str) -> None:
-            if text == f"whole lengths: is there a chain of {MOST + 1} steps?":
-                raise KeyboardInterrupt
 
-    system, goals, final = random_machine(seed)
-    chosen = goals[:2]
-    board, _ = board_of((system, chosen, final), Options(engine="z3", overlap=overlap))
+def refuted_until_found(board: Board) -> None:
+    """``refute_lengths``, which begins at once, up to ``MOST`` steps."""
     board.listener = Short()
     board.tell(graph=replace(NOTHING, goals=board.problem.names, end=board.problem.end, depth=0))
     with suppress(KeyboardInterrupt):
         refute_lengths(board)
+
+
+@pytest.mark.parametrize("overlap", ["allow", "forbid"])
+@pytest.mark.parametrize("seed", range(12))
+def test_whole_chains_of_every_length(seed: int, overlap: str) -> None:
+    """What the search over whole chains refutes and finds, on machines with dead ends."""
+    system, goals, final = random_machine(seed)
+    chosen = goals[:2]
+    board, _ = board_of((system, chosen, final), Options(engine="z3", overlap=overlap))
+    refuted_until_found(board)
     least = min(lengths_by_all_runs(Explicit(system), list(chosen), final, overlap), default=MOST + 1)
     assert board.known.lower == least
     assert board.known.length == (least if least <= MOST else None)
     if board.known.chain is not None and board.known.complete:
         check_covered(board.known.chain.run, chosen, overlap)
+
+
+@pytest.mark.slow
+@given(st.integers(0, 1 << 30), st.sampled_from(["allow", "forbid"]), st.integers(1, 3), st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_whole_chains_with_held_inputs_and_open_starts(seed: int, overlap: str, ticks: int, is_open: bool) -> None:
+    """Goals of 0 to 3 steps; those that no run covers take no part.
+
+    With an open start value a refuted length is one that no start has; a chain is one from its own start.
+    """
+    case = random_case(seed, goals=3, inputs=1)
+    reference = Explicit(case.system)
+    first, *others = case.system.state
+    plain = case.system if not is_open else replace(case.system, state=(replace(first, init=None), *others))
+    starts = {reference.init, *([(value, *reference.init[1:]) for value in (0, 1)] if is_open else [])}
+    never = {goal.name for goal in case.goals if not reference.triggers(goal) & after(reference, starts)}
+    assume(len(never) < len(case.goals))
+    system = hold(plain, ticks)
+    made = (system, case.goals, boundary(system, case.final))
+    board, _ = board_of(made, Options(engine="sat", overlap=overlap), engine=choose_engine("sat"))
+    board.rule_out({name: Reason(UNREACHABLE, "no run starts it") for name in sorted(never)})
+    goals = [goal for goal in case.goals if goal.name not in never]
+    refuted_until_found(board)
+    least = min(lengths_by_all_runs(reference, goals, case.final, overlap, starts, ticks), default=MOST + 1)
+    assert board.known.lower == least
+    if not is_open:
+        assert board.known.length == (least if least <= MOST else None)
+    if board.known.complete and board.known.chain is not None:
+        assert board.known.chain.length >= least
+        check_covered(board.known.chain.run, goals, overlap)
+
+
+def after(reference: Explicit, starts: set[State]) -> set[State]:
+    """All states that runs from ``starts`` get to."""
+    seen, todo = set(starts), [*starts]
+    while todo:
+        fresh = {state for _, state in reference.steps[todo.pop()]} - seen
+        seen |= fresh
+        todo += fresh
+    return seen
 
 
 def test_a_length_on_which_the_solver_gave_up_is_asked_again_with_more_work(monkeypatch: pytest.MonkeyPatch) -> None:

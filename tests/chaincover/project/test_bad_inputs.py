@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,8 +27,18 @@ class Bad:
 
 
 def rows(table: str) -> list[list[str]]:
-    """The cells of a table's rows; ``⏎`` stands for a new line."""
-    return [[cell.strip().replace("⏎", "\n") for cell in row.split("¦")] for row in table.strip().splitlines()]
+    """The cells of a table's rows; ``⏎`` stands for a new line, other words for long texts."""
+    return [[spelled(cell.strip()) for cell in row.split("¦")] for row in table.strip().splitlines()]
+
+
+WORDS = {"⏎": "\n", "NUMBER": "9" * 5_000, "NESTED": "[" * 20_000, "WORD": "x" * 140_000}
+
+
+def spelled(text: str) -> str:
+    """``text`` with what the words in it stand for."""
+    for word, meant in WORDS.items():
+        text = text.replace(word, meant)
+    return text
 
 
 def c_file(name: str, text: str | bytes, says: str, next_step: str = "", more: tuple[str, ...] = REACH) -> Bad:
@@ -43,6 +54,10 @@ function-pointer ¦ void (*f)(void) = 0; f(); ¦ ¦ c.c:8:24: unsupported C cons
 union ¦ u.f = i->a; s->n = u.g; ¦ union { int f; int g; } u; ¦ c.c:8:3: unsupported C construct: union member access ¦
 bit-field ¦ x.f = 1; s->n = x.f; ¦ struct { int f : 3; } x; ¦ c.c:8:3: unsupported C construct: bit-field 'f' ¦
 transcendental ¦ s->n = (int)sin(i->a); ¦ double sin(double x); ¦ c.c:8:15: unsupported C construct: 'sin' ¦ define
+long-number ¦ s->n = NUMBER; ¦ ¦ c.c:8:10: there are more than 1,000 digits in a number ¦ its type can hold
+long-hexadecimal ¦ s->n = 0xNUMBER; ¦ ¦ c.c:8:10: there are more than 1,000 digits in a number ¦
+long-float ¦ s->n = NUMBER.0 > 1.0; ¦ ¦ c.c:8:3: there are more than 1,000 digits in a number ¦
+long-length ¦ s->n = q[0]; ¦ int q[NUMBER]; ¦ c.c:6:7: there are more than 1,000 digits in a number ¦
 long-double ¦ s->n = (int)(i->a * 0.5L); ¦ ¦ c.c:8:23: unsupported C construct: long double ¦
 inline-assembly ¦ __asm__("nop"); ¦ ¦ c.c:8:3: unsupported C construct: inline assembly ¦ docs/c-subset.md
 variable-length-array ¦ int v[i->a]; v[0] = 1; s->n = v[0]; ¦ ¦ c.c:8:9: unsupported C construct: array of variable ¦
@@ -73,6 +88,7 @@ void-as-condition ¦ cover(init(s)) ¦ a scalar value is needed here in 'init(s)
 assignment ¦ cover(n = 1) ¦ the condition changes 's->n' in 'n = 1' ¦ compare with '=='
 assignment-later ¦ cover(b && X(n = 1)) ¦ the condition changes 's->n' ¦ compare with '=='
 increment ¦ G(m == 1 -> n++ == 1) ¦ the condition changes 's->n' ¦ may only read
+long-number ¦ cover(n == NUMBER) ¦ there are more than 1,000 digits in a number ¦ its type can hold
 always-undefined ¦ cover(10 / 0 == n) ¦ always undefined: division by zero in '/' in '10 / 0 == n' ¦
 empty-x ¦ cover(X()) ¦ X takes one condition ¦ X(...) for the next step
 reserved-name ¦ init: cover(n == 1) ¦ 'init' cannot be a goal's name ¦ use letters
@@ -80,7 +96,7 @@ reserved-name ¦ init: cover(n == 1) ¦ 'init' cannot be a goal's name ¦ use le
 
 # name ¦ project file from line 4 on ¦ message after the file's name ¦ next step
 PROJECTS = """
-toml-syntax ¦ [functions]⏎step = compute ¦ :5:8: the project file is not TOML ¦
+toml-syntax ¦ [functions]⏎step = compute ¦ :5:8: this is not TOML ¦
 unknown-key ¦ [functions]⏎stpe = 'compute' ¦ :5:1: unknown key 'functions.stpe' ¦ did you mean 'step'?
 unknown-table ¦ [function]⏎step = 'compute' ¦ :4:1: unknown key 'function' ¦ did you mean 'functions'?
 wrong-type ¦ [functions]⏎step = 3 ¦ :5:1: 'step' must be a text in quotes ¦
@@ -108,6 +124,11 @@ contradiction ¦ [constraints]⏎assume = ['a > 3', 'a < 2'] ¦ : the input assu
 no-first-step ¦ [constraints]⏎assume = ['n > 3'] ¦ : no first step is possible ¦ look at the ranges
 no-text ¦ [[property]]⏎id = 'x' ¦ :4: a [[property]] has no text ¦ write text = "G(
 unknown-property-key ¦ [[property]]⏎txt = 'x' ¦ :5:1: unknown key 'property.txt' ¦ did you mean 'text'?
+long-number ¦ [search]⏎bound = NUMBER ¦ :5:9: there are more than 1,000 digits in a number ¦ its type can hold
+long-hexadecimal ¦ [search]⏎bound = 0xNUMBER ¦ :5:9: there are more than 1,000 digits in a number ¦
+long-number-in-a-range ¦ [ranges]⏎'i->a' = '0..NUMBER' ¦ : there are more than 1,000 digits in a number ¦
+deep ¦ [search]⏎bound = NESTED ¦ : there are more than 100 lists and tables one within the other ¦ name the right file
+nul ¦ [sources.defines]⏎A = "\\u0000" ¦ : a text holds the character NUL ¦ leave it out
 property-unknown-name ¦ [[property]]⏎text = 'G(k == 1 -> X(n == 1))' ¦ :5: unknown name 'k' in 'k == 1' ¦
 """
 
@@ -120,6 +141,8 @@ csv-column-twice ¦ a,b,i->a⏎1,0,1⏎ ¦ :1:3: a second column for the input '
 csv-bad-value ¦ a,b⏎1,1⏎1,maybe⏎ ¦ :3:2: 'maybe' is no value of type _Bool ¦ write a whole number
 csv-does-not-fit ¦ a,b⏎1,256⏎ ¦ :2:2: 256 does not fit _Bool ¦
 csv-short-row ¦ a,b⏎1,0⏎1⏎ ¦ :3: 1 values for 2 columns ¦ one value under each title
+csv-long-cell ¦ a,b⏎WORD,0⏎ ¦ :2:1: there are more than 1,000 digits ¦
+csv-long-number ¦ a,b⏎NUMBER,0⏎ ¦ :2:1: there are more than 1,000 digits in a number ¦ its type can hold
 csv-long-row ¦ a,b⏎1,0,1⏎ ¦ :2: 3 values for 2 columns ¦ one value under each title
 """
 
@@ -131,10 +154,14 @@ def chain_json(steps: object) -> str:
 
 # content, message after the file's name
 DOCUMENTS = {
-    "json-cut-off": ('{"schema": "chaincover/chain/2",\n', ":2:1: not JSON"),
+    "json-cut-off": ('{"schema": "chaincover/chain/2",\n', ":2:1: this is not JSON"),
     "json-other-schema": ('{"schema": "chaincover/chain/9"}', ": this is no chain of the schema"),
     "json-no-chain": ('{"schema": "chaincover/chain/2", "chain": null}', ": this result holds no chain"),
     "json-damaged": ('{"schema": "chaincover/chain/2", "chain": {}}', ": the chain is damaged"),
+    "json-deep": ("[" * 100_000, ": there are more than 100 lists and tables one within the other"),
+    "json-long-number": (chain_json([int("9" * 1_200)]), ":1:54: there are more than 1,000 digits in a number"),
+    "json-infinite": (chain_json([float("inf")]), ": this is not JSON: Infinity is no finite number"),
+    "json-nul": (chain_json(["\0"]), ": a text holds the character NUL"),
     "json-is-a-list": ("[]", ": this is no chain of the schema"),
     "json-strange-steps": (chain_json([[]]), ": the chain is damaged"),
     "json-other-program": (
@@ -162,7 +189,27 @@ GCC_REFUSES = {"c.c": program(COUNTER, "#ifndef __CHAINCOVER__\nint hidden = now
 INIT_UNDEFINED = program(head=HEAD.replace("s->m = 0", "s->m = 1 / s->n"))
 SAME_NAME = ("--property", "a: cover(n)", "--property", "a: cover(m)")
 
+LONG = "x" * 5_000
+TOO_LONG = "File name too long"
+
 REFUSED = [
+    *(
+        Bad(
+            f"period-{word}",
+            3,
+            ("check", "p.toml"),
+            "p.toml:1:1: 'period' must",
+            "",
+            {"p.toml": f"period = {word}\n{project()}"},
+        )
+        for word in ("nan", "inf", "1e400", "-1")
+    ),
+    Bad("long-path", 3, ("check", f"{LONG}.c"), "no such file", "name a C file"),
+    Bad("long-chain-path", 3, ("replay", "c.c", LONG), TOO_LONG, "name chain.json or inputs.csv", OK),
+    Bad("long-path-of-a-proof", 3, ("verify", "c.c", LONG), TOO_LONG, "name chain.json or its folder", OK),
+    Bad("long-path-of-init", 3, ("init", f"{LONG}.c"), "no such C file", "name an existing"),
+    Bad("long-path-for-init", 74, ("init", "c.c", "-o", LONG), TOO_LONG, "another place", OK),
+    c_file("nul-in-a-header-name", '#include "a\0b.h"\n' + GOOD, "c.c:1: header 'a\0b.h' not found", "(-I)"),
     Bad("missing-file", 3, ("generate", "gone.c"), "gone.c: no such file", "name a C file"),
     Bad("missing-project", 3, ("check", "gone/chaincover.toml"), "gone/chaincover.toml: no such file", "name a C file"),
     Bad("missing-file-of-init", 3, ("init", "gone.c"), "gone.c: no such C file", "name an existing"),
@@ -203,14 +250,21 @@ REFUSED = [
         for name, text, says, hint in rows(TABLES)
     ),
     *(
-        Bad(name, 3, ("replay", "c.c", "chain.json"), "chain.json" + says, "generate", {**OK, "chain.json": text})
+        Bad(name, 3, ("replay", "c.c", "chain.json"), "chain.json" + says, "", {**OK, "chain.json": text})
         for name, (text, says) in DOCUMENTS.items()
     ),
     Bad("ambiguous-name", 3, ("generate", "c.c", *REACH), "--property 1: the name 'n' is ambiguous", "full name", TWO),
     Bad("ambiguous-in-project", 3, ("check", "."), "chaincover.toml:5:12: the name 'n' is ambig", "full name", TWO),
     Bad("no-sources", 3, ("check", "p.toml"), "p.toml: no source file is named", "files =", {"p.toml": "name = 'x'"}),
     Bad("wrong-table", 3, ("check", "p.toml"), "p.toml:1:1: 'sources' must be", "", {"p.toml": "sources = 3"}),
-    Bad("not-utf8", 3, ("check", "p.toml"), "p.toml: the project file is not UTF-8", "", {"p.toml": b"name = '\xff'"}),
+    Bad(
+        "not-utf8",
+        3,
+        ("check", "p.toml"),
+        "p.toml: cannot read the project file: not UTF-8",
+        "",
+        {"p.toml": b"name = '\xff'"},
+    ),
     Bad("false-invariant", 3, ("generate", ".", *REACH), "c.c:10:5: the invariant 'ok'", "correct it", FALSE_INVARIANT),
     Bad("invariant-on-input", 3, ("check", "."), "c.c:10:5: the invariant 'ok' reads the input", "", INPUT_INVARIANT),
     Bad("missing-chain", 3, ("replay", "c.c", "gone.json"), "gone.json: cannot read the chain", "inputs.csv", OK),
@@ -242,6 +296,28 @@ def test_refused(bad: Bad, tmp_path: Path) -> None:
     else:
         assert not outcome.out
         assert not written
+
+
+@pytest.mark.parametrize("name", ["c.c", "h.h", "p.toml", "a.csv", "chain.json"])
+@pytest.mark.parametrize("kind", ["device", "pipe"])
+def test_what_may_never_end_is_not_read(name: str, kind: str, tmp_path: Path) -> None:
+    write_files(tmp_path, {**OK, "i.c": '#include "h.h"\n' + GOOD})
+    (tmp_path / name).unlink(missing_ok=True)
+    os.mkfifo(tmp_path / name) if kind == "pipe" else (tmp_path / name).symlink_to("/dev/zero")
+    command = {
+        "c.c": ("check", "c.c"),
+        "h.h": ("check", "i.c"),
+        "p.toml": ("check", "p.toml"),
+        "a.csv": ("replay", "i.c", "a.csv"),
+        "chain.json": ("verify", "c.c", "."),
+    }
+    if name == "a.csv":
+        write_files(tmp_path, {"h.h": ""})
+    outcome = chaincover(*command[name], cwd=tmp_path)
+    assert outcome.code == 3
+    message, next_step = parts(outcome)
+    assert message.endswith(f"{name}: this is a device or a pipe, not a file")
+    assert next_step == "write the text into a file"
 
 
 def parts(outcome: Outcome) -> tuple[str, str]:

@@ -41,6 +41,7 @@ def test_distances_between_enumerated_states_name_these(twins: tuple[Path, Docum
     folder, document = twins
     assert document["certificate"]["edges"]
     assert document["certificate"]["invariants"][-1] == "one of 9 reachable states"
+    assert document["certificate"]["counted"] == ["s->n", "s->m"]
     outcome = verify(document, tmp_path, folder)
     assert verdicts(outcome)["invariants"] == verdicts(outcome)["edges"] == "holds"
 

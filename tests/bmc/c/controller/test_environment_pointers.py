@@ -6,13 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from c_support import agreement, fresh_environment, own_environment  # noqa: F401
+from c_support import agreement, fresh_environment, own_environment, read  # noqa: F401
 
 from bmc.c.controller.build import read_c
 from bmc.c.controller.model import CModel
 from bmc.c.controller.reading import SourceConfig
-from bmc.errors import InputRefused
+from bmc.errors import InputRefused, Location
 from bmc.native.original import compiled
+from bmc.system.transition import symbols_of
+from properties.text import read_condition
 
 pytestmark = pytest.mark.needs_compiler
 
@@ -276,3 +278,36 @@ def test_a_pointer_that_nobody_connects_is_never_followed(tmp_path: Path) -> Non
     init = "void init(void) { rtM_.dwork->Filter = 1; }"
     with pytest.raises(InputRefused, match="init has undefined behaviour: null or unset pointer"):
         read_files(tmp_path, {"m.c": f"{text}\n{init}"}, step="step", init=("init",))
+
+
+REDIRECTED = """
+typedef struct { int n; } DW; typedef struct { DW *dwork; DW *spare; const char *error; } RT;
+static DW dw; extern int limit;
+void connect(RT *rtM) { rtM->dwork = &dw; rtM->spare = 0; }
+"""
+
+
+@pytest.mark.parametrize(
+    ("step", "config", "inputs"),
+    [
+        ("void step(RT *rtM, int x) { rtM->dwork->n += x > 0 && rtM->dwork->n < 5; }", {}, {"x"}),
+        ("void step(RT *rtM) { rtM->dwork->n += limit > 0 && rtM->dwork->n < 5; }", {"input": ("limit",)}, {"limit"}),
+        (
+            "void tick(RT *rtM, _Bool x, const int *y) { rtM->dwork->n += x && *y + limit > 0 && rtM->dwork->n < 5; }",
+            {"input": ("limit",), "step": "tick"},
+            {"x", "*y", "limit"},
+        ),
+        ("int get(void); void step(RT *rtM) { rtM->dwork->n = get() & 3; }", {"input_functions": ("get",)}, {"get"}),
+    ],
+)
+def test_a_pointer_that_init_makes_point_elsewhere_stays_so_whatever_the_inputs_are(
+    tmp_path: Path, step: str, config: dict[str, Any], inputs: set[str]
+) -> None:
+    model = read(tmp_path, REDIRECTED + step, init=("connect",), **{"step": "step", **config})
+    assert {v.name for v in model.system.inputs} == inputs
+    assert [v.name for v in model.system.state] == ["dw.n"]
+    condition = read_condition(model, "rtM->dwork->n == 3 && !rtM->spare", Location("here"))
+    assert [symbol.symbol_name() for symbol in symbols_of(condition)] == ["dw.n"]
+    found = agreement(model, pairs=60)
+    assert found.steps > 40
+    assert not found.differences, found.differences[0]

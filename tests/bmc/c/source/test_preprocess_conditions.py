@@ -6,8 +6,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from c_support import agreement, own_environment, read, refusal  # noqa: F401
+from c_support import agreement, fresh_environment, own_environment, read, refusal  # noqa: F401
 
+from bmc.c.controller.build import read_c
+from bmc.c.controller.reading import SourceConfig
 from bmc.c.source.preprocess import predefined
 from bmc.c.source.types import DATA_MODELS
 from bmc.errors import UnsupportedConstruct
@@ -85,6 +87,18 @@ PROGRAMS = {
     "static int one(int a) { return a; } static int two(int a, int b) { return a * 10 + b; }\n"
     "int r, s, t; void step(int x) { r = VA(0, a,b) + VA(0,  a , b ) * 10 + VA(0, ) * 100 + VA(0) * 1000;\n"
     "s = ALL( a ) + 10 * ALL(a, b) + 100 * ALL(); int given[] = {CALL1(0, )}; t = CALL(one) + CALL(two, 3 ) + sizeof given + (x & 1); }",
+    "lines of calls": "#define B(x) __LINE__\n#define ID(x) x\n#define HERE ID(__LINE__)\n#define TEXT(x) #x\nint r, s, t; void step(int x) {\n"
+    "r = B(\n\n1\n) + 100 * ID(\n B(\n1\n)) + 10000 * ID(\n HERE); s = B\n (1); s = s * 100 + HERE + ID(\n__LINE__ * 10000);\n"
+    "t = sizeof TEXT(__LINE__) + (x & 1); }",
+    "#line": "#define NEXT 7\n#define ID(x) x\nint r, s, t, u; const char f[] = __FILE__;\n#line 100\nvoid step(int x) { r = __LINE__ * 1000 + ID(\n__LINE__);\n"
+    '#if 1\n#line 200 "other\\"s.c" // renamed\n#else\n#line 5\n#endif\nr += __LINE__; s = sizeof __FILE__ * 1000 + sizeof __BASE_FILE__ + f[9] + __FILE__[5];\n'
+    "#line NEXT\nt = __LINE__ * 100 + sizeof __FILE__;\n#if __LINE__ == 8\nu = 1;\n#endif\nu += x & 2; }",
+    "what is said of places": "#if !defined __LINE__ || !defined __FILE__ || !defined __COUNTER__ || !defined __BASE_FILE__ || !defined __INCLUDE_LEVEL__ "
+    "|| !defined __TIMESTAMP__ || !defined __DATE__ || !defined __TIME__\n#error all are macros\n#endif\n#ifdef __COUNTER__\nint r = __COUNTER__;\n#endif\n"
+    "int s = __COUNTER__ * 10 + __INCLUDE_LEVEL__; const char f[] = __FILE__ __BASE_FILE__ __TIMESTAMP__ __DATE__; int t;\n"
+    "void step(int x) { r += x & 1; t = 0; for (int i = 0; i < (int)sizeof f; i++) t = (t * 3 + f[i]) & 0xffffff; }",
+    "offsetof": "#include <stddef.h>\n#ifndef offsetof\n#error a macro\n#endif\nstruct s { char c; int n; }; int r = offsetof(struct s, n);\n"
+    "void step(int x) { r += __builtin_offsetof(struct s, n) + (x & 1); r &= 63; }",
 }
 
 
@@ -99,6 +113,30 @@ def test_is_read_as_compiled(name: str, tmp_path: Path) -> None:
     assert {v: start[v] for v in after_init if v in start} == {v: after_init[v] for v in after_init if v in start}
     found = agreement(model, pairs=100)
     assert found.steps > 20
+    assert not found.differences, found.differences[0]
+
+
+@pytest.mark.needs_compiler
+def test_headers_have_the_names_and_levels_that_the_compiler_gives_them(tmp_path: Path) -> None:
+    """Beside the file that includes them, through `..`, on the include path; what includes goes on as before."""
+    hashed = "(sizeof __FILE__ * 1000 + __FILE__[sizeof __FILE__ - 2] + __INCLUDE_LEVEL__ * 7 + sizeof __BASE_FILE__)"
+    files = {
+        "src/program.c": '#include "a.h"\n#include "../inc/b.h"\n#include <c.h>\n#include "sub/./d.h"\n'
+        f"int p = {hashed}, r; void step(int x) {{ r = a + b + c + d + e + p + (x & 1); }}",
+        "src/a.h": f"#pragma once\nstatic const int a = {hashed} + __LINE__;\n",
+        "inc/b.h": f'#include "deep/e.h"\n#line 70 "b"\nstatic const int b = {hashed} + __LINE__;\n',
+        "inc/deep/e.h": f"static const int e = {hashed};\n",
+        "path/c.h": f"static const int c = {hashed};\n",
+        "src/sub/d.h": f'#include "../a.h"\nstatic const int d = {hashed};\n',
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    fresh_environment()
+    include = (str(tmp_path / "src/../path"),)
+    model = read_c(SourceConfig("program", (str(tmp_path / "src/program.c"),), include, step="step"))
+    found = agreement(model, pairs=20)
+    assert found.steps > 10
     assert not found.differences, found.differences[0]
 
 

@@ -42,6 +42,7 @@ EXPECTED = {
     "lubricator": Expected("-", "lubricator_step", "lubricator_init"),
     "drive": Expected("-", "drive_step", "drive_init"),
     "kiln": Expected("-", "kiln_step", "kiln_init"),
+    "reminder": Expected("-", "reminder_step", "reminder_init"),
     "tank": Expected("-", "tank_step", "tank_init"),
     "stairlight": Expected("-", "stairlight_step", "stairlight_init"),
     "turret": Expected("-", "turret_step", "turret_init"),

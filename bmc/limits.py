@@ -1,0 +1,162 @@
+"""What is read from outside: texts, data and whole numbers, each up to a limit that has a name (docs/limits.md).
+
+A limit is far above real inputs. What is larger is refused with its place, before it takes memory or time.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+import tomllib
+from collections.abc import Callable
+from functools import partial
+from math import isfinite
+from typing import Any
+
+from bmc.errors import InputRefused, Location, UnsupportedConstruct
+from bmc.records import dataclass
+
+
+class TooLarge(UnsupportedConstruct):
+    """Something is larger than it may be."""
+
+
+@dataclass(frozen=True, slots=True)
+class InputLimit:
+    """Inputs have at most ``most`` of what is ``named``; the next step is what to do about more."""
+
+    named: str
+    most: int
+    next_step: str
+
+    def check(self, number: int, where: Location | None = None) -> None:
+        """TooLarge if ``number`` is above the limit."""
+        if number > self.most:
+            raise self.refusal(where)
+
+    def refusal(self, where: Location | None = None, text: str = "") -> TooLarge:
+        """The error for what is above the limit, in the words of ``text`` if they are given."""
+        return TooLarge(text or f"there are more than {self.most:,} {self.named}", where, self.next_step)
+
+
+_FLATTER = "generate or write flatter code: more functions, a switch, or an array"
+_SMALLER = "keep it out of what init and step reach (#ifndef __CHAINCOVER__), or make it smaller there"
+
+FILE_SIZE = InputLimit("bytes in this file", 64 << 20, "name the right file, or split it")
+DIGITS = InputLimit("digits in a number", 1_000, "write a number that its type can hold")
+NESTED_DATA = InputLimit("lists and tables one within the other", 100, "name the right file, or write it again")
+TOKENS = InputLimit(
+    "tokens in this file with its headers, macros expanded", 3_000_000, "look at macros that contain each other"
+)
+INCLUDED = InputLimit("files included by this one", 10_000, "look at headers that include each other")
+INCLUDES = InputLimit(
+    "files that include one another", 200, "look at headers that include themselves: they need an include guard"
+)
+SYNTAX = InputLimit("levels of syntax: brackets, blocks, operators, links of 'else if'", 10_000, _FLATTER)
+BRACKETS = InputLimit("pairs of brackets one right after the other, such as dimensions", SYNTAX.most // 3, _FLATTER)
+CALLS = InputLimit("functions active at once", 1_000, _FLATTER)
+STRUCTS = InputLimit("structs one within the other", 200, _FLATTER)
+LIMITS = (FILE_SIZE, DIGITS, NESTED_DATA, TOKENS, INCLUDED, INCLUDES, SYNTAX, BRACKETS, CALLS, STRUCTS)
+"""All of them, in the order of docs/limits.md."""
+
+
+_TOO_LONG = 10**DIGITS.most
+
+
+def whole_number(text: str, base: int = 10, where: Location | None = None) -> int:
+    """``int(text, base)``: ValueError if it is no number. TooLarge, with the place, for one of too many digits."""
+    DIGITS.check(len(text), where)
+    return int(text, base)
+
+
+def text_of(path: str | os.PathLike[str], errors: str = "strict") -> str:
+    """The text of a file, UTF-8 with or without a byte order mark; line ends are ``\\n``.
+
+    OSError if it cannot be opened, UnicodeDecodeError if it is no such text, InputRefused if it is a device or a pipe,
+    which may never end, TooLarge if it is too large.
+    """
+    if "\0" in os.fspath(path):
+        raise FileNotFoundError(2, "a file name cannot hold the character NUL", path)
+    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)  # a pipe without writer is not waited for
+    with open(handle, "rb") as file:
+        kind, where = os.fstat(handle), Location(os.fspath(path))
+        if stat.S_ISDIR(kind.st_mode):
+            raise IsADirectoryError(21, "Is a directory", path)
+        if not stat.S_ISREG(kind.st_mode):
+            raise InputRefused("this is a device or a pipe, not a file", where, "write the text into a file")
+        FILE_SIZE.check(kind.st_size, where)
+        content = file.read(FILE_SIZE.most + 1)
+        FILE_SIZE.check(len(content), where)
+    return re.sub("\r\n?", "\n", content.decode("utf-8", errors).removeprefix("\ufeff"))
+
+
+def read_text(path: str | os.PathLike[str], what: str, next_step: str = "", errors: str = "strict") -> str:
+    """``text_of`` a file that the user has named. InputRefused, with its place, if ``what`` cannot be read there."""
+    try:
+        return text_of(path, errors)
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "not UTF-8 text"
+        text = f"cannot read {what}: {reason}"
+        raise InputRefused(text, Location(os.fspath(path).replace("\0", "\\0")), next_step) from None
+
+
+def read_json(text: str, where: Location) -> Any:
+    """The data in a JSON text, all of whose numbers are finite. InputRefused with the place of what is wrong in it."""
+    return _data(partial(json.loads, parse_float=_finite, parse_constant=_finite), text, where, "JSON")
+
+
+def read_toml(text: str, where: Location) -> dict[str, Any]:
+    """The tables of a TOML text. InputRefused with the place of what is wrong in it."""
+    data: dict[str, Any] = _data(tomllib.loads, text, where, "TOML")
+    return data
+
+
+def _finite(word: str) -> float:
+    number = float(word)
+    if not isfinite(number):
+        raise ValueError(f"{word} is no finite number")
+    return number
+
+
+def _data(parse: Callable[[str], Any], text: str, where: Location, language: str) -> Any:
+    try:
+        data = parse(text)
+    except RecursionError:
+        raise NESTED_DATA.refusal(where) from None
+    except ValueError as error:
+        found = re.search(r"\(at line (\d+), column (\d+)\)", str(error))  # as tomllib tells it
+        line, column = map(int, found.groups()) if found else (getattr(error, n, 0) for n in ("lineno", "colno"))
+        if not line and "digits" in str(error):
+            raise DIGITS.refusal(_number_place(text, where)) from None
+        message = re.sub(r" \(at .*\)", "", getattr(error, "msg", str(error)))
+        raise InputRefused(
+            f"this is not {language}: {message}", Location(where.file, line, column), f"write {language} there"
+        ) from None
+    _check_data(data, text, where)
+    return data
+
+
+def _check_data(data: Any, text: str, where: Location) -> None:
+    """InputRefused if data is nested too deep, or holds a number of too many digits or a NUL character."""
+    level = [data]
+    for _ in range(NESTED_DATA.most + 1):
+        if any(isinstance(item, str) and "\0" in item for item in level):
+            raise InputRefused("a text holds the character NUL", where, "leave it out")
+        if any(isinstance(item, int) and abs(item) >= _TOO_LONG for item in level):
+            raise DIGITS.refusal(_number_place(text, where))
+        inner = [item for item in level if isinstance(item, dict | list)]
+        if not inner:
+            return
+        level = [item for each in inner for item in ([*each, *each.values()] if isinstance(each, dict) else each)]
+    raise NESTED_DATA.refusal(where)
+
+
+def _number_place(text: str, where: Location) -> Location:
+    """Where the first number of too many digits stands, as far as that can be told."""
+    found = re.search(rf"[0-9][0-9a-fA-Fx_]{{{DIGITS.most * 4 // 5},}}", text)
+    if found is None:
+        return where
+    before = text[: found.start()]
+    return Location(where.file, before.count("\n") + 1, found.start() - before.rfind("\n"))

@@ -1,0 +1,121 @@
+"""The lemma of counters, proved again, and what goals look at in single states and steps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+
+from pysmt.fnode import FNode
+from pysmt.shortcuts import BV, TRUE, And, Iff, Not, Or
+
+from bmc.formulas.unroll import at, plain, unframed, with_terms
+from bmc.records import dataclass
+from bmc.system.transition import StateVariable, TransitionSystem, conjunction, equal, symbols_of
+from chaincover.verify.clauses import Clauses
+from chaincover.verify.limits import Clock
+from chaincover.verify.setting import Setting
+
+LATER, TWIN = "after ", "twin "
+"""Before the name of a variable: its value after the step; its value in the other one of the two states."""
+
+
+@dataclass(frozen=True)
+class Looks:
+    """Events in states and in steps (over plain symbols, ``LATER`` ones too), and for each goal those that it needs, as
+    bits; ``end``: where a run may end."""
+
+    in_states: Sequence[FNode]
+    in_steps: Sequence[FNode]
+    of_goal: Mapping[str, int]
+    end: FNode
+
+    @staticmethod
+    def of(setting: Setting) -> Looks:
+        """Those of all goals."""
+        system = setting.system
+        inputs = {var.name for var in system.inputs}
+        in_states, in_steps = dict[FNode, int](), dict[FNode, int]()
+        wanted: dict[str, tuple[list[FNode], list[FNode]]] = {}
+        for goal in setting.goals:
+            whole = [goal.antecedent]
+            while any(part.is_and() for part in whole):
+                whole = [piece for part in whole for piece in (part.args() if part.is_and() else (part,))]
+            alone, together = list[FNode](), list[FNode]()
+            if goal.length:
+                for step in range(goal.length):
+                    here = [_read_at(part, step, system) for part in whole if _fits(part, step, inputs)]
+                    if here or goal.length == 1:
+                        together.append(conjunction(here))
+            else:
+                alone.append(conjunction(_read_at(part, 0, system) for part in whole))
+            wanted[goal.name] = alone, together
+            in_states.update((formula, 0) for formula in alone)
+            in_steps.update((formula, 0) for formula in together)
+        places = {formula: 1 << place for place, formula in enumerate(in_states)}
+        later = {formula: 1 << place for place, formula in enumerate(in_steps, len(in_states))}
+        masks = {
+            name: sum({*(places[f] for f in alone), *(later[f] for f in together)})
+            for name, (alone, together) in wanted.items()
+        }
+        return Looks([*in_states], [*in_steps], masks, TRUE() if setting.final is None else setting.final)
+
+    def variables(self, system: TransitionSystem) -> tuple[StateVariable, ...]:
+        """The variables of ``system`` that matter."""
+        read = [s for f in (*self.in_states, *self.in_steps, self.end) for s in symbols_of(f)]
+        names = {s.symbol_name().removeprefix(LATER) for s in read}
+        return system.cone(var.symbol for var in system.state if var.name in names)
+
+
+def _fits(part: FNode, step: int, inputs: set[str]) -> bool:
+    """Whether ``part`` reads the state and the inputs at ``step``, and the state after it, and nothing else."""
+    read = [unframed(symbol) for symbol in symbols_of(part)]
+    return all(place == step or (place == step + 1 and name not in inputs) for name, place in read)
+
+
+def _read_at(part: FNode, step: int, system: TransitionSystem) -> FNode:
+    names = {}
+    for symbol in symbols_of(part):
+        name, place = unframed(symbol)
+        names[symbol] = plain(symbol) if place == step else system.variable(name).type.symbol(LATER + name)
+    return with_terms([part], names)[0]
+
+
+def lemma(
+    system: TransitionSystem, looks: Looks, cells: Mapping[str, Sequence[int]], asked: tuple[Clock, Sequence[FNode]]
+) -> bool | None:
+    """Whether the lemma holds; None if the solver gave up. ``asked``: within which limits, and given what."""
+    clock, given = asked
+    cone = looks.variables(system)
+    counters = [var for var in cone if var.name in cells]
+    twins = {var.symbol: var.type.symbol(TWIN + var.name) for var in counters}
+    nexts = {var.name: (var.next, with_terms([var.next], twins)[0]) for var in cone}
+    allowed = And(system.input_constraint, system.defined)
+    pair = allowed, with_terms([allowed], twins)[0]
+    apart, moved, same_later = list[FNode](), list[FNode](), list[FNode]()
+    for var in cone:
+        one, two = nexts[var.name]
+        differ = Not(equal(one, two))
+        if var not in counters:
+            apart.append(differ)
+            continue
+        here, there = var.symbol, twins[var.symbol]
+        apart.append(And(differ, Not(equal(one.BVAdd(there), two.BVAdd(here)))))
+        moved.append(And(differ, Not(equal(one, here))))
+        same_later += [_below_both(one, two, start) for start in cells[var.name] if start]
+    apart += [And(one, two) for one, two in combinations(moved, 2)]
+    first = {var.type.symbol(LATER + var.name): nexts[var.name][0] for var in cone}
+    second = {**twins, **{var.type.symbol(LATER + var.name): nexts[var.name][1] for var in cone}}
+    seen = zip(with_terms(looks.in_steps, first), with_terms(looks.in_steps, second), strict=True)
+    told = And(*same_later, Or([Not(equal(one, two)) for one, two in seen]))
+    states = [*looks.in_states, looks.end]
+    alone = [Not(equal(one, two)) for one, two in zip(states, with_terms(states, twins), strict=True)]
+    against = Or(Not(Iff(*pair)), And(pair[0], Or(*apart, told)), *alone)
+    cell = [_below_both(v.symbol, twins[v.symbol], start) for v in counters for start in cells[v.name] if start]
+    clauses = Clauses(clock)
+    found = clauses.possible(TRUE(), [clauses.placed(at(And(against, *cell, *given), 0))])
+    return None if found is None else not found
+
+
+def _below_both(one: FNode, two: FNode, start: int) -> FNode:
+    bound = BV(start, one.bv_width())
+    return Iff(one.BVULT(bound), two.BVULT(bound))
