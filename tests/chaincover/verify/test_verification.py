@@ -249,7 +249,7 @@ def test_without_a_compiler_the_chain_is_not_checked_on_the_original(cruise: Doc
 
 
 def test_without_a_certificate_the_bound_is_not_proved_again(cruise: Document, tmp_path: Path) -> None:
-    del cruise["certificate"]
+    cruise["certificate"] = None
     outcome = verify(cruise, tmp_path, CRUISE)
     assert outcome.code == 6
     assert verdicts(outcome)["lower bound"] == "not re-proved"
