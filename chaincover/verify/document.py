@@ -147,7 +147,10 @@ class Entry:
 
 @dataclass(frozen=True)
 class Summary:
-    """``chains.json``: ``lower`` is the bound on all steps (0: none), ``conflicts`` goals said not to fit together."""
+    """``chains.json``: ``lower`` is the bound on all steps (0: none), ``conflicts`` goals said not to fit together.
+
+    ``at_all``: for each conflict, whether that is said of all runs.
+    """
 
     place: Path
     entries: tuple[Entry, ...]
@@ -156,7 +159,9 @@ class Summary:
     minimal: bool
     number_minimal: bool
     conflicts: tuple[tuple[str, ...], ...]
+    at_all: tuple[bool, ...]
     verdicts: tuple[GoalClaim, ...]
+    data: Mapping[str, Any] = field(default_factory=dict)
 
 
 def chain_place(path: str) -> Path:
@@ -265,7 +270,9 @@ def _summary(place: Path, data: dict[str, Any]) -> Summary:
         minimal=bool(data.get("minimal", False)),
         number_minimal=bool(data["number_minimal"]),
         conflicts=tuple(tuple(str(name) for name in c["goals"]) for c in data["conflicts"]),
+        at_all=tuple(bool(c["at_all"]) for c in data["conflicts"]),
         verdicts=tuple(_goal({"step": None, "property": "", **v}, str(v["goal"])) for v in data["verdicts"]),
+        data=data,
     )
 
 

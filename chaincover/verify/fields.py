@@ -28,19 +28,24 @@ from properties.monitor import Monitor
 
 FIELDS, FINDINGS, PROJECT = "fields", "requirements", "project"
 
+SEARCH = (
+    "bound",
+    "ordering",
+    "engine",
+    "effort",
+    "repair",
+    "max_length",
+    "time_limit",
+    "query_limit",
+    "memory_limit",
+)
+"""Settings that say how the chain was sought."""
+
 INFORMATIVE = (
     "tool.version",
     "controller.name",
     "versions",
-    "settings.bound",
-    "settings.ordering",
-    "settings.engine",
-    "settings.effort",
-    "settings.repair",
-    "settings.max_length",
-    "settings.time_limit",
-    "settings.query_limit",
-    "settings.memory_limit",
+    *(f"settings.{name}" for name in SEARCH),
     "goals.detail",
     "bounds.basis",
     "bounds.k_reached",
@@ -119,7 +124,7 @@ class Expected:
                 **controller_record(self._controller, self._sources()),
                 "name": data["controller"]["name"],
             },
-            "settings": self._settings(),
+            "settings": settings_of(self._controller, data["settings"]),
             "versions": _entry(data, "versions"),
             "goals": self._goals(),
             "bounds": self._bounds(),
@@ -136,22 +141,6 @@ class Expected:
         """The sources that the file names, each once: whether they are those of now is another check's."""
         named = {source.file: source for source in self._document.sources}
         return [{name: getattr(one, name) for name in Source.__slots__} for one in named.values()]
-
-    def _settings(self) -> Tree:
-        given, controller = self._document.data["settings"], self._controller
-        hold = controller.system.hold
-        return {
-            "goals": [goal.name for goal in controller.goals],
-            "coverage": list(dict.fromkeys(criterion.text for criterion in controller.project.criteria)),
-            "final": controller.final_text or None,
-            **({"hold": hold} if hold > 1 else {}),
-            "overlap": given["overlap"],
-            **{
-                name.removeprefix("settings."): given.get(name.removeprefix("settings."))
-                for name in INFORMATIVE
-                if name.startswith("settings.")
-            },
-        }
 
     def _goals(self) -> Tree:
         given = {str(goal["name"]): goal for goal in self._document.data["goals"]}
@@ -283,6 +272,19 @@ class Expected:
             for step in range(run.length)
             for condition in simulator.violated(run.states[step], run.inputs[step])
         ]
+
+
+def settings_of(controller: Controller, given: Tree) -> Tree:
+    """The settings as they should be; those that are informative, and the overlap, as they are ``given``."""
+    hold = controller.system.hold
+    return {
+        "goals": [goal.name for goal in controller.goals],
+        "coverage": list(dict.fromkeys(criterion.text for criterion in controller.project.criteria)),
+        "final": controller.final_text or None,
+        **({"hold": hold} if hold > 1 else {}),
+        "overlap": given["overlap"],
+        **{name: given.get(name) for name in SEARCH},
+    }
 
 
 def _entry(data: Tree, *names: str) -> Tree:

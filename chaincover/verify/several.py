@@ -6,18 +6,33 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import inf
 from pathlib import Path
+from typing import Any
 
 from bmc.errors import counted
-from chaincover.chain import COVERED
-from chaincover.project.load import Request
-from chaincover.verify.document import Document, Summary, load_for, read_document, read_summary
+from chaincover.chain import COVERED, NO_WAY_TO_FINAL, STATUSES, UNREACHABLE
+from chaincover.formats.chain_file import CHAINS_SCHEMA
+from chaincover.project.load import Controller, Request
+from chaincover.verify.document import Document, GoalClaim, Summary, load_for, read_document, read_summary
+from chaincover.verify.fields import FIELDS, SEARCH, differences, settings_of
 from chaincover.verify.limits import Clock, Limits
-from chaincover.verify.report import HOLDS, OPEN, UNCLAIMED, WRONG, Line, Verification
+from chaincover.verify.report import HOLDS, OPEN, UNCLAIMED, WRONG, Line, Verification, limited
 from chaincover.verify.search import covers, search
 from chaincover.verify.verification import Checks, Listener, verify
 
-TOGETHER, FEWEST, TOTAL = "all chains", "number of chains", "total length"
+TOGETHER, CONFLICTS, FEWEST, TOTAL = "all chains", "conflicts", "number of chains", "total length"
 TOO_LARGE = "not looked at again: too many states or inputs"
+INFORMATIVE_OF_ALL = (
+    "controller",
+    *(f"settings.{name}" for name in SEARCH),
+    "basis",
+    "number_minimal_within_k",
+    "conflicts.reason",
+    "verdicts.detail",
+    "finished",
+    "stopped_by",
+    "dead_end",
+)
+"""Fields of ``chains.json`` of which nothing is checked; docs/verify.md says why."""
 WAYS = 10
 """Two sets of goals are compared so many times as fast as a node of the search over all runs is looked at."""
 MOST_GOALS = 24
@@ -60,9 +75,96 @@ def _left(summary: Summary, documents: Sequence[Document]) -> Document:
 def _of_all(summary: Summary, documents: Sequence[Document], checks: Checks) -> Iterator[Line]:
     """What is said of all chains together."""
     yield _together(summary, documents)
-    yield from _number(summary, documents, checks)
+    faults = limited(differences(_expected(summary, documents, checks.controller), summary.data))
+    yield Line(FIELDS, WRONG if faults else HOLDS, "all that are no mere information, made again", faults)
+    conflicts = _conflicts(summary, checks)
+    yield conflicts
+    yield from _number(summary, documents, checks, conflicts)
     if checks.document.goals:
         yield checks.uncovered()
+
+
+def _expected(summary: Summary, documents: Sequence[Document], controller: Controller) -> dict[str, Any]:
+    """The summary as it should be; what is informative, and what other checks are about, is taken from it."""
+    data = summary.data
+    steps = {
+        hit.goal: (number, hit.step)
+        for number, document in reversed([*enumerate(documents, 1)])
+        for hit in (() if document.chain is None else document.chain.hits)
+    }
+    told = {claim.name: claim for claim in summary.verdicts}
+    reasons = [(at_all, own.get("reason")) for at_all, own in zip(summary.at_all, data["conflicts"], strict=True)]
+    conflicts = dict(zip(summary.conflicts, reasons, strict=True))  # each is named once
+    verdicts = []
+    for goal in controller.goals:
+        number, step = steps.get(goal.name, (0, None))
+        own = told.get(goal.name, GoalClaim(goal.name, "", "", None, ""))
+        left = own.verdict if own.verdict in STATUSES and own.verdict != COVERED else "not covered"
+        verdicts.append(
+            {
+                "goal": goal.name,
+                "property": goal.text,
+                "generated": goal.generated or None,
+                "verdict": COVERED if number else left,
+                "step": step,
+                "detail": f"chain {number}" if number else own.detail,
+            }
+        )
+    return {
+        "schema": CHAINS_SCHEMA,
+        "controller": data.get("controller"),
+        "settings": settings_of(controller, documents[0].data["settings"] | _searched(data)),
+        "chains": [
+            {
+                "file": f"chain-{number}.json",
+                "length": 0 if document.chain is None else document.chain.steps,
+                "lower": document.bounds.lower,
+                "minimal": document.bounds.minimal,
+                "goals": document.credited,
+            }
+            for number, document in enumerate(documents, 1)
+        ],
+        "length": summary.length,
+        "lower": summary.lower,
+        "minimal": summary.lower == summary.length,
+        "basis": data.get("basis"),
+        "number_minimal_within_k": summary.number_minimal or bool(data.get("number_minimal_within_k")),
+        "number_minimal": summary.number_minimal,
+        "conflicts": [
+            {"goals": list(dict.fromkeys(names)), "reason": reason, "at_all": at_all}
+            for names, (at_all, reason) in conflicts.items()
+        ],
+        "verdicts": verdicts,
+        **{name: data.get(name) for name in ("finished", "stopped_by")},
+        **({"dead_end": data["dead_end"]} if "dead_end" in data else {}),
+    }
+
+
+def _searched(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of the search in ``data``."""
+    given = data.get("settings")
+    return {name: given.get(name) if isinstance(given, Mapping) else None for name in SEARCH}
+
+
+def _conflicts(summary: Summary, checks: Checks) -> Line:
+    """Whether no run covers the goals of a conflict that is said to be one at all, by a search over all runs."""
+    claimed = [names for names, at_all in zip(summary.conflicts, summary.at_all, strict=True) if at_all]
+    if not claimed:
+        return Line(CONFLICTS, UNCLAIMED, "no goals are said to exclude each other in all runs")
+    unknown = {name for conflict in claimed for name in conflict} - set(checks.setting.names)
+    if unknown:
+        return Line(CONFLICTS, WRONG, f"a conflict names unknown goals: {', '.join(sorted(unknown))}")
+    watch = checks.watch
+    if watch is None or checks.confirmation.differences:
+        return Line(CONFLICTS, OPEN, TOO_LARGE)
+    for conflict in claimed:
+        found = search(watch, conflict, checks.clock)
+        if found.length is not None:
+            steps = counted(found.length, "step")
+            return Line(CONFLICTS, WRONG, f"one chain of {steps} covers {', '.join(conflict)} together")
+        if not found.complete:
+            return Line(CONFLICTS, OPEN, f"the conflict {', '.join(conflict)} was not proved again: too large")
+    return Line(CONFLICTS, HOLDS, f"{counted(len(claimed), 'conflict')} proved again, for all runs")
 
 
 def _together(summary: Summary, documents: Sequence[Document]) -> Line:
@@ -86,14 +188,14 @@ def _together(summary: Summary, documents: Sequence[Document]) -> Line:
     return Line(TOGETHER, WRONG if faults else HOLDS, text, tuple(faults))
 
 
-def _number(summary: Summary, documents: Sequence[Document], checks: Checks) -> Iterator[Line]:
+def _number(summary: Summary, documents: Sequence[Document], checks: Checks, conflicts: Line) -> Iterator[Line]:
     """Whether fewer chains would do, or as many of fewer steps in all."""
     number = len(summary.entries)
     fewest = Line(FEWEST, UNCLAIMED, f"{number}; nothing is said about fewer")
     if number == 1:
         fewest = Line(FEWEST, HOLDS, "one, and none would cover nothing")
     elif summary.number_minimal:
-        fewest = _fewest(summary, checks)
+        fewest = _fewest(summary, conflicts)
     yield fewest
     if number == 1 and 0 < summary.lower <= documents[0].bounds.lower:
         yield Line(TOTAL, HOLDS, "that of the one chain: see its lower bound")
@@ -103,26 +205,18 @@ def _number(summary: Summary, documents: Sequence[Document], checks: Checks) -> 
         yield Line(TOTAL, UNCLAIMED, f"{counted(summary.length, 'step')}; nothing is said about shorter ones")
 
 
-def _fewest(summary: Summary, checks: Checks) -> Line:
-    """Whether the conflicts are ones, by a search over all runs, and do not allow fewer chains."""
+def _fewest(summary: Summary, conflicts: Line) -> Line:
+    """Whether the conflicts do not allow fewer chains; ``conflicts`` says whether they are ones."""
     number = len(summary.entries)
-    if fits(_covered(summary), summary.conflicts, number - 1):
+    claimed = [names for names, at_all in zip(summary.conflicts, summary.at_all, strict=True) if at_all]
+    if fits(_covered(summary), claimed, number - 1):
         return Line(FEWEST, WRONG, f"the conflicts would allow {counted(number - 1, 'chain')}")
-    unknown = {name for conflict in summary.conflicts for name in conflict} - set(checks.setting.names)
-    if unknown:
-        return Line(FEWEST, WRONG, f"a conflict names unknown goals: {', '.join(sorted(unknown))}")
-    watch = checks.watch
-    if watch is None or checks.confirmation.differences:
-        return Line(FEWEST, OPEN, TOO_LARGE)
-    for conflict in summary.conflicts:
-        found = search(watch, conflict, checks.clock)
-        if found.length is not None:
-            steps = counted(found.length, "step")
-            return Line(FEWEST, WRONG, f"one chain of {steps} covers {', '.join(conflict)} together")
-        if not found.complete:
-            return Line(FEWEST, OPEN, f"the conflict {', '.join(conflict)} was not proved again: too large")
-    conflicts = counted(len(summary.conflicts), "conflict")
-    return Line(FEWEST, HOLDS, f"no {number - 1} will do: {conflicts} proved again, for all runs")
+    left = [claim.name for claim in summary.verdicts if claim.verdict not in (COVERED, UNREACHABLE, NO_WAY_TO_FINAL)]
+    if left:
+        return Line(FEWEST, WRONG, f"it is left open whether some chain covers {', '.join(left)}")
+    if conflicts.verdict != HOLDS:
+        return Line(FEWEST, conflicts.verdict, conflicts.text)
+    return Line(FEWEST, HOLDS, f"no {number - 1} will do: {conflicts.text}")
 
 
 def _total(summary: Summary, checks: Checks) -> Line:

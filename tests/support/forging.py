@@ -82,7 +82,7 @@ def changed(document: Tree, *changes: tuple[Place, Tree]) -> Tree:
             if value is GONE:
                 del within[place[-1]]
             elif isinstance(within, dict) or place[-1] < len(within):
-                within[place[-1]] = value
+                within[place[-1]] = copy.deepcopy(value)
         except (KeyError, IndexError, TypeError):
             continue
     return found

@@ -102,6 +102,9 @@ def test_several_chains(several: Path) -> None:
     assert change_summary(several, lower=0, minimal=False, number_minimal=False).code == 0
 
 
+OTHER_CONFLICT = {"goals": ["one", "three"], "reason": "", "at_all": True}
+
+
 def change_summary(several: Path, **values: object) -> Outcome:
     """Verify with other values in the summary."""
     place = several / "out" / "chains.json"
@@ -116,7 +119,12 @@ def change_summary(several: Path, **values: object) -> Outcome:
     [
         ("length", 1, "all chains", "the chains have 2 steps, not 1"),
         ("conflicts", [], "number of chains", "would allow 1 chain"),
-        ("conflicts", [{"goals": ["one", "three"], "reason": ""}], "number of chains", "would allow 1 chain"),
+        (
+            "conflicts",
+            [{"goals": ["one", "three"], "reason": "", "at_all": True}],
+            "number of chains",
+            "would allow 1 chain",
+        ),
         ("lower", 3, "total length", "the bound 3 is above the 2 steps"),
         ("minimal", "yes", "all chains", "the chains are said to be minimal: 2 steps, bound 1"),
     ],
@@ -134,7 +142,7 @@ def test_goals_that_do_fit_into_one_chain(several: Path) -> None:
     write_files(several, {"p/c.c": program("if (s->n >= 0) s->n = i->a;", head=HEAD)})
     outcome = change_summary(several, lower=1, minimal=False, number_minimal=True)
     assert outcome.code == 7
-    assert wrong(outcome) == {"number of chains"}
+    assert wrong(outcome) == {"conflicts", "number of chains"}
     assert "one chain of 2 steps covers one, two together" in texts(outcome, "number of chains")
 
 
