@@ -10,7 +10,7 @@ from float_systems import FLOAT, known
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pysmt.fnode import FNode
-from pysmt.shortcuts import BV, And, Not, Or, Symbol
+from pysmt.shortcuts import BV, TRUE, And, Not, Or, Symbol
 from pysmt.typing import BOOL
 
 from bmc.floats import arithmetic, compare
@@ -21,7 +21,7 @@ from bmc.system.simulation import Simulator
 from bmc.system.transition import InputVariable, Run, StateVariable, TransitionSystem, ValueType
 from chaincover.certificate import Certificate
 from chaincover.verify.cells import Cells
-from chaincover.verify.facts import lengths
+from chaincover.verify.facts import WholeChains, lengths
 from chaincover.verify.limits import Clock, Limits
 from chaincover.verify.report import HOLDS
 from chaincover.verify.setting import Setting
@@ -183,7 +183,8 @@ def test_the_least_length_is_told() -> None:
 def test_a_forged_bound_is_refused(more: int) -> None:
     """The claim that a length is impossible that has a chain does not hold, the true one does."""
     setting = heated_twice()
-    line = lengths(setting, certificate(setting, least(setting) + more), None, Clock(Limits()))
+    chains = WholeChains(setting, setting.names, TRUE(), Clock(Limits()))
+    line = lengths(chains, certificate(setting, least(setting) + more), None)
     assert (line.verdict == HOLDS) == (more == 0)
     assert ("cells of values" in line.text) == (more == 0)
 
