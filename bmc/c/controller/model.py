@@ -17,7 +17,7 @@ from bmc.c.execute.statements import Executor
 from bmc.c.execute.variables import CVariable, find_variable, symbol_content
 from bmc.c.source.program import EnumConstant, Program, Scope, Typedef, parse_text
 from bmc.c.source.types import type_at
-from bmc.errors import InputRefused, Location
+from bmc.errors import InputRefused, Location, marked
 from bmc.system.original import NativeInterface
 from bmc.system.transition import TransitionSystem
 
@@ -91,7 +91,7 @@ class CModel:
         words = dict.fromkeys(re.findall(r"[A-Za-z_]\w*", expanded))
         types = [word for word in words if isinstance(unit.scope.names.get(word), Typedef)]
         prelude = "".join(f"typedef int {name};\n" for name in types)
-        marker = f'#line {max(where.line, 1)} "{where.file}"'
+        marker = f'#line {max(where.line, 1)} "{marked(where.file)}"'
         source = f"{prelude}\n{marker}\nint chaincover_text(void) {{ return ({expanded}); }}"
         try:
             tree = parse_text(source, where.file)

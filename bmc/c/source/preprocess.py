@@ -21,7 +21,7 @@ from pcpp.preprocessor import OutputDirective
 
 from bmc.c.source.extensions import pragma_meaning, read_over_extensions
 from bmc.c.source.types import DATA_MODELS, DataModel
-from bmc.errors import InputRefused, Location, UnsupportedConstruct
+from bmc.errors import InputRefused, Location, UnsupportedConstruct, marked
 
 STANDARD_HEADERS = Path(__file__).parent / "include"
 VENDOR_STAND_INS = Path(__file__).parent / "stand_ins"
@@ -230,7 +230,7 @@ def stand_in(name: str) -> Path:
 
 def _read(path: str) -> str:
     """A source file's text; lines that a backslash continues are joined, and blank lines make up for it."""
-    text = Path(path).read_text(encoding="utf-8", errors="surrogateescape")
+    text = Path(path).read_text(encoding="utf-8-sig", errors="surrogateescape")
     return re.sub(r"(?m)^(?:[^\n]*\\\n)+[^\n]*", _joined, text)
 
 
@@ -298,7 +298,8 @@ def _preprocess(
     out = io.StringIO()
     unit.write(out)
     stand_ins = tuple(unit.stand_ins.items())
-    return PreprocessedUnit(file, read_over_extensions(out.getvalue(), file), unit, stand_ins)
+    text = re.sub(r'^#line (\d+) "(.*)"$', lambda m: f'#line {m[1]} "{marked(m[2])}"', out.getvalue(), flags=re.M)
+    return PreprocessedUnit(file, read_over_extensions(text, file), unit, stand_ins)
 
 
 ESCAPES = {"n": 10, "t": 9, "r": 13, "a": 7, "b": 8, "f": 12, "v": 11, "e": 27, "E": 27}
