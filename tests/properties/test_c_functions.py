@@ -311,3 +311,12 @@ void compute(_Bool up, _Bool twice) {
     assert monitor.covered(Run(states, inputs)) == {"cover_2": [1], "cover_6": [1, 3], "cover_6.55": [3]}
     done = chaincover("generate", tmp_path / "c.c", "-q", "-o", tmp_path / "out")
     assert done.code == 0, done.err
+
+
+@pytest.mark.parametrize("oracle", ["10 / s->n != 3", "10 % s->n == 10 || 10 / s->n == -1", "!(10 / s->n == 3)"])
+def test_an_oracle_that_divides_by_zero_fails_and_excludes_nothing(tmp_path: Path, oracle: str) -> None:
+    """Whatever a division by zero may be taken for: the goal is covered there, and its consequent does not hold."""
+    body = f"__CPROVER_assume(i->b); compute(i, s); assert({oracle});"
+    goal = goal_of(tmp_path, f"void p_1(t_in *i, t_st *s) {{ {body} }}")
+    assert judged(goal, (1, 0, 1), (0, 0, 1), (10, 0, 1), end=10)[0] is False
+    assert set(judged(goal, (1, 0, 1), (0, 0, 1), (10, 0, 1), end=10)) == {0, 1, 2}

@@ -103,6 +103,8 @@ IMPLICATIONS = [
     ("G(s->tab[1] == 8 -> n >= 0)", 0, {0: True, 1: True, 2: True, 3: True}),
     ("G(n == 5 -> X(s->mode == OFF))", 1, {3: True}),
     ("G(n == 0 -> 10 / n == 1)", 0, {0: False}),
+    ("G(n == 0 -> 10 / n != 3)", 0, {0: False}),
+    ("G(n == 0 -> 10 / n == -1 || 10 % n == 10)", 0, {0: False}),
     ("G(n == 1 -> X(X(fixed == 7)))", 2, {1: True}),
 ]
 
