@@ -82,7 +82,6 @@ class Calls(Evaluator):
         self.frames: list[Frame] = []
         self.library = Library(self)
         self.hooks: dict[str, Any] = {}
-        self.discarded: Any = None
         self.environment: Outside | None = None
 
     @abstractmethod

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from c_support import own_environment, read, refusal  # noqa: F401
+from c_support import agreement, own_environment, read, refusal  # noqa: F401
 
 from bmc.system.simulation import Simulator
 
@@ -79,3 +79,44 @@ def test_what_is_accessed_as_volatile_is_volatile_though_declared_plain(tmp_path
     read(tmp_path, text.replace("{written}", "x = i; y.a = i;"))
     plain = text.replace("{written}", "").replace("volatile ", "")
     read(tmp_path, plain)
+
+
+@pytest.mark.parametrize(
+    ("work", "defined"),
+    [
+        ("for (int k = 0; k < 2; k++) { t.out[k] = s.in[k]; }", True),
+        ("for (int k = 0; k < 2; k++) { t.out[k] = s.in[k]; } r = t.out[0];", True),
+        ("for (int k = 0; k < 2; k++) { t.out[k] = s.in[k]; } r = t.out[1];", False),
+        ("t.out[i] = s.in[1]; r = t.out[0];", False),
+        ("t.out[i + 1] = s.in[1]; r = t.out[0];", True),
+        ("unsigned char *p = &t.out[1]; *p = *&s.in[1];", True),
+        ("t.b = s.in[1];", False),
+        ("t.n = s.in[1];", False),
+        ("t.out[0] = s.in[1] + 0;", False),
+        ("if ((t.out[0] = s.in[1])) { r = 1; }", False),
+        ("t.out[0] = t.out[1] = s.in[1];", False),
+        ("t.n = s.n;", False),
+        ("char u; t.out[0] = *&u;", False),
+        ("t.out[0] += s.in[1];", False),
+    ],
+)
+def test_characters_may_be_copied_though_unset_but_not_used(tmp_path: Path, work: str, defined: bool) -> None:
+    text = f"""struct {{ unsigned char out[2]; _Bool b; int n; }} t; int r;
+    void step(int i) {{ struct {{ char in[2]; int n; }} s; s.in[0] = 7; t.out[0] = t.out[1] = 3; {work} }}"""
+    assert allowed(tmp_path, text, i=0) is defined
+
+
+@pytest.mark.needs_compiler
+def test_copies_of_unset_characters_are_those_of_the_original(tmp_path: Path) -> None:
+    text = """struct P { char head, data[3]; }; struct P last, before; int r;
+    static void fill(struct P *p, int i) { p->head = (char)i; if (i & 1) p->data[i & 2] = (char)(i >> 2); }
+    void step(int i) {
+      struct P p; fill(&p, i);
+      before = last;
+      last.head = p.head;
+      for (int k = 0; k < 3; k++) last.data[k] = p.data[k];
+      r = i & 1 ? last.data[i & 2] + last.head : 0;
+    }"""
+    found = agreement(read(tmp_path, text), pairs=60)
+    assert found.steps == 60
+    assert not found.differences, found.differences[0]
