@@ -256,7 +256,7 @@ def read_project(path: str) -> Project:
 
 def _from_toml(place: Path) -> Project:
     try:
-        text = place.read_text(encoding="utf-8")
+        text = place.read_text(encoding="utf-8-sig")
         data = tomllib.loads(text)
     except OSError as error:
         raise InputRefused(f"cannot read the project file: {error.strerror}", Location(str(place))) from None
