@@ -29,7 +29,6 @@ class CModel:
     ``parameters`` maps the step's parameter names to their objects (a pointer parameter's is a constant pointer).
     ``base`` holds the cells that never change (constants and pointers). ``notes`` are remarks for ``check``.
     ``recorder`` is what the symbolic step recorded, ``ranges`` the project's text of the allowed values by full name.
-    ``named_values`` are the inputs that only take the values that their types name, though they could hold others.
     """
 
     program: Program
@@ -44,7 +43,6 @@ class CModel:
     notes: tuple[str, ...] = ()
     recorder: Recorder = field(default_factory=Recorder)
     ranges: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
-    named_values: tuple[str, ...] = ()
 
     @property
     def names(self) -> list[str]:

@@ -88,9 +88,9 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
         """Of each file its #line directives: where they stand, what is to be added to later lines, the file's name."""
         self.included = ""
         """The name in the #include that is being handled, as it is written."""
-        self.expand_filemacro = self.expand_linemacro = self.expand_countermacro = False
+        self.expand_filemacro = False
         self.linemacro = self.linemacrodepth = 0
-        self.counted = itertools.count()
+        counted = itertools.count()
         places = {
             "__LINE__": lambda: str(self._line()),
             "__FILE__": lambda: _quoted(self._name()),
@@ -98,7 +98,7 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
             "__INCLUDE_LEVEL__": lambda: str(max(self.include_depth - 1, 0)),
             "__TIMESTAMP__": lambda: _quoted(time.asctime(time.localtime(os.stat(self.source).st_mtime))),
             "__DATE__": lambda: _quoted(time.strftime("%b %e %Y")),
-            "__COUNTER__": lambda: str(next(self.counted)),
+            "__COUNTER__": lambda: str(next(counted)),
         }
         self.macros.update({name: _Place(name, read, self) for name, read in places.items()})
         self.evaluator = ConditionEvaluator(self.lexer, char_signed)
