@@ -14,7 +14,7 @@ from pysmt.shortcuts import BVULE, FALSE, TRUE
 from bmc.c.controller.binding import as_scalar, with_targets
 from bmc.c.controller.environment import undefined_object
 from bmc.c.controller.model import CModel
-from bmc.c.controller.ranges import ProjectRanges
+from bmc.c.controller.ranges import ProjectRanges, only_named
 from bmc.c.controller.reading import SourceConfig
 from bmc.c.controller.runs import Runs
 from bmc.c.execute.math_library import FUNCTIONS, UNKNOWN
@@ -184,10 +184,9 @@ def _system(runs: Runs, model: CModel, result: StepResult) -> TransitionSystem:
             assert isinstance(content.term, FNode)
             invariants.append(Condition(name, BVULE(content.term, constant(1, 8))))
     inputs = tuple(InputVariable(v.name, v.ctype.value_type(), ranges.allowed(v)) for v in model.inputs)
-    model.named_values = tuple(v.name for v in model.inputs if ranges.only_named(v))
     model.notes += tuple(
         f"'{name}' is given no values but those that the type names; [ranges] can widen them"
-        for name in model.named_values
+        for name in only_named(model)
     )
     recorder = result.recorder
     system = TransitionSystem(

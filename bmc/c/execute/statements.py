@@ -160,7 +160,7 @@ class Executor(Switches):
             raise unsupported("goto" if isinstance(node, c_ast.Goto) else "label", node)
         if isinstance(node, c_ast.Case | c_ast.Default):
             raise InputRefused("a case label outside of a switch", where(node))
-        if isinstance(node, c_ast.FuncCall):
+        if isinstance(node, c_ast.FuncCall | c_ast.Assignment):
             self.discarded = node
         self.evaluate(node, scope, state)
         return state
