@@ -369,10 +369,17 @@ def volatile_objects(program: Program) -> list[MemObject]:
 
 
 def _has_volatile_member(ctype: CType) -> bool:
-    while isinstance(ctype, ArrayType):
-        ctype = ctype.element
-    members = (ctype.fields or []) if isinstance(ctype, StructType) else []
-    return any(member.volatile or _has_volatile_member(member.type) for member in members)
+    todo, seen = [ctype], {ctype}
+    while todo:
+        ctype = todo.pop()
+        while isinstance(ctype, ArrayType):
+            ctype = ctype.element
+        members = (ctype.fields or []) if isinstance(ctype, StructType) else []
+        if any(member.volatile for member in members):
+            return True
+        todo += [member.type for member in members if member.type not in seen]
+        seen.update(member.type for member in members)
+    return False
 
 
 def without_untouched(runs: Runs, result: StepResult, touched: set[MemObject]) -> StepResult:

@@ -35,6 +35,7 @@ class Recorder:
     ``decisions`` holds the different evaluations of each decision by the ``id`` of its syntax node (``decisions``
     says which node), ``entered`` the functions that were called, in this order,
     ``unwritten`` the volatile variables that were read while they may not have been written yet, and where first.
+    ``work``: statements executed, and cells of memory read or written.
     """
 
     assumptions: list[Condition] = field(default_factory=list)
@@ -46,6 +47,7 @@ class Recorder:
     unwritten: dict[Key, Location] = field(default_factory=dict)
     base: FNode = field(default_factory=TRUE)
     limits: FNode = field(default_factory=TRUE)
+    work: int = 0
 
     def note_undefined(self, kind: str, where: Location, pc: FNode, when: FNode) -> None:
         """Undefined behaviour of this ``kind`` happens on the path ``pc`` when ``when`` holds."""
