@@ -22,6 +22,9 @@ COVERED = "covered"
 PROVED = ("unreachable", "no-way-to-final", "excluded")
 """Verdicts that are a proof."""
 
+VERIFIED = (0, 1)
+"""The exit codes of ``verify`` where everything is proved again: without a finding about the program, and with one."""
+
 TIMES_OF_VERIFY = 3
 """``verify`` may take so many times what ``generate`` took."""
 
@@ -127,7 +130,7 @@ def seconds(process: Process | None) -> str:
 
 def proofs(one: Measured) -> str:
     """How many of the checks of ``verify`` hold, of those for which the chain claims something."""
-    claimed = [verdict for verdict in one.checks.values() if verdict != "not claimed"]
+    claimed = [verdict for verdict in one.checks.values() if verdict not in ("not claimed", "note", "finding")]
     return f"{claimed.count('holds')} of {len(claimed)}" if claimed else "-"
 
 
@@ -205,7 +208,7 @@ def summary(pairs: Sequence[tuple[Measured, Measured]]) -> Iterator[str]:
     yield f"{better} rows are better in length, bound or verdict."
     checked = [(new.verify.seconds / new.generate.seconds, new.row) for _, new in pairs if new.verify]
     late = [row for ratio, row in checked if ratio > TIMES_OF_VERIFY]
-    unproved = [new.row for _, new in pairs if new.verify and new.verify.code != 0]
+    unproved = [new.row for _, new in pairs if new.verify and new.verify.code not in VERIFIED]
     holding = len(checked) - len(unproved)
     yield f"`verify` re-proves everything on {holding} of {len(checked)} rows; not on: {', '.join(unproved) or '-'}."
     yield f"It takes more than {TIMES_OF_VERIFY} times as long as `generate` on: {', '.join(late) or '-'}."

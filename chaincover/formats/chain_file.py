@@ -20,7 +20,7 @@ from bmc.system.transition import InputVariable, StateVariable, TransitionSystem
 from chaincover.chain import UNREACHABLE, Chain
 from chaincover.project.load import Controller
 from chaincover.project.project_file import Project
-from chaincover.project.values import parse_value, shown
+from chaincover.project.values import parse_value, show_ranges, shown
 
 SCHEMA = "chaincover/chain/2"
 CHAINS_SCHEMA = "chaincover/chains/2"
@@ -69,6 +69,26 @@ def refuse_other_schema(data: object, where: Location, schema: str = SCHEMA) -> 
 def reported(system: TransitionSystem, role: str) -> list[StateVariable]:
     """The state variables of a role, in order."""
     return [var for var in system.state if var.role == role]
+
+
+def controller_record(controller: Controller, sources: list[dict[str, str]]) -> dict[str, Any]:
+    """The controller's ``sources`` as they are given, its functions, and its variables with their types and values."""
+    system, config = controller.system, controller.project.config
+    return {
+        "name": system.name,
+        "sources": sources,
+        "defines": dict(config.defines),
+        "target": config.target,
+        "init": [call.function for call in controller.native.init],
+        "step": controller.native.step.function,
+        "period": controller.project.period,
+        "inputs": [
+            {"name": var.name, "type": var.type.name, "values": show_ranges(var.values, var.type)}
+            for var in system.inputs
+        ],
+        "state": [{"name": var.name, "type": var.type.name} for var in reported(system, "state")],
+        "outputs": [{"name": var.name, "type": var.type.name} for var in reported(system, "output")],
+    }
 
 
 def chain_rows(system: TransitionSystem, chain: Chain) -> list[dict[str, Any]]:

@@ -14,11 +14,11 @@ from bmc.engines import installed
 from bmc.system.transition import Run, TransitionSystem
 from chaincover import certificate
 from chaincover.chain import COVERED, UNDECIDED
-from chaincover.formats.chain_file import SCHEMA, chain_rows, reported, start_record
+from chaincover.formats.chain_file import SCHEMA, chain_rows, controller_record, start_record
 from chaincover.limits import UNITS
 from chaincover.options import HERE, Options
 from chaincover.project.load import Controller
-from chaincover.project.values import show_ranges, shown
+from chaincover.project.values import shown
 from chaincover.reductions.reduction import distinct
 from chaincover.result import CALLED_OFF, ChainResult
 from chaincover.verdicts import infeasible
@@ -129,24 +129,13 @@ def profile_row(cost: StageCost) -> dict[str, Any]:
 def _controller(controller: Controller) -> dict[str, Any]:
     config = controller.project.config
     sources = zip(controller.project.sources, config.files, controller.model.program.units, strict=True)
-    return {
-        "name": controller.system.name,
-        "sources": [
+    return controller_record(
+        controller,
+        [
             {"file": name, "sha256": _digest(Path(path).read_bytes()), "preprocessed_sha256": _code_digest(unit)}
             for name, path, unit in sources
         ],
-        "defines": dict(config.defines),
-        "target": config.target,
-        "init": [call.function for call in controller.native.init],
-        "step": controller.native.step.function,
-        "period": controller.project.period,
-        "inputs": [
-            {"name": v.name, "type": v.type.name, "values": show_ranges(v.values, v.type)}
-            for v in controller.system.inputs
-        ],
-        "state": [{"name": v.name, "type": v.type.name} for v in reported(controller.system, "state")],
-        "outputs": [{"name": v.name, "type": v.type.name} for v in reported(controller.system, "output")],
-    }
+    )
 
 
 def _digest(data: bytes) -> str:

@@ -247,7 +247,7 @@ def _unfit(document: Document, proof: Certificate, setting: Setting) -> Iterator
         yield f"the certificate is about chains to '{proof.end}', not to '{setting.end}'"
     if proof.overlap not in ("allow", document.settings.overlap):
         yield f"the certificate is about chains with overlap '{proof.overlap}', not '{document.settings.overlap}'"
-    if document.bounds.lower > proof.lower:
+    if document.bounds.lower != proof.lower:
         yield f"the certificate is about the bound {proof.lower}, not {document.bounds.lower}"
 
 

@@ -10,7 +10,7 @@ from io import StringIO
 import numpy as np
 from pysmt.exceptions import PysmtException, PysmtTypeError
 from pysmt.fnode import FNode
-from pysmt.shortcuts import TRUE, And, Not, Or
+from pysmt.shortcuts import TRUE, And, Not, Or, get_type
 from pysmt.smtlib.parser import SmtLibParser
 
 from bmc.engines.protocol import Status
@@ -23,6 +23,7 @@ from bmc.formulas.unroll import at
 from bmc.records import dataclass
 from bmc.system.transition import Condition, StateVariable, TransitionSystem, conjunction, equal
 from chaincover.certificate import Certificate
+from chaincover.verify.document import PROVED, Document
 from chaincover.verify.limits import Clock
 from chaincover.verify.report import HOLDS, OPEN, UNCLAIMED, WRONG, Line
 from chaincover.verify.setting import Setting
@@ -35,7 +36,7 @@ LOOKED_AT = 5
 LONGEST = 200
 """Characters of a formula that are shown."""
 
-CHECK = "invariants"
+CHECK, CLAIMED = "invariants", "further invariants"
 REACHABLE = re.compile(r"one of (\d+) reachable states")
 CONSTANTS = "never change: "
 """How the name of an invariant begins that lists variables which keep their start value."""
@@ -96,6 +97,22 @@ def assumed(
     return Assumed(TRUE(), proved, complete), _line({shown.get(name, name): said for name, said in verdicts.items()})
 
 
+def told_invariants(setting: Setting, document: Document) -> list[Condition]:
+    """The invariants of the program that the file says are proved, and that its certificate does not rest on."""
+    proof = document.certificate
+    known = () if proof is None else proof.invariants
+    said = [one.removeprefix(PROVED) for one in document.claims if one.startswith(PROVED)]
+    return [c for c in setting.system.invariants if c.name in said and c.name not in known]
+
+
+def proved_again(setting: Setting, conditions: Sequence[Condition], table: Table | None, clock: Clock) -> Line:
+    """Look at ``conditions`` in all states of ``table``, where it has their variables, else prove them."""
+    known = [] if table is None else [c for c in conditions if table.knows(c.formula)]
+    found = {} if table is None else _on_states(known, table)
+    found |= _by_induction(setting, [c for c in conditions if c.name not in found], clock)
+    return replace(_line(found), check=CLAIMED)
+
+
 def of_states(proof: Certificate) -> bool:
     """Whether ``proof`` says something that only a list of all reachable states can show."""
     shown = proof.exhausted or proof.flow_bound or proof.prices or proof.most
@@ -120,7 +137,8 @@ def _meant(
     A name that ``says`` something, in the words of C or as an invariant of the program, says no more than its formula.
     Any other name is told together with its formula.
     """
-    if name not in proof.formulas or name.startswith(CONSTANTS):  # what that one is used for is less than it says
+    constants = name.startswith(CONSTANTS)
+    if name not in proof.formulas or (constants and says is None):
         return says, (WRONG, "the program states no such invariant"), name
     text = proof.formulas[name]
     formula = formula_of(text, known)
@@ -128,6 +146,8 @@ def _meant(
         return None, (WRONG, "its formula cannot be read"), name
     if says is None:
         return formula, (HOLDS, ""), f"'{name}', by which {_shortened(text)} is meant"
+    if constants:  # what these are used for may be less than the name says, which is proved
+        formula, says = says, formula
     alone = TransitionSystem("", tuple(replace(var, init=None, next=var.symbol) for var in known.values()), ())
     against = at(And(formula, Not(says)), 0)
     status = Unrolling(alone, [against], TRUE(), TRUE(), clock).ask(against, 0).status
@@ -149,7 +169,8 @@ def formula_of(text: str, variables: Mapping[str, StateVariable]) -> FNode | Non
         script = SmtLibParser().get_script(StringIO(f"{declared}(assert {text}\n)"))
         if len(script.commands) != len(variables) + 1:  # the text goes on after the end of its formula
             return None
-        return script.get_last_formula()
+        found = script.get_last_formula()
+        return found if isinstance(found, FNode) and get_type(found).is_bool_type() else None
     except (PysmtException, AssertionError, ValueError, KeyError, IndexError, TypeError, RecursionError):
         return None
 

@@ -13,11 +13,14 @@ HOLDS = "holds"
 WRONG = "WRONG"
 OPEN = "not re-proved"
 UNCLAIMED = "not claimed"
+FINDING = "finding"
+"""A requirement that fails on the chain: the file is right, the program may not be."""
 NOTE = "note"
 """Worth knowing, and no claim: a source that changed, a further check that was too large."""
 
 SOME_WRONG = 7
 SOME_OPEN = 6
+SOME_FOUND = 1
 """Exit codes (docs/exit-codes.md)."""
 
 SHOWN_DETAILS = 10
@@ -42,15 +45,21 @@ class Verification:
 
     @property
     def exit_code(self) -> int:
-        """7 if a claim is wrong, else 6 if one was not re-proved, else 0."""
+        """7: a claim is wrong; else 6: one was not re-proved; else 1: a requirement fails on the chain; else 0."""
         verdicts = {line.verdict for line in self.lines}
-        return SOME_WRONG if WRONG in verdicts else SOME_OPEN if OPEN in verdicts else 0
+        codes = {WRONG: SOME_WRONG, OPEN: SOME_OPEN, FINDING: SOME_FOUND}
+        return next((code for verdict, code in codes.items() if verdict in verdicts), 0)
 
     @property
     def summary(self) -> str:
         """One sentence: what was checked and what not."""
         parts = []
-        for verdict, words in ((WRONG, "wrong"), (HOLDS, "checked, and holds"), (OPEN, "not re-proved")):
+        for verdict, words in (
+            (WRONG, "wrong"),
+            (HOLDS, "checked, and holds"),
+            (OPEN, "not re-proved"),
+            (FINDING, "with a finding"),
+        ):
             checks = [line.check for line in self.lines if line.verdict == verdict]
             if checks:
                 parts.append(f"{words}: {', '.join(checks)}")

@@ -36,7 +36,8 @@ def verify_chains(place: Path, request: Request, limits: Limits, listener: Liste
     lines: list[Line] = []
     for entry, document in zip(summary.entries, documents, strict=True):
         names = {goal.name for goal in document.goals}
-        part = replace(controller, goals=tuple(goal for goal in controller.goals if goal.name in names))
+        goals = tuple(goal for goal in controller.goals if goal.name in names)
+        part = replace(controller, goals=goals, observers=replace(controller.observers, goals=goals))
         found = verify(part, document, replace(limits, seconds=clock.left), _named(listener, entry.file))
         lines += [replace(line, check=f"{entry.file}: {line.check}") for line in found.lines]
     for line in _of_all(summary, documents, Checks(controller, _left(summary, documents), clock, listener)):

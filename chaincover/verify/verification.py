@@ -20,7 +20,8 @@ from chaincover.verify.acceleration import Jumps, jumps_of
 from chaincover.verify.document import Document
 from chaincover.verify.explicit import ExplicitFacts
 from chaincover.verify.facts import Prover, WholeChains, lengths
-from chaincover.verify.invariants import Assumed, Enumerated, assumed, of_states
+from chaincover.verify.fields import Expected, fields, findings, project
+from chaincover.verify.invariants import Assumed, Enumerated, assumed, of_states, proved_again, told_invariants
 from chaincover.verify.limits import SHARES, Clock, Limits
 from chaincover.verify.normal_form import Terms, normal_setting
 from chaincover.verify.orders import order_bound
@@ -76,10 +77,14 @@ def verify(
 
     done(claims.sources(controller, document))
     done(claims.properties(controller, document))
+    stimulus = None if chain is None else claims.stimulus_of(controller, document)
     credited = replace(checks.whole, overlap=document.settings.overlap)
-    if chain is not None:
-        stimulus = claims.stimulus_of(controller, document)
+    expected = Expected(controller, document, stimulus, credited)
+    done(fields(document, expected))
+    done(project(controller, document))
+    if chain is not None and stimulus is not None:
         done(claims.chain(controller, document, stimulus, credited))
+        done(findings(expected))
         done(claims.open_starts(credited, stimulus, chain.relies_on_starts, checks.clock))
     done(claims.tests(controller, document))
     if proof is not None and proof.normal_form:
@@ -88,6 +93,8 @@ def verify(
     if proof is not None and set(proof.goals) <= set(checks.setting.names):
         for line in checks.proof_lines(proof):
             done(line)
+    if told_invariants(checks.setting, document):
+        done(checks.settled(lambda these, _: these.told()))
     all_runs = checks.best.all_runs()
     done(claims.bound(document, proof, checks.setting, all_runs.verdict == HOLDS))
     if chain is not None or document.bounds.lower:
@@ -282,6 +289,11 @@ class Checks:
             return Line(ALL_RUNS, left_out, f"not done: more than {found.nodes} combinations, or no time left")
         text = f"no chain shorter than {lower}: {table.size} states, {found.nodes} combinations with goals"
         return Line(ALL_RUNS, HOLDS, f"{text}, {self.confirmation.told(table.steps)}")
+
+    def told(self) -> Line:
+        """Invariants that the file says are proved, and that nothing rests on."""
+        table = None if self.watch is None else self.watch.table
+        return proved_again(self.setting, told_invariants(self.setting, self.document), table, self.clock)
 
     def uncovered(self) -> Line:
         """The verdicts on goals that the chain does not cover, as far as they claim a proof."""

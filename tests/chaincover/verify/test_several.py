@@ -131,7 +131,7 @@ def test_a_changed_summary_is_found_out(key: str, value: object, check: str, tex
 @needs_compiler
 def test_goals_that_do_fit_into_one_chain(several: Path) -> None:
     """The program lets both be covered now: the chains are right, their number is not the least."""
-    write_files(several, {"p/c.c": program("s->n = i->a;", head=HEAD)})
+    write_files(several, {"p/c.c": program("if (s->n >= 0) s->n = i->a;", head=HEAD)})
     outcome = change_summary(several, lower=1, minimal=False, number_minimal=True)
     assert outcome.code == 7
     assert wrong(outcome) == {"number of chains"}

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from command_line import Outcome, chaincover, write_files
 from small_programs import HEAD, program, project
-from verify_documents import Document, texts, verdicts, verify, wrong
+from verify_documents import Document, complete, texts, verdicts, verify, wrong
 
 needs_compiler = pytest.mark.needs_compiler
 
@@ -52,8 +52,9 @@ def without_chain(folder: Path, **claims: Any) -> Outcome:
     document["chain"] = None
     document["bounds"].update(length=None, lower=0, gap=None, minimal=False)
     for goal in document["goals"]:
-        goal.update(verdict="excluded", step=None)
-    document["certificate"] = {**EMPTY, **claims}
+        goal.update(verdict="excluded", step=None, consequent_held=None)
+    document["bounds"]["k_met"] = None
+    document["certificate"] = complete({**EMPTY, **claims})
     return verify(document, folder, folder / "p")
 
 

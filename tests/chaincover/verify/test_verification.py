@@ -66,6 +66,7 @@ def test_a_true_certificate_passes(cruise: Document, tmp_path: Path) -> None:
     assert verdicts(outcome) == {
         "sources": "holds",
         "properties": "holds",
+        "fields": "holds",
         "chain": "holds",
         "tests of goals": "not claimed",
         "invariants": "holds",
@@ -74,10 +75,11 @@ def test_a_true_certificate_passes(cruise: Document, tmp_path: Path) -> None:
         "order bound": "holds",
         "refuted lengths": "not claimed",
         "lower bound": "holds",
+        "further invariants": "holds",
         "all runs": "holds",
     }
     assert outcome.json["summary"].startswith(
-        "checked, and holds: sources, properties, chain, invariants, edges, order bound"
+        "checked, and holds: sources, properties, fields, chain, invariants, edges, order bound"
     )
     assert "on the compiled original" in texts(outcome, "chain")
 
@@ -98,7 +100,7 @@ def test_the_report_as_text(cruise: Document, tmp_path: Path) -> None:
     rows = outcome.out.splitlines()
     assert outcome.code == 0
     assert rows[0].split() == ["sources", "holds", "1", "file", "with", "the", "SHA-256", "recorded"]
-    assert rows[-1].startswith("checked, and holds: sources, properties, chain")
+    assert rows[-1].startswith("checked, and holds: sources, properties, fields, chain")
     assert chaincover("verify", CRUISE, tmp_path, "-q").out == ""
 
 
@@ -190,11 +192,11 @@ def test_goals_that_may_not_share_steps(overlap: str, tmp_path: Path) -> None:
     if overlap == "forbid":
         document["settings"]["overlap"] = "allow"
         outcome = verify(document, tmp_path, folder)
-        assert wrong(outcome) == {"lower bound"}
+        assert wrong(outcome) == {"fields", "lower bound"}
     else:
         document["settings"]["overlap"] = "forbid"
         outcome = verify(document, tmp_path, folder)
-        assert wrong(outcome) == {"chain"}
+        assert wrong(outcome) == {"fields", "chain"}
         assert "one and two share steps" in texts(outcome, "chain")
 
 
@@ -220,7 +222,7 @@ def test_what_is_generated_is_proved_again(model: str, options: Options, tmp_pat
         document = results.chain_document(controller, result)
         document["certificate"] = as_data(result.certificate)
     outcome = verify(document, tmp_path, MODELS / model)
-    assert outcome.code == 0, outcome.json
+    assert outcome.code == (model == "latch"), outcome.json  # one of its consequents fails
     assert verdicts(outcome)["lower bound"] == "holds"
     assert verdicts(outcome)["edges"] == ("holds" if document["certificate"]["edges"] else "not claimed")
 
@@ -247,7 +249,7 @@ def test_without_a_compiler_the_chain_is_not_checked_on_the_original(cruise: Doc
 
 
 def test_without_a_certificate_the_bound_is_not_proved_again(cruise: Document, tmp_path: Path) -> None:
-    del cruise["certificate"]
+    cruise["certificate"] = None
     outcome = verify(cruise, tmp_path, CRUISE)
     assert outcome.code == 6
     assert verdicts(outcome)["lower bound"] == "not re-proved"
