@@ -148,7 +148,7 @@ def test_what_is_informative_makes_no_difference() -> None:
             assert kept.verify(changed(document, (place, other))).exit_code == said, path
 
 
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)
 @given(st.data())
 def test_several_changes_at_once_are_found_out(data: st.DataObject) -> None:
     kept, document = made(data.draw(st.sampled_from([kind for kind in KINDS if kind != "chosen"])))
