@@ -4,6 +4,14 @@ from __future__ import annotations
 
 from bmc.records import dataclass
 
+_MARK = "\ue022"
+"""What stands for a quotation mark in file names in C text: parsers end a name there."""
+
+
+def marked(file: str) -> str:
+    """The name of a file as it stands in the line markers of C text; a ``Location`` has the name itself."""
+    return file.replace('"', _MARK)
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Location:
@@ -12,6 +20,10 @@ class Location:
     file: str
     line: int = 0
     column: int = 0
+
+    def __post_init__(self) -> None:
+        if _MARK in self.file:
+            object.__setattr__(self, "file", self.file.replace(_MARK, '"'))
 
     def __str__(self) -> str:
         parts = [self.file] + [str(n) for n in (self.line, self.column) if n]

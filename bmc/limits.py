@@ -42,6 +42,7 @@ class InputLimit:
 
 
 _FLATTER = "generate or write flatter code: more functions, a switch, or an array"
+_BOUND = "bound the loop by a smaller constant, for example with a second condition on a counter"
 _SMALLER = "keep it out of what init and step reach (#ifndef __CHAINCOVER__), or make it smaller there"
 
 FILE_SIZE = InputLimit("bytes in this file", 64 << 20, "name the right file, or split it")
@@ -58,7 +59,14 @@ SYNTAX = InputLimit("levels of syntax: brackets, blocks, operators, links of 'el
 BRACKETS = InputLimit("pairs of brackets one right after the other, such as dimensions", SYNTAX.most // 3, _FLATTER)
 CALLS = InputLimit("functions active at once", 1_000, _FLATTER)
 STRUCTS = InputLimit("structs one within the other", 200, _FLATTER)
-LIMITS = (FILE_SIZE, DIGITS, NESTED_DATA, TOKENS, INCLUDED, INCLUDES, SYNTAX, BRACKETS, CALLS, STRUCTS)
+ELEMENTS = InputLimit("numbers in one object that is used: elements of arrays, members of structs", 10_000, _SMALLER)
+ITERATIONS = InputLimit("iterations of a loop whose condition is constant in each", 100_000, _BOUND)
+OPEN_ITERATIONS = InputLimit("iterations of a loop whose condition depends on state or input", 256, _BOUND)
+WORK = InputLimit("statements executed and numbers read or written by init, or by one step", 300_000, _BOUND)
+LIMITS = (
+    *(FILE_SIZE, DIGITS, NESTED_DATA, TOKENS, INCLUDED, INCLUDES, SYNTAX, BRACKETS, CALLS, STRUCTS),
+    *(ELEMENTS, ITERATIONS, OPEN_ITERATIONS, WORK),
+)
 """All of them, in the order of docs/limits.md."""
 
 

@@ -6,6 +6,8 @@ of the j-th step are ``i[j]``. Also functions that state a condition: final, inp
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from pycparser import c_ast
@@ -15,13 +17,15 @@ from pysmt.shortcuts import TRUE
 
 from bmc.c.controller.binding import reachable_functions
 from bmc.c.controller.model import CModel
+from bmc.c.execute.calls import ORACLE
 from bmc.c.execute.memory import Content, MemObject, Place, State, Target, Value
 from bmc.c.execute.recorder import Recorder
 from bmc.c.execute.variables import CVariable, suggestion
 from bmc.c.source.program import Function, Scope, where, with_deep_stack
 from bmc.c.source.types import ArrayType, CType, FloatType, IntType, PointerType, same_type, show_type
 from bmc.errors import InputRefused
-from bmc.formulas.terms import both, equals, implies, negate
+from bmc.formulas.terms import both, either, equals, implies, negate
+from bmc.formulas.unroll import at
 from bmc.system.transition import Condition, conjunction
 from properties.goal import Goal, goal_length
 
@@ -34,7 +38,11 @@ def read_property_function(model: CModel, name: str) -> Goal:
         steps = run.step
         run = with_deep_stack(lambda: _FunctionRun(model, function, True, steps).finish())
     _refuse_undefined(run)
-    antecedent = conjunction([*run.constraints, run.recorder.defined])
+    covers = run.recorder.covers
+    if len(covers) > 1:
+        hint = "write a property function for each of them"
+        raise InputRefused(f"'{name}' has several conditions to cover", covers[1].where, hint)
+    antecedent = conjunction([*run.constraints, *(c.formula for c in covers), run.recorder.defined])
     oracle = conjunction([*(c.formula for c in run.recorder.asserts), *run.oracle_defined])
     consequent = oracle if run.recorder.asserts else None
     parts = [antecedent] if consequent is None else [antecedent, consequent]
@@ -51,6 +59,26 @@ def read_condition_function(model: CModel, name: str) -> Condition:
     return Condition(name, conjunction(parts), where(run.function.node))
 
 
+def covers_in_code(model: CModel) -> list[Goal]:
+    """The goals that the step and what it calls state by ``__CPROVER_cover``, one for each such call in the source.
+
+    A goal is one step long, and any evaluation of its call in this step covers it.
+    """
+    found: dict[tuple[str, str], Condition] = {}
+    for each in model.recorder.covers:
+        key = str(each.where), each.name
+        before = found.get(key)
+        found[key] = each if before is None else replace(each, formula=either(before.formula, each.formula))
+    goals: dict[str, Goal] = {}
+    for each in found.values():
+        assert each.where is not None
+        name = f"cover_{each.where.line}"
+        while name in goals:
+            name += f".{each.where.column}"
+        goals[name] = Goal(name, at(each.formula, 0), None, 1, each.name, where=each.where)
+    return list(goals.values())
+
+
 def _refuse_undefined(run: _FunctionRun) -> None:
     """A property that is never defined would be covered by nothing, and nobody would know why."""
     for place in run.recorder.undefined_behaviour:
@@ -61,7 +89,7 @@ def _refuse_undefined(run: _FunctionRun) -> None:
 
 def _as_text(function: Function) -> str:
     """The property in short: the conditions of its assumptions and assertions, as the source has them."""
-    found: dict[str, list[str]] = {"__CPROVER_assume": [], "__assert": [], "assert": []}
+    found: dict[str, list[str]] = {"__CPROVER_assume": [], "__CPROVER_cover": [], "__assert": [], "assert": []}
     todo = [function.node.body]
     while todo:
         node = todo.pop(0)
@@ -73,7 +101,8 @@ def _as_text(function: Function) -> str:
         ):
             found[node.name.name].append(CGenerator().visit(node.args))
         todo.extend(child for _, child in node.children())
-    before, after = " && ".join(found["__CPROVER_assume"]), " && ".join(found["__assert"] + found["assert"])
+    before = " && ".join(found["__CPROVER_assume"] + found["__CPROVER_cover"])
+    after = " && ".join(found["__assert"] + found["assert"])
     return f"{before or 'true'} => {after}" if after else before
 
 
@@ -104,7 +133,7 @@ class _FunctionRun:
         """Run the function to its end."""
         state = self.model.state_at(0 if self.framed else None)
         arguments = [self._argument(name, ctype, state) for name, ctype in self.function.ctype.parameters]
-        hooks = {self.model.step_function: self._step_call, "assert": self._collect_oracle}
+        hooks = {self.model.step_function: self._step_call, ORACLE: self._collect_oracle}
         executor = self.model.executor
         self.result = self.model.with_names(
             self.recorder,
@@ -112,7 +141,7 @@ class _FunctionRun:
             lambda: executor.invoke(self.function, arguments, state, self.function.node),
             **hooks,
         )
-        if self.framed and self.step == 0:
+        if self.framed and self.step == 0 and not self.recorder.covers:
             text = f"the property function '{self.function.name}' never calls '{self.model.step_function}'"
             raise InputRefused(text, where(self.function.node), "call the step between assumptions and assertions")
         return self
@@ -244,13 +273,8 @@ class _FunctionRun:
                 result = Value(content.term, variable.ctype)
         return result
 
-    def _collect_oracle(self, undefined_behaviour: Any, *undeclared: Any) -> None:
-        """What must hold for an assertion's condition to be defined belongs to the consequent, not the antecedent.
-
-        Without the header, ``assert`` is a call of an undeclared function: then ``undefined_behaviour`` is its node.
-        """
-        if undeclared:
-            raise InputRefused("'assert' is not declared", where(undefined_behaviour), "#include <assert.h>")
+    def _collect_oracle(self, undefined_behaviour: Sequence[Condition]) -> None:
+        """What must hold for an assertion's condition to be defined belongs to the consequent, not the antecedent."""
         self.oracle_defined.extend(negate(s.formula) for s in undefined_behaviour)
 
 

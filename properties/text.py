@@ -29,7 +29,7 @@ from properties.goal import Goal, goal_length
 
 _FORM = "write G(antecedent -> consequent), with X(...) for the next step, or cover(antecedent)"
 _ONE_IMPLICATION = "an implication may only stand at the top of G(...)"
-_ID = re.compile(r"\s*([A-Za-z_][\w.\-]*)\s*:(?!:)")
+_ID = re.compile(r"\s*([A-Za-z_][\w.=\-]*)\s*:(?!:)")
 _TOKEN = re.compile(
     r"\s+|/\*.*?\*/|//[^\n]*|`[A-Za-z_]\w*`|[A-Za-z_]\w*|\d\w*|'(?:\\.|[^'])*'|\"(?:\\.|[^\"])*\"|"
     r"->|=>|⇒|→|==|!=|<=|>=|&&|\|\||.",

@@ -351,7 +351,7 @@ class GuessingSession:
         core, box = bounds or self._bounds(formulas, steps)
         if core is not None:
             return Answer(Status.UNSAT, core)
-        leaves, complete = self._leaves(formulas, steps, effort if self._by_leaves else SHARE * QUICK * effort)
+        leaves, complete = self._leaves(formulas, steps, effort if self._by_leaves else QUICK / 2 * effort)
         if complete and not leaves:
             self._by_leaves = True
             return Answer(Status.UNSAT, tuple(formulas))

@@ -248,7 +248,7 @@ def _leaves(operand: FNode) -> tuple[int, int] | None:
         seen.add(node)
         if node.is_constant():
             constants += 1
-        elif node.is_ite() and operation_of(node) is None:
+        elif _chooses(node):
             stack += [node.arg(1), node.arg(2)]
         else:
             others += 1
@@ -257,9 +257,18 @@ def _leaves(operand: FNode) -> tuple[int, int] | None:
     return constants, others
 
 
+def _chooses(node: FNode) -> bool:
+    """Whether ``node`` is a choice to look into: not in a remainder or an absolute value, whose circuits end in one.
+
+    Other circuits end in a choice too, of the one NaN; without it their values are known better after a comparison.
+    """
+    found = operation_of(node)
+    return bool(node.is_ite()) and (found is None or found.name not in ("remainder", "absolute"))
+
+
 def _mapped(node: FNode, result: Callable[[FNode], FNode], done: dict[FNode, FNode]) -> FNode:
     if node not in done:
-        if node.is_ite() and operation_of(node) is None:
+        if _chooses(node):
             then, other = _mapped(node.arg(1), result, done), _mapped(node.arg(2), result, done)
             done[node] = choose(node.arg(0), then, other)
         else:

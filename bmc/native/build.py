@@ -67,6 +67,7 @@ extern void abort(void);
 extern int mprotect(void *, unsigned long, int);
 int chaincover_anchor(void) { return 0; }
 __attribute__((weak)) void __CPROVER_assume(int condition) { (void)condition; }
+__attribute__((weak)) void __CPROVER_cover(int condition) { (void)condition; }
 __attribute__((weak)) void assert(int condition) { (void)condition; }
 """
 

@@ -30,7 +30,7 @@ from bmc.system.transition import (
 )
 from chaincover.problem import Problem
 from chaincover.project.project_file import Project, read_project
-from properties.c_functions import read_condition_function, read_property_function
+from properties.c_functions import covers_in_code, read_condition_function, read_property_function
 from properties.coverage import CoverageCriterion, generate_goals
 from properties.goal import Goal
 from properties.text import PropertyText, read_condition, read_property
@@ -172,6 +172,7 @@ def _goals(project: Project, model: CModel, extra: Sequence[str]) -> list[Goal]:
             known = [f.name for f in model.program.defined_functions()]
             raise InputRefused(f"no property function '{pattern}'", project.where, suggestion(pattern, known))
     goals = [read_property_function(model, name) for name in names if name != model.step_function]
+    goals += covers_in_code(model)
     texts = [*project.properties]
     texts += [PropertyText(text, Location(f"{_FROM_OPTION} {n}")) for n, text in enumerate(extra, 1)]
     for number, text in enumerate(texts, len(goals) + 1):
@@ -183,9 +184,9 @@ def _goals(project: Project, model: CModel, extra: Sequence[str]) -> list[Goal]:
 def _check_names(goals: Sequence[Goal]) -> None:
     seen: dict[str, Goal] = {}
     for goal in goals:
-        if goal.name in _RESERVED or not re.fullmatch(r"[A-Za-z_][\w.\-]*", goal.name):
+        if goal.name in _RESERVED or not re.fullmatch(r"[A-Za-z_][\w.=\-]*", goal.name):
             raise InputRefused(
-                f"'{goal.name}' cannot be a goal's name", goal.where, "use letters, digits, '_', '-', '.'"
+                f"'{goal.name}' cannot be a goal's name", goal.where, "use letters, digits, '_', '-', '.', '='"
             )
         if goal.name in seen:
             raise InputRefused(f"two goals are called '{goal.name}'", goal.where, f"the other: {seen[goal.name].where}")

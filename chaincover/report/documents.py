@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bmc.c.controller.ranges import only_named
 from bmc.engines import installed
 from bmc.system.transition import Run, TransitionSystem
 from chaincover import certificate
@@ -216,9 +217,9 @@ def claims(controller: Controller, result: ChainResult) -> list[str]:
         found.append(f"input assumption {config.assumption}()")
     found += [f"invariant proved inductive: {c.name}" for c in controller.system.invariants if c.proved]
     found += [f"invariant not proved, not used: {c.name}" for c in controller.system.invariants if not c.proved]
-    if controller.model.named_values:
-        names = ", ".join(controller.model.named_values)
-        found.append(f"inputs given no values but those that the type names: {names}")
+    named = only_named(controller.model)
+    if named:
+        found.append(f"inputs given no values but those that the type names: {', '.join(named)}")
     if controller.system.chosen:
         found.append(f"start values chosen by the tester: {', '.join(controller.system.chosen)}")
     if result.chain is not None and result.chain.relies_on:

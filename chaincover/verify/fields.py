@@ -13,6 +13,7 @@ from itertools import pairwise
 from math import isnan
 from typing import Any
 
+from bmc.c.controller.ranges import only_named
 from bmc.errors import counted
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run
@@ -221,10 +222,9 @@ class Expected:
             )
             found.append(unproved if unproved in said else proved)
         found.sort(key=lambda text: "not proved" in text)
-        if controller.model.named_values:
-            found.append(
-                f"inputs given no values but those that the type names: {', '.join(controller.model.named_values)}"
-            )
+        named = only_named(controller.model)
+        if named:
+            found.append(f"inputs given no values but those that the type names: {', '.join(named)}")
         if system.chosen:
             found.append(f"start values chosen by the tester: {', '.join(system.chosen)}")
         left = [var.name for var in system.state if var.init is None and var.name not in system.chosen]

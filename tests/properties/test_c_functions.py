@@ -213,9 +213,13 @@ def test_refused_parameters(tmp_path: Path) -> None:
 
 
 def test_assert_without_its_header(tmp_path: Path) -> None:
-    code = program(after="void p_1(t_in *i, t_st *s) { compute(i, s); assert(s->n); }")
-    with pytest.raises(InputRefused, match="'assert' is not declared"):
-        read(tmp_path, code.replace("#include <assert.h>", ""))
+    """As the paper's programs write it: the oracle is the same."""
+    code = program(after="void p_1(t_in *i, t_st *s) { compute(i, s); assert(10 / s->n > 1); }")
+    bare = code.replace("#include <assert.h>", "")
+    assert bare != code
+    (goal,), (same,) = (read(tmp_path, text).goals for text in (code, bare))
+    assert (same.antecedent, same.consequent, same.length) == (goal.antecedent, goal.consequent, goal.length)
+    assert goal.antecedent.is_true()
 
 
 def test_assumption_and_final_are_found_by_name(tmp_path: Path) -> None:
@@ -268,3 +272,51 @@ def test_both_forms_together(tmp_path: Path) -> None:
 
 def test_good_has_no_goal_of_its_own(tmp_path: Path) -> None:
     assert read(tmp_path, GOOD).goals == ()
+
+
+def test_a_condition_to_cover_is_a_goal_without_oracle(tmp_path: Path) -> None:
+    """With assumptions before it, and after a step too."""
+    goal = goal_of(tmp_path, "void p_1(t_in *i, t_st *s) { if (i->b) __CPROVER_cover(s->n == 2); }")
+    assert (goal.length, goal.consequent, goal.text) == (1, None, "s->n == 2")
+    assert judged(goal, (2, 0, 0), (2, 0, 1), (1, 0, 1), (2, 0, 1)) == {1: None, 3: None}
+    body = "__CPROVER_assume(i->b); compute(i, s); __CPROVER_cover(s->n == 2);"
+    goal = goal_of(tmp_path, f"void p_1(t_in *i, t_st *s) {{ {body} }}")
+    assert judged(goal, (2, 0, 1), (2, 0, 1), (1, 0, 0), (1, 0, 1), end=2) == {0: None, 3: None}
+    with pytest.raises(InputRefused, match="several conditions to cover") as caught:
+        goal_of(tmp_path, "void p_1(t_in *i, t_st *s) {\n__CPROVER_cover(i->b);\n__CPROVER_cover(i->a); }")
+    assert caught.value.where is not None
+    assert caught.value.where.line == 12
+
+
+@pytest.mark.needs_compiler
+def test_what_the_code_asks_to_be_covered_is_a_goal(tmp_path: Path) -> None:
+    """In the step and in what it calls; of two calls of a function any one covers; the compiled original goes on."""
+    step = """static int more(int n) { __CPROVER_cover(n == 2);
+  return n + 1; }
+void compute(_Bool up, _Bool twice) {
+  if (up) n = more(n);
+  if (up && twice) { n = more(n); __CPROVER_cover(1); __CPROVER_cover(n == 5); }
+}
+"""
+    (tmp_path / "c.c").write_text(f"int n;\n{step}")
+    goals = {goal.name: goal for goal in load(read_project(str(tmp_path / "c.c"))).goals}
+    assert [(name, goal.text, goal.length) for name, goal in goals.items()] == [
+        ("cover_2", "__CPROVER_cover(n == 2)", 1),
+        ("cover_6", "__CPROVER_cover(1)", 1),
+        ("cover_6.55", "__CPROVER_cover(n == 5)", 1),
+    ]
+    monitor = Monitor(list(goals.values()))
+    states = ({"n": 0}, {"n": 1}, {"n": 3}, {"n": 3}, {"n": 5})
+    inputs = ({"up": 1, "twice": 0}, {"up": 1, "twice": 1}, {"up": 0, "twice": 1}, {"up": 1, "twice": 1})
+    assert monitor.covered(Run(states, inputs)) == {"cover_2": [1], "cover_6": [1, 3], "cover_6.55": [3]}
+    done = chaincover("generate", tmp_path / "c.c", "-q", "-o", tmp_path / "out")
+    assert done.code == 0, done.err
+
+
+@pytest.mark.parametrize("oracle", ["10 / s->n != 3", "10 % s->n == 10 || 10 / s->n == -1", "!(10 / s->n == 3)"])
+def test_an_oracle_that_divides_by_zero_fails_and_excludes_nothing(tmp_path: Path, oracle: str) -> None:
+    """Whatever a division by zero may be taken for: the goal is covered there, and its consequent does not hold."""
+    body = f"__CPROVER_assume(i->b); compute(i, s); assert({oracle});"
+    goal = goal_of(tmp_path, f"void p_1(t_in *i, t_st *s) {{ {body} }}")
+    assert judged(goal, (1, 0, 1), (0, 0, 1), (10, 0, 1), end=10)[0] is False
+    assert set(judged(goal, (1, 0, 1), (0, 0, 1), (10, 0, 1), end=10)) == {0, 1, 2}

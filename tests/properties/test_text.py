@@ -103,6 +103,8 @@ IMPLICATIONS = [
     ("G(s->tab[1] == 8 -> n >= 0)", 0, {0: True, 1: True, 2: True, 3: True}),
     ("G(n == 5 -> X(s->mode == OFF))", 1, {3: True}),
     ("G(n == 0 -> 10 / n == 1)", 0, {0: False}),
+    ("G(n == 0 -> 10 / n != 3)", 0, {0: False}),
+    ("G(n == 0 -> 10 / n == -1 || 10 % n == 10)", 0, {0: False}),
     ("G(n == 1 -> X(X(fixed == 7)))", 2, {1: True}),
 ]
 
@@ -158,9 +160,10 @@ description = "one is reached"
 text = "written : cover(n == 2)"
 """
     with fresh_names():
-        controller = read(tmp_path, "cover(n == 3)", "last-one: cover(n)", "x.y: cover(n)", toml=toml)
+        texts = "cover(n == 3)", "last-one: cover(n)", "x.y: cover(n)", "a=1: cover(n == 1)"
+        controller = read(tmp_path, *texts, toml=toml)
     found = {goal.name: goal for goal in controller.goals}
-    assert list(found) == ["p1", "given", "written", "p4", "last-one", "x.y"]
+    assert list(found) == ["p1", "given", "written", "p4", "last-one", "x.y", "a=1"]
     assert found["given"].requirement == "REQ-7"
     assert found["given"].description == "one is reached"
     place = str(tmp_path / "chaincover.toml")

@@ -14,7 +14,7 @@ from pysmt.shortcuts import BVULE, FALSE, TRUE
 from bmc.c.controller.binding import as_scalar, with_targets
 from bmc.c.controller.environment import undefined_object
 from bmc.c.controller.model import CModel
-from bmc.c.controller.ranges import ProjectRanges
+from bmc.c.controller.ranges import ProjectRanges, only_named
 from bmc.c.controller.reading import SourceConfig
 from bmc.c.controller.runs import Runs
 from bmc.c.execute.math_library import FUNCTIONS, UNKNOWN
@@ -184,10 +184,9 @@ def _system(runs: Runs, model: CModel, result: StepResult) -> TransitionSystem:
             assert isinstance(content.term, FNode)
             invariants.append(Condition(name, BVULE(content.term, constant(1, 8))))
     inputs = tuple(InputVariable(v.name, v.ctype.value_type(), ranges.allowed(v)) for v in model.inputs)
-    model.named_values = tuple(v.name for v in model.inputs if ranges.only_named(v))
     model.notes += tuple(
         f"'{name}' is given no values but those that the type names; [ranges] can widen them"
-        for name in model.named_values
+        for name in only_named(model)
     )
     recorder = result.recorder
     system = TransitionSystem(
@@ -370,10 +369,17 @@ def volatile_objects(program: Program) -> list[MemObject]:
 
 
 def _has_volatile_member(ctype: CType) -> bool:
-    while isinstance(ctype, ArrayType):
-        ctype = ctype.element
-    members = (ctype.fields or []) if isinstance(ctype, StructType) else []
-    return any(member.volatile or _has_volatile_member(member.type) for member in members)
+    todo, seen = [ctype], {ctype}
+    while todo:
+        ctype = todo.pop()
+        while isinstance(ctype, ArrayType):
+            ctype = ctype.element
+        members = (ctype.fields or []) if isinstance(ctype, StructType) else []
+        if any(member.volatile for member in members):
+            return True
+        todo += [member.type for member in members if member.type not in seen]
+        seen.update(member.type for member in members)
+    return False
 
 
 def without_untouched(runs: Runs, result: StepResult, touched: set[MemObject]) -> StepResult:

@@ -17,7 +17,7 @@ from bmc.c.execute.statements import Executor
 from bmc.c.execute.variables import CVariable, find_variable, symbol_content
 from bmc.c.source.program import EnumConstant, Program, Scope, Typedef, parse_text
 from bmc.c.source.types import type_at
-from bmc.errors import InputRefused, Location
+from bmc.errors import InputRefused, Location, marked
 from bmc.records import dataclass
 from bmc.system.original import NativeInterface
 from bmc.system.transition import TransitionSystem
@@ -30,7 +30,6 @@ class CModel:
     ``parameters`` maps the step's parameter names to their objects (a pointer parameter's is a constant pointer).
     ``base`` holds the cells that never change (constants and pointers). ``notes`` are remarks for ``check``.
     ``recorder`` is what the symbolic step recorded, ``ranges`` the project's text of the allowed values by full name.
-    ``named_values`` are the inputs that only take the values that their types name, though they could hold others.
     """
 
     program: Program
@@ -45,7 +44,6 @@ class CModel:
     notes: tuple[str, ...] = ()
     recorder: Recorder = field(default_factory=Recorder)
     ranges: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
-    named_values: tuple[str, ...] = ()
 
     @property
     def names(self) -> list[str]:
@@ -92,7 +90,7 @@ class CModel:
         words = dict.fromkeys(re.findall(r"[A-Za-z_]\w*", expanded))
         types = [word for word in words if isinstance(unit.scope.names.get(word), Typedef)]
         prelude = "".join(f"typedef int {name};\n" for name in types)
-        marker = f'#line {max(where.line, 1)} "{where.file}"'
+        marker = f'#line {max(where.line, 1)} "{marked(where.file)}"'
         source = f"{prelude}\n{marker}\nint chaincover_text(void) {{ return ({expanded}); }}"
         try:
             tree = parse_text(source, where.file)

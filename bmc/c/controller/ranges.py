@@ -60,16 +60,6 @@ class ProjectRanges:
             return joined((value, value) for _, value in ctype.labels)
         return ((ctype.least, ctype.greatest),)
 
-    def only_named(self, variable: CVariable) -> bool:
-        """Whether an input only takes the values that its type names: enumerators, or 0 and 1 of one called boolean.
-
-        It could hold others, and the environment may deliver them.
-        """
-        ctype = variable.ctype
-        if variable.name in self.given or not isinstance(ctype, IntType) or ctype.is_bool:
-            return False
-        return bool(ctype.labels) or is_boolean(ctype)
-
     def starts(self, variable: CVariable) -> tuple[tuple[int, int], ...]:
         """The values that a state variable may start with where init leaves it open; () for all.
 
@@ -151,6 +141,16 @@ def read_number(model: CModel, text: str, where: Location) -> int:
     node = model.expand_and_parse(text, where)
     scope = model.scope()
     return int(model.with_names(Recorder(), where, lambda: model.executor.constant(node, scope)))
+
+
+def only_named(model: CModel) -> list[str]:
+    """The inputs that only take the values that their types name: enumerators, or 0 and 1 of one called boolean.
+
+    They could hold others, and the environment may deliver them.
+    """
+    inputs = [(v.name, v.ctype) for v in model.inputs if v.name not in model.ranges]
+    integers = [(name, ctype) for name, ctype in inputs if isinstance(ctype, IntType) and not ctype.is_bool]
+    return [name for name, ctype in integers if ctype.labels or is_boolean(ctype)]
 
 
 def is_boolean(ctype: Arithmetic) -> bool:

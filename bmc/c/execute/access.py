@@ -45,6 +45,7 @@ from bmc.c.source.types import (
 )
 from bmc.errors import InputRefused, Location
 from bmc.formulas.terms import both, constant, either, equals, negate
+from bmc.limits import ELEMENTS
 
 NO_POINTER = "'->' needs a pointer to a struct"
 """How the refusal of '->' behind something else starts."""
@@ -118,6 +119,7 @@ class MemoryAccess:
         result: Content | None = None
         for guard, obj, base in live(place.targets):
             key = (obj, base + path)
+            self.recorder.work += 1
             self._check_usable(obj, guard, state, node)
             for watch in self.watches:
                 watch.reads.add(key)
@@ -159,6 +161,7 @@ class MemoryAccess:
         for guard, obj, base in live(place.targets):
             if obj.const:
                 raise InputRefused(f"assignment to the const object '{obj.name}'", where(node))
+            self.recorder.work += 1
             self._check_usable(obj, guard, state, node)
             key = (obj, base + path)
             for watch in self.watches:
@@ -219,6 +222,7 @@ class MemoryAccess:
         bits = index.ctype.bits
         low, high = interval(index.bits, index.ctype)
         numbers = range(max(low + base, 0), min(length - 1, high + base) + 1)
+        ELEMENTS.check(len(numbers), where(node))
         return element_places(place, [(k, equals(index.bits, constant(k - base, bits))) for k in numbers])
 
     def subscript(self, pointer: Value, index: Value, state: State, node: Any) -> Place:
@@ -289,12 +293,18 @@ def struct_scalars(ctype: CType, node: Any) -> list[tuple[Path, CType]]:
 
 def refuse_opaque(ctype: CType, node: Any) -> None:
     """Unions and bit-fields have no cells: their use is refused."""
-    if isinstance(ctype, ArrayType):
-        refuse_opaque(ctype.element, node)
-    elif isinstance(ctype, StructType):
-        if ctype.is_union:
-            raise unsupported("union", node)
-        for member in ctype.members():
-            if member.bit_field:
-                raise unsupported(f"bit-field '{member.name}'", node)
-            refuse_opaque(member.type, node)
+    todo, seen = [ctype], {ctype}
+    while todo:
+        ctype = todo.pop()
+        inner: list[CType] = []
+        if isinstance(ctype, ArrayType):
+            inner = [ctype.element]
+        elif isinstance(ctype, StructType):
+            if ctype.is_union:
+                raise unsupported("union", node)
+            for member in ctype.members():
+                if member.bit_field:
+                    raise unsupported(f"bit-field '{member.name}'", node)
+            inner = [member.type for member in ctype.members()]
+        todo += [each for each in reversed(inner) if each not in seen]
+        seen.update(inner)

@@ -10,6 +10,7 @@ from dataclasses import field
 from typing import Any, Protocol
 
 from pycparser import c_ast
+from pycparser.c_generator import CGenerator
 from pysmt.shortcuts import TRUE
 
 from bmc.c.execute import arithmetic
@@ -82,7 +83,6 @@ class Calls(Evaluator):
         self.frames: list[Frame] = []
         self.library = Library(self)
         self.hooks: dict[str, Any] = {}
-        self.discarded: Any = None
         self.environment: Outside | None = None
 
     @abstractmethod
@@ -183,6 +183,8 @@ class Calls(Evaluator):
         return whole(obj)
 
 
+ORACLE = "(oracle)"
+"""The hook that is given the undefined behaviour of an assertion's condition; no function is called so."""
 _SILENT = {"printf", "puts", "putchar", "fflush", "fputs", "fprintf"}
 
 
@@ -196,6 +198,7 @@ class Library:
         self._functions = {
             "__CPROVER_assume": self._assume,
             "__VERIFIER_assume": self._assume,
+            "__CPROVER_cover": self._cover,
             "__builtin_unreachable": self._unreachable,
             "__assert": self._assert,
             "assert": self._assert,
@@ -233,6 +236,10 @@ class Library:
         condition = self.executor.condition(self._items(node, 1)[0], scope, state)
         self.executor.recorder.assume(where(node), state.pc, condition)
 
+    def _cover(self, node: Any, scope: Scope, state: State) -> None:
+        condition = self.executor.condition(self._items(node, 1)[0], scope, state)
+        self.executor.recorder.cover(CGenerator().visit(node), where(node), state.pc, condition)
+
     def _unreachable(self, node: Any, scope: Scope, state: State) -> None:
         self.executor.recorder.note_undefined("__builtin_unreachable is reached", where(node), state.pc, TRUE())
 
@@ -240,8 +247,8 @@ class Library:
         recorder = self.executor.recorder
         before = len(recorder.undefined_behaviour)
         condition = self.executor.condition(self._items(node, 1)[0], scope, state)
-        if "assert" in self.executor.hooks:
-            self.executor.hooks["assert"](recorder.undefined_behaviour[before:])
+        if ORACLE in self.executor.hooks:
+            self.executor.hooks[ORACLE](recorder.undefined_behaviour[before:])
             del recorder.undefined_behaviour[before:]
         recorder.check(where(node), state.pc, condition)
 

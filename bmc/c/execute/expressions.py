@@ -15,7 +15,7 @@ from bmc.c.execute.access import Watch, refuse_opaque
 from bmc.c.execute.arithmetic import from_condition
 from bmc.c.execute.decisions import is_logical, leaves, without_negations
 from bmc.c.execute.floating import read_constant, truth
-from bmc.c.execute.lvalues import STEPS, Lvalues, Operand, Result
+from bmc.c.execute.lvalues import STEPS, Lvalues, Operand, Result, is_lvalue
 from bmc.c.execute.memory import (
     Aggregate,
     Place,
@@ -24,6 +24,7 @@ from bmc.c.execute.memory import (
     Value,
     address_of,
     is_null,
+    live,
     merge,
     merge_contents,
     merge_targets,
@@ -33,6 +34,7 @@ from bmc.c.execute.zero_sums import note_zero_sum
 from bmc.c.source.program import EnumConstant, Function, Program, Scope, unsupported, where
 from bmc.c.source.types import (
     ArrayType,
+    CType,
     FloatType,
     IntType,
     PointerType,
@@ -133,7 +135,12 @@ _NAMES = {
 
 
 class Evaluator(Conditions):
-    """Expressions of a program. ``Executor`` adds calls and statements."""
+    """Expressions of a program. ``Executor`` adds calls and statements.
+
+    ``discarded`` is the expression of the statement that is run: nobody uses its value.
+    """
+
+    discarded: Any = None
 
     @abstractmethod
     def call(self, node: Any, scope: Scope, state: State) -> Result:
@@ -345,12 +352,20 @@ class Evaluator(Conditions):
         return sibling
 
     def eval_assignment(self, node: Any, scope: Scope, state: State) -> Result:
+        byte = self._is_copy(node)
         place, value = self.unsequenced(
             node,
             Operand(node.lvalue, lambda: self.place(node.lvalue, scope, state)),
-            Operand(node.rvalue, lambda: self.evaluate(node.rvalue, scope, state)),
+            Operand(node.rvalue, lambda: (self._uncopied if byte else self.evaluate)(node.rvalue, scope, state)),
             assigns=node.op,
         )
+        if isinstance(value, Place):
+            if _is_character(place.ctype):
+                self.check_not_null(place, state, node)
+                self.check_not_null(value, state, node)
+                self.put(place, (), self.content(value, (), state, node.rvalue), state, node)
+                return None
+            value = self.read(value, state, node.rvalue)
         if value is None:
             raise InputRefused("a void value is assigned", where(node))
         if isinstance(place.ctype, ArrayType):
@@ -361,12 +376,30 @@ class Evaluator(Conditions):
         self.store(place, value, state, node)
         return value
 
+    def _is_copy(self, node: Any) -> bool:
+        """Whether an assignment whose value nobody uses has a member, an element or a pointer's target on its right."""
+        object_of = isinstance(node.rvalue, c_ast.StructRef | c_ast.ArrayRef | c_ast.UnaryOp) and is_lvalue(node.rvalue)
+        return object_of and node is self.discarded and node.op == "="
+
+    def _uncopied(self, node: Any, scope: Scope, state: State) -> Result | Place:
+        """An object of character type itself, for it may be copied set or not (C11 6.2.6.1p5); else the value.
+
+        But an automatic one that is no part of another might be in a register (6.3.2.1p2).
+        """
+        place = self.place(node, scope, state)
+        alone = any(not path and obj.kind == "automatic" for _, obj, path in live(place.targets))
+        return self.read(place, state, node) if alone or not _is_character(place.ctype) else place
+
     def _compound(self, node: Any, place: Place, value: Value | Aggregate, state: State) -> Value:
         old = self.load(place, state, node)
         scalars = [v for v in (old, value) if isinstance(v, Value) and not isinstance(v.ctype, PointerType)]
         if len(scalars) != 2:
             raise unsupported(f"'{node.op}' on a pointer or struct", node)
         return self._operate(node.op[:-1], scalars[0], scalars[1], node, state)
+
+
+def _is_character(ctype: CType) -> bool:
+    return isinstance(ctype, IntType) and ctype.rank == 1
 
 
 def _refuse_floating(op: str, value: Value, node: Any) -> None:

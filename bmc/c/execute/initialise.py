@@ -31,6 +31,7 @@ from bmc.c.source.types import (
 )
 from bmc.errors import InputRefused, UnsupportedConstruct
 from bmc.formulas.terms import constant
+from bmc.limits import TooLarge
 
 
 class Slots:
@@ -139,7 +140,11 @@ class Initialiser:
 
         An initialiser that cannot be read is refused where the object is used.
         """
-        zeros = {(obj, path): zero(ctype) for path, ctype in scalars(obj.ctype)}
+        try:
+            zeros = {(obj, path): zero(ctype) for path, ctype in scalars(obj.ctype)}
+        except TooLarge as error:
+            error.where, obj.refusal = obj.declared, error
+            return {}
         if init is None:
             return zeros
         state = State(dict(zeros))

@@ -30,20 +30,24 @@ of the atomic conditions in source order (of a ``switch``: when each label is ch
 class Recorder:
     """``base`` is the path condition of the enclosing calls; the path condition given to each method comes on top.
 
+    ``covers``: what the code asks to be covered, each evaluation by itself.
     ``limits`` is what all runs' inputs satisfy; only what asks a solver needs it.
     ``decisions`` holds the different evaluations of each decision by the ``id`` of its syntax node (``decisions``
     says which node), ``entered`` the functions that were called, in this order,
     ``unwritten`` the volatile variables that were read while they may not have been written yet, and where first.
+    ``work``: statements executed, and cells of memory read or written.
     """
 
     assumptions: list[Condition] = field(default_factory=list)
     asserts: list[Condition] = field(default_factory=list)
+    covers: list[Condition] = field(default_factory=list)
     undefined_behaviour: list[Condition] = field(default_factory=list)
     decisions: dict[int, dict[Evaluation, None]] = field(default_factory=dict)
     entered: dict[Function, None] = field(default_factory=dict)
     unwritten: dict[Key, Location] = field(default_factory=dict)
     base: FNode = field(default_factory=TRUE)
     limits: FNode = field(default_factory=TRUE)
+    work: int = 0
 
     def note_undefined(self, kind: str, where: Location, pc: FNode, when: FNode) -> None:
         """Undefined behaviour of this ``kind`` happens on the path ``pc`` when ``when`` holds."""
@@ -60,6 +64,10 @@ class Recorder:
     def check(self, where: Location, pc: FNode, condition: FNode) -> None:
         """The code asserts ``condition`` on the path ``pc``."""
         self.asserts.append(Condition("assertion", implies(both(self.base, pc), condition), where))
+
+    def cover(self, text: str, where: Location, pc: FNode, condition: FNode) -> None:
+        """The code asks for a run that comes along the path ``pc`` when ``condition`` holds; ``text`` is how."""
+        self.covers.append(Condition(text, both(both(self.base, pc), condition), where))
 
     def decide(self, node: object, pc: FNode, values: Iterable[FNode]) -> None:
         """The decision at the syntax node ``node`` is evaluated on the path ``pc``; its conditions have ``values``."""

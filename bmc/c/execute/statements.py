@@ -19,6 +19,7 @@ from bmc.c.source.program import Function, Program, Scope, Typedef, unsupported,
 from bmc.c.source.types import ArrayType, CType, FunctionType, IntType, StructType, promote, same_type, show_type
 from bmc.errors import InputRefused, UnsupportedConstruct
 from bmc.formulas.terms import both, constant, equals, negate
+from bmc.limits import ITERATIONS, OPEN_ITERATIONS, WORK
 
 _LABELS = (c_ast.Case, c_ast.Default)
 
@@ -120,10 +121,8 @@ def _refuse_inner_labels(body: Any) -> None:
             todo.extend(child for _, child in node.children())
 
 
-CONSTANT_LOOP_LIMIT = 100_000
-"""Most iterations of a loop whose condition is constant in each iteration."""
-OPEN_LOOP_LIMIT = 256
-"""Most iterations of a loop whose condition depends on state or input."""
+CONSTANT_LOOP_LIMIT = ITERATIONS.most
+OPEN_LOOP_LIMIT = OPEN_ITERATIONS.most
 
 _IGNORED = (c_ast.EmptyStatement, c_ast.Pragma)
 
@@ -143,7 +142,9 @@ class Executor(Switches):
         """Run a statement; None where no path goes on after it."""
         if state is None or isinstance(node, _IGNORED) or node is None:
             return state
+        self.recorder.work += 1
         try:
+            WORK.check(self.recorder.work, where(node))
             return self._execute(node, scope, state)
         except InputRefused as error:
             error.where = error.where or where(node)
@@ -160,7 +161,7 @@ class Executor(Switches):
             raise unsupported("goto" if isinstance(node, c_ast.Goto) else "label", node)
         if isinstance(node, c_ast.Case | c_ast.Default):
             raise InputRefused("a case label outside of a switch", where(node))
-        if isinstance(node, c_ast.FuncCall):
+        if isinstance(node, c_ast.FuncCall | c_ast.Assignment):
             self.discarded = node
         self.evaluate(node, scope, state)
         return state
@@ -378,7 +379,7 @@ class Executor(Switches):
             raise UnsupportedConstruct(
                 f"unsupported C construct: loop without a constant bound (still running after {limit} iterations)",
                 where(node),
-                "bound the loop by a constant, for example with a second condition on a counter",
+                OPEN_ITERATIONS.next_step,
             )
 
 

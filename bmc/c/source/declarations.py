@@ -23,6 +23,7 @@ from bmc.c.source.types import (
     PointerType,
     StructType,
     VoidType,
+    count_scalars,
 )
 from bmc.errors import InputRefused
 
@@ -166,6 +167,7 @@ class TypeReader:
         struct.depth = 1 + max((_depth(member.type) for member in members), default=0)
         if struct.depth > DEEPEST_TYPE:
             raise too_deep("structs", DEEPEST_TYPE, where(node))
+        struct.numbers = 0 if struct.is_union else sum(count_scalars(m.type) for m in members if not m.bit_field)
         struct.fields = members
 
     @staticmethod

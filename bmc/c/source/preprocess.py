@@ -20,7 +20,7 @@ from pcpp.preprocessor import OutputDirective
 
 from bmc.c.source.extensions import pragma_meaning, read_over_extensions
 from bmc.c.source.types import DATA_MODELS, DataModel
-from bmc.errors import InputRefused, Location, UnsupportedConstruct
+from bmc.errors import InputRefused, Location, UnsupportedConstruct, marked
 from bmc.limits import INCLUDED, INCLUDES, TOKENS, text_of, whole_number
 from bmc.records import dataclass
 
@@ -91,9 +91,9 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
         """Of each file its #line directives: where they stand, what is to be added to later lines, the file's name."""
         self.included = ""
         """The name in the #include that is being handled, as it is written."""
-        self.expand_filemacro = self.expand_linemacro = self.expand_countermacro = False
+        self.expand_filemacro = False
         self.linemacro = self.linemacrodepth = 0
-        self.counted = itertools.count()
+        counted = itertools.count()
         places = {
             "__LINE__": lambda: str(self._line()),
             "__FILE__": lambda: _quoted(self._name()),
@@ -101,7 +101,7 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
             "__INCLUDE_LEVEL__": lambda: str(max(self.include_depth - 1, 0)),
             "__TIMESTAMP__": lambda: _quoted(time.asctime(time.localtime(os.stat(self.source).st_mtime))),
             "__DATE__": lambda: _quoted(time.strftime("%b %e %Y")),
-            "__COUNTER__": lambda: str(next(self.counted)),
+            "__COUNTER__": lambda: str(next(counted)),
         }
         self.macros.update({name: _Place(name, read, self) for name, read in places.items()})
         self.evaluator = ConditionEvaluator(self.lexer, char_signed)
@@ -334,7 +334,8 @@ def _preprocess(
         text = f"malformed #{place.value}: something is missing"
         raise InputRefused(text, Location(place.source or file, place.lineno)) from None
     stand_ins = tuple(unit.stand_ins.items())
-    return PreprocessedUnit(file, read_over_extensions(out.getvalue(), file), unit, stand_ins)
+    text = re.sub(r'^#line (\d+) "(.*)"$', lambda m: f'#line {m[1]} "{marked(m[2])}"', out.getvalue(), flags=re.M)
+    return PreprocessedUnit(file, read_over_extensions(text, file), unit, stand_ins)
 
 
 ESCAPES = {"n": 10, "t": 9, "r": 13, "a": 7, "b": 8, "f": 12, "v": 11, "e": 27, "E": 27}

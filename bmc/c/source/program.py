@@ -21,7 +21,7 @@ from bmc.c.source.extensions import keyword_hint
 from bmc.c.source.preprocess import PreprocessedUnit, preprocess
 from bmc.c.source.types import CType, DataModel, FunctionType
 from bmc.errors import InputRefused, Location, MemoryLimitReached, UnsupportedConstruct
-from bmc.limits import text_of
+from bmc.limits import BRACKETS, CALLS, STRUCTS, SYNTAX, text_of
 from bmc.records import dataclass
 
 T = TypeVar("T")
@@ -258,23 +258,22 @@ def with_deep_stack(work: Callable[[], T]) -> T:
     return result[0]
 
 
-DEEPEST = 10_000
+DEEPEST = SYNTAX.most
 """Most levels of syntax: brackets, blocks, operators (``a + b + c`` is two levels), links of an ``else if`` chain."""
-DEEPEST_RUN = DEEPEST // 3
+DEEPEST_RUN = BRACKETS.most
 """Most pairs of brackets one right after the other, such as the dimensions of one array: the parser goes through them
 once for each."""
-DEEPEST_CALL = 1_000
+DEEPEST_CALL = CALLS.most
 """Most functions that are active at once."""
-DEEPEST_TYPE = 200
+DEEPEST_TYPE = STRUCTS.most
 """Most structs one within the other."""
 
 _TOKEN = re.compile(r'#line (\d+)(?: "([^"\n]*)")?[^\n]*\n|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|[][(){}\n]')
-_HINT = "generate or write flatter code: more functions, a switch, or an array"
 
 
 def too_deep(what: str, limit: int, where: Location) -> UnsupportedConstruct:
     """The refusal of code that is nested more than ``limit`` levels deep."""
-    return UnsupportedConstruct(f"unsupported C construct: {what} nested more than {limit:,} deep", where, _HINT)
+    return SYNTAX.refusal(where, f"unsupported C construct: {what} nested more than {limit:,} deep")
 
 
 def check_brackets(text: str, file: str) -> None:

@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from bmc.errors import InputRefused
 from bmc.floats.format import FORMATS, Format
+from bmc.limits import ELEMENTS
 from bmc.records import dataclass
 from bmc.system.transition import ValueType
 
@@ -96,6 +97,10 @@ class StructType:
     """Why the members cannot be read; raised where they are needed."""
     depth: int = 1
     """Structs one within the other, counting this one."""
+    numbers: int = 0
+    """How many scalar sub-objects it has (``scalars``)."""
+    layouts: dict[DataModel, tuple[int, int]] = field(default_factory=dict)
+    """Size and alignment in bytes, as far as they are known."""
     _by_name: dict[str, Member] = field(default_factory=dict)
 
     def member(self, name: str) -> Member | None:
@@ -233,7 +238,12 @@ def type_at(ctype: CType, path: Path) -> CType:
 
 
 def scalars(ctype: CType, path: Path = ()) -> Iterator[tuple[Path, CType]]:
-    """All scalar sub-objects (integers, floats, pointers) as (path, type); union and bit-field members are left out."""
+    """All scalar sub-objects (integers, floats, pointers) as (path, type); union and bit-field members are left out.
+
+    TooLarge if there are too many.
+    """
+    if not path:
+        ELEMENTS.check(count_scalars(ctype))
     if isinstance(ctype, ArrayType):
         for index in range(ctype.length or 0):
             yield from scalars(ctype.element, (*path, index))
@@ -243,6 +253,13 @@ def scalars(ctype: CType, path: Path = ()) -> Iterator[tuple[Path, CType]]:
                 yield from scalars(member.type, (*path, member.name))
     elif isinstance(ctype, IntType | FloatType | PointerType):
         yield path, ctype
+
+
+def count_scalars(ctype: CType) -> int:
+    """The number of scalar sub-objects."""
+    if isinstance(ctype, ArrayType):
+        return (ctype.length or 0) * count_scalars(ctype.element)
+    return ctype.numbers if isinstance(ctype, StructType) else isinstance(ctype, IntType | FloatType | PointerType)
 
 
 def same_type(left: CType, right: CType) -> bool:
@@ -298,9 +315,7 @@ def align_of(ctype: CType, model: DataModel) -> int:
         return model.pointer // 8
     if isinstance(ctype, ArrayType):
         return align_of(ctype.element, model)
-    if isinstance(ctype, StructType):
-        return max((_member_align(ctype, m, model) for m in ctype.members()), default=1)
-    return 1
+    return _layout(ctype, model)[1] if isinstance(ctype, StructType) else 1
 
 
 def _member_align(ctype: StructType, member: Member, model: DataModel) -> int:
@@ -318,16 +333,20 @@ def size_of(ctype: CType, model: DataModel) -> int:
         if ctype.length is None:
             raise InputRefused("the size of an array of unknown length is needed")
         return size_of(ctype.element, model) * ctype.length
-    if isinstance(ctype, StructType):
-        members = ctype.members()
-        if ctype.is_union:
-            end = max((size_of(m.type, model) for m in members), default=0)
-        else:
-            end = 0
-            for member in members:
-                end = _round_up(end, _member_align(ctype, member, model)) + size_of(member.type, model)
-        return _round_up(end, align_of(ctype, model))
-    return 1
+    return _layout(ctype, model)[0] if isinstance(ctype, StructType) else 1
+
+
+def _layout(struct: StructType, model: DataModel) -> tuple[int, int]:
+    """Size and alignment of a struct, computed once: structs within structs are many."""
+    if model not in struct.layouts:
+        members = struct.members()
+        align = max((_member_align(struct, member, model) for member in members), default=1)
+        end = 0
+        for member in members:
+            start = 0 if struct.is_union else _round_up(end, _member_align(struct, member, model))
+            end = max(end, start + size_of(member.type, model))
+        struct.layouts[model] = _round_up(end, align), align
+    return struct.layouts[model]
 
 
 def offset_of(ctype: CType, path: Path, model: DataModel) -> int:

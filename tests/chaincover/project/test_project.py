@@ -299,3 +299,12 @@ def test_written_project_file_guesses_other_names(tmp_path: Path) -> None:
     assert chaincover("init", "motor.c", "-o", "sub.toml", cwd=tmp_path).code == 0
     config = read_project(str(tmp_path / "sub.toml")).config
     assert (config.init, config.step, config.input) == (("Motor_initialize",), "Motor_step", ("on",))
+
+
+def test_a_byte_order_mark_before_the_project_is_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "c.c").write_text("int n;\nvoid compute(_Bool b) { n = b; }\n")
+    text = b"\xef\xbb\xbf[sources]\nfiles = ['c.c']\n\n[[property]]\ntext = 'cover(n)'\n"
+    (tmp_path / "chaincover.toml").write_bytes(text)
+    (goal,) = load(read_project(str(tmp_path / "chaincover.toml"))).goals
+    assert goal.where is not None
+    assert goal.where.line == 5

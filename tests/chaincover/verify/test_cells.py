@@ -183,8 +183,8 @@ def test_the_least_length_is_told() -> None:
 def test_a_forged_bound_is_refused(more: int) -> None:
     """The claim that a length is impossible that has a chain does not hold, the true one does."""
     setting = heated_twice()
-    proof = certificate(setting, least(setting) + more)
-    line = lengths(WholeChains(setting, proof.goals, TRUE(), Clock(Limits())), proof, None)
+    chains = WholeChains(setting, setting.names, TRUE(), Clock(Limits()))
+    line = lengths(chains, certificate(setting, least(setting) + more), None)
     assert (line.verdict == HOLDS) == (more == 0)
     assert ("cells of values" in line.text) == (more == 0)
 

@@ -3,6 +3,7 @@
 # ruff: noqa: E501 (C programs in tables)
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from c_support import agreement, fresh_environment, own_environment, read, refus
 
 from bmc.c.controller.build import read_c
 from bmc.c.controller.reading import SourceConfig
+from bmc.c.source.preprocess import STANDARD_HEADERS
 from bmc.errors import ChainCoverError
 
 PROGRAMS = {
@@ -125,3 +127,46 @@ def test_include_folders_and_defines(tmp_path: Path) -> None:
     model = read_c(config)
     assert str(model.system.state[0].next.constant_value()) == "107"
     assert not agreement(model, 20).differences
+
+
+@pytest.mark.parametrize("name", ['a"b.c', "it's.c", "a\\\\b.c", '"".c', "a b#é.c"])
+@pytest.mark.needs_compiler
+def test_quotes_in_file_names(tmp_path: Path, name: str) -> None:
+    file, header = tmp_path / name, tmp_path / f"{name}.h"
+    header.write_text("\n" * 20 + "static int two(void) { return 2; }\n")
+    lines = '#include "it.h"\nint r; void step(int a) { r = a > two() ? sizeof __FILE__ : 0; }\n'
+    file.write_text(lines if '"' in name else lines.replace("it.h", f"{name}.h"))
+    (tmp_path / "it.h").write_text(header.read_text())
+    fresh_environment()
+    found = agreement(read_c(SourceConfig("program", (str(file),), step="step")), pairs=30)
+    assert found.steps == 30
+    assert not found.differences
+    file.write_text("int r;\nvoid step(int a) { goto x; x:; }\n")
+    with pytest.raises(ChainCoverError) as caught:
+        read_c(SourceConfig("program", (str(file),), step="step"))
+    assert (caught.value.where.file, caught.value.where.line) == (str(file), 2)
+
+
+@pytest.mark.needs_compiler
+def test_a_byte_order_mark_is_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "program.c").write_bytes(b'\xef\xbb\xbf#include "h.h"\nvoid step(int a) { r = a; }\n')
+    (tmp_path / "h.h").write_bytes(b"\xef\xbb\xbfint r;\n")
+    fresh_environment()
+    found = agreement(read_c(SourceConfig("program", (str(tmp_path / "program.c"),), step="step")), pairs=20)
+    assert found.steps == 20
+    assert not found.differences
+
+
+@pytest.mark.needs_compiler
+def test_the_types_of_sys_types_are_those_of_the_compiler(tmp_path: Path) -> None:
+    names = re.findall(r"\b(\w+);", (STANDARD_HEADERS / "sys" / "types.h").read_text())
+    assert len(names) > 30
+    uses = "\n".join(
+        f"r = r * 3 + sizeof({n}) * 2 + ((({n})-1 < ({n})0) ? 1 : 0);"
+        for n in names
+        if n[-7:] != "timer_t" and n != "caddr_t"
+    )
+    text = f"#include <sys/types.h>\n#include <time.h>\n#include <stdint.h>\nunsigned r; void step(int a) {{ r = a;\n{uses}\n}}"
+    found = agreement(read(tmp_path, text), pairs=20)
+    assert found.steps == 20
+    assert not found.differences

@@ -1,0 +1,80 @@
+"""Objects and loops of any size are read or refused with their place, without taking time or memory first."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from c_support import own_environment, read, refusal  # noqa: F401
+
+from bmc.c.execute import statements
+from bmc.limits import ELEMENTS, WORK, TooLarge
+
+SIZES = [ELEMENTS.most + 1, 10**9]
+NEST = "struct s0 { int a; };\n" + "".join(f"struct s{k} {{ struct s{k - 1} a, b, c, d; }};\n" for k in range(1, 31))
+LARGE = {
+    "read": ("int q[SIZE]; int r;", "if (a >= 0 && a < SIZE) r = q[a];", 1),
+    "written": ("int q[SIZE]; int r;", "if (a >= 0 && a < SIZE) q[a] = 1; r = q[5];", 1),
+    "constant": ("static const char q[SIZE] = {1, 2, 3}; int r;", "r = q[a & 3];", 1),
+    "local": ("int r;", "int q[SIZE]; q[0] = a; r = q[0];", 2),
+    "set to zero": ("int r;", "int q[SIZE] = {0}; q[0] = a; r = q[0];", 2),
+    "two dimensions": ("int q[SIZE][SIZE]; int r;", "r = q[1][2];", 1),
+    "designator": ("int q[] = {[SIZE - 1] = 1}; int r;", "r = q[0];", 1),
+    "structs": ("struct { int a, b; } q[SIZE]; int r;", "r = q[0].a;", 1),
+}
+"""What stands before the step, its body, and the line of the refusal."""
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_a_large_object_is_refused_with_its_line(name: str, tmp_path: Path) -> None:
+    before, body, line = LARGE[name]
+    for size in SIZES:
+        error = refusal(tmp_path, f"{before}\nvoid step(int a) {{ {body} }}".replace("SIZE", f"{size}ul"))
+        assert isinstance(error, TooLarge), (size, error)
+        assert "more than 10,000 numbers in one object that is used" in error.message
+        assert error.where is not None
+        assert line <= error.where.line <= 2
+
+
+def test_large_objects_that_are_not_used_are_read_over(tmp_path: Path) -> None:
+    text = f"{NEST}struct s30 s; char q[1000000000]; int r; void step(int a) {{ r = a + (sizeof(s) == 1ul << 62); }}"
+    assert [var.name for var in read(tmp_path, text).system.state] == ["r"]
+
+
+def test_structs_that_multiply_are_refused_with_their_line(tmp_path: Path) -> None:
+    error = refusal(tmp_path, f"{NEST}struct s30 s; int r; void step(int a) {{ r = s{'.a' * 31}; }}")
+    assert isinstance(error, TooLarge)
+    assert error.where is not None
+    assert error.where.line == 32
+
+
+LOOPS = {
+    "long": "for (int k = 0; k < 100000000; k++)\nr ^= k & 1;",
+    "nested": "for (int k = 0; k < 500; k++) for (int l = 0; l < 500; l++)\nr ^= k & 1;",
+    "endless": "for (;;)\nr ^= 1;",
+    "calls": "r =\nf9(a);",
+}
+CALLS = "static int f0(int x) { return x; }\n" + "".join(
+    f"static int f{k}(int x) {{ return f{k - 1}(x) + f{k - 1}(x) + f{k - 1}(x) + f{k - 1}(x); }}\n"
+    for k in range(1, 10)
+)
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_many_statements_are_refused_with_their_line(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(statements, "WORK", replace(WORK, most=2_000))
+    error = refusal(tmp_path, f"int r; {CALLS}void step(int a) {{ {LOOPS[name]} }}")
+    assert isinstance(error, TooLarge)
+    assert "more than 2,000 statements executed and numbers read or written" in error.message
+    assert error.where is not None
+    assert error.where.line > 0
+
+
+def test_init_may_take_many_statements_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    loop = "for (int k = 0; k < 300; k++) r ^= k & 1;"
+    text = f"int r; void init(void) {{ {loop} }} void step(int a) {{ {loop} }}"
+    monkeypatch.setattr(statements, "WORK", replace(WORK, most=4_000))
+    assert read(tmp_path, text).system.state
