@@ -96,20 +96,20 @@ class Kept:
         self._controllers: dict[str, Controller] = {}
         self._tables: dict[object, tuple[TransitionSystem, Table | None]] = {}
 
-    def verify(self, document: Tree) -> Verification:
+    def verify(self, document: Tree, limits: Limits = LIMITS) -> Verification:
         """What is said of ``document``. ChainCoverError where it cannot be read."""
         place = self.folder / "chain.json"
         place.write_text(json.dumps(document))
         with self._kept():
             read = read_document(place)
-            return verify(self._load(read, Request(self.project)), read, LIMITS)
+            return verify(self._load(read, Request(self.project)), read, limits)
 
-    def verify_chains(self, summary: Tree) -> Verification:
+    def verify_chains(self, summary: Tree, limits: Limits = LIMITS) -> Verification:
         """What is said of ``summary`` and of the chains in the folder. ChainCoverError where they cannot be read."""
         place = self.folder / "chains.json"
         place.write_text(json.dumps(summary))
         with self._kept():
-            return several.verify_chains(place, Request(self.project), LIMITS)
+            return several.verify_chains(place, Request(self.project), limits)
 
     @contextmanager
     def _kept(self) -> Iterator[None]:

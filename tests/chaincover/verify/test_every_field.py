@@ -1,4 +1,7 @@
-"""Every field of ``chain.json``: a change is found out, but where the field is informative (docs/verify.md)."""
+"""Every field of ``chain.json`` and ``chains.json``: a change is found out, but where the field is informative.
+
+And claims that limits leave open are told as that.
+"""
 
 from __future__ import annotations
 
@@ -7,21 +10,24 @@ import json
 import os
 import tempfile
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from unittest import mock
 
 import pytest
 from command_line import MODELS, ROOT, chaincover, fresh_names, write_files
-from forging import GONE, Kept, Place, Tree, changed, other_values, path_of, places, value_at
+from forging import GONE, LIMITS, Kept, Place, Tree, changed, other_values, path_of, places, value_at
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_programs import HEAD, program, project
 
 from bmc.errors import ChainCoverError
+from chaincover.chain import UNDECIDED
 from chaincover.verify.claims import SOURCES
 from chaincover.verify.fields import INFORMATIVE
-from chaincover.verify.report import NOTE, SOME_WRONG
-from chaincover.verify.several import INFORMATIVE_OF_ALL
+from chaincover.verify.report import HOLDS, NOTE, OPEN, SOME_WRONG, UNCLAIMED, WRONG, Verification
+from chaincover.verify.several import CONFLICTS, FEWEST, INFORMATIVE_OF_ALL
+from chaincover.verify.verdicts import UNCOVERED
 
 BRANCHES = {
     "p/c.c": program("if (s->n == 0) s->n = i->a;", head=HEAD),
@@ -53,7 +59,7 @@ void p_low(In *i, St *s) { __CPROVER_assume(s->level < 0.0f); compute(i, s); ass
 """,
     "p/chaincover.toml": "[sources]\nfiles = ['c.c']\n[interface]\nchosen = ['s->mode']\n",
 }
-OPEN = {
+OPENED = {
     "p/c.c": program("s->n = i->a; if (i->b) s->m = s->n;").replace("s->m = 0;", ""),
     "p/chaincover.toml": project("[ranges]\na = '0..2'"),
 }
@@ -62,7 +68,7 @@ KINDS = {
     "short": (None, ("--max-length", "3", "--effort", "0.001")),
     "apart": (BRANCHES, (*APART, "--most")),
     "held": (BRANCHES, (*APART[:2], "--hold", "2", "--overlap", "forbid", "--cover", "branches()")),
-    "open": (OPEN, ("--property", "one: cover(n == 1)")),
+    "open": (OPENED, ("--property", "one: cover(n == 1)")),
     "undecided": (BRANCHES, (*APART[:2], "--effort", "1e-9")),
     "chosen": (CHOSEN, ("--effort", "0.001")),
 }
@@ -197,3 +203,40 @@ def test_what_is_informative_is_in_the_documentation() -> None:
     for part, names in ((of_one, INFORMATIVE), (of_all, INFORMATIVE_OF_ALL)):
         cells = [row.split("|")[1] for row in part.splitlines() if row.startswith("| `")]
         assert [name for cell in cells for name in cell.split("`")[1::2]] == list(names)
+
+
+# what limits leave open
+
+SEARCHED_LITTLE = replace(LIMITS, nodes=0)
+"""The states are listed, and no search over all runs comes to its end."""
+
+
+def said_of(found: Verification, check: str) -> str:
+    return next(line.verdict for line in found.lines if line.check == check)
+
+
+def test_the_number_of_chains_is_not_proved_by_searches_that_were_given_up() -> None:
+    kept, summary = made_several()
+    found = kept.verify_chains(summary, SEARCHED_LITTLE)
+    assert said_of(found, CONFLICTS) == said_of(found, FEWEST) == OPEN
+
+
+def test_the_number_of_chains_is_not_minimal_while_a_goal_is_left_open() -> None:
+    kept, summary = made_several()
+    place = next(n for n, verdict in enumerate(summary["verdicts"]) if verdict["goal"] == "far")
+    found = kept.verify_chains(changed(summary, (("verdicts", place, "verdict"), UNDECIDED)))
+    assert said_of(found, FEWEST) == WRONG
+
+
+def test_the_number_of_chains_needs_conflicts_of_all_runs() -> None:
+    kept, summary = made_several()
+    found = kept.verify_chains(changed(summary, (("conflicts", 0, "at_all"), False)))
+    assert said_of(found, FEWEST) == WRONG
+    assert said_of(found, CONFLICTS) == UNCLAIMED
+
+
+def test_the_most_goals_are_not_proved_by_a_search_that_was_given_up() -> None:
+    kept, document = made("apart")
+    assert document["certificate"]["most"] is not None
+    assert said_of(kept.verify(document), UNCOVERED) == HOLDS
+    assert said_of(kept.verify(document, SEARCHED_LITTLE), UNCOVERED) == OPEN
