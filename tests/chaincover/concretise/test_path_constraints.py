@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise, permutations
 
 import pytest
-from chain_tasks import DoubtfulEngine, check_against_explicit_search, extended, task, with_reachable_states
+from chain_tasks import TSP, DoubtfulEngine, check_against_explicit_search, extended, task, with_reachable_states
 from explicit import Explicit
 from machines import Case, Machine, random_machine
 from paper_examples import DETOUR, endless, figure_5, three_to_four, trap
@@ -16,9 +18,9 @@ from bmc.engines.protocol import Status
 from bmc.errors import LimitReached, UsageError
 from bmc.formulas.unroll import at
 from chaincover.chain import Plan
-from chaincover.concretise.refine import constrained_chain, distances, undecided_edges
-from chaincover.concretise.repair import concretise
-from chaincover.concretise.subpaths import Reach, SubPaths
+from chaincover.concretise.refine import constrained_chain, distances, refined_chain, undecided_edges
+from chaincover.concretise.repair import concretise, repair_by_prefixes
+from chaincover.concretise.subpaths import Outcome, Reach, SubPaths, Task
 from chaincover.limits import Limits
 from chaincover.weights import FINAL, INIT, ReachGraph
 from properties.goal import Goal
@@ -94,6 +96,28 @@ def test_what_is_not_decided_is_never_called_impossible() -> None:
     assert found.status is Status.UNKNOWN
     assert found.gave_up == (("init", "v", "final"),)
     assert found.infeasible == ()
+
+
+@pytest.mark.parametrize("search", [constrained_chain, refined_chain])
+def test_no_chain_is_not_proved_while_an_edge_is_undecided(search: Callable[[Task], Outcome]) -> None:
+    """The solver gave up on every edge to the end: no order has all its edges, and a chain there is all the same."""
+    wanted = extended(task(three_to_four(), "asp" if search is constrained_chain else TSP, 4))
+    graph = wanted.graph()
+    known = {edge: weight for edge, weight in graph.weights.items() if edge[1] != graph.end}
+    left = tuple(edge for edge in graph.weights if edge not in known)
+    for unknown, status in ((left, Status.UNKNOWN), ((), Status.UNSAT)):
+        found = search(replace(wanted, graph=partial(replace, graph, weights=known, unknown=unknown)))
+        assert found.status is status
+
+
+@pytest.mark.parametrize("limit", [2, 3])
+def test_algorithm_12_lengthens_an_edge_up_to_k(limit: int) -> None:
+    row = [("a", "go", "b"), ("b", "go", "c"), ("c", "go", "d")]
+    machine = Machine("row", ["a", "b", "c", "d"], ["stay", "go"], row)
+    case = machine.system(), (Goal("v", at(machine.at_any("d"), 0), None, 0),), None
+    found = repair_by_prefixes(task(case, "asp", limit).questions, Plan(("init", "v", "end"), (1, 0)), 2, limit)
+    assert found.status is (Status.SAT if limit == 3 else Status.UNSAT)
+    assert found.plan.gaps[0] == limit
 
 
 def test_the_time_limit() -> None:

@@ -402,7 +402,7 @@ def test_start_values_that_init_leaves_open(goal: str, relies: bool, verdict: st
 
 @pytest.mark.parametrize("final", [True, False])
 def test_the_end_and_each_step_are_looked_at_for_all_open_start_values(final: bool) -> None:
-    """The goal is covered whatever the level was; only from some levels does a run end as asked, or is a step allowed."""
+    """The goal is covered from any level; only from some does a run end as asked, or is a step allowed."""
     setting = open_system()
     low = BVULE(setting.system.state[0].symbol, BV(7, 8))
     system = setting.system if final else replace(setting.system, input_constraint=low)
