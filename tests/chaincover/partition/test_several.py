@@ -27,7 +27,7 @@ from chaincover import limits, pipeline
 from chaincover.chain import COVERED, UNDECIDED, UNREACHABLE, Bounds
 from chaincover.options import Options
 from chaincover.partition import several
-from chaincover.partition.conflicts import classes_without
+from chaincover.partition.conflicts import Conflict, classes_without
 from chaincover.partition.several import SHARED, generate_several
 from chaincover.problem import Problem
 from chaincover.project.load import load
@@ -105,6 +105,20 @@ def test_the_total_length_is_bounded_although_a_goal_implies_another_one() -> No
     result = generate_several(Problem(system, goals, None), Options(engine="sat", bound=3))
     assert sorted(map(sorted, covered_by(result))) == [["one", "wide"], ["three"]]
     assert (result.bounds, result.number_minimal_within_k) == (Bounds(3, 3, SHARED), True)
+
+
+@pytest.mark.parametrize(("at_all", "undecided"), [(True, False), (False, False), (False, True)])
+def test_fewest_is_claimed_as_far_as_the_conflicts_go(
+    at_all: bool, undecided: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of all runs, within K, or, where the solver gave up on a pair, not at all. Two branches, so two chains."""
+    system = tree({0: (1, 2), 1: (1,), 2: (2,)})
+    goals = at_places("a", 1), at_places("b", 2)
+    monkeypatch.setattr(several, "sets_of_goals", lambda *given: None)
+    monkeypatch.setattr(several, "pairs_apart", lambda *given: [Conflict(("a", "b"), "", at_all, undecided)])
+    result = generate_several(Problem(system, goals, None), Options(bound=6))
+    assert len(result.results) == 2
+    assert (result.number_minimal_within_k, result.number_minimal) == (not undecided, at_all)
 
 
 def test_one_chain_where_one_suffices() -> None:
