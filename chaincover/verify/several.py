@@ -13,7 +13,7 @@ from chaincover.chain import COVERED, NO_WAY_TO_FINAL, STATUSES, UNREACHABLE
 from chaincover.formats.chain_file import CHAINS_SCHEMA
 from chaincover.project.load import Controller, Request
 from chaincover.verify.document import Document, GoalClaim, Summary, load_for, read_document, read_summary
-from chaincover.verify.fields import FIELDS, SEARCH, differences, settings_of
+from chaincover.verify.fields import FIELDS, SEARCH, differences, project, settings_of
 from chaincover.verify.limits import Clock, Limits
 from chaincover.verify.report import HOLDS, OPEN, UNCLAIMED, WRONG, Line, Verification, limited
 from chaincover.verify.search import covers, search
@@ -77,6 +77,9 @@ def _of_all(summary: Summary, documents: Sequence[Document], checks: Checks) -> 
     yield _together(summary, documents)
     faults = limited(differences(_expected(summary, documents, checks.controller), summary.data))
     yield Line(FIELDS, WRONG if faults else HOLDS, "all that are no mere information, made again", faults)
+    noted = project(checks.controller, replace(documents[0], goals=summary.verdicts))
+    if noted is not None:
+        yield noted
     conflicts = _conflicts(summary, checks)
     yield conflicts
     yield from _number(summary, documents, checks, conflicts)

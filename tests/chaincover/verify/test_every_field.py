@@ -24,7 +24,7 @@ from small_programs import HEAD, program, project
 from bmc.errors import ChainCoverError
 from chaincover.chain import UNDECIDED
 from chaincover.verify.claims import SOURCES
-from chaincover.verify.fields import INFORMATIVE
+from chaincover.verify.fields import INFORMATIVE, PROJECT
 from chaincover.verify.report import HOLDS, NOTE, OPEN, SOME_WRONG, UNCLAIMED, WRONG, Verification
 from chaincover.verify.several import CONFLICTS, FEWEST, INFORMATIVE_OF_ALL
 from chaincover.verify.verdicts import UNCOVERED
@@ -203,6 +203,30 @@ def test_what_is_informative_is_in_the_documentation() -> None:
     for part, names in ((of_one, INFORMATIVE), (of_all, INFORMATIVE_OF_ALL)):
         cells = [row.split("|")[1] for row in part.splitlines() if row.startswith("| `")]
         assert [name for cell in cells for name in cell.split("`")[1::2]] == list(names)
+
+
+# what the project says otherwise
+
+
+@pytest.mark.parametrize("several", [(), ("--several",)])
+def test_other_settings_of_the_project_are_noted(several: tuple[str, ...], tmp_path: Path) -> None:
+    options = ("--exclude", "worn", "--final", "none", "-K", "5", "--overlap", "forbid", "--hold", "2")
+    chaincover("generate", MODELS / "latch", "-o", tmp_path, "--no-replay", "-q", *options, *several)
+    found = chaincover("verify", MODELS / "latch", tmp_path, "--json").json["checks"]
+    note = next(line for line in found if line["check"] == PROJECT)
+    assert note["verdict"] == NOTE
+    assert note["details"] == [
+        "final: none in the file, q == 0 in the project",
+        "overlap: forbid in the file, allow in the project",
+        "bound: 5 in the file, None in the project",
+        "hold: 2 in the file, 1 in the project",
+        "goals left out: worn",
+    ]
+
+
+def test_the_same_settings_are_not_noted() -> None:
+    kept, document = made("failure")
+    assert PROJECT not in [line.check for line in kept.verify(document).lines]
 
 
 # what limits leave open
