@@ -19,6 +19,7 @@ from greenlet import getcurrent, greenlet
 
 from bmc.engines.protocol import Engine
 from bmc.errors import MemoryLimitReached
+from bmc.floats.operations import has_arithmetic
 from bmc.records import dataclass
 from chaincover.known import Board, Known
 
@@ -120,7 +121,8 @@ def wait_for(board: Board, changed: Callable[[Known], bool]) -> None:
 
 def after_whole_lengths(board: Board) -> None:
     """Begin in the second round with floating-point arithmetic: by then whole lengths have mostly settled all."""
-    if board.engine.tries(board.known.problem.system):
+    system = board.known.problem.system
+    if has_arithmetic([system.input_constraint, system.defined, *(var.next for var in system.state)]):
         pause()
 
 

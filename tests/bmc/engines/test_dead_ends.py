@@ -79,7 +79,7 @@ def test_a_depth_below_that_is_asked_about(engine: Engine, tmp_path: Path) -> No
     ("body", "expected"),
     [
         (
-            "  __CPROVER_assume(s->n != 2 || b > 7);\n  if (s->n == 2 && b > 3) s->k = s->m;",
+            "  __CPROVER_assume(s->n != 2 || b > 7);\n  if (s->n == 2 && b > 3) s->k = s->m + 1;",
             [("uninitialised read", 7, 34), ("assumption", 6, 3)],
         ),
         (
@@ -172,7 +172,7 @@ def test_what_is_unknown_is_no_dead_end(tmp_path: Path) -> None:
 
 def test_where_all_that_is_defined_comes_from(tmp_path: Path) -> None:
     """A step is defined exactly where no undefined behaviour is met and all assumptions of the code hold."""
-    system = of(tmp_path, "  __CPROVER_assume(b < 9);\n  if (b > 3) s->k = s->m;").system
+    system = of(tmp_path, "  __CPROVER_assume(b < 9);\n  if (b > 3) s->k = s->m + 1;").system
     parts = [c.formula for c in system.assumptions]
     assert [c.where.line for c in system.assumptions if c.where] == [6]
     assert parts
