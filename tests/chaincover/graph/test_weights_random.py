@@ -62,7 +62,7 @@ def test_weights_are_those_of_explicit_search(seed: int, overlap: str) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=15, deadline=None, derandomize=True)
 @given(SEEDS, st.sampled_from(["allow", "forbid"]), st.booleans())
 def test_weights_are_the_same_in_jumps_and_after_simulation(seed: int, overlap: str, simulate: bool) -> None:
     case = random_case(seed)

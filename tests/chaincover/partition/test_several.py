@@ -216,7 +216,7 @@ def test_number_of_chains_equals_an_explicit_search(case) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("overlap", ["allow", "forbid"])
-@seeds(8)
+@seeds(4)
 def test_whatever_is_claimed_of_several_chains_is_true(seed: int, overlap: str) -> None:
     """With and without enumerated states, at hardly any effort too: nothing is claimed that is not so."""
     made = generated_case(seed, states=16, goals=5, longest=1)
