@@ -99,7 +99,7 @@ def proving(axis: str, family: str, size: int, limit: float) -> Iterator[Point]:
     gc.collect()  # processes that nothing refers to any more end, and are counted
     values = {
         "chain": own + _of_children() - children,
-        "length": float(result.bounds.length or 0),
+        "length": float(result.bounds.length or 0) if result.complete else 0.0,
         "lower": float(result.bounds.lower),
         "stopped": float(not settled),
     }

@@ -123,7 +123,8 @@ def _figure(pyplot: Any, plot: Plot, families: Mapping[str, Sequence[Point]], fi
         shown = {family.removeprefix(panel.of): row for family, row in families.items() if family.startswith(panel.of)}
         _curves(ax, panel, shown)
         _ticks(ax, sorted({point.x for row in shown.values() for point in row}))
-        ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), fontsize=8, frameon=False)
+        if ax.get_legend_handles_labels()[0]:
+            ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), fontsize=8, frameon=False)
     figure.tight_layout()
     figure.savefig(file, metadata={"Date": None, "Creator": None})
     pyplot.close(figure)

@@ -72,12 +72,15 @@ MEASURES: dict[str, Callable[..., Iterator[Point]]] = {
 
 
 def in_process(name: str, arguments: Sequence[Any]) -> list[Point]:
-    """The points of one measurement, made in a process of its own; none if it was killed."""
+    """The points of one measurement, made in a process of its own; if it was killed, one of a method that ended."""
     command = [sys.executable, "-m", "benchmarks.growth", "--one", json.dumps([name, arguments])]
     done = run(command, PATIENCE * arguments[-1])
     if done.code > 0:
         raise click.ClickException(done.output[-2000:])
-    return [] if done.code else [Point(**row) for row in json.loads(done.output.splitlines()[-1])]
+    if done.code == 0:
+        return [Point(**row) for row in json.loads(done.output.splitlines()[-1])]
+    nothing = {"chain": done.seconds, "length": 0.0, "lower": 0.0, "stopped": 1.0}
+    return [Point(arguments[0], arguments[1], arguments[2], nothing)] if name == PROVING else []
 
 
 def measured(axis: str, limit: float) -> Iterator[list[Point]]:
@@ -90,7 +93,7 @@ def measured(axis: str, limit: float) -> Iterator[list[Point]]:
         click.echo(f"{name} {' '.join(map(str, arguments[:-1]))}", err=True)
         made = in_process(name, arguments)
         found += made
-        if name == PROVING and not (made and made[-1].whole("chain")):
+        if name == PROVING and not made[-1].whole("chain"):
             ended.add(arguments[1])
         yield found
 
