@@ -252,7 +252,7 @@ def lengths(setting: Setting, proof: Certificate, searched: Outcome | None, cloc
         return Line(LENGTHS, HOLDS, f"{said}: proved again that no run of so few steps covers all goals")
     undecided = list(range(first, last))
     for share in SHARES:
-        by_cells = cells.refuted(last, clock, share) if share > FIRST_CELLS else ""
+        by_cells = cells.refuted(last, clock, 1) if share == SHARES[1] else ""
         if by_cells:
             return Line(LENGTHS, HOLDS, f"{said}: no run over {by_cells} is so short")
         left, undecided = undecided, []
