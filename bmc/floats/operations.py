@@ -178,6 +178,8 @@ def _whole(rounded: Callable[[float], int], x: float) -> float:
     return math.copysign(float(rounded(x)), x) if math.isfinite(x) else x
 
 
+KEPT_WHOLE = ("remainder", "absolute", "floor", "ceiling", "truncate", "round_half_even", "round_half_away")
+"""Operations whose circuits end in a choice that is no choice of the program."""
 CONSTANTS = 16
 """A choice between more constants than this is an operand like any other."""
 NODES = 64
@@ -258,12 +260,12 @@ def _leaves(operand: FNode) -> tuple[int, int] | None:
 
 
 def _chooses(node: FNode) -> bool:
-    """Whether ``node`` is a choice to look into: not in a remainder or an absolute value, whose circuits end in one.
+    """Whether ``node`` is a choice to look into: not in the remainders and roundings whose circuits end in one.
 
-    Other circuits end in a choice too, of the one NaN; without it their values are known better after a comparison.
+    Those of arithmetic end in one too, for the one NaN: looked into, they are known better after a comparison.
     """
     found = operation_of(node)
-    return bool(node.is_ite()) and (found is None or found.name not in ("remainder", "absolute"))
+    return bool(node.is_ite()) and (found is None or found.name not in KEPT_WHOLE)
 
 
 def _mapped(node: FNode, result: Callable[[FNode], FNode], done: dict[FNode, FNode]) -> FNode:

@@ -105,7 +105,7 @@ class Predicates:
 
 
 @dataclass
-class _Grid:
+class Grid:
     """The cells of one floating variable: single values, and intervals of one width (a power of two)."""
 
     floats: Floats
@@ -162,12 +162,12 @@ class _Explorer:
         self._choices: dict[bytes, int] = {}
         self._moves: list[Column] = []
 
-    def _grid(self, var: StateVariable, fineness: Fineness) -> _Grid:
+    def _grid(self, var: StateVariable, fineness: Fineness) -> Grid:
         floats, system = floats_of(var), self._setting.system
         formulas = [system.input_constraint, system.defined, *(var.next for var in system.state)]
         found = constants_in([*formulas, *self._predicates.states, *self._predicates.moves], floats.form)
         largest = max([1.0, *(abs(formats.number(raw, floats.form)) for raw in found)])
-        return _Grid(floats, 2.0 ** math.ceil(math.log2(largest / fineness.numbers)))
+        return Grid(floats, 2.0 ** math.ceil(math.log2(largest / fineness.numbers)))
 
     def run(self, most: int) -> Table:
         """The table of the cells in runs of up to ``most`` steps."""

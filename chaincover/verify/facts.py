@@ -263,7 +263,7 @@ def lengths(
         return Line(LENGTHS, HOLDS, f"{said}: proved again that no run of so few steps is a chain")
     undecided = list(asked) if found is None else []
     for share in shares:
-        by_cells = chains.over_cells(last, share) if share > max(FIRST_CELLS, shares[0]) and found is None else ""
+        by_cells = chains.over_cells(last, 1) if share == SHARES[1] and found is None else ""
         if by_cells:
             return Line(LENGTHS, HOLDS, f"{said}: no run over {by_cells} is so short")
         left, undecided = undecided, []

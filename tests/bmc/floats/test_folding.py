@@ -15,7 +15,7 @@ from pysmt.shortcuts import BOOL, Symbol
 
 from bmc.floats import arithmetic, compare
 from bmc.floats.format import FLOAT32, FLOAT64, Format, canonical, number, pattern
-from bmc.floats.operations import CONSTANTS
+from bmc.floats.operations import CONSTANTS, Program
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.terms import choose, constant
 
@@ -158,3 +158,14 @@ def test_circuits_give_what_folding_gives(a: float, b: float, name: str) -> None
     raw = [pattern(a, FLOAT64), pattern(b, FLOAT64)][:count]
     expected = build(*(constant(value, 64) for value in raw), FLOAT64)
     assert CIRCUITS[name](*raw) == (int(expected.constant_value()),)
+
+
+@pytest.mark.parametrize("name", ["remainder", "absolute", "floor"])
+def test_what_a_term_computes_is_not_lost_in_the_next_operation(name: str) -> None:
+    """A choice that an operation makes for NaN is not one between constants, into which the next would be folded."""
+    x, turn = operand("lost", 64), known(360.0)
+    inner = BINARY[name](x, turn, FLOAT64) if name in BINARY else UNARY[name](x, FLOAT64)
+    program = Program([arithmetic.add(inner, turn, FLOAT64)])
+    names = [instruction.floating.name for instruction in program.instructions if instruction.floating is not None]
+    assert names == [name, "add"]
+    assert len(program.instructions) <= 4

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from boards import board_of
 from enumerated import graph_of, made, problem_of
 from explicit import Explicit, least_apart
@@ -111,3 +112,16 @@ def test_what_is_tampered_with_is_disproved() -> None:
     ]
     assert checked.line(watch, true, clock)[0].verdict == HOLDS
     assert [checked.line(watch, each, clock)[0].verdict for each in wrong] == [WRONG] * len(wrong)
+
+
+@pytest.mark.parametrize("rests", [False, True])
+def test_distances_are_named_where_the_bound_rests_on_an_order(rests: bool) -> None:
+    """Else what holds of any run is enough for every edge, and nothing is left to be proved again."""
+    board, _ = board_of(made(1, longest=1))
+    board.tell(enumerated=graph_of(*made(1, longest=1)))
+    exact_graph(board)
+    known = board.known
+    proof = Proof(known.targets, order_bound=1) if rests else Proof(known.targets, refuted=(0, 4))
+    edges = {(fact.source, fact.target): fact.at_least for fact in certificate_of(known, proof).edges}
+    assert any(edges[edge] > known.problem.length(edge[0]) for edge in edges) == rests
+    assert edges.keys() >= {("init", goal) for goal in known.targets}

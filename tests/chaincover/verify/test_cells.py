@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import random
 from functools import cache
 from itertools import product
+from unittest.mock import patch
 
+import numpy as np
 import pytest
 from float_systems import FLOAT, known
 from hypothesis import given, settings
@@ -14,14 +17,18 @@ from pysmt.shortcuts import BV, TRUE, And, Not, Or, Symbol
 from pysmt.typing import BOOL
 
 from bmc.floats import arithmetic, compare
-from bmc.floats.format import FLOAT32, pattern
+from bmc.floats.format import FLOAT32, FLOAT64, Format, pattern
+from bmc.floats.operations import Program
 from bmc.formulas.terms import choose
-from bmc.formulas.unroll import at, framed
+from bmc.formulas.unroll import at, framed, with_terms
 from bmc.system.simulation import Simulator
 from bmc.system.transition import InputVariable, Run, StateVariable, TransitionSystem, ValueType
 from chaincover.certificate import Certificate
-from chaincover.verify.cells import Cells
+from chaincover.verify import cells
+from chaincover.verify.cases import Cases
+from chaincover.verify.cells import Cells, Grid
 from chaincover.verify.facts import WholeChains, lengths
+from chaincover.verify.intervals import Floats, Interval, keys_of
 from chaincover.verify.limits import Clock, Limits
 from chaincover.verify.report import HOLDS
 from chaincover.verify.setting import Setting
@@ -150,13 +157,21 @@ def certificate(setting: Setting, below: int) -> Certificate:
     )
 
 
-@settings(max_examples=25, deadline=None)
-@given(st.lists(goals(), min_size=1, max_size=3), st.booleans(), st.sampled_from(["allow", "forbid"]))
-def test_no_length_is_refuted_that_has_a_chain(found: list[Goal], cold_end: bool, overlap: str) -> None:
+@pytest.mark.slow
+@settings(max_examples=15, deadline=None)
+@given(
+    st.lists(goals(), min_size=1, max_size=3),
+    st.booleans(),
+    st.sampled_from(["allow", "forbid"]),
+    st.sampled_from([0, 64]),
+)
+def test_no_length_is_refuted_that_has_a_chain(found: list[Goal], cold_end: bool, overlap: str, points: int) -> None:
+    """With no value as a cell of its own, nearly every comparison may turn out either way."""
     setting = setting_of(found, cold_end, overlap)
     shortest = least(setting)
     if shortest <= STEPS:
-        assert Cells(setting, setting.names).refuted(shortest + 1, Clock(Limits()), FEW) == ""
+        with patch.object(cells, "POINTS", points):
+            assert Cells(setting, setting.names).refuted(shortest + 1, Clock(Limits()), FEW) == ""
 
 
 def heated_twice() -> Setting:
@@ -174,9 +189,9 @@ def test_the_least_length_is_told() -> None:
     setting = heated_twice()
     shortest = least(setting)
     assert 2 < shortest <= STEPS
-    cells = Cells(setting, setting.names)
-    assert cells.refuted(shortest, Clock(Limits()), 1)
-    assert cells.refuted(shortest + 1, Clock(Limits()), 1) == ""
+    chains = Cells(setting, setting.names)
+    assert chains.refuted(shortest, Clock(Limits()), 1)
+    assert chains.refuted(shortest + 1, Clock(Limits()), 1) == ""
 
 
 @pytest.mark.parametrize("more", [0, 1])
@@ -203,6 +218,49 @@ def test_what_has_no_rule_is_left_to_the_solver() -> None:
 
 def test_too_little_effort_refutes_nothing() -> None:
     setting = heated_twice()
-    cells, shortest = Cells(setting, setting.names), least(setting)
-    assert cells.refuted(shortest, Clock(Limits()), 1e-9) == ""
-    assert cells.refuted(shortest, Clock(Limits()), 1)
+    chains, shortest = Cells(setting, setting.names), least(setting)
+    assert chains.refuted(shortest, Clock(Limits()), 1e-9) == ""
+    assert chains.refuted(shortest, Clock(Limits()), 1)
+
+
+@pytest.mark.parametrize("form", [FLOAT32, FLOAT64], ids=["float", "double"])
+def test_every_value_of_an_interval_lies_in_one_of_its_cells(form: Format) -> None:
+    source, floats = random.Random(1), Floats.of(form)
+    for width in (0.25, 4.0):
+        grid = Grid(floats, width)
+        for _ in range(300):
+            ends = [source.choice((0.0, -0.0, 4.0, -8.25, 1e-30, -1e-30, source.uniform(-20, 20))) for _ in range(2)]
+            low, high = sorted(int(floats.keys(np.array([end]))[0]) for end in ends)
+            first, last = grid.cells(Interval(*(np.array([end], np.int64) for end in (low, high))))
+            boxes = grid.boxes(np.arange(first[0], last[0] + 1, 2))
+            for key in (low, high, source.randint(low, high)):
+                assert ((boxes.low <= key) & (key <= boxes.high)).any(), (ends, key)
+
+
+def test_every_outcome_of_a_step_is_among_the_cases() -> None:
+    """From 3 to 8 degrees, heated or not, each comparison may turn out either way."""
+    system, floats, source = heating(), Floats.of(FLOAT32), random.Random(1)
+    mild = compare.less(T, known(4.5), FLOAT32)
+    case = Cases(system, [And(mild, ASKED)], [mild], 2)
+    low, high = (floats.keys(np.array([end], np.float32)) for end in (3.0, 8.0))
+    on = floats.keys(np.array([0.0, 1.0], np.float32))
+    boxes = {
+        "cl_t": Interval(low, high),
+        "cl_heater": Interval(on[:1], on[1:]),
+        "cl_level": Interval(*[np.array([2])] * 2),
+    }
+    found = [ends for _, ends in case.outcomes(np.array([0]), boxes, 10**9)]
+    lows, highs = (np.concatenate([np.stack([end[n] for end in ends]) for ends in found], axis=1) for n in (0, 1))
+    results = [And(mild, ASKED), *with_terms([mild], {v.symbol: v.next for v in system.state})]
+    program = Program([*results, *(var.next for var in (*case.words, *case.numbers))])
+    for _ in range(200):
+        state = {
+            "cl_t": pattern(source.uniform(3, 8), FLOAT32),
+            "cl_heater": pattern(source.choice((0.0, 1.0)), FLOAT32),
+        }
+        inputs = {"cl_outside": pattern(source.choice(OUTSIDE), FLOAT32), "cl_asked": source.choice((0, 1))}
+        values = program.run({**state, **inputs, "cl_level": 2})
+        raw = [values[place] for place in program.results]
+        *exact, t, heater = [*raw[:-2], *(int(keys_of(np.array([r], np.uint64), 32)[0]) for r in raw[-2:])]
+        row = np.array([*map(int, exact), t, heater])[:, None]
+        assert ((lows <= row) & (row <= highs)).all(axis=0).any(), (state, inputs)
