@@ -7,6 +7,7 @@ complete, and what the prices of the covering flow say.
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -17,13 +18,17 @@ from chaincover.certificate import Prices
 from chaincover.graph.product import BLOCK, MEMORY, Found, ProductSearch
 from chaincover.known import Board
 from chaincover.orderings.bound import EXACT
-from chaincover.stages import wait_for
+from chaincover.stages import pause, wait_for
 
 if TYPE_CHECKING:
     from chaincover.minimality.covering_flow import PricedProduct
 
 PORTION = 25_000
 """Arrows of the product that are followed before the limits are asked."""
+
+PARTS, WAITED = 8, 12
+"""The search has one part of the memory at first. Where its memory does not suffice it leaves up to so many of its
+turns to the covering flow, whose prices rule out many nodes, and begins anew, with all of it."""
 
 PER_UNIT = 1_500_000
 """Arrows that are followed in about a unit of work."""
@@ -127,20 +132,34 @@ def search_product(board: Board) -> None:
     assert states is not None
     board.say("product search: enumerated states with the goals covered")
     limits, best = board.limits, None
-    search = ShortestRun(problem, states, limits.check, limits.memory(MEMORY))
-    prices: Prices | None = None
-    while search.advance(PORTION):
-        board.limits.spend(PORTION / PER_UNIT)
-        search.shorter_than = board.known.length
-        board.prove(states=len(states.states), searched=search.lower, basis=EXACT)
-        proof = board.known.proof
-        if proof.prices is not prices and proof.prices is not None and proof.goals == problem.names:
-            prices = proof.prices
+    search = ShortestRun(problem, states, limits.check, limits.memory(MEMORY) // PARTS)
+    whole = False
+    while True:
+        begun = prices = _prices(board)
+        if prices is not None:
             search.use(prices)
-        best = _offered(board, search, best)
-    if search.given_up:
+        while search.advance(PORTION):
+            board.limits.spend(PORTION / PER_UNIT)
+            search.shorter_than = board.known.length
+            board.prove(states=len(states.states), searched=search.lower, basis=EXACT)
+            found = _prices(board)
+            if found is not None and found is not prices:
+                prices = found
+                search.use(prices)
+            best = _offered(board, search, best)
+        if not search.given_up:
+            break
         board.say(f"product search: {search.given_up}")
-        return
+        for _ in range(WAITED):
+            if _prices(board) is not begun:
+                break
+            pause()
+        if whole and _prices(board) is begun:
+            return
+        whole = True
+        del search  # before the next one takes its memory
+        gc.collect()
+        search = ShortestRun(problem, states, limits.check, limits.memory(MEMORY))
     if search.found is not None:
         board.offer(search.run_to(search.found))
         board.prove(states=len(states.states), searched=search.found.length, basis=EXACT)
@@ -149,6 +168,12 @@ def search_product(board: Board) -> None:
     else:
         _offered(board, search, best)
         board.tell(no_chain=f"all {len(states.states)} reachable states were searched")
+
+
+def _prices(board: Board) -> Prices | None:
+    """The prices that the covering flow has given for all goals so far."""
+    proof = board.known.proof
+    return proof.prices if proof.goals == board.problem.names else None
 
 
 def _offered(board: Board, search: ShortestRun, before: Found | None) -> Found | None:
