@@ -37,6 +37,9 @@ KEPT = (0, 2, 8, 32, 128)
 WORD = 64
 """Bits that a variable of a node may have at most."""
 
+COMPARED = 16
+"""A place is compared with so many at the same node that the search has passed, whether one of them dominates it."""
+
 PER_UNIT = 250_000
 """Arcs that are followed in about a unit of work."""
 
@@ -123,7 +126,9 @@ class LightestPath:
             so_far = -back
             if so_far > best[node, mask] or _dominated(passed.get(node, ()), mask, so_far):
                 continue
-            passed.setdefault(node, []).append((mask, so_far))
+            here = passed.setdefault(node, [])
+            if len(here) < COMPARED:
+                here.append((mask, so_far))
             self.lower = max(self.lower, total)
             if mask == wanted and self._graph.ends[node]:
                 self.path = _traced(before, (node, mask))
