@@ -10,8 +10,9 @@ preprocessing keeps what clauses say of frozen ones only.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from itertools import chain
+from threading import Thread
 
 import numpy as np
 import numpy.typing as npt
@@ -228,20 +229,32 @@ def _by_length(clauses: Iterable[Clause]) -> list[Numbers]:
 def preprocessed(clauses: Sequence[Clause], frozen: Sequence[int]) -> list[Clause]:
     """Clauses that say the same of the ``frozen`` variables, with fewer others.
 
-    KeyboardInterrupt for an interrupt, which the library reports as an error of its own.
+    An interrupt waits until it is done: the library would jump out of its own allocator, so it works in a thread, where
+    it leaves interrupts alone.
     """
-    import pysolvers
     from pysat.solvers import Cadical153
 
     top = max(abs(literal) for literal in chain.from_iterable(clauses))
     solver = Cadical153(bootstrap_with=clauses)
+    kept = [number for number in frozen if number <= top]
+    done: list[list[Clause] | BaseException] = []
+
+    def work() -> None:
+        try:
+            # not pysat.process.Processor: it copies all clauses deeply, which takes as long as the work itself
+            done.append(list(solver.process(rounds=ROUNDS, freeze=kept)[1]))
+        except BaseException as error:
+            done.append(error)
+
+    thread = Thread(target=work, daemon=True)
     try:
-        # not pysat.process.Processor: it copies all clauses deeply, which takes as long as the work itself
-        _, found = solver.process(rounds=ROUNDS, freeze=[number for number in frozen if number <= top])
-    except pysolvers.error as error:
-        if "interrupt" in str(error):
-            raise KeyboardInterrupt from None
-        raise
+        thread.start()
+        thread.join()
     finally:
+        while thread.is_alive():
+            with suppress(KeyboardInterrupt):
+                thread.join()
         solver.delete()
-    return list(found)
+    if isinstance(done[0], BaseException):
+        raise done[0]
+    return done[0]
