@@ -92,7 +92,7 @@ NO_NATIVE = "CHAINCOVER_NO_NATIVE"
 
 
 class NoCompiler(ChainCoverError):
-    """There is no C compiler, or none may be used: callers fall back to the model. The message says which."""
+    """No C compiler is there for the program, or none may be used; the message says which. Callers take the model."""
 
 
 LINKS = [["-nostdlib", "-Wl,-z,defs"], ["-Wl,-z,defs", "-lm"]]
@@ -151,8 +151,6 @@ class Builder:
 
     def library(self, cache: Cache) -> tuple[Path, LibraryMap | None]:
         """The library, from ``cache`` or built, and what lies where in it (None where it is not ELF)."""
-        if self.interface.refusal:
-            raise InputRefused(self.interface.refusal, hint="leave the replay out (--no-replay, --compare 0)")
         for each in self.zero_sums.values():
             if each.narrowed is not None:
                 raise misplaced(each, each.narrowed)
@@ -359,7 +357,7 @@ def misplaced(zero_sum: ZeroSum, initialiser: Location) -> InputRefused:
         initialiser,
         "write the constant with the suffix f, or make the struct or array static; or write '0.0 - x' as '-x' if the "
         "sign of a zero does not matter; or compile with clang (CC=clang); or leave the replay out "
-        "(--no-replay, --compare 0)",
+        "(--no-native)",
     )
 
 

@@ -75,9 +75,11 @@ def compiled(interface: NativeInterface, kept: bool = False) -> Iterator[Compile
     """Build the program in a temporary directory, which is removed afterwards.
 
     ``kept``: a library that was built from the same before may serve, and this one is kept (``bmc.native.cache``).
-    NoCompiler without a C compiler; InputRefused, with the compiler's first error and its place, where the program
-    does not compile or link, or where its sizes in memory are not those of ``interface``.
+    NoCompiler without a C compiler for the word sizes of the program; InputRefused, with the compiler's first error and
+    its place, where the program does not compile or link, or where its sizes in memory are not those of ``interface``.
     """
+    if interface.refusal:
+        raise NoCompiler(interface.refusal)
     words = compiler_words()
     with tempfile.TemporaryDirectory(prefix="chaincover-", ignore_cleanup_errors=True) as name:
         builder = Builder(words, interface, Path(name))

@@ -265,8 +265,6 @@ def _compared(
     """The comparison and the compiler; without a comparison, why there is none."""
     if not steps:
         return None, "", "no steps asked for"
-    if controller.native.refusal:
-        return None, "", controller.native.refusal
     try:
         with compiled(controller.native, kept=True) as original:
             return compare(system, original, steps, 0, lambda: limits.over), original.compiler, ""

@@ -99,7 +99,11 @@ def chain(controller: Controller, document: Document, stimulus: Stimulus, settin
     except LimitReached as error:
         return Line(CHAIN, WRONG if faults else OPEN, error.message, limited(faults))
     faults = [*_unlike(claim, played), *faults]
-    where = f"the model only ({why_no_compiler()})" if played.on == "model" else f"the compiled original ({played.on})"
+    where = (
+        f"the model only ({controller.native.refusal or why_no_compiler()})"
+        if played.on == "model"
+        else f"the compiled original ({played.on})"
+    )
     goals = counted(len(claim.hits), "goal")
     text = f"{counted(claim.steps, 'step')} replayed on {where}, {goals} looked for where claimed"
     verdict = WRONG if faults else OPEN if played.on == "model" else HOLDS
@@ -145,7 +149,11 @@ def _tested(
             faults.append(f"{name} is not covered by its test")
         refused = [text for text in played.refused if text != ends_within(controller.system.hold)]
         faults += [f"{name}: {text}" for text in (*refused, *played.disagreements)]
-    where = f"the model only ({why_no_compiler()})" if on == "model" else f"the compiled original ({on})"
+    where = (
+        f"the model only ({controller.native.refusal or why_no_compiler()})"
+        if on == "model"
+        else f"the compiled original ({on})"
+    )
     text = f"{counted(len(own), 'test')} replayed on {where}" if on else "not replayed"
     verdict = WRONG if faults else OPEN if left or on == "model" else HOLDS
     return Line(TESTS, verdict, text, limited([*faults, *left]))

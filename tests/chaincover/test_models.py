@@ -20,7 +20,7 @@ ALL_RUNS = [(model, number, run) for model in MODEL_NAMES for number, run in enu
 RUNS = [one for one in ALL_RUNS if not one[2].get("several")]
 SEVERAL = [one for one in ALL_RUNS if one[2].get("several")]
 IDS = [f"{model}-{number}" for model, number, _ in RUNS]
-LONG = {"boiler", "kiln", "mixer", "seat"}
+LONG = {"boiler", "mixer", "seat"}
 """Models whose length without a final condition ``partition/test_coverable_sets.py`` alone asks for."""
 JUMPED = {"drive", "lubricator", "reminder", "tank"}
 """Models whose counters are jumped over: enumerating their states takes seconds, and nothing asks for it."""

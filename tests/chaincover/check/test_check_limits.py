@@ -269,6 +269,21 @@ def test_a_program_for_other_word_sizes_is_read_and_not_compared(tmp_path: Path)
     assert "word sizes ip16" in told["not_compared"]
 
 
+def test_a_chain_for_other_word_sizes_is_replayed_on_the_model(tmp_path: Path) -> None:
+    """It is found, proved and told like any other; only the compiled original does not confirm it."""
+    write_files(tmp_path, {"c.c": program(COUNTING)})
+    (tmp_path / "chaincover.toml").write_text(
+        project(FUNCTIONS + GOAL).replace("[sources]", '[sources]\ntarget = "ip16"')
+    )
+    made = chaincover("generate", tmp_path, "-o", tmp_path / "out")
+    assert made.code == 0, made.err
+    assert "replay on the model: " in made.out
+    assert "note: replayed on the model: the replay needs a compiler for the word sizes ip16" in made.out
+    checked = chaincover("verify", tmp_path, tmp_path / "out" / "chain.json")
+    assert checked.code == 6
+    assert "the model only (the replay needs a compiler for the word sizes ip16" in checked.out
+
+
 def test_the_constants_of_a_system_are_sought_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """They cost as much as anything that has no limit of its own."""
     controller = load(read_project(str(MODELS / "seat")))
