@@ -53,6 +53,9 @@ from bmc.errors import InputRefused, UnsupportedConstruct
 from bmc.formulas.terms import both, choose, constant, equals
 from bmc.records import dataclass
 
+UNDEFINED_FUNCTION = "is called but not defined"
+"""What the refusal of such a function says."""
+
 
 @dataclass(eq=False, slots=True)
 class Frame:
@@ -227,7 +230,7 @@ class Library:
             zero_int = self.executor.model.int_type
             return Value(constant(0, zero_int.bits), zero_int)
         raise UnsupportedConstruct(
-            f"the function '{name}' is called but not defined",
+            f"the function '{name}' {UNDEFINED_FUNCTION}",
             where(node),
             "add the source file that defines it to sources.files, or write a stand-in for it",
         )
