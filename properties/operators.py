@@ -83,7 +83,9 @@ def as_c(text: str) -> str:
         if tokens[opening] == "[":
             opening = _next(tokens, _closing(tokens, opening))
         count = _parts(numbers)
-        made += [CALLS[token], f"({count}, ", *numbers, ", " * bool(count)]
+        inside = _next(tokens, opening)
+        empty = inside == len(tokens) or tokens[inside] == ")"
+        made += [CALLS[token], f"({count}", ", " * bool(count), *numbers, ", " * (not empty)]
         index = opening + 1
     return "".join(made)
 

@@ -228,7 +228,9 @@ class Environment:
         raise UnsupportedConstruct(
             f"the function '{name}' {UNDEFINED_FUNCTION}" + (f"; {why}" if why else ""),
             where(node),
-            f'add its source file to sources.files, or say what it does: "{name}" in functions.input (it delivers '
+            f"declare it, as in 'int {name}(void);': a project that names it needs to know its type"
+            if ExternalReader(self.config).role(name)
+            else f'add its source file to sources.files, or say what it does: "{name}" in functions.input (it delivers '
             "values) or functions.output (it takes them)",
         )
 
