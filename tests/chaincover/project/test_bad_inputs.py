@@ -90,7 +90,7 @@ assignment-later ¦ cover(b && X(n = 1)) ¦ the condition changes 's->n' ¦ comp
 increment ¦ G(m == 1 -> n++ == 1) ¦ the condition changes 's->n' ¦ may only read
 long-number ¦ cover(n == NUMBER) ¦ there are more than 1,000 digits in a number ¦ its type can hold
 always-undefined ¦ cover(10 / 0 == n) ¦ always undefined: division by zero in '/' in '10 / 0 == n' ¦
-empty-x ¦ cover(X()) ¦ X takes one condition ¦ X(...) for the next step
+empty-x ¦ cover(X()) ¦ X takes one condition ¦ operators are X(e)
 reserved-name ¦ init: cover(n == 1) ¦ 'init' cannot be a goal's name ¦ use letters
 """
 
@@ -226,7 +226,7 @@ REFUSED = [
     Bad("same-name", 3, ("check", "c.c", *SAME_NAME), "--property 2: two goals are called 'a'", "--property 1", OK),
     Bad("final-unknown-name", 3, ("graph", "c.c", "--final", "nn"), "--final: unknown name 'nn'", "did you mean", OK),
     Bad("final-assigns", 3, ("check", "c.c", "--final", "n = 0"), "--final: the condition changes 's->n'", "'=='", OK),
-    Bad("final-looks-ahead", 3, ("check", "c.c", "--final", "X(n)"), "'X(n)' looks at another step", "leave X out", OK),
+    Bad("final-looks-ahead", 3, ("check", "c.c", "--final", "X(n)"), "'X(n)' looks at another step", "leave out X, F, G", OK),
     c_file("empty-file", "", "c.c: no step function", "chaincover init c.c"),
     c_file("binary-file", bytes(range(256)) * 4, "c.c:1:1: C syntax error", "C11"),
     c_file("missing-header", '#include "gone.h"\n' + GOOD, "c.c:1: header 'gone.h' not found", "(-I)"),
