@@ -118,7 +118,7 @@ def test_a_range_that_restricts_nothing(tmp_path: Path) -> None:
         PROJECT.format(files='"c.c"', sources="", functions="", ranges='m = "0..3"')
     )
     told = chaincover("check", tmp_path, "--compare", 0).out
-    assert "note: 'm' is set by the program: its range restricts nothing, but gives states() its values" in told
+    assert "note: 'm' is set by the program: a range restricts nothing, but gives states() the values" in told
 
 
 def test_a_bit_field(tmp_path: Path) -> None:
