@@ -63,9 +63,14 @@ ELEMENTS = InputLimit("numbers in one object that is used: elements of arrays, m
 ITERATIONS = InputLimit("iterations of a loop whose condition is constant in each", 100_000, _BOUND)
 OPEN_ITERATIONS = InputLimit("iterations of a loop whose condition depends on state or input", 256, _BOUND)
 WORK = InputLimit("statements executed and numbers read or written by init, or by one step", 1_000_000, _BOUND)
+STEPS = InputLimit(
+    "steps looked at by the operators of one property",
+    100_000,
+    "count the steps in a variable of the code, and make the property one of its value",
+)
 LIMITS = (
     *(FILE_SIZE, DIGITS, NESTED_DATA, TOKENS, INCLUDED, INCLUDES, SYNTAX, BRACKETS, CALLS, STRUCTS),
-    *(ELEMENTS, ITERATIONS, OPEN_ITERATIONS, WORK),
+    *(ELEMENTS, ITERATIONS, OPEN_ITERATIONS, WORK, STEPS),
 )
 """All of them, in the order of docs/limits.md."""
 

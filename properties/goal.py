@@ -50,6 +50,25 @@ def goal_length(formulas: Collection[FNode], inputs: Collection[str]) -> int:
     return length
 
 
+def values_before(goal: Goal, system: TransitionSystem) -> list[str]:
+    """The variables that the consequent reads as they are before a step, and never as that step makes them.
+
+    Only those that the step sets by inputs which the antecedent reads: most often the value after the step is meant.
+    """
+    if goal.consequent is None:
+        return []
+    inputs = {var.name for var in system.inputs}
+    read = {unframed(symbol) for symbol in symbols_of(goal.consequent)}
+    given = {unframed(symbol) for symbol in symbols_of(goal.antecedent)}
+    found = []
+    for var in system.state:
+        steps = [step for name, step in read if name == var.name]
+        acting = {symbol.symbol_name() for symbol in symbols_of(var.next)} & inputs
+        if steps and any((name, max(steps)) in given for name in acting):
+            found.append(var.name)
+    return found
+
+
 @dataclass(frozen=True)
 class Events:
     """What goals ask of single states (``states``) and single steps (``steps``), each once.

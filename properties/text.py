@@ -1,44 +1,45 @@
 """Properties as text: ``p1: G(mode == ON && dec -> X(speed == 1))`` and ``t1: cover(mode == DIS)``.
 
-Conditions are C expressions with the program's own enumeration constants and macros; ``X(e)`` is ``e`` one step later.
-Operators are found before macros are expanded, so that a property means the same in every program; what a program
-itself calls like one is written in backquotes.
+Conditions are C expressions with the program's own enumeration constants and macros, and with the operators of
+``properties.operators``: ``X(e)`` is ``e`` one step later.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeVar
 
 from pycparser import c_ast
 from pysmt.fnode import FNode
 
 from bmc.c.controller.model import CModel
 from bmc.c.execute.access import NO_POINTER, Watch
+from bmc.c.execute.arithmetic import from_condition
+from bmc.c.execute.calls import UNDEFINED_FUNCTION
 from bmc.c.execute.memory import Content, Key, State
 from bmc.c.execute.recorder import Recorder
 from bmc.c.execute.variables import variable_name
 from bmc.c.source.program import EnumConstant, Scope, with_deep_stack
 from bmc.c.source.types import PointerType
 from bmc.errors import InputRefused, Location
+from bmc.formulas.terms import negate
 from bmc.formulas.unroll import unframed, unplaced
+from bmc.limits import STEPS
 from bmc.records import dataclass
 from bmc.system.transition import conjunction, symbols_of
 from properties.goal import Goal, goal_length
+from properties.operators import CALLS, FORMS, OPERATORS, Use, as_c, as_written, is_operator, tokens_of, use_of
+
+_Read = TypeVar("_Read")
 
 _FORM = "write G(antecedent -> consequent), with X(...) for the next step, or cover(antecedent)"
+_ONE_STEP = f"leave out {', '.join(OPERATORS)}; they are for properties only"
 _ONE_IMPLICATION = "an implication may only stand at the top of G(...)"
 _ID = re.compile(r"\s*([A-Za-z_][\w.=\-]*)\s*:(?!:)")
-_TOKEN = re.compile(
-    r"\s+|/\*.*?\*/|//[^\n]*|`[A-Za-z_]\w*`|[A-Za-z_]\w*|\d\w*|'(?:\\.|[^'])*'|\"(?:\\.|[^\"])*\"|"
-    r"->|=>|⇒|→|==|!=|<=|>=|&&|\|\||.",
-    re.S,
-)
 _COMPOUND = c_ast.BinaryOp, c_ast.TernaryOp, c_ast.Cast, c_ast.ExprList, c_ast.Constant, c_ast.Typename
 _NAME = re.compile(r"`?[A-Za-z_]")
-_OPERATORS = {"X": "chaincover_operator_X_"}
-"""The temporal operators, and what they are called in the C text that the parser gets: no program's name, no macro."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,7 @@ def read_property(model: CModel, given: PropertyText, default_name: str) -> Goal
     else:
         antecedent, consequent = _split(inside, model, given.where)
     reader = _Reader(model, given.where)
+    reader.look_back([antecedent] if consequent is None else [antecedent, consequent])
     condition = reader.formula(antecedent)
     oracle = reader.formula(consequent) if consequent is not None else None
     parts = [condition] if oracle is None else [condition, oracle]
@@ -75,17 +77,19 @@ def read_property(model: CModel, given: PropertyText, default_name: str) -> Goal
 def read_condition(model: CModel, text: str, where: Location) -> FNode:
     """A C expression over the variables of one step, as a formula over plain symbols.
 
-    InputRefused, with its place, if it cannot be read, changes what it reads, or looks at a later step.
+    InputRefused, with its place, if it cannot be read, changes what it reads, or looks at another step.
     """
-    framed = _Reader(model, where).formula(text)
-    if any(unframed(symbol)[1] for symbol in symbols_of(framed)):
-        raise InputRefused(f"'{text.strip()}' looks at a later step", where, "leave X out; it is for properties only")
+    reader = _Reader(model, where)
+    reader.look_back([text])
+    framed = reader.formula(text)
+    if reader.past or any(unframed(symbol)[1] for symbol in symbols_of(framed)):
+        raise InputRefused(f"'{text.strip()}' looks at another step", where, _ONE_STEP)
     return unplaced([framed])[0]
 
 
 def _outer(body: str, where: Location) -> tuple[str, str]:
     """``G`` or ``cover`` and what stands between its parentheses."""
-    tokens = _tokens(body)
+    tokens = tokens_of(body)
     words = [index for index, token in enumerate(tokens) if not token.isspace()][:2]
     if [tokens[index] for index in words] not in (["G", "("], ["cover", "("]):
         raise InputRefused(f"'{body}' is not a property", where, _FORM)
@@ -100,23 +104,9 @@ def _outer(body: str, where: Location) -> tuple[str, str]:
     raise InputRefused(f"a ')' is missing in '{body}'", where, _FORM)
 
 
-def _tokens(text: str) -> list[str]:
-    """The tokens of a property's text, blanks among them; a comment is a blank."""
-    return [" " if token[:2] in ("/*", "//") else token for token in _TOKEN.findall(text)]
-
-
-def _is_operator(tokens: Sequence[str], index: int) -> bool:
-    """Whether the token at ``index`` is a temporal operator: its name, and then what it applies to.
-
-    Anywhere else the name is the program's.
-    """
-    behind = next((token for token in tokens[index + 1 :] if not token.isspace()), "")
-    return tokens[index] in _OPERATORS and behind == "("
-
-
 def _split(inside: str, model: CModel, where: Location) -> tuple[str, str]:
     """Antecedent and consequent around the one implication outside of all parentheses."""
-    tokens = _tokens(inside)
+    tokens = tokens_of(inside)
     found: list[int] = []
     depth = 0
     for index, token in enumerate(tokens):
@@ -133,7 +123,7 @@ def _is_member_arrow(tokens: list[str], index: int, model: CModel) -> bool:
     """Whether ``->`` is C's member access: between a pointer's name and a member's name."""
     before = [t for t in tokens[:index] if not t.isspace()]
     after = [t for t in tokens[index + 1 :] if not t.isspace()]
-    if not before or not after or not _NAME.match(after[0]) or _is_operator(after, 0):
+    if not before or not after or not _NAME.match(after[0]) or is_operator(after, 0):
         return False
     binding = model.scope().find(before[-1])
     if len(before) > 1 and before[-2] in (".", "->"):
@@ -144,40 +134,46 @@ def _is_member_arrow(tokens: list[str], index: int, model: CModel) -> bool:
 
 def _has_implication(text: str) -> bool:
     """Whether a condition has an arrow that cannot be C's: not before the name of a member."""
-    tokens = [t for t in [*_tokens(text), ""] if not t.isspace()]
+    tokens = [t for t in [*tokens_of(text), ""] if not t.isspace()]
     for index, token in enumerate(tokens):
-        member = token == "->" and _NAME.match(tokens[index + 1]) and not _is_operator(tokens, index + 1)
+        member = token == "->" and _NAME.match(tokens[index + 1]) and not is_operator(tokens, index + 1)
         if token in ("=>", "⇒", "→", "->") and not member:
             return True
     return False
 
 
 class _Reader:
-    """Evaluates the conditions of one property; ``X`` moves on to the next step's memory."""
+    """Evaluates the conditions of one property; operators move on to the memory of other steps."""
 
     def __init__(self, model: CModel, where: Location) -> None:
         self.model = model
         self.where = where
+        self.past = 0
+        """How many steps before its own the property looks back: its conditions are evaluated at this step."""
         self.step = 0
         self.length = 0
         """J of what has been read, as it is written: also of what is folded away because its value is known."""
         objects = dict.fromkeys(variable.key[0] for variable in model.variables)
         named = [obj for obj in objects if obj.kind == "return" or "::" in obj.name]
         self.spelled = {f"chaincover_name_{number}_": obj for number, obj in enumerate(named)}
+        self._looked_at = 0
+
+    def look_back(self, texts: Sequence[str]) -> None:
+        """Find ``past`` for conditions that are to be read."""
+        for text in texts:
+            self._read(text, lambda node, scope: setattr(self, "past", max(self.past, -self._first(node, scope, 0))))
 
     def formula(self, text: str) -> FNode:
         """The framed formula of a condition; where it is not defined it does not hold."""
         recorder = Recorder()
 
-        def work() -> FNode:
-            node = self.model.expand_and_parse(self._as_c(text), self.where)
-            scope = self._scope()
-            state = self.model.state_at(0)
+        def work(node: Any, scope: Scope) -> FNode:
+            self.step = self.past
+            state = self.model.state_at(self.step)
             before = dict(state.cells)
-            self._measure(node, scope, 0)
-            hooks = {_OPERATORS["X"]: self._next}
+            self._measure(node, scope, self.step)
             holds = self.model.with_names(
-                recorder, self.where, lambda: self.model.executor.condition(node, scope, state), **hooks
+                recorder, self.where, lambda: self.model.executor.condition(node, scope, state), **self._hooks()
             )
             self._refuse_changes(before, state)
             for place in recorder.undefined_behaviour:
@@ -185,25 +181,45 @@ class _Reader:
                     raise InputRefused(f"always undefined: {place.name}", self.where)
             return conjunction([holds, recorder.defined])
 
+        return self._read(text, work)
+
+    def _read(self, text: str, work: Callable[[Any, Scope], _Read]) -> _Read:
+        """What ``work`` makes of the syntax tree of a condition; refusals quote it."""
+
+        def whole() -> _Read:
+            return work(self.model.expand_and_parse(self._as_c(text), self.where), self._scope())
+
         try:
-            return with_deep_stack(work)
+            return with_deep_stack(whole)
         except InputRefused as error:
             if error.message.startswith(NO_POINTER) or _has_implication(text):
                 hint = f"{_FORM}; elsewhere 'a implies b' is !(a) || (b)"
                 raise InputRefused(f"{_ONE_IMPLICATION}, not in '{text.strip()}'", self.where, hint) from None
-            message = error.message
-            for name, word in [*_OPERATORS.items(), *((obj.name, word) for word, obj in self.spelled.items())]:
-                message = message.replace(word, name)
+            message, hint = as_written(error.message), error.hint
+            for word, obj in self.spelled.items():
+                message = message.replace(word, obj.name)
+            if UNDEFINED_FUNCTION in message:
+                hint = FORMS
             if text.strip() not in message:
                 message = f"{message} in '{text.strip()}'"
-            raise InputRefused(message, self.where, error.hint) from None
+            raise InputRefused(message, self.where, hint) from None
+
+    def _hooks(self) -> dict[str, Any]:
+        return dict.fromkeys(CALLS.values(), self._operator)
+
+    def _first(self, node: Any, scope: Scope, step: int) -> int:
+        """The first step that ``node``, evaluated at ``step``, speaks of."""
+        use = use_of(node, self.where)
+        if use is None:
+            return min((self._first(child, scope, step) for _, child in node.children()), default=step)
+        return min(step, self._first(use.condition, scope, step + self._steps(use, scope)[0]))
 
     def _measure(self, node: Any, scope: Scope, step: int) -> None:
         """Take note of the last step that ``node`` speaks of, evaluated at ``step``: the state then, or its inputs."""
         self.length = max(self.length, step)
-        if isinstance(node, c_ast.FuncCall) and getattr(node.name, "name", "") in _OPERATORS.values():
-            for item in node.args.exprs if node.args else ():
-                self._measure(item, scope, step + 1)
+        use = use_of(node, self.where)
+        if use is not None:
+            self._measure(use.condition, scope, step + self._steps(use, scope)[-1])
         elif isinstance(node, _COMPOUND) or (isinstance(node, c_ast.UnaryOp) and node.op in ("!", "~", "-", "+")):
             for _, child in node.children():
                 self._measure(child, scope, step)
@@ -211,9 +227,9 @@ class _Reader:
             watch, executor = Watch(-1), self.model.executor
             executor.watches.append(watch)
             try:
-                hooks = dict.fromkeys(_OPERATORS.values(), self._next)
                 state = self.model.state_at(step)
-                self.model.with_names(Recorder(), self.where, lambda: executor.evaluate(node, scope, state), **hooks)
+                work = partial(executor.evaluate, node, scope, state)
+                self.model.with_names(Recorder(), self.where, work, **self._hooks())
             except InputRefused:  # told where it is evaluated, if it is
                 return
             finally:
@@ -221,11 +237,54 @@ class _Reader:
             if not watch.reads.isdisjoint(variable.key for variable in self.model.inputs):
                 self.length = max(self.length, step + 1)
 
+    def _steps(self, use: Use, scope: Scope) -> range:
+        """The steps, from where an operator stands, at which its condition is looked at."""
+        if use.word not in ("X", "F", "G"):
+            return range(-1, 0 if use.word == "prev" else 1)
+        numbers = [self.model.executor.constant(number, scope) for number in use.numbers] or [1]
+        first, last = numbers[0], numbers[-1]
+        if not 0 <= first <= last:
+            text = f"{use.word}{numbers}: the numbers of steps are not 0 or more, and rising"
+            raise InputRefused(text, self.where, f"{FORMS}; prev(e) looks back")
+        STEPS.check(last, self.where)
+        return range(first, last + 1)
+
+    def _operator(self, node: Any, scope: Scope, state: State) -> Any:
+        """The value of an operator at this step."""
+        use = use_of(node, self.where)
+        assert use is not None
+        steps = self._steps(use, scope)
+        if use.word in ("X", "prev"):
+            return self._at(steps[0], use.condition, scope, state)
+        executor = self.model.executor
+        if use.word in ("F", "G"):
+            found = [executor.truth_of(self._at(step, use.condition, scope, state)) for step in steps]
+            either = negate(conjunction(negate(part) for part in found))
+            return from_condition(conjunction(found) if use.word == "G" else either, self.model.executor.model.int_type)
+        before = c_ast.FuncCall(c_ast.ID(CALLS["prev"]), c_ast.ExprList([c_ast.Constant("int", "0"), use.condition]))
+        now = use.condition
+        if use.word == "changed":
+            return executor.evaluate(c_ast.BinaryOp("!=", before, now), scope, state)
+        was, is_ = (before, c_ast.UnaryOp("!", now)) if use.word == "fall" else (c_ast.UnaryOp("!", before), now)
+        return executor.evaluate(c_ast.BinaryOp("&&", was, is_), scope, state)
+
+    def _at(self, steps: int, condition: Any, scope: Scope, state: State) -> Any:
+        """The value of ``condition`` that many steps later."""
+        self._looked_at += 1
+        STEPS.check(self._looked_at, self.where)
+        self.step += steps
+        there = State(self.model.state_at(self.step).cells, state.pc)
+        before = dict(there.cells)
+        try:
+            result = self.model.executor.evaluate(condition, scope, there)
+            self._refuse_changes(before, there)
+            return result
+        finally:
+            self.step -= steps
+
     def _as_c(self, text: str) -> str:
         """``text`` with identifiers for what C has none for: operators, ``f::x``, ``file.c::x``, ``return``."""
-        tokens = _tokens(text)
-        operators = [_OPERATORS[token] if _is_operator(tokens, at) else token for at, token in enumerate(tokens)]
-        text = "".join(token.strip("`") if token[:1] == "`" else token for token in operators)
+        text = as_c(text)
         for word, obj in self.spelled.items():
             text = re.sub(rf"(?<![\w:]){re.escape(obj.name)}(?!\w|::)", word, text)
         return text
@@ -244,19 +303,3 @@ class _Reader:
             if scope.find(word) is None:
                 scope.names[word] = EnumConstant(value)
         return scope
-
-    def _next(self, node: Any, scope: Scope, state: State) -> Any:
-        """``X(e)``: the value of ``e`` in the next step."""
-        items = node.args.exprs if node.args else []
-        if len(items) != 1:
-            hint = f"{_FORM}; a macro or function of the program that is called X is written `X`(...)"
-            raise InputRefused("X takes one condition", self.where, hint)
-        self.step += 1
-        later = State(self.model.state_at(self.step).cells, state.pc)
-        before = dict(later.cells)
-        try:
-            result = self.model.executor.evaluate(items[0], scope, later)
-            self._refuse_changes(before, later)
-            return result
-        finally:
-            self.step -= 1

@@ -119,7 +119,7 @@ def as_data(controller: Controller, found: Analysis) -> dict[str, Any]:
             for s in found.undefined_behaviour
         ],
         **({} if found.facts.dead_end is None else {"dead_end": found.facts.dead_end.as_data()}),
-        "notes": list(controller.model.notes),
+        "notes": list(controller.notes),
         "compared": None
         if compared is None
         else {

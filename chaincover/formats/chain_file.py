@@ -208,7 +208,7 @@ def _valuation(
     missing = [name for name in known if name not in values]
     if missing and not partial:
         raise InputRefused(f"the chain gives no value for the input '{missing[0]}'", where, "generate it again")
-    return {name: parse_value(str(value), known[name].type, where) for name, value in values.items()}
+    return {name: parse_value(str(value), known[name].type, where, name) for name, value in values.items()}
 
 
 def _passed_over(title: str, system: TransitionSystem) -> bool:
@@ -232,6 +232,9 @@ def _from_csv(place: Path, text: str, system: TransitionSystem) -> Stimulus:
         raise InputRefused(f"this is no table: {error}", here, "write values separated by commas") from None
     if not rows:
         raise InputRefused("the file is empty", Location(str(place)), "write a header with the inputs' names first")
+    if len(rows[0]) == 1 and ";" in rows[0][0]:
+        text = "the columns are separated by ';'"
+        raise InputRefused(text, Location(str(place), 1), "separate them by ',', as a table is exported in English")
     names = [var.name for var in system.inputs]
     columns: dict[int, InputVariable] = {}
     for index, title in enumerate(cell.strip() for cell in rows[0]):
@@ -258,7 +261,7 @@ def _from_csv(place: Path, text: str, system: TransitionSystem) -> Stimulus:
             text = f"{len(row)} values for {len(rows[0])} columns"
             raise InputRefused(text, Location(str(place), line), "write one value under each title of the first line")
         inputs.append(
-            {v.name: parse_value(row[i], v.type, Location(str(place), line, i + 1)) for i, v in columns.items()}
+            {v.name: parse_value(row[i], v.type, Location(str(place), line, i + 1), v.name) for i, v in columns.items()}
         )
     return Stimulus(str(place), tuple(inputs), initial, {}, ())
 
@@ -267,7 +270,7 @@ def _start_values(system: TransitionSystem, titles: Sequence[str], row: Sequence
     """The values that a row gives the variables whose start value the tester chooses."""
     given = dict(zip(titles, row, strict=False))
     chosen = [var for var in system.state if var.name in system.chosen and given.get(var.name, "").strip()]
-    return {var.name: parse_value(given[var.name], var.type, where) for var in chosen}
+    return {var.name: parse_value(given[var.name], var.type, where, var.name) for var in chosen}
 
 
 _PROPERTY = re.compile(r"(G|cover)\s*\(")

@@ -32,7 +32,7 @@ from chaincover.problem import Problem
 from chaincover.project.project_file import Project, read_project
 from properties.c_functions import covers_in_code, read_condition_function, read_property_function
 from properties.coverage import CoverageCriterion, generate_goals
-from properties.goal import Goal
+from properties.goal import Goal, values_before
 from properties.text import PropertyText, read_condition, read_property
 
 _RESERVED = ("init", "final", "end")
@@ -74,6 +74,19 @@ class Controller:
     def problem(self) -> Problem:
         """What a chain is sought for."""
         return Problem(self.system, self.goals, self.final, self.project.overlap)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of the program, and of the properties, should know."""
+        return (*self.model.notes, *(note for goal in self.goals if (note := self.note_of(goal))))
+
+    def note_of(self, goal: Goal) -> str:
+        """What the writer of a property may not have meant; '' if there is nothing."""
+        names = values_before(goal, self.system)
+        if not names:
+            return ""
+        later = " and ".join(f"X({name})" for name in names)
+        return f"{goal.name} reads {' and '.join(names)} as before the step that sees its inputs, {later} is after it"
 
 
 @dataclass(frozen=True)

@@ -45,8 +45,9 @@ def show_ranges(ranges: Iterable[tuple[int, int]], vtype: ValueType) -> str:
     return ", ".join(str(low) if low == high else f"{low}..{high}" for low, high in ranges)
 
 
-def parse_value(text: str, vtype: ValueType, where: Location) -> int:
-    """The raw pattern of a number or enumeration label. InputRefused if it is neither, or does not fit.
+def parse_value(text: str, vtype: ValueType, where: Location, name: str = "") -> int:
+    """The raw pattern of a number or enumeration label. InputRefused, for the value of ``name``, if it is neither, or
+    does not fit.
 
     For a floating type any decimal or hexadecimal number (the nearest value is taken, as in C), ``nan`` or ``inf``.
     """
@@ -62,9 +63,15 @@ def parse_value(text: str, vtype: ValueType, where: Location) -> int:
     except ValueError:
         labels = ", ".join(label for label, _ in vtype.labels)
         hint = f"write a number or one of {labels}" if labels else "write a whole number"
-        raise InputRefused(f"'{word}' is no value of type {vtype.name}", where, hint) from None
+        meant = f"'{name}' ({vtype.name})" if name else f"type {vtype.name}"
+        raise InputRefused(f"'{word}' is no value of {meant}", where, hint) from None
     if not vtype.least <= number <= vtype.greatest:
-        raise InputRefused(f"{word} does not fit {vtype.name} ({vtype.least}..{vtype.greatest})", where)
+        of = (
+            f"'{name}' ({vtype.name}: {vtype.least}..{vtype.greatest})"
+            if name
+            else f"{vtype.name} ({vtype.least}..{vtype.greatest})"
+        )
+        raise InputRefused(f"{word} does not fit {of}", where)
     return _raw(number, vtype)
 
 

@@ -124,7 +124,7 @@ def show_result(out: Console, controller: Controller, result: ChainResult, no_st
     """A generated chain, or why there is none; ``no_step``: why no run goes on after some step, if that was found."""
     chain = result.chain
     if chain is not None:
-        _show_findings(out, chain)
+        _show_findings(out, controller, chain)
         say(out, _headline(controller, result, chain), "bold")
         _show_steps(out, controller.system, chain)
     else:
@@ -258,9 +258,12 @@ def held_runs(hold: int) -> str:
     return f" among runs that hold inputs for {hold} ticks" if hold > 1 else ""
 
 
-def _show_findings(out: Console, chain: Chain) -> None:
+def _show_findings(out: Console, controller: Controller, chain: Chain) -> None:
     for hit in chain.failures:
         say(out, f"FINDING: the consequent of {hit.goal} fails at step {hit.step}", "bold red")
+        goal = next((goal for goal in controller.goals if goal.name == hit.goal), None)
+        if goal is not None and (note := controller.note_of(goal)):
+            say(out, f"  note: {note}")
     for violation in chain.violations:
         say(out, f"FINDING: {violation.name} fails in step {violation.step}", "bold red")
 

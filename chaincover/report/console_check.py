@@ -64,7 +64,7 @@ def show_analysis(out: Console, controller: Controller, analysis: Analysis) -> N
     if analysis.facts.not_enumerated:
         say(out, analysis.facts.not_enumerated)
     _show_undefined_behaviour(out, analysis)
-    for note in joined(controller.model.notes):
+    for note in joined(controller.notes):
         say(out, f"note: {note}")
     _show_comparison(out, controller, analysis)
     if analysis.interrupted:

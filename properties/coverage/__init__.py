@@ -11,7 +11,9 @@ import re
 from collections.abc import Callable, Sequence
 
 from bmc.c.controller.model import CModel
+from bmc.c.controller.ranges import is_boolean
 from bmc.c.execute.variables import suggestion
+from bmc.c.source.types import IntType
 from bmc.errors import InputRefused, Location
 from bmc.records import dataclass
 from properties.goal import Goal
@@ -78,6 +80,19 @@ def _goals(model: CModel, written: CoverageCriterion, spelled: dict[str, str]) -
         hint = f"{meant} criteria are {forms}" if meant.endswith("?") else f"criteria are {forms}"
         raise InputRefused(f"unknown coverage criterion '{written.text.strip()}'", written.where, hint)
     if match is None or known[kind].of_variable != bool(inside):
-        right = f"{kind}(x) with the name of a variable" if known[kind].of_variable else f"{kind}()"
+        right = f"{kind}(x) with the name of a variable{_such_as(model)}" if known[kind].of_variable else f"{kind}()"
         raise InputRefused(f"'{written.text.strip()}' is no coverage criterion", written.where, f"write {right}")
     return known[kind].goals(model, Use(kind, inside, written.where, spelled))
+
+
+def _such_as(model: CModel) -> str:
+    """Variables whose values are known without being listed, those of the state first."""
+    known = [
+        variable
+        for variable in sorted(model.variables, key=lambda variable: variable.role == "input")
+        if variable.name in model.ranges
+        or is_boolean(variable.ctype)
+        or (isinstance(variable.ctype, IntType) and variable.ctype.labels)
+    ]
+    names = [variable.name for variable in known[:8]]
+    return f", such as {', '.join(names)}" if names else ", and its values, as in states(x, 0..5)"

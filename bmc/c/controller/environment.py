@@ -18,7 +18,7 @@ from bmc.c.controller import externals
 from bmc.c.controller.externals import RESULT, External, ExternalCalls, ExternalReader, Slot, undefined_calls
 from bmc.c.controller.ranges import written_pattern
 from bmc.c.controller.reading import SourceConfig
-from bmc.c.execute.calls import Calls
+from bmc.c.execute.calls import UNDEFINED_FUNCTION, Calls
 from bmc.c.execute.initialise import zero
 from bmc.c.execute.lvalues import Result
 from bmc.c.execute.memory import Content, Key, MemObject, State, Value
@@ -226,9 +226,11 @@ class Environment:
             return self.functions[name]
         why = externals.rte_reason(name)
         raise UnsupportedConstruct(
-            f"the function '{name}' is called but not defined" + (f"; {why}" if why else ""),
+            f"the function '{name}' {UNDEFINED_FUNCTION}" + (f"; {why}" if why else ""),
             where(node),
-            f'add its source file to sources.files, or say what it does: "{name}" in functions.input (it delivers '
+            f"declare it, as in 'int {name}(void);': a project that names it needs to know its type"
+            if ExternalReader(self.config).role(name)
+            else f'add its source file to sources.files, or say what it does: "{name}" in functions.input (it delivers '
             "values) or functions.output (it takes them)",
         )
 

@@ -185,6 +185,11 @@ def _system(runs: Runs, model: CModel, result: StepResult) -> TransitionSystem:
             invariants.append(Condition(name, BVULE(content.term, constant(1, 8))))
     inputs = tuple(InputVariable(v.name, v.ctype.value_type(), ranges.allowed(v)) for v in model.inputs)
     model.notes += tuple(
+        f"'{variable.name}' is set by the program: a range restricts nothing, but gives states() the values"
+        for variable in model.variables
+        if variable.name in model.ranges and variable.role != "input" and variable.name not in ranges.chosen
+    )
+    model.notes += tuple(
         f"'{name}' is given no values but those that the type names; [ranges] can widen them"
         for name in only_named(model)
     )

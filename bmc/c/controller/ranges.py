@@ -116,6 +116,10 @@ def read_ranges(
         return FloatReader(model, variable.name, ctype, where).ranges(values)
     if isinstance(values, str):
         low, dots, high = values.partition("..")
+        if _DASHED.fullmatch(values):
+            first, last = re.findall(r"\w+", values)
+            text = f"'{values.strip()}' is a difference, not a range"
+            raise InputRefused(text, where, f'write "{first}..{last}" for the values from {first} to {last}')
         if not dots:
             low = high = values
         ranges: tuple[tuple[int, int], ...] = ((read_number(model, low, where), read_number(model, high, where)),)
@@ -130,6 +134,7 @@ def read_ranges(
     return ranges
 
 
+_DASHED = re.compile(r"\s*\d+\s*-\s*\d+\s*", re.A)
 _DECIMAL = re.compile(r"\s*-?(?:0|[1-9][0-9]{0,8})\s*", re.A)
 """A number that is the same in C for all word sizes, and that no macro changes."""
 

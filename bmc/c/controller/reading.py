@@ -146,7 +146,10 @@ class UnitReader:
         unit.scope.names[decl.name] = known
         if definition is not None:
             if known.node is not None:
-                raise InputRefused(f"function '{decl.name}' is defined twice", where(definition))
+                text = f"function '{decl.name}' is defined twice, here and in {where(known.node)}"
+                raise InputRefused(
+                    text, where(definition), "leave one of the two out of sources.files, or make it static"
+                )
             known.node, known.unit, known.ctype = definition, unit, ctype
 
     def _variable(self, node: Any, ctype: CType, unit: Unit) -> None:

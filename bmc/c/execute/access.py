@@ -49,6 +49,11 @@ from bmc.limits import ELEMENTS
 
 NO_POINTER = "'->' needs a pointer to a struct"
 """How the refusal of '->' behind something else starts."""
+PLAIN_MEMBER = (
+    "write a plain member such as 'unsigned char a;' in a copy of its header, first on sources.include: model and "
+    "original then both read it; mask a value that has more bits where it is stored"
+)
+"""What to do about a bit-field."""
 
 
 class Watch:
@@ -304,7 +309,7 @@ def refuse_opaque(ctype: CType, node: Any) -> None:
                 raise unsupported("union", node)
             for member in ctype.members():
                 if member.bit_field:
-                    raise unsupported(f"bit-field '{member.name}'", node)
+                    raise unsupported(f"bit-field '{member.name}'", node, PLAIN_MEMBER)
             inner = [member.type for member in ctype.members()]
         todo += [each for each in reversed(inner) if each not in seen]
         seen.update(inner)

@@ -53,6 +53,10 @@ from bmc.errors import InputRefused, UnsupportedConstruct
 from bmc.formulas.terms import both, choose, constant, equals
 from bmc.records import dataclass
 
+_SWITCH = "call the functions by name there, chosen by a switch over an integer or an enumeration"
+UNDEFINED_FUNCTION = "is called but not defined"
+"""What the refusal of such a function says."""
+
 
 @dataclass(eq=False, slots=True)
 class Frame:
@@ -92,7 +96,7 @@ class Calls(Evaluator):
     def call(self, node: Any, scope: Scope, state: State) -> Result:
         """A function call: hooked, from the library, or inlined."""
         if not isinstance(node.name, c_ast.ID):
-            raise unsupported("call through a function pointer", node)
+            raise unsupported("call through a function pointer", node, _SWITCH)
         name = node.name.name
         if name == ASSEMBLY:
             raise unsupported("inline assembly", node)
@@ -100,7 +104,7 @@ class Calls(Evaluator):
             return self.hooks[name](node, scope, state)  # type: ignore[no-any-return]
         function = scope.find(name)
         if isinstance(function, Place | MemObject):
-            raise unsupported("call through a function pointer", node)
+            raise unsupported("call through a function pointer", node, _SWITCH)
         if isinstance(function, Function) and stand_in(function) is not None:
             return self.library.math.call(name, node, scope, state)
         if not isinstance(function, Function) or function.node is None:
@@ -227,7 +231,7 @@ class Library:
             zero_int = self.executor.model.int_type
             return Value(constant(0, zero_int.bits), zero_int)
         raise UnsupportedConstruct(
-            f"the function '{name}' is called but not defined",
+            f"the function '{name}' {UNDEFINED_FUNCTION}",
             where(node),
             "add the source file that defines it to sources.files, or write a stand-in for it",
         )

@@ -141,7 +141,9 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
     def on_include_not_found(self, is_malformed: bool, is_system_include: bool, curdir: str, includepath: str) -> None:
         where = Location(os.path.relpath(str(self.source)), self.lastdirective.lineno if self.lastdirective else 0)
         what = "malformed #include" if is_malformed else f"header '{includepath}' not found"
-        raise InputRefused(what, where, "add its folder to sources.include (-I), or put a stand-in header there")
+        found = "" if is_malformed else _folder_with(includepath, os.path.dirname(where.file) or ".")
+        folder = f"add its folder to sources.include (-I){f', such as {found}' if found else ''}"
+        raise InputRefused(what, where, f"{folder}, or put a stand-in header there")
 
     def on_unknown_macro_in_defined_expr(self, tok):  # type: ignore[no-untyped-def]
         """Called for a name in #ifdef, #ifndef or ``defined`` that is no macro."""
@@ -533,3 +535,14 @@ def _own_limits(model: DataModel) -> Iterator[tuple[str, str]]:
     pointer = "" if model.pointer == model.int_ else "L" if model.pointer == model.long else "LL"
     yield "__CC_INTPTR_MAX__", f"{(1 << (model.pointer - 1)) - 1}{pointer}"
     yield "__CC_SIZE_MAX__", f"{(1 << model.pointer) - 1}U{pointer}"
+
+
+def _folder_with(header: str, folder: str) -> str:
+    """A folder near ``folder`` from which an include path finds ``header``; '' if none of a few hundred does."""
+    top = os.path.dirname(os.path.abspath(folder)) or os.sep
+    for start in dict.fromkeys((os.path.abspath(folder), top)):
+        for root, folders, _ in itertools.islice(os.walk(start), 500):
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            if os.path.isfile(os.path.join(root, header)):
+                return os.path.relpath(root)
+    return ""

@@ -166,21 +166,80 @@ def parse_text(text: str, file: str) -> Any:
         tree = parser.parse(text, file)
     except c_parser.ParseError as error:
         message, place, hint = syntax_error(str(error), file)
-        hint = keyword_hint(_source_line(place)) or hint
-        raise InputRefused(message, place if place.line else _next_token(parser, text, place), hint) from None
+        place = place if place.line else _next_token(parser, text, place)
+        hint = keyword_hint(_source_line(place)) or _missing_semicolon(place) or _unknown_type(message, place) or hint
+        raise InputRefused(message, place, hint) from None
     except RecursionError:
         raise too_deep("syntax", DEEPEST, _next_token(parser, text, Location(file))) from None
     check_tree(tree)
     return tree
 
 
+def _source_lines(place: Location) -> list[str]:
+    """The lines of a source file up to that of ``place``; none where it cannot be read."""
+    try:
+        return text_of(place.file, "replace").splitlines()[: place.line]
+    except (OSError, InputRefused):
+        return []
+
+
 def _source_line(place: Location) -> str:
     """The text of a line of a source file, '' where there is none."""
-    try:
-        lines = text_of(place.file, "replace").splitlines()
-    except (OSError, InputRefused):
+    lines = _source_lines(place)
+    return lines[-1] if len(lines) == place.line else ""
+
+
+def _missing_semicolon(place: Location) -> str:
+    """What to do where the statement or declaration before ``place`` has no end: there a line, or ``else``, begins."""
+    *before, line = _source_lines(place) or [""]
+    start, rest = line[: max(place.column - 1, 0)], line[max(place.column - 1, 0) :]
+    if re.match(r"else\b", rest) and re.search(_OPEN_END, start.rstrip()):
+        return "a ';' may be missing before 'else'"
+    number = max((n for n, text in enumerate(before, 1) if text.strip()), default=0)
+    first = re.match(r"\s*(\w+)", line)
+    if not number or (start.strip() and not (first and first[1] in _KEYWORDS)):
         return ""
-    return lines[place.line - 1] if 0 < place.line <= len(lines) else ""
+    last = re.sub(r"/\*.*?\*/|//.*", "", before[number - 1]).rstrip()
+    if last.lstrip().startswith("#") or not re.search(_OPEN_END, last) or set(last.split()) <= {*_KEYWORDS}:
+        return ""
+    return f"a ';' may be missing at the end of line {number}"
+
+
+_OPEN_END = r"""[\w)\]'"]$|\+\+$|--$"""
+_KEYWORDS = (
+    *(
+        "auto",
+        "break",
+        "case",
+        "char",
+        "const",
+        "continue",
+        "default",
+        "do",
+        "double",
+        "else",
+        "enum",
+        "extern",
+        "float",
+    ),
+    *("for", "goto", "if", "inline", "int", "long", "register", "restrict", "return", "short", "signed", "sizeof"),
+    *("static", "struct", "switch", "typedef", "union", "unsigned", "void", "volatile", "while"),
+)
+
+
+def _unknown_type(message: str, place: Location) -> str:
+    """What to do where a word that stands for no type is used as one."""
+    line = _source_line(place)
+    words = re.findall(r"[A-Za-z_]\w*", line)
+    if not re.search(r"Missing type in declaration|Invalid declaration|before: \w+", message):
+        return ""
+    behind = line[max(place.column - 1, 0) :]
+    found = re.match(r"\s*([A-Za-z_]\w*)\s+\**\s*[A-Za-z_]\w*", behind) or re.search(
+        r"([A-Za-z_]\w*)\s+\**\s*$", line[: place.column - 1]
+    )
+    if not words or not found or found[1] in _KEYWORDS:
+        return ""
+    return f"'{found[1]}' may be a type that nothing defines: include the header that does, or define it with typedef"
 
 
 def _next_token(parser: Any, text: str, place: Location) -> Location:
@@ -213,7 +272,7 @@ def syntax_error(message: str, file: str) -> tuple[str, Location, str]:
         message = f"{message[: match.start(4)]}a comment that does not end"
         match, hint = re.match(r"(.*?):(\d+)(?::(\d+))?: (.*)", message, re.S), "close it with */"
     if not match:
-        return f"C syntax error: {message.removeprefix(f'{file}: ')}", Location(file), hint
+        return f"C syntax error: {message.rpartition(': ')[2]}", Location(file), hint
     place = Location(match[1] or file, int(match[2]), int(match[3] or 0))
     return f"C syntax error: {match[4].strip()}", place, hint
 

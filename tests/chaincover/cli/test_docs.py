@@ -125,7 +125,8 @@ def test_the_page_on_exit_codes_names_every_code() -> None:
 
 def test_links_between_pages() -> None:
     for page in PAGES:
-        for link in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+        prose = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.S)
+        for link in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", prose):
             assert link.startswith("http") or (page.parent / link).exists(), f"{page.name}: {link}"
 
 

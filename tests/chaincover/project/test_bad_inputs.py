@@ -90,7 +90,7 @@ assignment-later ¦ cover(b && X(n = 1)) ¦ the condition changes 's->n' ¦ comp
 increment ¦ G(m == 1 -> n++ == 1) ¦ the condition changes 's->n' ¦ may only read
 long-number ¦ cover(n == NUMBER) ¦ there are more than 1,000 digits in a number ¦ its type can hold
 always-undefined ¦ cover(10 / 0 == n) ¦ always undefined: division by zero in '/' in '10 / 0 == n' ¦
-empty-x ¦ cover(X()) ¦ X takes one condition ¦ X(...) for the next step
+empty-x ¦ cover(X()) ¦ X takes one condition ¦ operators are X(e)
 reserved-name ¦ init: cover(n == 1) ¦ 'init' cannot be a goal's name ¦ use letters
 """
 
@@ -138,8 +138,8 @@ csv-empty ¦ ¦ : the file is empty ¦ write a header
 csv-missing-column ¦ a⏎1⏎ ¦ :1: there is no column for the input 'i->b' ¦ add it
 csv-unknown-column ¦ a,b,colour⏎1,1,1⏎ ¦ :1:3: unknown input 'colour' ¦ known names are i->a, i->b
 csv-column-twice ¦ a,b,i->a⏎1,0,1⏎ ¦ :1:3: a second column for the input 'i->a' ¦ leave one
-csv-bad-value ¦ a,b⏎1,1⏎1,maybe⏎ ¦ :3:2: 'maybe' is no value of type _Bool ¦ write a whole number
-csv-does-not-fit ¦ a,b⏎1,256⏎ ¦ :2:2: 256 does not fit _Bool ¦
+csv-bad-value ¦ a,b⏎1,1⏎1,maybe⏎ ¦ :3:2: 'maybe' is no value of 'i->b' (_Bool) ¦ write a whole number
+csv-does-not-fit ¦ a,b⏎1,256⏎ ¦ :2:2: 256 does not fit 'i->b' (_Bool ¦
 csv-short-row ¦ a,b⏎1,0⏎1⏎ ¦ :3: 1 values for 2 columns ¦ one value under each title
 csv-long-cell ¦ a,b⏎WORD,0⏎ ¦ :2:1: there are more than 1,000 digits ¦
 csv-long-number ¦ a,b⏎NUMBER,0⏎ ¦ :2:1: there are more than 1,000 digits in a number ¦ its type can hold
@@ -226,7 +226,7 @@ REFUSED = [
     Bad("same-name", 3, ("check", "c.c", *SAME_NAME), "--property 2: two goals are called 'a'", "--property 1", OK),
     Bad("final-unknown-name", 3, ("graph", "c.c", "--final", "nn"), "--final: unknown name 'nn'", "did you mean", OK),
     Bad("final-assigns", 3, ("check", "c.c", "--final", "n = 0"), "--final: the condition changes 's->n'", "'=='", OK),
-    Bad("final-looks-ahead", 3, ("check", "c.c", "--final", "X(n)"), "'X(n)' looks at a later step", "leave X out", OK),
+    Bad("final-looks-ahead", 3, ("check", "c.c", "--final", "X(n)"), "'X(n)' looks at another step", "leave out X, F, G", OK),
     c_file("empty-file", "", "c.c: no step function", "chaincover init c.c"),
     c_file("binary-file", bytes(range(256)) * 4, "c.c:1:1: C syntax error", "C11"),
     c_file("missing-header", '#include "gone.h"\n' + GOOD, "c.c:1: header 'gone.h' not found", "(-I)"),

@@ -1,0 +1,192 @@
+"""Operators of text properties against their meaning, spelled out on a run."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from command_line import fresh_names
+
+from bmc.errors import InputRefused
+from bmc.system.transition import Run
+from chaincover.project.load import load
+from chaincover.project.project_file import read_project
+from properties.goal import Goal
+from properties.monitor import Monitor
+
+SOURCE = """\
+typedef unsigned char u8;
+static u8 n; static u8 F[3]; static u8 since;
+void init(void) { n = 0; F[1] = 0; since = 0; }
+void compute(u8 a, u8 rise) { n = a; F[1] = rise; since = a; }
+"""
+DEADLINE = "#define DEADLINE 2\n"
+
+
+def goals_of(folder: Path, *texts: str, before: str = DEADLINE) -> list[Goal]:
+    (folder / "c.c").write_text(before + SOURCE)
+    with fresh_names():
+        return list(load(read_project(str(folder / "c.c")), texts).goals)
+
+
+def run_of(values: list[int], inputs: list[int]) -> Run:
+    """A run whose state ``n`` and input ``a`` have these values; the program need not be able to do this."""
+    states = [{"n": value, "F[1]": value % 2, "since": value} for value in values]
+    return Run(tuple(states), tuple({"a": value, "rise": value % 2} for value in inputs))
+
+
+VALUES, INPUTS = [0, 1, 1, 3, 2, 2, 0], [5, 5, 0, 1, 1, 0]
+MEANT = [
+    # property, J, steps of the run from which on it is covered
+    ("cover(X[2](n == 3))", 2, [1]),
+    ("cover(X[0](n) == 3)", 0, [3]),
+    ("cover(X[DEADLINE + 1](n) == 3)", 3, [0]),
+    ("cover(n == 1 && F[0,2](n == 3))", 2, [1, 2]),
+    ("cover(n == 1 && F[2,2](n == 3))", 2, [1]),
+    ("cover(F [ 1 , DEADLINE ] (n == 2))", 2, [2, 3, 4]),
+    ("cover(G[0,1](n == 1))", 1, [1]),
+    ("cover(G[0,1](a == 5))", 2, [0]),
+    ("cover(G[1,2](n >= 2))", 2, [2, 3]),
+    ("cover(F[0,1](G[0,1](n == 2)))", 2, [3, 4]),
+    ("cover(prev(n) == 1 && n == 3)", 1, [2]),
+    ("cover(n == prev(n))", 1, [1, 4]),
+    ("cover(prev(prev(n)) == 1 && n == 2)", 2, [2]),
+    ("cover(prev(a) == 0 && a == 1)", 2, [2]),
+    ("cover(prev(X(n)) == 3)", 1, [2]),
+    ("cover(X(prev(n)) == 3)", 1, [3]),
+    ("cover(rise(n == 1))", 1, [0]),
+    ("cover(fall(n == 1))", 1, [2]),
+    ("cover(fall(n))", 1, [5]),
+    ("cover(changed(n))", 1, [0, 2, 3, 5]),
+    ("cover(changed(a))", 2, [1, 2, 4]),
+    ("cover(changed(n) && F[0,2](rise(a == 1)))", 4, [0, 2]),
+    # a word that is the program's, for it stands before no bracket, or before an index alone
+    ("cover(F[1] == 1 && since == 3)", 0, [3]),
+    ("cover(rise == 1 && X(rise))", 2, [0, 3]),
+    ("cover(F[0,1](F[1]))", 1, [0, 1, 2, 3]),
+]
+
+
+@pytest.fixture(scope="module")
+def goals(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Goal]:
+    texts = [text for text, *_ in MEANT]
+    return dict(zip(texts, goals_of(tmp_path_factory.mktemp("operators"), *texts), strict=True))
+
+
+@pytest.mark.parametrize(("text", "length", "steps"), MEANT, ids=[meant[0] for meant in MEANT])
+def test_what_operators_mean(goals: dict[str, Goal], text: str, length: int, steps: list[int]) -> None:
+    assert goals[text].length == length
+    assert Monitor([goals[text]]).covered(run_of(VALUES, INPUTS))[goals[text].name] == steps
+
+
+def test_a_consequent_looks_back_from_the_same_step(tmp_path: Path) -> None:
+    (goal,) = goals_of(tmp_path, "G(n == 1 -> prev(n) == 0 || X(changed(n)))")
+    monitor, run = Monitor([goal]), run_of(VALUES, INPUTS)
+    assert goal.length == 2
+    assert {k: monitor.judge(run, goal.name, k) for k in monitor.covered(run)[goal.name]} == {0: True, 1: True}
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """A condition as text, whether it holds at a step of a run, the first and the last step that it looks at."""
+
+    text: str
+    holds: Callable[[Run, int], int]
+    first: int
+    last: int
+
+
+def meaning(source: random.Random, depth: int) -> Meaning:
+    if not depth or source.random() < 0.2:
+        name, value = source.choice("na"), source.randrange(3)
+        at = (
+            (lambda run, k: int(run.states[k]["n"] == value))
+            if name == "n"
+            else (lambda run, k: int(run.inputs[k]["a"] == value))
+        )
+        return Meaning(f"{name} == {value}", at, 0, int(name == "a"))
+    kind = source.choice(("X", "X[]", "F", "G", "prev", "rise", "fall", "changed", "&&", "||", "!"))
+    e = meaning(source, depth - 1)
+    m = source.randrange(3)
+    n = m + source.randrange(3)
+    if kind in ("&&", "||"):
+        f = meaning(source, depth - 1)
+        both = (
+            (lambda run, k: e.holds(run, k) and f.holds(run, k))
+            if kind == "&&"
+            else (lambda run, k: e.holds(run, k) or f.holds(run, k))
+        )
+        return Meaning(f"({e.text} {kind} {f.text})", both, min(e.first, f.first), max(e.last, f.last))
+    if kind == "!":
+        return Meaning(f"!({e.text})", lambda run, k: int(not e.holds(run, k)), e.first, e.last)
+    word, steps, holds = {
+        "X": ("X", [1], lambda run, k: e.holds(run, k + 1)),
+        "X[]": (f"X[{m}]", [m], lambda run, k: e.holds(run, k + m)),
+        "F": (f"F[{m},{n}]", [m, n], lambda run, k: int(any(e.holds(run, k + d) for d in range(m, n + 1)))),
+        "G": (f"G[{m},{n}]", [m, n], lambda run, k: int(all(e.holds(run, k + d) for d in range(m, n + 1)))),
+        "prev": ("prev", [-1], lambda run, k: e.holds(run, k - 1)),
+        "rise": ("rise", [-1, 0], lambda run, k: int(e.holds(run, k) and not e.holds(run, k - 1))),
+        "fall": ("fall", [-1, 0], lambda run, k: int(e.holds(run, k - 1) and not e.holds(run, k))),
+        "changed": ("changed", [-1, 0], lambda run, k: int(e.holds(run, k) != e.holds(run, k - 1))),
+    }[kind]
+    return Meaning(f"{word}({e.text})", holds, min(0, steps[0] + e.first), max(0, steps[-1] + e.last))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_conditions_mean_what_is_spelled_out(seed: int, tmp_path: Path) -> None:
+    source = random.Random(seed)
+    meanings = [meaning(source, 3) for _ in range(25)]
+    values = [source.randrange(3) for _ in range(19)]
+    run = run_of(values, [source.randrange(3) for _ in range(18)])
+    for goal, meant in zip(goals_of(tmp_path, *(f"cover({m.text})" for m in meanings)), meanings, strict=True):
+        assert goal.length == meant.last - meant.first, meant.text
+        steps = range(run.length - goal.length + 1)
+        expected = [k for k in steps if meant.holds(run, k - meant.first)]
+        assert Monitor([goal]).covered(run)[goal.name] == expected, meant.text
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("cover(F(n == 1))", r"F with no numbers in brackets: write F\[m,n\]\(e\), such as F\[0,10\]\(\.\.\.\)"),
+        ("G(n == 1 -> G(n))", r"G with no numbers in brackets"),
+        ("cover(F[3](n))", r"F with 1 numbers? in brackets"),
+        ("cover(X[1,2](n))", r"X with 2 numbers in brackets"),
+        ("cover(F[3,1](n))", r"F\[3, 1\]: the numbers of steps are not 0 or more, and rising"),
+        ("cover(X[-1](n))", r"X\[-1\]: the numbers of steps are not 0 or more.*prev\(e\) looks back"),
+        ("cover(X[n](n))", r"constant"),
+        ("cover(X[200000](n))", r"more than 100,000 steps looked at by the operators of one property"),
+        ("cover(F[0,1000](F[0,1000](n)))", r"more than 100,000 steps looked at"),
+        ("cover(prev(n, a))", r"prev takes one condition"),
+        ("cover(prev())", r"prev"),
+        ("cover(XX(n))", r"'XX' is called but not defined.*operators are X\(e\) and X\[n\]\(e\), F\[m,n\]\(e\)"),
+        ("cover(eventually(n))", r"'eventually' is called but not defined.*operators are"),
+        ("cover(prev(n = 1))", r"the condition changes 'n'"),
+    ],
+)
+def test_what_is_not_written_like_an_operator(text: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(InputRefused) as caught:
+        goals_of(tmp_path, text)
+
+    told = f"{caught.value.message} {caught.value.hint}"
+    assert re.search(message, told), told
+    assert "chaincover_operator" not in told
+
+
+def test_a_function_called_like_an_operator_is_quoted(tmp_path: Path) -> None:
+    before = "#define prev(x) ((x) == 3)\n"
+    operator, own = goals_of(tmp_path, "cover(prev(n) == 3)", "cover(`prev`(n))", before=before)
+    found = Monitor([operator, own]).covered(run_of(VALUES, INPUTS))
+    assert (operator.length, own.length) == (1, 0)
+    assert found == {operator.name: [3], own.name: [3]}
+
+
+def test_conditions_of_one_step_have_no_operators(tmp_path: Path) -> None:
+    (tmp_path / "c.c").write_text(SOURCE)
+    for final in ("X(n) == 1", "prev(n) == 1", "changed(n)"):
+        with fresh_names(), pytest.raises(InputRefused, match=r"looks at another step"):
+            load(read_project(str(tmp_path / "c.c")), ["cover(n)"], final)
