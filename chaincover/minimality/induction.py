@@ -23,7 +23,7 @@ from chaincover.graph.enumerated import PER_UNIT
 from chaincover.graph.goal_product import followers_on_steps
 from chaincover.known import Board, Known, Reason
 from chaincover.problem import Problem, Questions
-from chaincover.stages import wait_for
+from chaincover.stages import after_counted_states, wait_for
 from chaincover.weights import INIT
 from properties.goal import Goal
 from properties.monitor import Monitor
@@ -71,7 +71,7 @@ IMPLICATION_EFFORT = 2
 
 
 MANY = 20
-"""More goals than these, of several steps, are compared by a solver even where the states are enumerated."""
+"""More goals than these, of several steps, are compared by a solver where the states are enumerated; fewer are not."""
 
 
 def represent_implied_on_states(board: Board) -> None:
@@ -95,8 +95,8 @@ def represent_implied(board: Board) -> None:
 
     A goal that is represented comes back to the targets once the one that represents it is found to be uncoverable.
     """
-    several = any(goal.length > 1 for goal in board.problem.goals)
-    if board.known.enumerated is None or (several and len(board.problem.goals) <= MANY):
+    after_counted_states(board)
+    if board.known.enumerated is None:
         _represent(board, implied_goals)
 
 
