@@ -87,7 +87,7 @@ def goal_product(problem: Problem, graph: StateGraph, check: Check = lambda: Non
     """The product for all goals of ``problem``; None for more than ``MOST_NODES`` or ``MOST_ARROWS``."""
     if not problem.forbid and all(goal.length <= 1 for goal in problem.goals):
         return _on_steps(problem, graph, check)
-    progression = Progression(problem.goals, {var.name for var in problem.system.inputs})
+    progression = problem.progression
     watch = Watch(progression, problem.forbid)
     found = product(graph, goal_classes(graph, progression), watch, (MOST_NODES, MOST_ARROWS), check)
     return None if found is None else GoalProduct(found, tuple(watch.sets))

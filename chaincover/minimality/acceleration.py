@@ -32,7 +32,7 @@ from chaincover.minimality.induction import with_value_facts
 from chaincover.orderings.bound import ACCELERATED
 from chaincover.problem import Problem
 from properties.goal import Events
-from properties.progression import Progression, bits
+from properties.progression import bits
 
 KEPT = (0, 2, 8, 32, 128)
 """For how many steps a counter's value is kept that something else moves too: more where a bound leaves a gap."""
@@ -222,7 +222,7 @@ class ShortestRun(_Search):
 
     def __init__(self, graph: JumpGraph, problem: Problem, ahead: Distances) -> None:
         self._ahead = ahead
-        self._progression = Progression(problem.goals, {var.name for var in problem.system.inputs})
+        self._progression = problem.progression
         of_goal = Events.of(problem.goals, problem.system).of_goal
         self._events = [[event for event in of_goal[goal.name] if event < MOST_EVENTS] for goal in problem.goals]
         self._settled = 2 * max((goal.length for goal in problem.goals), default=0) + 2

@@ -18,7 +18,7 @@ from chaincover.certificate import Prices
 from chaincover.graph.product import BLOCK, MEMORY, Found, ProductSearch
 from chaincover.known import Board
 from chaincover.orderings.bound import EXACT
-from chaincover.stages import pause, wait_for
+from chaincover.stages import wait_for
 
 if TYPE_CHECKING:
     from chaincover.minimality.covering_flow import PricedProduct
