@@ -302,6 +302,8 @@ class Board:
         same = proof.goals == self.known.targets
         if same and facts.get("order_bound", inf) < proof.order_bound:  # type: ignore[operator]
             facts = {name: fact for name, fact in facts.items() if name not in ("order_bound", "edges", "paths")}
+        if same and facts.get("searched", inf) < proof.searched:  # type: ignore[operator]
+            return
         fresh = replace(proof if same else Proof(self.known.targets), **facts)  # type: ignore[arg-type]
         if fresh.lower <= proof.lower and self.known.still_holds(proof):
             if not same:

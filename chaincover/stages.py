@@ -126,6 +126,12 @@ def after_whole_lengths(board: Board) -> None:
         pause()
 
 
+def after_counted_states(board: Board) -> None:
+    """Begin a round later where layers have told how many states there are: by then they are mostly enumerated."""
+    if board.known.reachable and board.known.enumerated is None and not board.not_enumerated:
+        pause()
+
+
 def take_turns(stages: Sequence[Stage], board: Board) -> None:
     """Let ``stages`` work in turns, until all is settled, none has anything left to do, or the effort is used up.
 

@@ -231,25 +231,26 @@ class _Remainders:
 
     def _terms_read(self, remainder: int, slot: int) -> Sequence[int]:
         """The terms of ``slot`` on which ``remainder`` depends, by number."""
-        if remainder not in self._depends:
-            self._depends[remainder] = self._depends_on(remainder)
-        return self._depends[remainder].get(slot, ())
+        return self._depends_on(remainder).get(slot, ())
 
     def _depends_on(self, remainder: int) -> dict[int, list[int]]:
-        found: dict[int, set[int]] = {}
-        for number in self._below(remainder):
+        """The terms on which ``remainder`` depends, by slot."""
+        todo = [remainder] if remainder not in self._depends else []
+        while todo:
+            number = todo[-1]
+            missing = [child for child in self._children(number) if child not in self._depends]
+            if missing:
+                todo += missing
+                continue
+            found: dict[int, set[int]] = {}
             for slot, term in self._places(number):
                 found.setdefault(slot, set()).add(term)
-        return {slot: sorted(terms) for slot, terms in found.items()}
-
-    def _below(self, remainder: int) -> set[int]:
-        """``remainder`` and all that it is made of."""
-        met, todo = {remainder}, [remainder]
-        while todo:
-            fresh = [child for child in self._children(todo.pop()) if child not in met]
-            todo += fresh
-            met.update(fresh)
-        return met
+            for child in self._children(number):
+                for slot, terms in self._depends[child].items():
+                    found.setdefault(slot, set()).update(terms)
+            self._depends[number] = {slot: sorted(terms) for slot, terms in found.items()}
+            todo.pop()
+        return self._depends[remainder]
 
     def _places(self, number: int) -> Sequence[tuple[int, int]]:
         """The slots and terms that the remainder of this number reads itself, and are not known yet."""

@@ -78,7 +78,7 @@ def compare(problem: Problem, kept: Sequence[int] = KEPT) -> Compared | None:
     """The comparison; None where no counter is found."""
     scope = scope_of(problem)
     prover = Prover(SatEngine(), lambda: None, None)
-    cells = find_counters(scope.system, seen_by(problem), prover, lambda: None)
+    cells = find_counters(scope.system, seen_by(problem), prover, lambda starts: True)
     if cells is None:
         return None
     inputs = Inputs(scope)

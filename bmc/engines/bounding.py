@@ -8,6 +8,7 @@ in L. Granvilliers, F. Benhamou: RealPaver, ACM TOMS 32 (2006).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import pysmt.operators as op
@@ -67,8 +68,12 @@ class Bounding:
         self._known: dict[int, Known] = {}
         self._arrived: list[Known] = []
         self._passed: list[dict[str, Ranges]] = []
-        self._source_at_once = all(unframed(symbol)[1] == 0 for symbol in symbols_of(self._source))
         self._read_often = [var for var in system.state if var.type.floating and self._reads(var) > 1]
+
+    @cached_property
+    def _source_at_once(self) -> bool:
+        """Whether the source speaks of the first state only."""
+        return all(unframed(symbol)[1] == 0 for symbol in symbols_of(self._source))
 
     def _reads(self, var: StateVariable) -> int:
         """How often the step reads ``var``."""

@@ -67,15 +67,21 @@ def after(var: StateVariable) -> FNode:
     return var.type.symbol(NEXT + var.name)
 
 
-def find_counters(system: TransitionSystem, seen: Seen, prover: Prover, pause: Callable[[], None]) -> Cells | None:
+Starts = Mapping[str, Sequence[int]]
+"""For each counter the first values of its cells, rising from 0."""
+
+
+def find_counters(
+    system: TransitionSystem, seen: Seen, prover: Prover, worthwhile: Callable[[Starts], bool]
+) -> Cells | None:
     """The counters of ``system`` with their cells, for which the solver has proved the lemma; None if there are none.
 
-    ``pause`` is called before each question.
+    Before each question it is asked whether cells that are at least as fine as these are ``worthwhile``.
     """
     counters = candidates(system)
     while counters:
         search = _Search(system, seen, counters, prover)
-        dropped = search.run(pause)
+        dropped = search.run(worthwhile)
         if dropped is None:
             starts = {var.name: tuple(sorted(search.starts[var.name])) for var in counters}
             return Cells(starts) if search.proved else None
@@ -180,15 +186,15 @@ class Lemma:
         symbols = {var.symbol for var in self.counters}
         return [formula for formula in self.seen.known if not symbols & {*symbols_of(formula)}]
 
-    def one_cell(self, starts: Mapping[str, Sequence[int]]) -> list[FNode]:
+    def one_cell(self, starts: Starts) -> list[FNode]:
         """The two states are in the same cells."""
         return self._alike([(var.symbol, self._others[var.symbol]) for var in self.counters], starts)
 
-    def one_cell_later(self, starts: Mapping[str, Sequence[int]]) -> FNode:
+    def one_cell_later(self, starts: Starts) -> FNode:
         """The steps lead to the same cells."""
         return And(self._alike([self._following[var.symbol] for var in self.counters], starts))
 
-    def _alike(self, pairs: Sequence[tuple[FNode, FNode]], starts: Mapping[str, Sequence[int]]) -> list[FNode]:
+    def _alike(self, pairs: Sequence[tuple[FNode, FNode]], starts: Starts) -> list[FNode]:
         """The pairs of values of the counters are in the same cells."""
         found = []
         for place, var in enumerate(self.counters):
@@ -209,8 +215,8 @@ class _Search:
         self.proved = False
         self._look = _Look(system, seen)
 
-    def run(self, pause: Callable[[], None]) -> StateVariable | None:
-        """Cut until the lemma is ``proved`` or the solver gives up; or a variable that is to be no counter."""
+    def run(self, worthwhile: Callable[[Starts], bool]) -> StateVariable | None:
+        """Cut until the lemma is ``proved``, or it is given up; or a variable that is to be no counter."""
         system, wanted = self._system, self._lemma
         variables = [(var.name, var.type) for var in system.state]
         variables += [(var.name, var.type) for var in system.inputs]
@@ -220,8 +226,9 @@ class _Search:
         session = self._prover.engine.session(alone, TRUE(), [at(formula, 0) for formula in everything])
         cut = False
         while True:
-            pause()
             starts = {name: sorted(values) for name, values in self.starts.items()}
+            if not worthwhile(starts):
+                return None
             told = Or(wanted.apart, And(wanted.steps_apart, wanted.one_cell_later(starts)))
             asked = wanted.two_move if cut else told
             question = [at(part, 0) for part in (asked, *wanted.known, *wanted.one_cell(starts))]

@@ -29,6 +29,7 @@ from pysmt.shortcuts import TRUE
 from bmc.explicit.input_classes import plainest
 from bmc.explicit.rows import Rows, first_of_each
 from bmc.explicit.scope import FoundSteps, Inputs, Scope
+from bmc.explicit.splitting import FIXED
 from bmc.explicit.steps import BLOCK, EveryInput
 from bmc.explicit.vectors import Column, Program, column
 from bmc.formulas.unroll import NEXT, at
@@ -237,7 +238,7 @@ class _Steps:
             if isinstance(found, int):
                 yield found
                 continue
-            yield 3 * self._nexts.size * len(found.row)
+            yield 3 * self._nexts.size * (FIXED + len(found.row))
             if len(found.row):
                 yield from self._told(columns, found)
 

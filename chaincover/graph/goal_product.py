@@ -6,7 +6,8 @@ the goals are evaluated on whole arrays of steps. Longer goals are watched by th
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
+from functools import reduce
 from itertools import pairwise
 
 import numpy as np
@@ -86,7 +87,7 @@ def goal_product(problem: Problem, graph: StateGraph, check: Check = lambda: Non
     """The product for all goals of ``problem``; None for more than ``MOST_NODES`` or ``MOST_ARROWS``."""
     if not problem.forbid and all(goal.length <= 1 for goal in problem.goals):
         return _on_steps(problem, graph, check)
-    progression = Progression(problem.goals, {var.name for var in problem.system.inputs})
+    progression = problem.progression
     watch = Watch(progression, problem.forbid)
     found = product(graph, goal_classes(graph, progression), watch, (MOST_NODES, MOST_ARROWS), check)
     return None if found is None else GoalProduct(found, tuple(watch.sets))
@@ -112,13 +113,33 @@ class _Sets:
         return np.array([self.number(row.tobytes()) for row in different], np.uint64)[place.reshape(-1)]
 
 
-def _on_steps(problem: Problem, graph: StateGraph, check: Check) -> GoalProduct | None:
-    """The product where no goal takes more than one step: its nodes are the states; None if there are too many."""
-    goals, sets, size = problem.goals, _Sets(len(problem.goals)), len(graph.states)
-    at_once = [goal if goal.length == 0 else None for goal in goals]
-    in_step = [goal if goal.length == 1 else None for goal in goals]
-    here = _packed(at_once, graph, np.arange(size), None, sets.width)
-    sources, counts, ends, masks, choices = graph.steps.sources, [], list[Column](), list[Column](), list[Column]()
+def followers_on_steps(problem: Problem, graph: StateGraph, check: Check = lambda: None) -> dict[str, set[str]]:
+    """For each goal of at most one step the others that every step on which it holds covers too, where it begins or
+    where it ends; nothing for a goal that no step covers."""
+    sets, names = _Sets(len(problem.goals)), problem.names
+    for _ in _steps_with_goals(problem, graph, sets, check):
+        pass
+    sets.numbered(_at_once(problem, graph, sets.width)[np.array(graph.starts, np.int64)])
+    met = reduce(int.__or__, sets.sets)
+    follow = {goal: reduce(int.__and__, (s for s in sets.sets if s >> goal & 1)) for goal in bits(met)}
+    return {
+        name: {names[other] for other in bits(follow.get(goal, 0)) if other != goal} for goal, name in enumerate(names)
+    }
+
+
+def _at_once(problem: Problem, graph: StateGraph, width: int) -> Column:
+    """The goals of no step that hold in each state, in bits."""
+    goals = [goal if goal.length == 0 else None for goal in problem.goals]
+    return _packed(goals, graph, np.arange(len(graph.states)), None, width)
+
+
+def _steps_with_goals(
+    problem: Problem, graph: StateGraph, sets: _Sets, check: Check
+) -> Iterator[tuple[int, int, Column, Column]]:
+    """From the first to the last state, some at a time: the steps that leave them, and for each the number in ``sets``
+    of the goals, of at most one step, that are completed on arrival."""
+    in_step = [goal if goal.length == 1 else None for goal in problem.goals]
+    here, sources = _at_once(problem, graph, sets.width), graph.steps.sources
     for first, last in _blocks(graph.steps.offsets):
         check()
         steps = np.arange(graph.steps.offsets[first], graph.steps.offsets[last])
@@ -126,8 +147,15 @@ def _on_steps(problem: Problem, graph: StateGraph, check: Check) -> GoalProduct 
         for begin in range(0, len(steps), BLOCK):
             part = steps[begin : begin + BLOCK]
             rows[begin : begin + BLOCK] = _packed(in_step, graph, sources[part], part, sets.width)
+        yield first, last, steps, sets.numbered(rows | here[graph.steps.nexts[steps]])
+
+
+def _on_steps(problem: Problem, graph: StateGraph, check: Check) -> GoalProduct | None:
+    """The product where no goal takes more than one step: its nodes are the states; None if there are too many."""
+    sets, size = _Sets(len(problem.goals)), len(graph.states)
+    sources, counts, ends, masks, choices = graph.steps.sources, [], list[Column](), list[Column](), list[Column]()
+    for first, last, steps, numbers in _steps_with_goals(problem, graph, sets, check):
         after = graph.steps.nexts[steps]
-        numbers = sets.numbered(rows | here[after])
         key = (sources[steps].astype(np.int64) * size + after) * len(sets.sets) + numbers.astype(np.int64)
         _, kept = np.unique(key, return_index=True)
         kept.sort()
@@ -143,7 +171,7 @@ def _on_steps(problem: Problem, graph: StateGraph, check: Check) -> GoalProduct 
         states=np.arange(size, dtype=np.int32),
         memories=np.zeros(size, np.int32),
         starts=starts,
-        start_masks=sets.numbered(here[starts]),
+        start_masks=sets.numbered(_at_once(problem, graph, sets.width)[starts]),
         arrows=Arrows(offsets, np.concatenate(ends).astype(np.int32)),
         masks=np.concatenate(masks),
         choices=np.concatenate(choices),

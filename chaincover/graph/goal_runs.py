@@ -218,7 +218,7 @@ class EnumeratedGoals:
 
     def __init__(self, problem: Problem, graph: StateGraph, check: Check = lambda: None) -> None:
         self.problem, self.check = problem, check
-        self.progression = Progression(problem.goals, {var.name for var in problem.system.inputs})
+        self.progression = problem.progression
         self.classes = goal_classes(graph, self.progression)
         self.graph = _without_repeated_steps(graph, self.classes.inputs)
         self._alive: dict[int, dict[int, Column]] = {}

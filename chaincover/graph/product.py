@@ -262,6 +262,11 @@ class ProductSearch:
         """How many nodes were met."""
         return 0 if self._met is None else self._met.size
 
+    @property
+    def bytes(self) -> int:
+        """How much memory they take."""
+        return 0 if self._met is None else self._met.bytes
+
     def run_to(self, found: Found) -> Run:
         """The run to ``found``, with all variables of the system."""
         assert self._met is not None

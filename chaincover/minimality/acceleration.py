@@ -7,15 +7,18 @@ farthest missing event to an end.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from heapq import heappop, heappush
-from math import inf
-from typing import TypeVar
+from itertools import chain
+from math import ceil, inf
+
+import numpy as np
 
 from bmc.explicit.input_classes import TooManyValues
+from bmc.explicit.rows import groups_of
 from bmc.explicit.scope import Inputs
-from bmc.invariants.counters import Cells, candidates, find_counters
+from bmc.invariants.counters import Cells, Starts, candidates, find_counters
 from bmc.invariants.induction import Prover
 from bmc.records import dataclass
 from bmc.system.simulation import Simulator
@@ -29,7 +32,7 @@ from chaincover.minimality.induction import with_value_facts
 from chaincover.orderings.bound import ACCELERATED
 from chaincover.problem import Problem
 from properties.goal import Events
-from properties.progression import Progression, bits
+from properties.progression import bits
 
 KEPT = (0, 2, 8, 32, 128)
 """For how many steps a counter's value is kept that something else moves too: more where a bound leaves a gap."""
@@ -40,8 +43,14 @@ WORD = 64
 COMPARED = 16
 """A place is compared with so many at the same node that the search has passed, whether one of them dominates it."""
 
-PER_UNIT = 250_000
-"""Arcs that are followed in about a unit of work."""
+PER_UNIT, WEIGHED_PER_UNIT = 250_000, 1_500_000
+"""Arcs that are followed in about a unit of work; and those of which just the weights are looked at."""
+
+PROGRESSED, SIMULATED = 2, 15
+"""An arc with the progress of goals takes as long as so many, and so does a step whose classes are found out."""
+
+DEARER = 6
+"""A node of jumps costs as much as so many enumerated states: where it does not stand for more, nothing is gained."""
 
 MOST_PLACES = 400_000
 """Nodes with events covered that a search keeps: some 200 MB. What it has proved until then counts."""
@@ -96,67 +105,66 @@ def _lightest(backward: Sequence[Sequence[tuple[int, int]]], begin: dict[int, fl
     return found
 
 
-class LightestPath:
-    """The lightest path from the start through all of ``events`` (as bits) to an end.
+Place = tuple[int, ...]
+"""A node, perhaps the progress of goals under way, and what is covered, as bits."""
+
+
+class _Search:
+    """A* over places, from ``start`` to an end where all of ``everything`` (as bits) is covered.
 
     ``lower`` is the proved bound so far; ``path`` is there once it is found; where the search is ``finished`` without
-    one, there is none.
+    one, there is none. ``work`` counts arcs that could be followed in the same time.
     """
 
-    def __init__(self, graph: JumpGraph, events: int, ahead: Distances) -> None:
-        self._graph, self._events, self._ahead = graph, events, ahead
+    to_end = True
+
+    def __init__(self, graph: JumpGraph, start: Place, everything: int) -> None:
+        self._graph, self._start, self._everything = graph, start, everything
         self.lower: float = 0
         self.finished = False
         self.path: list[Arc] | None = None
+        self.work = 0
 
-    def advance(self) -> Iterator[int]:
-        """Search; yields the arcs followed."""
-        arcs, wanted = self._graph.arcs, self._events
-        first = self._graph.begun & wanted
-        queue: list[tuple[float, float, int, int]] = []
-        best: dict[tuple[int, int], float] = {(0, first): 0}
-        before: dict[tuple[int, int], tuple[tuple[int, int], Arc]] = {}
-        passed: dict[int, list[tuple[int, float]]] = {}
-        estimate = self._estimate(0, first)
-        if estimate < inf:
-            heappush(queue, (estimate, 0, 0, first))
-        followed = 0
+    def advance(self) -> Iterator[None]:
+        """Search; pauses after each portion of work."""
+        ends, everything = self._graph.ends, self._everything
+        best: dict[Place, float] = {self._start: 0}
+        before: dict[Place, tuple[Place, Arc]] = {}
+        passed: dict[Place, list[tuple[int, float]]] = {}
+        estimate, pause = self._estimate(self._start), PORTION
+        queue = [(estimate, 0.0, self._start)] if estimate < inf else []
         while queue:
-            total, back, node, mask = heappop(queue)
-            so_far = -back
-            if so_far > best[node, mask] or _dominated(passed.get(node, ()), mask, so_far):
+            total, back, place = heappop(queue)
+            if -back > best[place] or _dominated(passed.get(place[:-1], ()), place[-1], -back):
                 continue
-            here = passed.setdefault(node, [])
+            here = passed.setdefault(place[:-1], [])
             if len(here) < COMPARED:
-                here.append((mask, so_far))
+                here.append((place[-1], -back))
             self.lower = max(self.lower, total)
-            if mask == wanted and self._graph.ends[node]:
-                self.path = _traced(before, (node, mask))
+            if place[-1] == everything and (ends[place[0]] or not self.to_end):
+                self.path = _traced(before, place)
                 break
-            for arc in arcs[node]:
-                key, weight = (arc.target, mask | arc.mask & wanted), so_far + arc.weight
-                if weight < best.get(key, inf) and not _dominated(passed.get(arc.target, ()), key[1], weight):
-                    ahead = self._estimate(*key)
+            for arc, key in self._onward(place):
+                weight = arc.weight - back
+                if weight < best.get(key, inf) and not _dominated(passed.get(key[:-1], ()), key[-1], weight):
+                    ahead = self._estimate(key)
                     if ahead < inf:
-                        best[key] = weight
-                        before[key] = (node, mask), arc
-                        heappush(queue, (weight + ahead, -weight, *key))
-            followed += len(arcs[node]) + 1
-            if followed >= PORTION:
-                yield followed
-                followed = 0
+                        best[key], before[key] = weight, (place, arc)
+                        heappush(queue, (weight + ahead, -weight, key))
+            if self.work >= pause:
+                pause += PORTION
+                yield
             if len(best) > MOST_PLACES:
                 return
         self.finished = True
-        yield followed
 
-    def _estimate(self, node: int, mask: int) -> float:
-        least, missing, over = self._ahead.to_end[node], self._events & ~mask, self._ahead.over
-        while missing:
-            low = missing & -missing
-            least = max(least, over[low.bit_length() - 1][node])
-            missing ^= low
-        return least
+    def _estimate(self, place: Place) -> float:
+        """A bound on the weight from ``place`` to an end."""
+        raise NotImplementedError
+
+    def _onward(self, place: Place) -> Iterator[tuple[Arc, Place]]:
+        """The arcs from ``place``, with the places that they lead to."""
+        raise NotImplementedError
 
 
 def _dominated(passed: Sequence[tuple[int, float]], mask: int, weight: float) -> bool:
@@ -164,60 +172,76 @@ def _dominated(passed: Sequence[tuple[int, float]], mask: int, weight: float) ->
     return any(not mask & ~other and earlier <= weight for other, earlier in passed)
 
 
-class ShortestRun:
+class LightestPath(_Search):
+    """The lightest path from the start through all of ``events`` (as bits) to an end."""
+
+    def __init__(self, graph: JumpGraph, events: int, ahead: Distances) -> None:
+        super().__init__(graph, (0, graph.begun & events), events)
+        self._ahead = ahead
+
+    def _onward(self, place: Place) -> Iterator[tuple[Arc, Place]]:
+        node, mask = place
+        arcs = self._graph.arcs[node]
+        self.work += len(arcs) + 1
+        for arc in arcs:
+            yield arc, (arc.target, mask | arc.mask & self._everything)
+
+    def _estimate(self, place: Place) -> float:
+        node, mask = place
+        least, missing, over = self._ahead.to_end[node], self._everything & ~mask, self._ahead.over
+        while missing:
+            low = missing & -missing
+            least = max(least, over[low.bit_length() - 1][node])
+            missing ^= low
+        return least
+
+
+class _NearestRun(_Search):
+    """The shortest run along arcs of ``graph`` from a node to one of the events ``missing``; none: to an end."""
+
+    def __init__(self, graph: JumpGraph, node: int, missing: int) -> None:
+        super().__init__(graph, (node, 0), int(missing > 0))
+        self._missing, self.to_end = missing, not missing
+
+    def _onward(self, place: Place) -> Iterator[tuple[Arc, Place]]:
+        arcs = self._graph.arcs[place[0]]
+        self.work += len(arcs) + 1
+        for arc in arcs:
+            if arc.moves is not None:
+                yield arc, (arc.target, int(arc.mask & self._missing > 0))
+
+    def _estimate(self, place: Place) -> float:
+        return 0.0
+
+
+class ShortestRun(_Search):
     """The shortest run along arcs of ``graph`` that covers all goals of ``problem``, whole, and gets to an end.
 
-    ``ahead`` are the distances by arcs of runs. ``path`` is there once it is found.
+    ``ahead`` are the distances by arcs of runs.
     """
 
     def __init__(self, graph: JumpGraph, problem: Problem, ahead: Distances) -> None:
-        self._graph, self._ahead = graph, ahead
-        self._progression = Progression(problem.goals, {var.name for var in problem.system.inputs})
+        self._ahead = ahead
+        self._progression = problem.progression
         of_goal = Events.of(problem.goals, problem.system).of_goal
         self._events = [[event for event in of_goal[goal.name] if event < MOST_EVENTS] for goal in problem.goals]
         self._settled = 2 * max((goal.length for goal in problem.goals), default=0) + 2
         self._simulator = Simulator(graph.system)
         self._slots: dict[tuple[int, Moves], list[tuple[int, int]]] = {}
         self._moved: dict[tuple[int, int, int], tuple[int, int]] = {}
-        self.path: list[Arc] | None = None
-
-    def advance(self) -> Iterator[int]:
-        """Search; yields the arcs followed."""
-        graph, everything = self._graph, (1 << len(self._events)) - 1
         begun = self._progression.begin_all(self._progression.state_class(graph.state(0)))
         start = 0, self._wanted(begun.pending, begun.completed), begun.completed
-        best: dict[Place, float] = {start: 0}
-        before: dict[Place, tuple[Place, Arc]] = {}
-        passed: dict[tuple[int, int], list[tuple[int, float]]] = {}
-        queue = [(self._estimate(start), 0.0, start)]
-        followed = 0
-        while queue:
-            total, back, place = heappop(queue)
-            node, pending, covered = place
-            if total == inf:
-                break
-            if -back > best[place] or _dominated(passed.get((node, pending), ()), covered, -back):
-                continue
-            passed.setdefault((node, pending), []).append((covered, -back))
-            if covered == everything and graph.ends[node]:
-                self.path = _traced(before, place)
-                break
-            for number, arc in enumerate(graph.arcs[node]):
-                if arc.moves is None:
-                    continue
+        super().__init__(graph, start, (1 << len(problem.goals)) - 1)
+
+    def _onward(self, place: Place) -> Iterator[tuple[Arc, Place]]:
+        node, pending, covered = place
+        arcs = self._graph.arcs[node]
+        self.work += PROGRESSED * (len(arcs) + 1)
+        for number, arc in enumerate(arcs):
+            if arc.moves is not None:
                 after, completed = self._follow(node, number, arc, pending)
                 completed |= covered
-                key, weight = (arc.target, self._wanted(after, completed), completed), arc.weight - back
-                if weight < best.get(key, inf):
-                    best[key], before[key] = weight, (place, arc)
-                    heappush(queue, (weight + self._estimate(key), -weight, key))
-            followed += len(graph.arcs[node]) + 1
-            if followed >= PORTION:
-                yield followed
-                followed = 0
-            if len(best) > MOST_PLACES:
-                return
-        yield followed
+                yield arc, (arc.target, self._wanted(after, completed), completed)
 
     def _wanted(self, pending: int, covered: int) -> int:
         """``pending`` without the progress of goals that are covered."""
@@ -258,16 +282,11 @@ class ShortestRun:
                     found.append((self._progression.input_class(given), self._progression.state_class(state)))
             last = self._progression.state_class(self._graph.state(arc.target))
             self._slots[key] = [*found[:-1], (found[-1][0], last)]
+            self.work += SIMULATED * len(found)
         return self._slots[key]
 
 
-Place = tuple[int, int, int]
-"""A node, the progress of goals under way, and the goals covered."""
-
-Key = TypeVar("Key", bound=tuple[int, ...])
-
-
-def _traced(before: Mapping[Key, tuple[Key, Arc]], key: Key) -> list[Arc]:
+def _traced(before: Mapping[Place, tuple[Place, Arc]], key: Place) -> list[Arc]:
     path = []
     while key in before:
         key, arc = before[key]
@@ -306,7 +325,37 @@ def _cells(board: Board) -> Cells | None:
     problem = with_value_facts(board)
     limits = board.limits
     prover = Prover(board.engine, limits.for_query, limits.question())
-    return find_counters(scope_of(problem).system, seen_by(problem), prover, limits.check)
+    system = scope_of(problem).system
+    return find_counters(system, seen_by(problem), prover, _worthwhile(board, [var.name for var in system.state]))
+
+
+def _worthwhile(board: Board, variables: Sequence[str]) -> Callable[[Starts], bool]:
+    """Tells of cells whether jumps over them may have few enough nodes; looked at again for a quarter more cells.
+
+    Every enumerated state has a node that differs from it within cells only.
+    """
+    next_look = 0
+
+    def worthwhile(starts: Starts) -> bool:
+        nonlocal next_look
+        board.limits.check()
+        states, cells = board.known.enumerated, sum(map(len, starts.values()))
+        if states is None or cells < next_look:
+            return True
+        next_look = 5 * cells // 4
+        columns = ((name, column) for name, column in states.states.columns.items() if name in variables)
+        rows = [np.searchsorted(starts[n], part, "right") if n in starts else part for n, part in columns]
+        board.limits.spend(len(rows) * len(states.states) / STATES_PER_UNIT)
+        return len(groups_of(rows, len(states.states))[0]) <= _most_nodes(board)
+
+    return worthwhile
+
+
+def _most_nodes(board: Board) -> float:
+    """More nodes than this take longer than the enumerated states."""
+    known = board.known
+    states = known.reachable if known.enumerated is None else len(known.enumerated.states)
+    return states / DEARER if states else inf
 
 
 def _chosen(board: Board, claim: Acceleration) -> tuple[Acceleration, Jumps] | None:
@@ -315,7 +364,7 @@ def _chosen(board: Board, claim: Acceleration) -> tuple[Acceleration, Jumps] | N
     Where not all are, the graph with the fewest nodes is taken: without those that are not, or without another one. A
     timer behind a divider of the step's rate is only jumped over where the values of the divider are walked through.
     """
-    jumps = _built(board, claim, inf)
+    jumps = _built(board, claim, _most_nodes(board))
     if jumps is None or jumps.jumped == claim.cells.keys():
         return None if jumps is None else (claim, jumps)
     best: tuple[Acceleration, Jumps] | None = None
@@ -324,7 +373,7 @@ def _chosen(board: Board, claim: Acceleration) -> tuple[Acceleration, Jumps] | N
         while names and (made is None or made.jumped != names):
             names = names if made is None else made.jumped
             fewer = replace(claim, cells={name: claim.cells[name] for name in claim.cells if name in names})
-            most = inf if best is None or best[1].graph is None else best[1].graph.size - 1
+            most = _most_nodes(board) if best is None else best[1].size - 1
             made = _built(board, fewer, most) if names else None
             if made is None:
                 break
@@ -361,31 +410,47 @@ def _search(board: Board, graph: JumpGraph, claim: Acceleration) -> None:
     events = Events.of(problem.goals, problem.system)
     number = min(events.number, MOST_EVENTS)
     _offer_nearest(board, graph, (1 << number) - 1)
-    ahead = distances(graph, number, runs=False)
-    board.limits.spend(sum(map(len, graph.arcs)) * (number + 1) / PER_UNIT)
-    board.limits.check()
+    ahead = _ahead(board, graph, number, runs=False)
     if _rule_out(board, graph, claim, ahead):
         return
     search = LightestPath(graph, (1 << number) - 1, ahead)
-    for followed in search.advance():
-        board.limits.spend(followed / PER_UNIT)
-        _prove(board, search, claim)
-        board.limits.check()
+    _run(board, search, lambda: _prove(board, search, claim))
     if search.finished and search.path is None:
         board.tell(no_chain=f"all jumps of {told(claim.cells)} were searched")
         return
-    run = None if search.path is None else graph.run(problem, search.path)
-    if run is not None:
-        board.offer(run)
+    if search.path is not None:
+        _offer(board, graph, search.path)
     if board.settled:
         return
-    runs = ShortestRun(graph, problem, distances(graph, number, runs=True))
-    for followed in runs.advance():
-        board.limits.spend(followed / PER_UNIT)
+    runs = ShortestRun(graph, problem, _ahead(board, graph, number, runs=True))
+    _run(board, runs)
+    if runs.path is not None:
+        _offer(board, graph, runs.path)
+
+
+def _run(board: Board, search: _Search, pause: Callable[[], None] = lambda: None) -> None:
+    """Let ``search`` go on to its end, counted as work, with a ``pause`` after each portion."""
+    counted = 0
+    for _ in chain(search.advance(), (None,)):
+        before, counted = counted, search.work
+        board.limits.spend((counted - before) / PER_UNIT)
+        pause()
         board.limits.check()
-    found = None if runs.path is None else graph.run(problem, runs.path)
-    if found is not None:
-        board.offer(found)
+
+
+def _offer(board: Board, graph: JumpGraph, path: Sequence[Arc]) -> None:
+    """Offer the run along ``path``, if it is one."""
+    run = graph.run(board.problem, path)
+    if run is not None:
+        board.offer(run)
+
+
+def _ahead(board: Board, graph: JumpGraph, events: int, runs: bool) -> Distances:
+    """The distances, counted as work."""
+    found = distances(graph, events, runs)
+    board.limits.spend(sum(map(len, graph.arcs)) * (events + 1) / WEIGHED_PER_UNIT)
+    board.limits.check()
+    return found
 
 
 def told(counters: Iterable[str]) -> str:
@@ -394,7 +459,7 @@ def told(counters: Iterable[str]) -> str:
 
 
 def _prove(board: Board, search: LightestPath, claim: Acceleration) -> None:
-    lower = int(-(-search.lower // 1))
+    lower = ceil(search.lower)
     if lower > board.known.lower:
         board.prove(acceleration=replace(claim, bound=lower), basis=ACCELERATED)
 
@@ -424,53 +489,12 @@ def _rule_out(board: Board, graph: JumpGraph, claim: Acceleration, ahead: Distan
 def _offer_nearest(board: Board, graph: JumpGraph, wanted: int) -> None:
     """Offer the run that goes to the nearest missing event, again and again, and then to an end."""
     path: list[Arc] = []
-    node, mask = 0, graph.begun & wanted
-    while True:
-        missing = wanted & ~mask
-        onward = _nearest(graph, node, missing)
-        if onward is None:
-            break
-        board.limits.spend(sum(map(len, graph.arcs)) / PER_UNIT)
-        board.limits.check()
-        path += onward
-        for arc in onward:
-            node, mask = arc.target, mask | arc.mask & wanted
-        if not missing:
-            break
-    if not graph.ends[node]:
-        path += _nearest(graph, node, 0) or []
-    run = graph.run(board.problem, path)
-    if run is not None:
-        board.offer(run)
-
-
-def _nearest(graph: JumpGraph, start: int, missing: int) -> list[Arc] | None:
-    """The lightest run from ``start`` to one of the events ``missing`` (none: to an end); None if there is none."""
-    best: dict[int, float] = {start: 0}
-    before: dict[int, tuple[int, Arc]] = {}
-    queue: list[tuple[float, int]] = [(0, start)]
-    while queue:
-        weight, node = heappop(queue)
-        if weight > best[node]:
-            continue
-        last = before.get(node)
-        if graph.ends[node] if not missing else last is not None and last[1].mask & missing:
-            return _back(before, start, node)
-        for arc in graph.arcs[node]:
-            if arc.moves is None:
-                continue
-            if missing and arc.mask & missing and arc.target == start:
-                continue
-            if weight + arc.weight < best.get(arc.target, inf):
-                best[arc.target] = weight + arc.weight
-                before[arc.target] = node, arc
-                heappush(queue, (weight + arc.weight, arc.target))
-    return None
-
-
-def _back(before: dict[int, tuple[int, Arc]], start: int, node: int) -> list[Arc]:
-    path = []
-    while node != start:
-        node, arc = before[node]
-        path.append(arc)
-    return path[::-1]
+    node, missing, at_end = 0, wanted & ~graph.begun, False
+    while not at_end:
+        _run(board, search := _NearestRun(graph, node, missing))
+        at_end = not missing
+        missing = missing if search.path else 0
+        for arc in search.path or ():
+            path.append(arc)
+            node, missing = arc.target, missing & ~arc.mask
+    _offer(board, graph, path)

@@ -1,4 +1,5 @@
-"""What is proved of all states at once, where these are not enumerated: invariants, implied goals, unreachable goals.
+"""What is proved of all states at once, most of it where these are not enumerated: invariants, goals that others imply,
+unreachable goals.
 
 A goal is implied by another one if it holds wherever the other one does: if the antecedent of a implies that of b from
 the same step on, a chain through a covers b at that step. With overlap allowed the shortest chain without b is then the
@@ -6,7 +7,7 @@ shortest chain with it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 from pysmt.fnode import FNode
@@ -18,9 +19,11 @@ from bmc.invariants.candidates import self_found, value_facts
 from bmc.invariants.induction import Prover, never
 from bmc.system.transition import Condition
 from chaincover.chain import UNREACHABLE
+from chaincover.graph.enumerated import PER_UNIT
+from chaincover.graph.goal_product import followers_on_steps
 from chaincover.known import Board, Known, Reason
 from chaincover.problem import Problem, Questions
-from chaincover.stages import wait_for
+from chaincover.stages import after_counted_states, wait_for
 from chaincover.weights import INIT
 from properties.goal import Goal
 from properties.monitor import Monitor
@@ -67,16 +70,42 @@ IMPLICATION_EFFORT = 2
 """Units of work per query; where that does not suffice nothing is said to be implied."""
 
 
+MANY = 20
+"""More goals than these, of several steps, are compared by a solver where the states are enumerated; fewer are not."""
+
+
+def represent_implied_on_states(board: Board) -> None:
+    """As ``represent_implied``, as soon as the states are enumerated: before work that grows with the number of goals.
+
+    Goals of up to one step are compared on all steps.
+    """
+    wait_for(board, lambda known: known.enumerated is not None)
+    problem, states = board.problem, board.known.enumerated
+    assert states is not None
+    if max((goal.length for goal in problem.goals), default=0) > 1:
+        if len(problem.goals) > MANY:
+            _represent(board, implied_goals)
+        return
+    board.limits.spend(states.steps.total * len(problem.goals) / PER_UNIT)
+    _represent(board, lambda questions: _represented(followers_on_steps(questions.problem, states, board.limits.check)))
+
+
 def represent_implied(board: Board) -> None:
     """Find the goals that others imply: these represent them, and a chain is sought for them alone.
 
     A goal that is represented comes back to the targets once the one that represents it is found to be uncoverable.
     """
+    after_counted_states(board)
+    if board.known.enumerated is None:
+        _represent(board, implied_goals)
+
+
+def _represent(board: Board, implied: Callable[[Questions], dict[str, str]]) -> None:
     known = board.known
     if known.problem.forbid or len(known.targets) < 2:
         return
     board.say("implied goals: those that other goals imply")
-    represented = implied_goals(board.questions)
+    represented = implied(board.questions)
     kept = {goal: by for goal, by in represented.items() if by not in board.known.uncoverable}
     if kept:
         board.tell(represented={**board.known.represented, **kept})
@@ -90,8 +119,12 @@ def implied_goals(questions: Questions) -> dict[str, str]:
     """
     goals = questions.problem.goals
     monitor = Monitor(goals)
-    follows = {goal.name: _followers(questions, goal, monitor) for goal in goals}
-    place = {goal.name: number for number, goal in enumerate(goals)}
+    return _represented({goal.name: _followers(questions, goal, monitor) for goal in goals})
+
+
+def _represented(follows: Mapping[str, Collection[str]]) -> dict[str, str]:
+    """Who represents whom, by what each goal implies."""
+    place = {goal: number for number, goal in enumerate(follows)}
 
     def stronger(a: str, b: str) -> bool:
         return b in follows[a] and (a not in follows[b] or place[a] < place[b])

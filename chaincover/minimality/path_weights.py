@@ -56,9 +56,10 @@ def learn_path_weights(board: Board) -> None:
         board,
         lambda known: bool(known.graph.lower) and (known.enumerated is not None or known.graph.exact or known.complete),
     )
+    if board.known.enumerated is None:
+        Learner(board, SubPathSearch(board.questions, board.say)).work()
     states = board.known.enumerated
     if states is None:
-        Learner(board, SubPathSearch(board.questions, board.say)).work()
         return
     lengths = ExplicitSubPaths(board.problem, states, board.limits)
     if not lengths.single_states:
@@ -66,8 +67,11 @@ def learn_path_weights(board: Board) -> None:
 
 
 class Learner:
-    """Raises the bound of ``board`` and finds chains, until they meet; ``lengths`` tell the least lengths of
-    sub-paths. ``work`` may be taken for the first order, in the units of ``Limit``."""
+    """Raises the bound of ``board`` and finds chains, until they meet, or until states are enumerated that were not.
+
+    ``lengths`` tell the least lengths of sub-paths. ``work`` may be taken for the first order, in the units of
+    ``Limit``.
+    """
 
     def __init__(self, board: Board, lengths: SubPathLengths, work: float = LEAST_WORK) -> None:
         self._board, self._lengths = board, lengths
@@ -75,6 +79,7 @@ class Learner:
         self._edges: dict[Edge, int] = {}
         self._paths: dict[Path, int] = {}
         self._work = work
+        self._states = board.known.enumerated
         self.rounds = 0
 
     @property
@@ -123,6 +128,8 @@ class Learner:
             if board.layered is not None and self.rounds == 1:
                 for _ in range(2):  # one turn more is earned by the chain; the questions that follow have time
                     pause()
+            if board.known.enumerated is not self._states:
+                return
             if not self._try(order) and not self._learn(order) and not more:
                 return
 

@@ -18,7 +18,7 @@ from chaincover.certificate import Prices
 from chaincover.graph.product import BLOCK, MEMORY, Found, ProductSearch
 from chaincover.known import Board
 from chaincover.orderings.bound import EXACT
-from chaincover.stages import pause, wait_for
+from chaincover.stages import wait_for
 
 if TYPE_CHECKING:
     from chaincover.minimality.covering_flow import PricedProduct
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 PORTION = 25_000
 """Arrows of the product that are followed before the limits are asked."""
 
-PARTS, WAITED = 8, 12
-"""The search has one part of the memory at first. Where its memory does not suffice it leaves up to so many of its
-turns to the covering flow, whose prices rule out many nodes, and begins anew, with all of it."""
+PARTS = 8
+"""A search that takes more than one part of the memory begins anew where the covering flow has given prices meanwhile:
+they rule out many of the nodes."""
 
 PER_UNIT = 1_500_000
 """Arrows that are followed in about a unit of work."""
@@ -131,14 +131,13 @@ def search_product(board: Board) -> None:
     states, problem = board.known.enumerated, board.problem
     assert states is not None
     board.say("product search: enumerated states with the goals covered")
-    limits, best = board.limits, None
-    search = ShortestRun(problem, states, limits.check, limits.memory(MEMORY) // PARTS)
-    whole = False
+    limits, best, part = board.limits, None, board.limits.memory(MEMORY) // PARTS
     while True:
         begun = prices = _prices(board)
+        search = ShortestRun(problem, states, limits.check, limits.memory(MEMORY))
         if prices is not None:
             search.use(prices)
-        while search.advance(PORTION):
+        while search.advance(PORTION) and (begun or not prices or search.bytes < part):
             board.limits.spend(PORTION / PER_UNIT)
             search.shorter_than = board.known.length
             board.prove(states=len(states.states), searched=search.lower, basis=EXACT)
@@ -147,19 +146,13 @@ def search_product(board: Board) -> None:
                 prices = found
                 search.use(prices)
             best = _offered(board, search, best)
-        if not search.given_up:
+        if search.finished:
             break
-        board.say(f"product search: {search.given_up}")
-        for _ in range(WAITED):
-            if _prices(board) is not begun:
-                break
-            pause()
-        if whole and _prices(board) is begun:
-            return
-        whole = True
+        if search.given_up:
+            board.say(f"product search: {search.given_up}")
         del search  # before the next one takes its memory
         gc.collect()
-        search = ShortestRun(problem, states, limits.check, limits.memory(MEMORY))
+        wait_for(board, lambda _, begun=begun: _prices(board) is not begun)  # type: ignore[misc]
     if search.found is not None:
         board.offer(search.run_to(search.found))
         board.prove(states=len(states.states), searched=search.found.length, basis=EXACT)

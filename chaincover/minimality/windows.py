@@ -24,7 +24,7 @@ from chaincover.chain import Chain
 from chaincover.known import Board, Known, Proof
 from chaincover.orderings.bound import WHOLE
 from chaincover.problem import Questions
-from chaincover.stages import wait_for
+from chaincover.stages import after_counted_states, wait_for
 from properties.goal import Goal
 
 
@@ -245,6 +245,7 @@ def refute_lengths(board: Board) -> None:
         return now.enumerated is not None or (now.complete if bounded else soon or now.graph.depth >= 0)
 
     wait_for(board, due)
+    after_counted_states(board)
     if board.known.enumerated is not None:
         return
     whole, units, tried = _WholeChains(board), LEAST, 0

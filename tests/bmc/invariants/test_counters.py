@@ -22,7 +22,7 @@ def found(following: dict[FNode, FNode], seen: Seen = NOTHING, allowed: FNode | 
     state = tuple(StateVariable(s.symbol_name(), WORD, BV(0, 16), term) for s, term in following.items())
     inputs = (InputVariable("count_go", BOOLEAN),)
     system = TransitionSystem("counters", state, inputs, TRUE() if allowed is None else allowed)
-    return find_counters(system, seen, Prover(SatEngine()), lambda: None)
+    return find_counters(system, seen, Prover(SatEngine()), lambda starts: True)
 
 
 def one_up(counter: FNode) -> FNode:
@@ -70,9 +70,10 @@ def test_of_two_counters_that_move_in_one_step_one_is_left() -> None:
 
 def test_without_a_proof_there_is_no_counter() -> None:
     system = TransitionSystem("c", (StateVariable("count_c", WORD, BV(0, 16), one_up(C)),), (), TRUE())
-    assert find_counters(system, Seen([C.BVULT(BV(5, 16))], []), Prover(SatEngine(), effort=0), lambda: None) is None
+    seen = Seen([C.BVULT(BV(5, 16))], [])
+    assert find_counters(system, seen, Prover(SatEngine(), effort=0), lambda starts: True) is None
     open_start = TransitionSystem("c", (StateVariable("count_c", WORD, None, one_up(C)),), (), FALSE())
-    assert find_counters(open_start, NOTHING, Prover(SatEngine()), lambda: None) is None
+    assert find_counters(open_start, NOTHING, Prover(SatEngine()), lambda starts: True) is None
 
 
 def test_what_is_known_of_modes_is_used() -> None:

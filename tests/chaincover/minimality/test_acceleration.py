@@ -18,6 +18,7 @@ from bmc.system.hold import boundary, hold
 from bmc.system.transition import BOOLEAN, InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover.certificate import Acceleration
 from chaincover.chain import UNREACHABLE
+from chaincover.graph.enumerated import enumerate_states
 from chaincover.minimality.acceleration import accelerate
 from chaincover.options import Options
 from chaincover.problem import Problem
@@ -41,17 +42,17 @@ def mode(number: int, step: int = 0) -> FNode:
     return framed(NOW, step).Equals(BV(number, 2))
 
 
-def reminder() -> Problem:
-    """Without a belt for 500 steps it warns; the belt ends that, and the timer is of 32 bits."""
+def reminder(steps: int = 500) -> Problem:
+    """Without a belt for so many steps it warns; the belt ends that, and the timer is of 32 bits."""
     timer = Ite(NOW.Equals(BV(1, 2)), TIMER.BVAdd(BV(1, 32)), BV(0, 32))
-    late = Ite(TIMER.Equals(BV(499, 32)), BV(2, 2), BV(1, 2))
+    late = Ite(TIMER.Equals(BV(steps - 1, 32)), BV(2, 2), BV(1, 2))
     following = Ite(BELT, BV(0, 2), Ite(NOW.Equals(BV(0, 2)), BV(1, 2), Ite(NOW.Equals(BV(1, 2)), late, NOW)))
     state = (
         StateVariable("reminder_mode", MODE, BV(0, 2), following),
         StateVariable("reminder_timer", WIDE, BV(0, 32), timer),
     )
     system = TransitionSystem("reminder", state, (InputVariable("reminder_belt", BOOLEAN),))
-    last = framed(TIMER, 0).Equals(BV(499, 32))
+    last = framed(TIMER, 0).Equals(BV(steps - 1, 32))
     goals = (
         Goal("warns", And(mode(1), mode(2, 1)), None, 1),
         Goal("in time", And(mode(1), last, framed(BELT, 0)), None, 1),
@@ -67,6 +68,17 @@ def test_a_timer_is_jumped_over_and_the_chain_proved_shortest() -> None:
     accelerate(board)
     assert board.known.length == board.known.lower == 1005  # 502 to warn and back, 501 in time, 2 early
     assert board.known.proof.acceleration == Acceleration(CELLS, 2, 1005)
+
+
+@pytest.mark.parametrize(("steps", "jumps"), [(500, True), (5, False)])
+def test_no_question_is_asked_where_the_states_are_enumerated_and_jumps_would_hardly_be_fewer(
+    steps: int, jumps: bool
+) -> None:
+    problem = reminder(steps)
+    board, _ = board_of((problem.system, problem.goals, problem.final), Options(), engine=SatEngine())
+    enumerate_states(board)
+    accelerate(board)
+    assert (board.accelerated is not None) == jumps == (board.engine.cost.queries > 0)
 
 
 def test_goals_that_no_run_covers_are_ruled_out() -> None:

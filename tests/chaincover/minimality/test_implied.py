@@ -10,7 +10,10 @@ import pytest
 from boards import board_of
 from chain_tasks import with_reachable_states
 from command_line import chaincover, write_files
+from drawn_seeds import seeds
 from engine_doubles import GivesUpAfter
+from enumerated import graph_of
+from explicit import Explicit
 from implied_cases import branching, by_all_runs, check_result, followers, fork, outline, planted
 from machines import Case
 from problems import problem_of
@@ -26,6 +29,7 @@ from bmc.system.simulation import Simulator
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover import pipeline
 from chaincover.chain import COVERED, NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNREACHABLE
+from chaincover.graph.goal_product import followers_on_steps
 from chaincover.limits import Limits
 from chaincover.minimality.induction import implied_goals, represent_implied
 from chaincover.options import Options
@@ -64,6 +68,23 @@ def test_implications_are_those_of_all_runs() -> None:
         assert represented == by_all_runs(case), seed
         found += len(represented)
     assert found > 25
+
+
+@seeds(20)
+def test_on_enumerated_steps_goals_follow_that_all_runs_through_the_goal_cover(seed: int) -> None:
+    """All that follow from the same step on, and more: what every way there has covered."""
+    system, goals, final = planted(seed)
+    case = system, tuple(goal for goal in goals if goal.length <= 1), final
+    follows, reference = followers_on_steps(problem_of(*case), graph_of(*case)), Explicit(system)
+    assert all(follows[goal] >= others for goal, others in followers(case).items())
+    for states, inputs in reference.runs(reference.init, 3):
+        covered = {
+            goal.name
+            for goal in case[1]
+            for step in range(4 - goal.length)
+            if reference.holds(goal.antecedent, states[step:], inputs[step:])
+        }
+        assert all(covered >= follows[goal] for goal in covered)
 
 
 def test_nothing_is_implied_where_the_solver_gives_up() -> None:
