@@ -270,7 +270,8 @@ class _Known:
         cuts = np.flatnonzero(np.diff(state, prepend=-1))
         sizes = np.diff(cuts, append=len(state))
         large = (sizes > FEW) | (self._count[state[cuts]] > FEW)
-        kept = [self._in_blocks(int(first), int(size), state, bits) for first, size in zip(cuts[large], sizes[large])]
+        groups = zip(cuts[large].tolist(), sizes[large].tolist(), strict=True)
+        kept = [self._in_blocks(first, size, state, bits) for first, size in groups]
         first, sizes = cuts[~large], sizes[~large]
         for rank in range(int(sizes.max(initial=0))):
             rows = first[sizes > rank] + rank

@@ -424,6 +424,7 @@ class _Normal:
     """Brings states that the compiled original tells into their normal form."""
 
     def __init__(self, forms: Mapping[FNode, FNode]) -> None:
+        self._formulas = {symbol.symbol_name(): form for symbol, form in forms.items()}
         self._forms = {
             symbol.symbol_name(): (compile_formulas([form]), {s.symbol_name() for s in symbols_of(form)})
             for symbol, form in forms.items()
@@ -434,6 +435,12 @@ class _Normal:
         found = {name: value for name, value in state.items() if name not in self._forms}
         fitting = {name: form for name, (form, read) in self._forms.items() if read <= state.keys()}
         return {**found, **{name: form(state)[0] for name, form in fitting.items()}}
+
+    def columns(self, states: dict[str, Column]) -> dict[str, Column]:
+        """As for one state, for the columns of many."""
+        found = {name: values for name, values in states.items() if name not in self._formulas}
+        fitting = {name: form for name, form in self._formulas.items() if self._forms[name][1] <= states.keys()}
+        return {**found, **dict(zip(fitting, Vectors(list(fitting.values()))(states), strict=True))}
 
 
 def _differences(
@@ -451,11 +458,26 @@ def _differences(
     ]
     work = [(states[table.source[m]], choices[table.choice[m]]) for m in moves.tolist()]
     results, hidden = original.steps(work, seconds) if work else [], table.open_at
-    for move, (state, inputs), after in zip(moves.tolist(), work, results, strict=True):
+    for place in _suspect(table, moves, results, normal):
+        move, (state, inputs), after = int(moves[place]), work[place], results[place]
         told_there = [v for v in table.variables if v.name not in hidden or not hidden[v.name][table.target[move]]]
         for name, theirs, ours in _unequal(told_there, normal(after), states[table.target[move]]):
             said = f"from {told(table.variables, state)} under {inputs}"
             yield f"{said} '{name}' becomes {theirs} in the compiled original, {ours} in the model"
+
+
+def _suspect(table: Table, moves: Column, results: Sequence[Valuation], normal: _Normal) -> list[int]:
+    """The places of ``moves`` after which some variable has another value in ``results`` than in the table."""
+    unlike = np.zeros(len(moves), bool)
+    theirs: dict[str, Column] = {}
+    for var in table.variables:
+        if results and var.name in results[0]:
+            values = [state[var.name] for state in results]
+            theirs[var.name] = column(values, var.type.bits)
+            unlike |= theirs[var.name] != column(values, max(1, var.type.bits))  # a Boolean that is neither 0 nor 1
+    for name, found in normal.columns(theirs).items():
+        unlike |= found != table.columns[name][table.target[moves]]
+    return [int(place) for place in np.flatnonzero(unlike)]
 
 
 def _rows(columns: dict[str, Column], size: int) -> Iterable[tuple[int, ...]]:
