@@ -225,3 +225,23 @@ def test_what_has_nothing_new_is_left_out(seed: int, few: int, monkeypatch: pyte
                 earlier.append(tuple(row))
                 expected.append(number)
         assert sorted(known.fresh(state, bits).tolist()) == expected
+
+
+@pytest.mark.parametrize("limit", [4, 3])
+def test_what_is_defined_on_every_step_needs_no_states(limit: int) -> None:
+    """An index goes from 0 to 3 and again: below 4 it always is, and below 3 the runs end with the fourth step."""
+    index, level, given = (BYTE.symbol(f"ts_{name}") for name in ("index", "raised", "up"))
+    system = TransitionSystem(
+        "indexed",
+        (
+            StateVariable("ts_index", BYTE, BV(0, 8), (index + BV(1, 8)) & BV(3, 8)),
+            StateVariable("ts_raised", BYTE, BV(0, 8), level + given),
+        ),
+        (InputVariable("ts_up", BYTE, ((0, 1),)),),
+        input_constraint=BVULE(given, BV(1, 8)),
+        defined=And(BVULT(index, BV(limit, 8)), BVULT(level, BV(9, 8))),
+    )
+    table = tabulate(system, [framed(level, 0).Equals(BV(3, 8))], Clock(Limits()))
+    assert table is not None
+    assert ("ts_index" in table.columns) == (limit == 3)
+    assert table.columns["ts_raised"].max() == (9 if limit == 4 else 3)
