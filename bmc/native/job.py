@@ -83,7 +83,8 @@ class Job(NamedTuple):
 
 def write(job: Job, file: BinaryIO) -> None:
     """Write ``job`` as the worker reads it."""
-    marshal.dump(_plain(job), file)
+    plain: Any = (_plain(job.image), tuple(job.work), job.reads, job.layouts, job.time_limit)
+    marshal.dump(plain, file)  # patches, of which there may be very many, are plain tuples
 
 
 def _plain(value: Any) -> Any:

@@ -129,7 +129,10 @@ class CompiledOriginal:
         Errors as in ``run``; ``step`` of an error is the index of the pair.
         """
         encoder = Encoder(self._plan, self._cells)
-        steps = tuple(encoder.patches(state) + encoder.patches(values, every=True) for state, values in pairs)
+        every = {id(state): (state, False) for state, _ in pairs}  # one object may be in very many pairs
+        every.update((id(values), (values, True)) for _, values in pairs)
+        patches = {number: encoder.patches(*values) for number, values in every.items()}
+        steps = tuple(patches[id(state)] + patches[id(values)] for state, values in pairs)
         work = Work((), steps, restore=True)
         return self._execute(encoder, _names(values for _, values in pairs), work, time_limit)
 

@@ -25,6 +25,8 @@ BLOCK = 1 << 13
 """Cases that are computed at once."""
 SINGLE = 256
 """An input with so many values, or fewer, is cut into single ones."""
+ASKED = np.uint64(1 << 63)
+"""The use of a number for anything but a number after the step."""
 
 
 class TooMany(Exception):
@@ -87,6 +89,56 @@ class Cases:
 
         TooMany where these take more than ``most`` instructions, with those before.
         """
+        for part, found, done in self._finished(nodes, boxes, most):
+            ends = [found[place] for place in self.machine.results[1:]]
+            yield part.node[done], [Interval(low[done], high[done]) for low, high in ends]
+
+    def uses(self, nodes: Column, boxes: Mapping[str, Interval], most: int) -> Iterator[tuple[Column, Column, Column]]:
+        """As ``outcomes``: the cell, the words after the step, and for each of ``numbers`` what it was used for.
+
+        A use is a bit: of the number after the step that is calculated from it, or ``ASKED``, where anything else
+        depends on it. What has one value whatever the numbers are does not use them.
+        """
+        first = len(self.machine.results) - len(self.numbers)
+        words = self.machine.results[first - len(self.words) : first]
+        for part, found, done in self._finished(nodes, boxes, most):
+            after = np.array([found[place].low[done] for place in words], np.int64).reshape(len(words), len(done))
+            yield part.node[done], after, self._used(part, found)[:, done]
+
+    def _used(self, rows: _Rows, found: Sequence[Interval]) -> Column:
+        """The uses of each of ``numbers`` in each of ``rows``, where all that is asked is decided."""
+        machine = self.machine
+        marks = np.zeros((len(found), len(rows.node)), np.uint64)
+        last = machine.results[len(machine.results) - len(self.numbers) :]
+        for number, place in enumerate(last):
+            marks[place] |= bit_of(number)
+        narrowed = {}
+        for number, place in enumerate(self._kept):
+            least, most = machine.everything(place)
+            narrowed[place] = (rows.low[number] > least) | (rows.high[number] < most)
+        told = {place: rows.told[number] >= 0 for number, place in enumerate(self._atoms)}
+        for place in reversed(range(len(found))):
+            unsure = found[place].low < found[place].high
+            marks[place] = np.where(unsure | narrowed.get(place, False), marks[place], np.uint64(0))
+            if place in told:
+                marks[place] = np.where(told[place], ASKED, marks[place])
+            instruction = machine.instructions[place]
+            if instruction.floating is None and instruction.node.node_type() == op.ITE:
+                condition, then, other = instruction.arguments
+                low, high = found[condition]
+                marks[condition] |= np.where(low < high, marks[place], np.uint64(0))
+                marks[then] |= np.where(high == 1, marks[place], np.uint64(0))
+                marks[other] |= np.where(low == 0, marks[place], np.uint64(0))
+            else:
+                for argument in instruction.arguments:
+                    marks[argument] |= marks[place]
+        read = [machine.symbols.get(var.name) for var in self.numbers]
+        return np.array([np.zeros(len(rows.node), np.uint64) if p is None else marks[p] for p in read])
+
+    def _finished(
+        self, nodes: Column, boxes: Mapping[str, Interval], most: int
+    ) -> Iterator[tuple[_Rows, list[Interval], Column]]:
+        """Cases with the values at all places, and which of them tell all that is asked."""
         todo = [self._all(nodes)]
         while todo:
             rows = _Rows.joined(todo)
@@ -105,8 +157,7 @@ class Cases:
                 todo += more
                 done = np.flatnonzero(possible & ~split)
                 if len(done):
-                    ends = [found[place] for place in self.machine.results[1:]]
-                    yield part.node[done], [Interval(low[done], high[done]) for low, high in ends]
+                    yield part, found, done
 
     def _all(self, nodes: Column) -> _Rows:
         size = len(nodes)
@@ -195,6 +246,11 @@ class Cases:
                     if not atom:
                         deep[argument] |= deep[place] | asked[place]
         return deep | asked, asked
+
+
+def bit_of(number: int) -> np.uint64:
+    """The bit of one of ``Cases.numbers``; beyond 63 they share bits, and count as used where one of them is."""
+    return np.uint64(1 << number % 63)
 
 
 def floats_of(var: StateVariable | InputVariable) -> Floats:

@@ -25,7 +25,7 @@ from bmc.formulas.evaluate import compile_formulas, post_order
 from bmc.formulas.unroll import at, plain, unframed, unplaced
 from bmc.records import dataclass
 from bmc.system.transition import StateVariable, symbols_of
-from chaincover.verify.cases import BLOCK, Cases, TooMany, floats_of
+from chaincover.verify.cases import ASKED, BLOCK, Cases, TooMany, bit_of, floats_of
 from chaincover.verify.inputs import InputClasses
 from chaincover.verify.intervals import Beyond, Floats, Interval, keys_of
 from chaincover.verify.limits import Clock
@@ -52,10 +52,12 @@ INSTRUCTIONS = 50
 """Instructions on a row of intervals that count as much as one step tried for the table of reachable states."""
 MOVE = 25
 """Instructions that count as much as one step between cells that is kept."""
-LADDER = (Fineness(16, 4), Fineness(64, 8), Fineness(256, 16), Fineness(1024, 16), Fineness(4096, 64))
+LADDER = (Fineness(16, 4), Fineness(64, 8), Fineness(128, 8), Fineness(256, 16), Fineness(1024, 16), Fineness(4096, 64))
 """What is tried, one after the other."""
 FAR_OUT = 1 << 40
 """Cells so many widths from zero reach on without end."""
+ANY = 1 << 50
+"""The cell of all values, where it makes no difference which one it is."""
 
 
 class Predicates:
@@ -144,7 +146,54 @@ class Grid:
         keys = np.array(list(self.points) or [0], np.int64)
         alone = cells & 1 == 1
         own = keys[np.where(alone, place, 0)]
-        return Interval(np.where(alone, own, low), np.where(alone, own, high))
+        low, high = np.where(alone, own, low), np.where(alone, own, high)
+        sign = self.floats.form.sign
+        return Interval(np.where(cells == ANY, -sign, low), np.where(cells == ANY, sign - 1, high))
+
+
+class Live:
+    """Which floating variables may still make a difference in a cell, by its words.
+
+    The words are followed with every number unknown. A number is live before a step that asks something of it, or that
+    calculates one from it that is live after the step. Nothing rests on that: any number may be put into the cell of
+    all values, where it is told less of it.
+    """
+
+    def __init__(self, step: Cases, start: Column, most: int) -> None:
+        """``start`` are the words in which runs begin. TooMany where this takes more than ``most`` instructions."""
+        self._count = len(step.numbers)
+        self._numbers: dict[bytes, int] = {}
+        rows: list[Column] = []
+        _numbered(start[None, :], self._numbers, rows)
+        links, done = [np.zeros((0, 2 + len(step.numbers)), np.int64)], 0
+        while done < len(rows):
+            nodes = np.arange(done, min(len(rows), done + BLOCK))
+            words, done = np.stack(rows[done : done + BLOCK]), done + len(nodes)
+            boxes = {var.name: Interval(words[:, n], words[:, n]) for n, var in enumerate(step.words)}
+            for var in step.numbers:
+                sign = floats_of(var).form.sign
+                boxes[var.name] = Interval(np.full(len(nodes), -sign), np.full(len(nodes), sign - 1))
+            for source, after, uses in step.uses(np.arange(len(nodes)), boxes, most):
+                target = _numbered(after.T, self._numbers, rows)
+                found = np.stack([nodes[source], target, *uses.view(np.int64)], axis=1)
+                links.append(np.unique(found, axis=0))
+        source, target, *columns = np.unique(np.concatenate(links), axis=0).T
+        every = [column.astype(np.int64).view(np.uint64) for column in columns]
+        self._marks: Column = np.zeros(len(rows), np.uint64)
+        before = None
+        while before is None or (before != self._marks).any():
+            before = self._marks.copy()
+            for number, use in enumerate(every):
+                live = use & (before[target] | ASKED) != 0
+                np.bitwise_or.at(self._marks, source[live], bit_of(number))
+
+    def of(self, words: Column) -> list[Column]:
+        """For each number a mark for every row of ``words`` in which it is live; all where nothing is known."""
+        different, which = np.unique(words, axis=0, return_inverse=True)
+        places = [self._numbers.get(row.tobytes()) for row in different]
+        marks = np.array([ASKED - np.uint64(1) if p is None else self._marks[p] for p in places], np.uint64)
+        found = marks[which.reshape(-1)]
+        return [found & bit_of(number) != 0 for number in range(self._count)]
 
 
 class _Explorer:
@@ -161,6 +210,8 @@ class _Explorer:
         self._rows: list[Column] = []
         self._choices: dict[bytes, int] = {}
         self._moves: list[Column] = []
+        self._begin = self._start()
+        self._live = Live(self._step, self._rows[self._begin][: len(self._step.words)], most)
 
     def _grid(self, var: StateVariable, fineness: Fineness) -> Grid:
         floats, system = floats_of(var), self._setting.system
@@ -171,14 +222,13 @@ class _Explorer:
 
     def run(self, most: int) -> Table:
         """The table of the cells in runs of up to ``most`` steps."""
-        start = self._start()
         done = 0
         for _ in range(most):
             fresh = np.arange(done, len(self._rows))
             done = len(self._rows)
             for begin in range(0, len(fresh), BLOCK):
                 self._follow(fresh[begin : begin + BLOCK])
-        return self._table(start)
+        return self._table()
 
     def _start(self) -> int:
         """The cell in which runs begin. Beyond where init leaves open what is read."""
@@ -206,7 +256,11 @@ class _Explorer:
             if any((low != high).any() for low, high in single):
                 raise Beyond
             known = np.stack([np.zeros(len(source), np.int64), *(low for low, _ in single)])[1:]
-            spans = [grid.cells(found) for grid, found in zip(self._grids, numbers, strict=True)]
+            spans = []
+            live = self._live.of(known[moves + states :].T)
+            for grid, found, mark in zip(self._grids, numbers, live, strict=True):
+                first, last = grid.cells(found)
+                spans.append((np.where(mark, first, ANY), np.where(mark, last, ANY)))
             case, cells = self._spread(len(source), spans)
             after = np.concatenate([known[moves + states :, case], cells, known[moves : moves + states, case]])
             target = _numbered(after.T, self._numbers, self._rows)
@@ -229,7 +283,7 @@ class _Explorer:
             cells = np.concatenate([cells, (first[case] + 2 * (np.arange(len(case)) - before))[None, :]])
         return case, cells
 
-    def _table(self, start: int) -> Table:
+    def _table(self) -> Table:
         moves = np.unique(np.concatenate([np.zeros((0, 3), np.int64), *self._moves]), axis=0)
         rows, first = np.stack(self._rows), len(self._step.words) + len(self._grids)
         states = {name: rows[:, first + n] == 1 for n, name in enumerate(self._predicates.states.values())}
@@ -240,7 +294,7 @@ class _Explorer:
             variables=(),
             columns=states,
             size=len(rows),
-            starts=(start,),
+            starts=(self._begin,),
             inputs=InputClasses(inputs, len(choices)),
             source=moves[:, 0].astype(np.int32),
             choice=moves[:, 2].astype(np.int32),
@@ -271,8 +325,9 @@ class Cells:
         if any(
             var.type.floating for var in setting.system.cone(plain(s) for f in setting.formulas for s in symbols_of(f))
         ):
+            asked = replace(setting, goals=tuple(setting.by_name[name] for name in goals))
             with suppress(Beyond):
-                self._predicates, self._level = Predicates(setting), 0
+                self._predicates, self._level = Predicates(asked), 0
 
     def refuted(self, below: int, clock: Clock, share: float) -> str:
         """What shows that no chain has fewer than ``below`` steps; empty where nothing does.

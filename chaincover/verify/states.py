@@ -14,16 +14,17 @@ from typing import Any
 
 import numpy as np
 from pysmt.fnode import FNode
+from pysmt.shortcuts import TRUE
 
 from bmc.errors import CheckDisagreed, InputRefused, LimitReached
 from bmc.formulas.evaluate import compile_formulas
-from bmc.formulas.unroll import plain
+from bmc.formulas.unroll import at, plain
 from bmc.native.original import CompiledOriginal, NoCompiler, compiled
 from bmc.records import dataclass
 from bmc.system.hold import PHASE, PREFIX, released
 from bmc.system.original import NativeInterface
 from bmc.system.simulation import Simulator
-from bmc.system.transition import StateVariable, TransitionSystem, Valuation, conjunction, symbols_of
+from bmc.system.transition import StateVariable, TransitionSystem, Valuation, conjunction, conjuncts, symbols_of
 from chaincover.project.values import Variable, show_value, shown
 from chaincover.verify.inputs import InputClasses, Outcomes, allowed_ranges, input_classes
 from chaincover.verify.limits import Clock
@@ -34,6 +35,8 @@ BLOCK = 1 << 16
 """Steps that are made at once."""
 FEW = 24
 """Steps that are rather made one by one."""
+CHECKED = 100_000
+"""Steps that are tried to find out whether a part of what is defined holds on all of them."""
 START_VALUES = 1 << 12
 """Combinations of start values that init leaves open."""
 
@@ -132,6 +135,7 @@ def runs(first: Column, last: Column) -> Column:
 def tabulate(system: TransitionSystem, formulas: Sequence[FNode], clock: Clock) -> Table | None:
     """The table on the variables that the framed ``formulas`` depend on; None where it takes more than the limits."""
     system = replace(system, asserts=(), undefined_behaviour=(), invariants=())
+    system = _asked_for(system, formulas, clock)
     read = sorted({plain(s) for formula in formulas for s in symbols_of(formula)}, key=str)
     cone = system.cone(read)
     small = replace(system, state=cone)
@@ -145,6 +149,35 @@ def tabulate(system: TransitionSystem, formulas: Sequence[FNode], clock: Clock) 
     if classes is None:
         return _OneByOne(small, Outcomes(free, formulas, clock), clock).run(starts, open_fixed)
     return _Explorer(small, classes, clock).run(starts, open_fixed)
+
+
+def _asked_for(system: TransitionSystem, formulas: Sequence[FNode], clock: Clock) -> TransitionSystem:
+    """``system`` without the parts of ``defined`` that every step satisfies, where these read more than all else does.
+
+    The states that such a part depends on are tabulated by themselves, with no step left out as undefined: these are
+    all that can be reached, and more. Where the part holds on every step between them it leaves out none.
+    """
+    free = replace(system, defined=TRUE())
+    wanted = {var.name for var in free.cone(plain(s) for formula in formulas for s in symbols_of(formula))}
+    groups: dict[frozenset[str], list[FNode]] = {}
+    for part in conjuncts(system.defined):
+        groups.setdefault(frozenset(var.name for var in free.cone([part])), []).append(part)
+    if system.hold > 1 or all(names <= wanted for names in groups):
+        return system
+    limits = replace(clock.limits, explored=min(clock.limits.explored, CHECKED))
+    kept: list[FNode] = []
+    for names, parts in groups.items():
+        table = None if names <= wanted else tabulate(free, [at(p, 0) for p in parts], replace(clock, limits=limits))
+        kept += parts if table is None else [p for p in parts if not _always(p, table)]
+    return replace(system, defined=conjunction(kept))
+
+
+def _always(formula: FNode, table: Table) -> bool:
+    """Whether ``formula`` holds on every step of ``table``."""
+    try:
+        return bool(table.on_moves([formula])[0].all())
+    except OpenValueRead:
+        return False
 
 
 def _starts(system: TransitionSystem, wanted: set[str]) -> tuple[list[Valuation] | None, bool]:
@@ -424,6 +457,7 @@ class _Normal:
     """Brings states that the compiled original tells into their normal form."""
 
     def __init__(self, forms: Mapping[FNode, FNode]) -> None:
+        self._formulas = {symbol.symbol_name(): form for symbol, form in forms.items()}
         self._forms = {
             symbol.symbol_name(): (compile_formulas([form]), {s.symbol_name() for s in symbols_of(form)})
             for symbol, form in forms.items()
@@ -434,6 +468,12 @@ class _Normal:
         found = {name: value for name, value in state.items() if name not in self._forms}
         fitting = {name: form for name, (form, read) in self._forms.items() if read <= state.keys()}
         return {**found, **{name: form(state)[0] for name, form in fitting.items()}}
+
+    def columns(self, states: dict[str, Column]) -> dict[str, Column]:
+        """As for one state, for the columns of many."""
+        found = {name: values for name, values in states.items() if name not in self._formulas}
+        fitting = {name: form for name, form in self._formulas.items() if self._forms[name][1] <= states.keys()}
+        return {**found, **dict(zip(fitting, Vectors(list(fitting.values()))(states), strict=True))}
 
 
 def _differences(
@@ -451,11 +491,26 @@ def _differences(
     ]
     work = [(states[table.source[m]], choices[table.choice[m]]) for m in moves.tolist()]
     results, hidden = original.steps(work, seconds) if work else [], table.open_at
-    for move, (state, inputs), after in zip(moves.tolist(), work, results, strict=True):
+    for place in _suspect(table, moves, results, normal):
+        move, (state, inputs), after = int(moves[place]), work[place], results[place]
         told_there = [v for v in table.variables if v.name not in hidden or not hidden[v.name][table.target[move]]]
         for name, theirs, ours in _unequal(told_there, normal(after), states[table.target[move]]):
             said = f"from {told(table.variables, state)} under {inputs}"
             yield f"{said} '{name}' becomes {theirs} in the compiled original, {ours} in the model"
+
+
+def _suspect(table: Table, moves: Column, results: Sequence[Valuation], normal: _Normal) -> list[int]:
+    """The places of ``moves`` after which some variable has another value in ``results`` than in the table."""
+    unlike = np.zeros(len(moves), bool)
+    theirs: dict[str, Column] = {}
+    for var in table.variables:
+        if results and var.name in results[0]:
+            values = [state[var.name] for state in results]
+            theirs[var.name] = column(values, var.type.bits)
+            unlike |= theirs[var.name] != column(values, max(1, var.type.bits))  # a Boolean that is neither 0 nor 1
+    for name, found in normal.columns(theirs).items():
+        unlike |= found != table.columns[name][table.target[moves]]
+    return [int(place) for place in np.flatnonzero(unlike)]
 
 
 def _rows(columns: dict[str, Column], size: int) -> Iterable[tuple[int, ...]]:

@@ -13,7 +13,7 @@ from float_systems import FLOAT, known
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pysmt.fnode import FNode
-from pysmt.shortcuts import BV, TRUE, And, Not, Or, Symbol
+from pysmt.shortcuts import BV, FALSE, TRUE, And, Not, Or, Symbol
 from pysmt.typing import BOOL
 
 from bmc.floats import arithmetic, compare
@@ -264,3 +264,61 @@ def test_every_outcome_of_a_step_is_among_the_cases() -> None:
         *exact, t, heater = [*raw[:-2], *(int(keys_of(np.array([r], np.uint64), 32)[0]) for r in raw[-2:])]
         row = np.array([*map(int, exact), t, heater])[:, None]
         assert ((lows <= row) & (row <= highs)).all(axis=0).any(), (state, inputs)
+
+
+def kept_while_on() -> TransitionSystem:
+    """Switched on, a number begins at the input; it sinks by the input while on, and stays what it was while off."""
+    on, number, given = Symbol("ko_on", BOOL), FLOAT.symbol("ko_x"), FLOAT.symbol("ko_in")
+    asked = Symbol("ko_asked", BOOL)
+    raw = [pattern(value, FLOAT32) for value in (1.0, 9.0)]
+    sunk = arithmetic.subtract(number, given, FLOAT32)
+    return TransitionSystem(
+        "kept",
+        (
+            StateVariable("ko_on", ValueType("_Bool", 0), FALSE(), asked),
+            StateVariable(
+                "ko_x", FLOAT, BV(pattern(20.0, FLOAT32), 32), choose(asked, choose(on, sunk, given), number)
+            ),
+        ),
+        (
+            InputVariable("ko_in", FLOAT, ((raw[0], raw[1]),)),
+            InputVariable("ko_asked", ValueType("_Bool", 0)),
+        ),
+    )
+
+
+def sunk(off_before: bool) -> Setting:
+    """Below -40 while on, which takes 6 steps; or a step after it was switched off. The end is off."""
+    on, low = Symbol("ko_on", BOOL), compare.less(FLOAT.symbol("ko_x"), known(-40.0), FLOAT32)
+    later = And(at(Not(on), 0), at(And(Not(on), low), 1)) if off_before else at(And(on, low), 0)
+    return Setting(kept_while_on(), (Goal("g0", later, None, int(off_before)),), Not(on))
+
+
+@pytest.mark.parametrize("off_before", [False, True])
+@patch.object(cells, "LADDER", cells.LADDER[:2])
+def test_what_makes_no_difference_is_left_open(off_before: bool) -> None:
+    """While the system is off, the number is set before it is read, unless a goal asks for it then."""
+    setting, shortest = sunk(off_before), 8 if off_before else 7
+    chains = Cells(setting, setting.names)
+    found = chains.refuted(shortest, Clock(Limits()), 1)
+    assert found
+    assert chains.refuted(shortest + 1, Clock(Limits()), 1) == ""
+    with patch.object(cells.Live, "of", lambda _, words: [np.ones(len(words), bool)]):
+        told = Cells(setting, setting.names).refuted(shortest, Clock(Limits()), 1)
+    assert told
+    assert (cells_in(told) == cells_in(found)) == off_before
+
+
+def cells_in(text: str) -> int:
+    return int(text.split(" cells")[0])
+
+
+@patch.object(cells, "LADDER", cells.LADDER[:2])
+def test_goals_that_are_not_asked_for_need_no_cells() -> None:
+    """Another goal of the setting, on the number while off, leaves the cells as few as they are without it."""
+    alone, both = sunk(False), sunk(True)
+    other = Goal("g1", both.goals[0].antecedent, None, 1)
+    setting = Setting(alone.system, (*alone.goals, other), alone.final)
+    found = [Cells(these, alone.names).refuted(7, Clock(Limits()), 1) for these in (alone, setting)]
+    assert found[0]
+    assert found[0] == found[1]

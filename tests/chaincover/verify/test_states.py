@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from command_line import MODELS
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, BVULE, BVULT, And, BVZExt, Ite, Not
 from random_systems import random_case
@@ -13,12 +14,15 @@ from random_systems import random_case
 from bmc.formulas.unroll import framed
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover.certificate import PathFact
+from chaincover.project.load import load
+from chaincover.project.project_file import read_project
+from chaincover.verify import search as search_module
 from chaincover.verify import states
 from chaincover.verify.explicit import ExplicitFacts
 from chaincover.verify.limits import Clock, Limits
 from chaincover.verify.search import search
 from chaincover.verify.setting import Setting
-from chaincover.verify.states import OpenValueRead, Table, tabulate
+from chaincover.verify.states import OpenValueRead, Table, confirm, tabulate
 from chaincover.verify.watch import Watch
 from chaincover.weights import INIT
 from properties.goal import Goal
@@ -186,3 +190,58 @@ def test_a_timer_of_thousands_of_steps() -> None:
     assert (step, made.length) == (4201, 4201)
     assert search(watch, setting.names, clock, 4201).complete
     assert search(watch, setting.names, clock, 4202).length == 4201
+
+
+@pytest.mark.needs_compiler
+def test_each_step_that_the_original_takes_otherwise_is_told() -> None:
+    """One step of the table leads to another state than the program's: both states are told, and nothing else."""
+    controller = load(read_project(str(MODELS / "pump")))
+    setting = Setting(controller.system, controller.goals, controller.final)
+    table = tabulate(setting.system, setting.formulas, Clock(Limits()))
+    assert table is not None
+    assert confirm(table, controller.native, Clock(Limits())).differences == ()
+    target = table.target.copy()
+    target[-1] = table.source[-1] if target[-1] != table.source[-1] else table.starts[0]
+    found = confirm(replace(table, target=target), controller.native, Clock(Limits())).differences
+    (said,) = {text.split(" '")[0] for text in found}
+    assert said.startswith("from ")
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("few", [0, 3, 32])
+def test_what_has_nothing_new_is_left_out(seed: int, few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Layers of random nodes, few of a state compared all at once and many in blocks, against one after the other."""
+    monkeypatch.setattr(search_module, "FEW", few)
+    monkeypatch.setattr(search_module, "BESIDE", 4)
+    source = np.random.default_rng(seed)
+    known, slow = search_module._Known(5, 2), dict[int, list[tuple[int, ...]]]()
+    for _ in range(6):
+        state = np.sort(source.integers(0, 5, 40))
+        bits = source.integers(0, 1 << 5, (40, 2)).astype(np.uint64)
+        expected = []
+        for number, (here, row) in enumerate(zip(state.tolist(), bits.tolist(), strict=True)):
+            earlier = slow.setdefault(here, [])
+            if all(any(a & ~b for a, b in zip(row, other, strict=True)) for other in earlier):
+                earlier.append(tuple(row))
+                expected.append(number)
+        assert sorted(known.fresh(state, bits).tolist()) == expected
+
+
+@pytest.mark.parametrize("limit", [4, 3])
+def test_what_is_defined_on_every_step_needs_no_states(limit: int) -> None:
+    """An index goes from 0 to 3 and again: below 4 it always is, and below 3 the runs end with the fourth step."""
+    index, level, given = (BYTE.symbol(f"ts_{name}") for name in ("index", "raised", "up"))
+    system = TransitionSystem(
+        "indexed",
+        (
+            StateVariable("ts_index", BYTE, BV(0, 8), (index + BV(1, 8)) & BV(3, 8)),
+            StateVariable("ts_raised", BYTE, BV(0, 8), level + given),
+        ),
+        (InputVariable("ts_up", BYTE, ((0, 1),)),),
+        input_constraint=BVULE(given, BV(1, 8)),
+        defined=And(BVULT(index, BV(limit, 8)), BVULT(level, BV(9, 8))),
+    )
+    table = tabulate(system, [framed(level, 0).Equals(BV(3, 8))], Clock(Limits()))
+    assert table is not None
+    assert ("ts_index" in table.columns) == (limit == 3)
+    assert table.columns["ts_raised"].max() == (9 if limit == 4 else 3)
