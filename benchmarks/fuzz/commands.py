@@ -19,7 +19,6 @@ from unittest import mock
 
 import click
 
-from benchmarks.fuzz.agreement import fresh_environment
 from benchmarks.fuzz.examine import ACCEPTED, FAILED, REFUSED, Input, Kind, Row
 from benchmarks.fuzz.mutations import NUMBERS, ODD_CHARACTERS
 from benchmarks.fuzz.programs import write_files
@@ -152,7 +151,7 @@ HERE = "a/b/work"
 """The folder in which commands run: some levels deep, so that what goes up from there stays inside."""
 QUICK = ("--effort", "0.002", "--time-limit", "10")
 TEXTS = (
-    *("", " ", "x", ".", "..", "../x", "/", "~", "-", "--", "*", "?", "[", "[!a]", "a b", "x" * 5_000, "\udcff", "é"),
+    *("", " ", "x", ".", "..", "../x", "~", "-", "--", "*", "?", "[", "[!a]", "a b", "x" * 5_000, "\udcff", "é"),
     *("c.c", "d", "d/p.toml", "empty.c", "bad.json", "in.csv", "chain.json", "out", "out/x/y", "c.c/x", "/dev/full"),
     *("/dev/null", "/dev/zero", "gone.c", "gone/x.toml", "d/chaincover.toml", "{}", "%s", "${HOME}", "none", "init"),
     *("p*", "up", "m2", "u?", "G(n == 1 -> X(n == 2))", "q: cover(n == 3)", "cover(n ==", "cover(X(X(b)))", "n == 0"),
@@ -258,7 +257,6 @@ def _made() -> dict[str, str]:
 
 
 def _judge(data: Input) -> Row:
-    fresh_environment()
     files = _made()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name, HERE)

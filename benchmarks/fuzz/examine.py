@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import multiprocessing
 import os
 import random
@@ -14,6 +15,9 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+from pysmt.environment import Environment, get_env, pop_env, push_env
+
+from bmc.c.execute.arithmetic import forget_intervals
 from bmc.errors import ChainCoverError, InputRefused, LimitReached
 
 SECONDS = 60
@@ -54,22 +58,35 @@ class Row:
 class Kind:
     """A kind of input: how one is made from random numbers, and how it is judged.
 
-    ``judge`` may raise what the command line turns into a message.
+    ``judge`` may raise what the command line turns into a message. ``keeps`` names the programs that it
+    keeps, whose variables' names all inputs share; '' where each input has names of its own.
     """
 
     name: str
     draw: Callable[[random.Random], Input]
     judge: Callable[[Input], Row]
+    keeps: str = ""
 
 
 def examine(kind: Kind, data: Input) -> Row:
     """Judge one input; never raises but for an interrupt."""
+    push_env(_kept_names(kind.keeps) if kind.keeps else Environment())
+    get_env().enable_infix_notation = True
     try:
         return kind.judge(data)
     except ChainCoverError as error:
         return refused(error)
     except Exception as error:
         return Row(FAILED, fault(error))
+    finally:
+        pop_env()
+        if not kind.keeps:
+            forget_intervals()
+
+
+@functools.cache
+def _kept_names(keeps: str) -> Environment:
+    return Environment()
 
 
 def refused(error: ChainCoverError) -> Row:

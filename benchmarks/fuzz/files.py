@@ -8,12 +8,11 @@ import tempfile
 from pathlib import Path
 from unittest import mock
 
-from benchmarks.fuzz.agreement import fresh_environment
 from benchmarks.fuzz.commands import QUICK, judged, run
 from benchmarks.fuzz.conditions import BOOL, DOUBLE
 from benchmarks.fuzz.examine import ACCEPTED, AGREE, DIFFER, Input, Kind, Row
 from benchmarks.fuzz.mutations import NUMBERS, ODD_CHARACTERS, Change, gentle, other_bytes, several, wild
-from benchmarks.fuzz.programs import model_files, write_files
+from benchmarks.fuzz.programs import model_files, mutant, write_files
 from benchmarks.fuzz.properties import INPUTS, NAMES, controller, program, raw_of, value_of
 from bmc.native.build import NO_NATIVE
 from chaincover.formats.chain_file import read_stimulus
@@ -98,17 +97,30 @@ def _project(random: random.Random) -> Input:
 
 def _read_project(data: Input) -> Row:
     """The project is read as by every command; sometimes the command does all the rest too."""
-    fresh_environment()
+    if data["command"]:
+        return _run_command(data)
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        write_files(folder, data)
-        if data["command"]:
-            return judged(run(data["command"], folder), False)
-        request = Request(str(folder))
-        Program.of(request.project()).controller()
+        write_files(Path(name), data)
+        Program.of(Request(name).project()).controller()
     return Row(ACCEPTED)
 
 
+def _source(random: random.Random) -> Input:
+    """A mutated program, and a command that reads it and goes on with what it has read."""
+    data = mutant(random)
+    place = "." if PROJECT_FILE in data["files"] else "program.c"
+    checked = ["check", place, "--compare", "0", *QUICK]
+    chain = ["generate", place, "--cover", random.choice(("branches()", "mcdc()")), "--no-replay", *QUICK]
+    return {**data, "command": random.choice((["init", ".", "--force"], checked, chain))}
+
+
+def _run_command(data: Input) -> Row:
+    with tempfile.TemporaryDirectory() as name:
+        write_files(Path(name), data)
+        return judged(run(data["command"], Path(name)), False)
+
+
+SOURCES = Kind("source", _source, _run_command)
 PROJECTS = Kind("toml", _project, _read_project)
 
 
@@ -186,4 +198,4 @@ def _same_values(place: Path, data: Input) -> Row:
     return Row(AGREE, steps=len(wanted))
 
 
-TABLES = Kind("csv", _table, _read_table)
+TABLES = Kind("csv", _table, _read_table, keeps="conditions")

@@ -257,6 +257,6 @@ def changed(document: Tree, *changes: tuple[Place, Tree]) -> Tree:
                 del within[place[-1]]
             elif isinstance(within, dict) or int(place[-1]) < len(within):
                 within[place[-1]] = copy.deepcopy(value)
-        except (KeyError, IndexError, TypeError):
+        except (KeyError, IndexError, TypeError, ValueError):
             continue
     return found

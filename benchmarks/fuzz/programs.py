@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 from benchmarks.fuzz import csmith
-from benchmarks.fuzz.agreement import agreement, fresh_environment
+from benchmarks.fuzz.agreement import agreement
 from benchmarks.fuzz.examine import AGREE, DIFFER, Input, Kind, Row
 from benchmarks.fuzz.generator import Program
 from benchmarks.fuzz.mutations import gentle, several, wild
@@ -103,7 +103,7 @@ def model_files() -> dict[str, dict[str, str]]:
     }
 
 
-def _mutant(random: random.Random) -> Input:
+def mutant(random: random.Random) -> Input:
     """A bundled model, or now and then a program of the grammar, with a few changes in one of its files."""
     if random.random() < 0.25:
         data = _of_grammar(random, random.random() < 0.5)
@@ -132,7 +132,6 @@ def _read(folder: Path, data: Input) -> CModel:
 
 
 def _compare(data: Input) -> Row:
-    fresh_environment()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write_files(folder, data)
@@ -148,5 +147,5 @@ PROGRAMS = (
     Kind("c", lambda random: _of_grammar(random, False), _compare),
     Kind("c-floats", lambda random: _of_grammar(random, True), _compare),
     Kind("c-csmith", _of_csmith, _compare),
-    Kind("c-mutants", _mutant, _compare),
+    Kind("c-mutants", mutant, _compare),
 )

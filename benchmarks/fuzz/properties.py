@@ -13,7 +13,6 @@ from pathlib import Path
 
 from pysmt.fnode import FNode
 
-from benchmarks.fuzz.agreement import fresh_environment
 from benchmarks.fuzz.conditions import BOOL, DOUBLE, TYPES, CType, Names, Reader, Unknown, holds
 from benchmarks.fuzz.examine import ACCEPTED, AGREE, DIFFER, Input, Kind, Row
 from benchmarks.fuzz.mutations import NUMBERS, SMALL, Change, other_bytes, several, wild
@@ -185,7 +184,6 @@ def _wild(random: random.Random, text: str) -> str:
 @functools.cache
 def program() -> Program:
     """The program that the properties are about; read once in each process."""
-    fresh_environment()
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "program.c")
         file.write_text(SOURCE, encoding="utf-8")
@@ -318,4 +316,4 @@ def _rows(values: Values, plain: bool) -> Mapping[str, int]:
     return {f"s->row[{n}]{'' if plain else f'@{step}'}": 0 for step in steps for n in range(3)}
 
 
-PROPERTIES = Kind("property", _draw, _judge)
+PROPERTIES = Kind("property", _draw, _judge, keeps="conditions")

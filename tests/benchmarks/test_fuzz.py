@@ -70,6 +70,12 @@ def test_tables_of_inputs() -> None:
 
 
 @pytest.mark.slow
+def test_result_files() -> None:
+    counts = outcomes(KINDS["json"], 25)
+    assert counts[AGREE] > 15
+
+
+@pytest.mark.slow
 def test_project_files() -> None:
     counts = outcomes(KINDS["toml"], 30)
     assert counts[ACCEPTED] > 2
@@ -80,6 +86,12 @@ def test_command_lines() -> None:
     counts = outcomes(KINDS["command"], 40)
     assert counts[ACCEPTED] > 0
     assert counts[REFUSED] > 15
+
+
+@pytest.mark.slow
+def test_commands_on_mutated_programs() -> None:
+    counts = outcomes(KINDS["source"], 12)
+    assert counts[REFUSED] > 0
 
 
 @pytest.mark.slow
