@@ -8,6 +8,7 @@ import os
 import random
 import re
 import resource
+import signal
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -20,8 +21,9 @@ from pysmt.environment import Environment, get_env, pop_env, push_env
 from bmc.c.execute.arithmetic import forget_intervals
 from bmc.errors import ChainCoverError, InputRefused, LimitReached
 
-SECONDS = 60
-"""Time limit of one input."""
+SECONDS = 30
+"""Seconds of the processor that one input may take; by the clock it may take ``PATIENCE`` times as long."""
+PATIENCE = 20
 PART = 400
 """Inputs of one process: what it keeps of earlier ones goes with it."""
 MEMORY = 8 << 30
@@ -115,18 +117,20 @@ def rows_of(kind: Kind, seeds: Sequence[int]) -> Iterator[Row]:
     while todo:
         part, done = todo[:PART], 0
         receiver, sender = _PROCESSES.Pipe(duplex=False)
-        process = _PROCESSES.Process(target=_judge_all, args=(sender, kind.name, part), daemon=True)
+        process = _PROCESSES.Process(target=_judge_all, args=(sender, kind.name, part, SECONDS), daemon=True)
         process.start()
         sender.close()
         try:
             for seed in part:
-                row = receiver.recv() if receiver.poll(SECONDS) else Row(LATE, seed=seed)
+                row = receiver.recv() if receiver.poll(PATIENCE * SECONDS) else Row(LATE, seed=seed)
                 done += 1
                 yield row
                 if row.outcome == LATE:
                     break
         except EOFError:
-            yield Row(FAILED, "the process ended without an answer", seed=part[done])
+            process.join()
+            late = process.exitcode == -signal.SIGPROF
+            yield Row(LATE if late else FAILED, f"the process ended: {process.exitcode}", seed=part[done])
             done += 1
         finally:
             process.kill()
@@ -135,13 +139,15 @@ def rows_of(kind: Kind, seeds: Sequence[int]) -> Iterator[Row]:
         del todo[:done]
 
 
-def _judge_all(sender: Connection, name: str, seeds: Sequence[int]) -> None:
+def _judge_all(sender: Connection, name: str, seeds: Sequence[int], seconds: float) -> None:
+    """Send the row of each seed; the system ends the process where one takes too long, whatever it is doing."""
     from benchmarks.fuzz.kinds import KINDS
 
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     os.environ["CHAINCOVER_CACHE"] = "off"
     kind = KINDS[name]
     for seed in seeds:
+        signal.setitimer(signal.ITIMER_PROF, seconds)
         begun = _seconds()
         row = examine(kind, kind.draw(random.Random(seed)))
         sender.send(replace(row, seed=seed, seconds=_seconds() - begun))
