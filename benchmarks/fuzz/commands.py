@@ -124,7 +124,7 @@ def judged(told: Told, as_json: bool) -> Row:
         return Row(FAILED, f"exit code {told.code} with {len(errors)} messages: {told.err[-300:]}")
     if errors and not re.search(r"^  next: .|^Try '", told.err, re.M):
         return Row(FAILED, f"no next step: {told.err[-300:]}")
-    if as_json and told.out:
+    if as_json and told.out and not told.out.startswith("Usage: "):
         try:
             json.loads(told.out)
         except ValueError:
