@@ -118,8 +118,8 @@ def judged(told: Told, as_json: bool) -> Row:
     errors = [row for row in told.err.splitlines() if row.lower().startswith("error: ")]
     if told.code not in CODES:
         return Row(FAILED, f"exit code {told.code}: {told.err[-300:]}")
-    if "Traceback" in told.out + told.err or "internal error" in told.err:
-        return Row(FAILED, f"a traceback: {told.err[-300:]}")
+    if any(word in told.out + told.err for word in ("Traceback", "internal error", "no memory is left")):
+        return Row(FAILED, f"a fault: {told.err[-300:]}")
     if told.code in REFUSALS and len(errors) != 1:
         return Row(FAILED, f"exit code {told.code} with {len(errors)} messages: {told.err[-300:]}")
     if errors and not re.search(r"^  next: .|^Try '", told.err, re.M):
