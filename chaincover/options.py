@@ -11,6 +11,9 @@ from bmc.records import dataclass
 ORDERINGS = ("auto", "exact", "mip", "cpsat", "asp", "asp-usc", "asp-bb", "tsp", "local")
 """The names of the ordering backends (``chaincover.orderings``)."""
 
+MOST_JOBS = 10_000
+"""Processes that may share independent chains: no system has more to give."""
+
 HERE = ("jobs", "scheduler")
 """The options that change where and how fast a result is found, but not the result."""
 
@@ -56,8 +59,8 @@ class Options:
             raise UsageError(f"the effort must be a number above 0, not {self.effort:g}", hint="give a number, or none")
         if self.memory_limit is not None and self.memory_limit < 1:
             raise UsageError(f"the memory limit must be at least 1 megabyte, not {self.memory_limit}")
-        if self.jobs < 1:
-            raise UsageError(f"the number of jobs must be at least 1, not {self.jobs}")
+        if not 1 <= self.jobs <= MOST_JOBS:
+            raise UsageError(f"the number of jobs must be from 1 to {MOST_JOBS:,}, not {self.jobs}")
         if self.ordering not in ORDERINGS:
             raise UsageError(f"no ordering is called {self.ordering!r}", hint=f"choose one of {', '.join(ORDERINGS)}")
         if self.engine not in ENGINES:

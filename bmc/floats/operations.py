@@ -16,7 +16,7 @@ from pysmt.shortcuts import FALSE, TRUE
 
 from bmc.floats.format import FLOAT64, Format, canonical, nearest, number, pattern
 from bmc.formulas.evaluate import operation, unseen
-from bmc.formulas.terms import Meaning, choose, constant, meanings
+from bmc.formulas.terms import Meaning, choose, constant, meanings, remember
 from bmc.records import dataclass
 
 
@@ -55,12 +55,6 @@ ENDLESS = 32
 """The remainder by a variable of more bits makes a circuit that no solver gets to the end of."""
 ARITHMETIC = frozenset(["add", "subtract", "multiply", "divide", "remainder", "root"])
 """The operations with large circuits."""
-
-
-def remember(term: FNode, operation: Operation) -> None:
-    """``term`` has the value of ``operation``, for all values of its symbols."""
-    if term.args() and not any(term is operand for operand in operation.operands):
-        meanings().setdefault(term, operation)
 
 
 def operation_of(term: FNode) -> Operation | None:

@@ -33,14 +33,20 @@ def meanings() -> dict[FNode, Meaning]:
     return known
 
 
+def remember(term: FNode, meaning: Meaning) -> None:
+    """``term`` has this meaning, unless it has another one already.
+
+    No meaning leads from a term to one that was made after it: so none leads back to where it began.
+    """
+    if term.args() and all(operand.node_id() < term.node_id() or is_constant(operand) for operand in meaning.operands):
+        meanings().setdefault(term, meaning)
+
+
 def keep_meaning(old: FNode, new: FNode, made: Mapping[FNode, FNode]) -> None:
     """``new`` means what ``old`` does, its operands replaced by what was ``made`` of them."""
     meaning = meanings().get(old)
-    if meaning is None or not new.args() or not all(o in made or is_constant(o) for o in meaning.operands):
-        return
-    operands = tuple(made.get(operand, operand) for operand in meaning.operands)
-    if new not in operands:
-        meanings().setdefault(new, replace(meaning, operands=operands))
+    if meaning is not None and all(operand in made or is_constant(operand) for operand in meaning.operands):
+        remember(new, replace(meaning, operands=tuple(made.get(operand, operand) for operand in meaning.operands)))
 
 
 def is_constant(term: FNode) -> bool:

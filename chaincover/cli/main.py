@@ -14,7 +14,7 @@ from types import ModuleType
 
 import click
 
-from bmc.errors import ChainCoverError, LimitReached
+from bmc.errors import ChainCoverError, LimitReached, UsageError
 
 INTERRUPTED = 130
 TERMINATED = 143
@@ -109,6 +109,8 @@ def _code_of_command() -> int:
     except click.ClickException as error:
         with _heard():
             error.show()
+        if isinstance(error, click.UsageError) and error.ctx is None:  # then click names no next step
+            tell(f"  next: {UsageError.next_step}")
         return error.exit_code
     except ChainCoverError as error:
         _show_error(error)

@@ -7,7 +7,7 @@ import csv
 import io
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -254,8 +254,9 @@ def _from_csv(place: Path, text: str, system: TransitionSystem) -> Stimulus:
     for line, row in enumerate(rows[1:], 2):
         if not any(cell.strip() for cell in row):
             continue
-        if "step" in titles and row[titles.index("step")].strip() == START_ROW:
-            initial = _start_values(system, titles, row, Location(str(place), line))
+        given = dict(zip(titles, row, strict=False))
+        if given.get("step", "").strip() == START_ROW:
+            initial = _start_values(system, given, Location(str(place), line))
             continue
         if len(row) < len(rows[0]) or any(cell.strip() for cell in row[len(rows[0]) :]):
             text = f"{len(row)} values for {len(rows[0])} columns"
@@ -266,9 +267,8 @@ def _from_csv(place: Path, text: str, system: TransitionSystem) -> Stimulus:
     return Stimulus(str(place), tuple(inputs), initial, {}, ())
 
 
-def _start_values(system: TransitionSystem, titles: Sequence[str], row: Sequence[str], where: Location) -> Valuation:
+def _start_values(system: TransitionSystem, given: Mapping[str, str], where: Location) -> Valuation:
     """The values that a row gives the variables whose start value the tester chooses."""
-    given = dict(zip(titles, row, strict=False))
     chosen = [var for var in system.state if var.name in system.chosen and given.get(var.name, "").strip()]
     return {var.name: parse_value(given[var.name], var.type, where, var.name) for var in chosen}
 

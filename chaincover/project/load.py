@@ -160,7 +160,7 @@ def _placed(project: Project) -> Iterator[None]:
     try:
         yield
     except InputRefused as error:
-        error.where = project.place_of(error)
+        error.where = project.place_of(error) or project.where
         raise
 
 

@@ -8,7 +8,7 @@ from bmc.errors import InputRefused, Location
 from bmc.floats import format as numbers
 from bmc.floats import ranges as floating
 from bmc.floats.format import FORMATS, show
-from bmc.limits import whole_number
+from bmc.limits import TooLarge, whole_number
 from bmc.system.transition import InputVariable, StateVariable, Valuation, ValueType
 
 Variable = StateVariable | InputVariable
@@ -78,6 +78,9 @@ def parse_value(text: str, vtype: ValueType, where: Location, name: str = "") ->
 def _parse_floating(word: str, vtype: ValueType, where: Location) -> int:
     try:
         return numbers.read(word, FORMATS[vtype.bits])
+    except TooLarge as error:
+        error.where = where
+        raise
     except ValueError:
         hint = "write a number such as 12.5, 1e-3 or 0x1.8p3, or inf, -inf or nan"
         raise InputRefused(f"'{word}' is no value of type {vtype.name}", where, hint) from None

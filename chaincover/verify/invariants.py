@@ -8,7 +8,8 @@ from dataclasses import replace
 from io import StringIO
 
 import numpy as np
-from pysmt.exceptions import PysmtException, PysmtTypeError
+from pysmt.environment import Environment, get_env
+from pysmt.exceptions import PysmtTypeError
 from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE, And, Not, Or, get_type
 from pysmt.smtlib.parser import SmtLibParser
@@ -20,6 +21,7 @@ from bmc.floats.format import FORMATS, read
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.terms import implies
 from bmc.formulas.unroll import at
+from bmc.limits import TooLarge
 from bmc.records import dataclass
 from bmc.system.transition import Condition, StateVariable, TransitionSystem, conjunction, equal
 from chaincover.certificate import Certificate
@@ -163,15 +165,19 @@ def _shortened(text: str) -> str:
 
 
 def formula_of(text: str, variables: Mapping[str, StateVariable]) -> FNode | None:
-    """The formula of an SMT-LIB text over ``variables``; None if it is none."""
+    """The formula of an SMT-LIB text over ``variables``; None if it is none.
+
+    It is read with names of its own: what fails half-way leaves parts behind that later formulas would meet.
+    """
     declared = "".join(f"(declare-fun {_quoted(v.name)} () {_sort(v)})" for v in variables.values())
     try:
-        script = SmtLibParser().get_script(StringIO(f"{declared}(assert {text}\n)"))
+        script = SmtLibParser(Environment()).get_script(StringIO(f"{declared}(assert {text}\n)"))
         if len(script.commands) != len(variables) + 1:  # the text goes on after the end of its formula
             return None
         found = script.get_last_formula()
-        return found if isinstance(found, FNode) and get_type(found).is_bool_type() else None
-    except (PysmtException, AssertionError, ValueError, KeyError, IndexError, TypeError, RecursionError):
+        read = get_env().formula_manager.normalize(found) if isinstance(found, FNode) else None
+        return read if read is not None and get_type(read).is_bool_type() else None
+    except Exception:  # pysmt's parser raises errors of all kinds at a text that is no formula
         return None
 
 
@@ -209,7 +215,7 @@ def stated_by(name: str, variables: Mapping[str, StateVariable]) -> FNode | None
             )
             for part in name.split(" => ")
         ]
-    except (KeyError, ValueError, OverflowError):
+    except (KeyError, ValueError, OverflowError, TooLarge):
         return None
     return parts[0] if len(parts) == 1 else implies(parts[0], parts[1]) if len(parts) == 2 else None
 

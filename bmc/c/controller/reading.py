@@ -134,7 +134,9 @@ class UnitReader:
 
     def _function(self, decl: Any, unit: Unit, definition: Any) -> None:
         ctype = self.types.read(decl, unit.scope)
-        assert isinstance(ctype, FunctionType)
+        if not isinstance(ctype, FunctionType):
+            text = f"C syntax error: '{decl.name}' has a body, and is declared as {show_type(ctype)}"
+            raise InputRefused(text, where(decl), "write its parameters in brackets, or leave the body out")
         static = "static" in decl.storage
         known = unit.scope.names.get(decl.name)
         if not static and not (isinstance(known, Function) and known.static):

@@ -1,6 +1,6 @@
 """Random controllers: the model equals the compiled original, and no step that it calls defined is undefined.
 
-``python -m benchmarks.fuzz.run`` takes as many programs as one likes.
+``python -m benchmarks.fuzz`` takes as many programs as one likes.
 """
 
 from __future__ import annotations

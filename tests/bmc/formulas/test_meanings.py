@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import pytest
 from c_support import own_environment  # noqa: F401
 from pysmt.environment import pop_env, push_env
 from pysmt.fnode import FNode
-from pysmt.shortcuts import Symbol
+from pysmt.shortcuts import BVConcat, BVExtract, BVNot, Symbol
 from pysmt.typing import BVType
 
 from bmc.analysis.constants import put_in
 from bmc.floats import arithmetic
-from bmc.floats.format import FLOAT32, pattern
-from bmc.floats.operations import operation_of
-from bmc.formulas.terms import constant
+from bmc.floats.format import FLOAT32, FLOAT64, pattern
+from bmc.floats.operations import Program, operation_of
+from bmc.formulas.terms import Meaning, constant, keep_meaning, meanings, remember
 from bmc.formulas.unroll import at, at_each, shift, unplaced, with_terms
 from chaincover.work.workers import pack, unpack
 
@@ -58,3 +59,22 @@ def test_another_process_knows_it_too() -> None:
         assert (found.name, [str(operand) for operand in found.operands]) == ("add", ["x", str(real("1.0"))])
     finally:
         pop_env()
+
+
+def test_no_term_is_explained_by_what_it_explains() -> None:
+    infinite = BVConcat(BVExtract(real("x"), 31, 31), constant(pattern(math.inf, FLOAT32), 31))
+    double = arithmetic.resize(infinite, FLOAT32, FLOAT64)
+    assert arithmetic.resize(double, FLOAT64, FLOAT32) is infinite
+    assert operation_of(infinite) is None
+    assert len(Program([infinite]).results) == 1
+
+
+def test_terms_made_in_another_order_are_not_explained_by_each_other() -> None:
+    """Two renamings may make the same terms in either order."""
+    one, two = (BVNot(real(name)) for name in "xy")
+    first, second = BVNot(real("p")), BVNot(real("q"))
+    remember(second, Meaning((first,)))
+    keep_meaning(second, one, {first: two})
+    assert one not in meanings()
+    keep_meaning(second, two, {first: one})
+    assert meanings()[two].operands == (one,)

@@ -5,98 +5,31 @@ And claims that limits leave open are told as that.
 
 from __future__ import annotations
 
-import functools
 import json
 import os
-import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from unittest import mock
 
 import pytest
-from command_line import MODELS, ROOT, chaincover, fresh_names, write_files
-from forging import GONE, LIMITS, Kept, Place, Tree, changed, other_values, path_of, places, value_at
+from command_line import MODELS, ROOT, chaincover, fresh_names
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from small_programs import HEAD, program, project
 
-from bmc.errors import ChainCoverError
+from benchmarks.fuzz.mutations import Place, Tree, changed, path_of, places, value_at
+from benchmarks.fuzz.results import DOCUMENTS, LIMITS, SEVERAL, TRUE_TOO, Kept, below, made, may_be_right, other_values
+from benchmarks.fuzz.results import found_out as text_found_out
 from chaincover.chain import UNDECIDED
-from chaincover.verify.claims import SOURCES
 from chaincover.verify.fields import INFORMATIVE, PROJECT
-from chaincover.verify.report import HOLDS, NOTE, OPEN, SOME_WRONG, UNCLAIMED, WRONG, Verification
+from chaincover.verify.report import HOLDS, NOTE, OPEN, UNCLAIMED, WRONG, Verification
 from chaincover.verify.several import CONFLICTS, FEWEST, INFORMATIVE_OF_ALL
 from chaincover.verify.verdicts import UNCOVERED
 
-BRANCHES = {
-    "p/c.c": program("if (s->n == 0) s->n = i->a;", head=HEAD),
-    "p/chaincover.toml": project("[ranges]\na = '0..2'"),
-}
-APART = (
-    "--property",
-    "one: cover(n == 1)",
-    "--property",
-    "two: cover(n == 2)",
-    "--property",
-    "far: cover(n == 7)",
-)
-CHOSEN = {
-    "p/c.c": """\
-#include <assert.h>
-void __CPROVER_assume(int condition);
-typedef struct { _Bool on; float by; } In;
-typedef struct { unsigned char mode, spare; float level; } St;
-void init(St *s) { s->level = 0.0f; }
-void assumption(In *i, St *s) { __CPROVER_assume(i->by == 0.5f || i->by == -0.25f); }
-void compute(In *i, St *s) {
-  assert(s->mode != 2 || !i->on);
-  if (i->on && s->level < 1.0f) s->level += i->by;
-  s->spare = s->mode;
-}
-void p_high(In *i, St *s) { __CPROVER_assume(s->level >= 1.0f && s->mode == 2 && i->on); compute(i, s); assert(i->on); }
-void p_low(In *i, St *s) { __CPROVER_assume(s->level < 0.0f); compute(i, s); assert(s->level > 5.0f); }
-""",
-    "p/chaincover.toml": "[sources]\nfiles = ['c.c']\n[interface]\nchosen = ['s->mode']\n",
-}
-OPENED = {
-    "p/c.c": program("s->n = i->a; if (i->b) s->m = s->n;").replace("s->m = 0;", ""),
-    "p/chaincover.toml": project("[ranges]\na = '0..2'"),
-}
-KINDS = {
-    "failure": (None, ()),
-    "short": (None, ("--max-length", "3", "--effort", "0.001")),
-    "apart": (BRANCHES, (*APART, "--most")),
-    "held": (BRANCHES, (*APART[:2], "--hold", "2", "--overlap", "forbid", "--cover", "branches()")),
-    "open": (OPENED, ("--property", "one: cover(n == 1)")),
-    "undecided": (BRANCHES, (*APART[:2], "--effort", "1e-9")),
-    "chosen": (CHOSEN, ("--effort", "0.001")),
-}
-"""Kinds of documents: the program (None: the bundled latch) and the options of ``generate``."""
 
-
-@functools.cache
-def made(kind: str) -> tuple[Kept, Tree]:
-    """A document of this kind, and who verifies changed ones."""
-    files, options = KINDS[kind]
-    folder = Path(tempfile.mkdtemp())
-    place = MODELS / "latch"
-    if files is not None:
-        write_files(folder, files)
-        place = folder / "p"
-    outcome = chaincover("generate", place, "-o", folder, "--no-replay", "-q", *options)
-    assert outcome.code in (0, 1, 4, 5), outcome.err
-    return Kept(place, folder), json.loads((folder / "chain.json").read_text())
-
-
-@functools.cache
 def made_several() -> tuple[Kept, Tree]:
     """A summary of two chains, and who verifies changed ones."""
-    folder = Path(tempfile.mkdtemp())
-    write_files(folder, BRANCHES)
-    outcome = chaincover("generate", folder / "p", "-o", folder, "--no-replay", "-q", "--several", *APART)
-    assert outcome.code == 4, outcome.err
-    return Kept(folder / "p", folder), json.loads((folder / "chains.json").read_text())
+    return made(SEVERAL)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -108,18 +41,7 @@ def _on_the_model() -> Iterator[None]:
 
 def found_out(kept: Kept, document: Tree) -> bool:
     """Whether ``document`` is refused, or said to be wrong, or its sources to be others."""
-    try:
-        said = kept.verify_chains(document) if "chains" in document else kept.verify(document)
-    except ChainCoverError:
-        return True
-    if said.exit_code == SOME_WRONG:
-        return True
-    return any(line.verdict == NOTE for line in said.lines if line.check == SOURCES)
-
-
-def below(path: str, names: Iterable[str]) -> bool:
-    """Whether ``path`` is one of ``names`` or within it."""
-    return any(path == name or path.startswith(f"{name}.") for name in names)
+    return text_found_out(kept, json.dumps(document), "chains" in document)
 
 
 def fields_of(kinds: Iterable[str]) -> Iterator[tuple[str, Place]]:
@@ -134,23 +56,14 @@ def fields_of(kinds: Iterable[str]) -> Iterator[tuple[str, Place]]:
                 yield kind, place
 
 
-TRUE_TOO = {
-    "certificate": "fewer facts, or weaker ones, may prove the same bound",
-    "chain.steps.inputs": "an input may make no difference",
-    "goals.test": "another run may cover the goal, and there need be none",
-}
-"""Fields of which another value may be right too, which then is checked as the one before it was."""
-
-
 @pytest.mark.slow
 def test_a_change_of_any_field_is_found_out() -> None:
     passed = []
-    for kind, place in fields_of(KINDS):
+    for kind, place in fields_of(DOCUMENTS):
         kept, document = made(kind)
         path, value = path_of(place), value_at(document, place)
-        for other in [] if below(path, INFORMATIVE) else other_values(value):
-            right_too = below(path, TRUE_TOO) and (other is GONE or other is None or type(other) is type(value))
-            if not right_too and not found_out(kept, changed(document, (place, other))):
+        for other in other_values(value):
+            if not may_be_right(path, value, other) and not found_out(kept, changed(document, (place, other))):
                 passed.append(f"{kind}: {path} {place}: {value!r} -> {other!r}")
     assert passed == []
 
@@ -162,8 +75,10 @@ def test_a_change_of_any_field_of_a_summary_is_found_out() -> None:
     passed = []
     for place in places(summary):
         path, value = path_of(place), value_at(summary, place)
-        for other in [] if below(path, INFORMATIVE_OF_ALL) else other_values(value):
-            if not found_out(kept, changed(summary, (place, other))):
+        for other in other_values(value):
+            if not may_be_right(path, value, other, INFORMATIVE_OF_ALL) and not found_out(
+                kept, changed(summary, (place, other))
+            ):
                 passed.append(f"{path} {place}: {value!r} -> {other!r}")
     assert passed == ["number_minimal ('number_minimal',): True -> False"], "this alone claims less"
 
@@ -189,7 +104,7 @@ def test_what_is_informative_makes_no_difference() -> None:
 @settings(max_examples=40, deadline=None)
 @given(st.data())
 def test_several_changes_at_once_are_found_out(data: st.DataObject) -> None:
-    kept, document = made(data.draw(st.sampled_from([kind for kind in KINDS if kind != "chosen"])))
+    kept, document = made(data.draw(st.sampled_from([kind for kind in DOCUMENTS if kind != "chosen"])))
     known = [place for place in places(document) if not below(path_of(place), [*INFORMATIVE, *TRUE_TOO])]
     chosen = data.draw(st.lists(st.sampled_from(known), min_size=2, max_size=4, unique=True))
     changes = [(place, data.draw(st.sampled_from(other_values(value_at(document, place))))) for place in chosen]

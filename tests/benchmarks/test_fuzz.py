@@ -1,0 +1,161 @@
+"""Random inputs of every kind: no internal error, no message without a next step, no answer but the reference's.
+
+``python -m benchmarks.fuzz`` takes as many as one likes; what it found is in ``benchmarks/fuzz/found.json``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from unittest import mock
+
+import pytest
+from command_line import ROOT, fresh_names, write_files
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from small_programs import GOOD
+
+from benchmarks.fuzz import properties
+from benchmarks.fuzz.commands import run
+from benchmarks.fuzz.conditions import BOOL, INT, UCHAR, Names, Reader, holds
+from benchmarks.fuzz.examine import ACCEPTED, AGREE, DIFFER, FAILED, FAULTS, LATE, REFUSED, Kind, examine, rows_of
+from benchmarks.fuzz.kinds import KINDS
+
+FOUND = json.loads((ROOT / "benchmarks" / "fuzz" / "found.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _own_names() -> Iterator[None]:
+    with fresh_names(), mock.patch.dict(os.environ, CHAINCOVER_CACHE="off"):
+        yield
+
+
+def outcomes(kind: Kind, count: int) -> Counter[str]:
+    """The outcomes of ``count`` inputs, the same ones in every run; a finding fails, made as small as possible."""
+    counts: Counter[str] = Counter()
+
+    @settings(
+        max_examples=count,
+        derandomize=True,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate, Phase.shrink],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(st.randoms(use_true_random=False))
+    def check(random: Random) -> None:
+        data = kind.draw(random)
+        row = examine(kind, data)
+        assert row.outcome not in FAULTS, f"{row.detail}\n{json.dumps(data, indent=1)}"
+        counts[row.outcome] += 1
+
+    check()
+    return counts
+
+
+def test_properties() -> None:
+    counts = outcomes(KINDS["property"], 80)
+    assert counts[AGREE] > 20
+    assert counts[REFUSED] > 10
+
+
+def test_tables_of_inputs() -> None:
+    counts = outcomes(KINDS["csv"], 80)
+    assert counts[AGREE] > 20
+    assert counts[REFUSED] > 10
+
+
+@pytest.mark.slow
+def test_result_files() -> None:
+    counts = outcomes(KINDS["json"], 25)
+    assert counts[AGREE] > 15
+
+
+@pytest.mark.slow
+def test_project_files() -> None:
+    counts = outcomes(KINDS["toml"], 30)
+    assert counts[ACCEPTED] > 2
+    assert counts[REFUSED] > 8
+
+
+def test_command_lines() -> None:
+    counts = outcomes(KINDS["command"], 40)
+    assert counts[ACCEPTED] > 0
+    assert counts[REFUSED] > 15
+
+
+@pytest.mark.slow
+def test_commands_on_mutated_programs() -> None:
+    counts = outcomes(KINDS["source"], 12)
+    assert counts[REFUSED] > 0
+
+
+@pytest.mark.slow
+@pytest.mark.needs_compiler
+def test_mutated_programs() -> None:
+    counts = outcomes(KINDS["c-mutants"], 12)
+    assert counts[AGREE] > 3
+
+
+def test_another_meaning_of_a_property_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = {"properties": ["G(n == 3 && !b -> X(m >> 1 == 0))"]}
+    assert examine(KINDS["property"], data).outcome == AGREE
+    monkeypatch.setattr(properties, "holds", lambda node, lookup: not holds(node, lookup))
+    assert examine(KINDS["property"], data).outcome == DIFFER
+
+
+def test_an_internal_error_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert examine(KINDS["command"], {"command": ["check", "c.c"]}).outcome == ACCEPTED
+    monkeypatch.setattr("chaincover.cli.options.load_request", lambda request: {}["x"])
+    row = examine(KINDS["command"], {"command": ["check", "c.c"]})
+    assert row.outcome == FAILED
+    assert "exit code 70: internal error: KeyError" in row.detail
+
+
+def test_nothing_is_written_outside_of_the_folder(tmp_path: Path) -> None:
+    write_files(tmp_path, {"in/c.c": GOOD})
+    told = run(["init", "c.c", "-o", "../p.toml"], tmp_path / "in")
+    assert str(told.code).startswith("wrote outside: ")
+    assert not (tmp_path / "p.toml").exists()
+    assert run(["init", "c.c"], tmp_path / "in").code == 0
+
+
+def test_an_input_that_takes_too_long_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("benchmarks.fuzz.examine.SECONDS", 1e-6)
+    monkeypatch.setattr("benchmarks.fuzz.examine.PATIENCE", 1e8)
+    assert [(row.seed, row.outcome) for row in rows_of(KINDS["csv"], [5])] == [(5, LATE)]
+
+
+# text ¦ whether it holds where x is 200 in an unsigned char, i is INT_MAX, and b is true after the first step only
+MEANINGS = """
+x + 100 > 255 ¦ True
+(u8)(x + 100) > 255 ¦ False
+i + 1 < 0 ¦ False
+!(i + 1 < 0) ¦ False
+b && 1 / b ¦ False
+X(b) && !b ¦ True
+-1 < 0u ¦ False
+1 << 31 != 0 ¦ False
+1u << 31 != 0 ¦ True
+-7 / 2 == -3 && -7 % 2 == -1 ¦ True
+(b ? 0u : -1) > 0 ¦ True
+X(x) == 200 ? X(X(0)) : 1 ¦ False
+"""
+
+
+@pytest.mark.parametrize("row", MEANINGS.strip().splitlines())
+def test_the_reference_has_the_meaning_of_c(row: str) -> None:
+    text, expected = row.rsplit("¦", 1)
+    names = Names({"x": UCHAR, "i": INT, "b": BOOL}, frozenset("b"), {})
+    values = {"x": 200, "i": 2**31 - 1}
+    assert str(holds(Reader(names).read(text), lambda name, step: values.get(name, step > 0))) == expected.strip()
+
+
+@pytest.mark.parametrize("case", [pytest.param(case, id=case["id"]) for case in FOUND])
+def test_what_was_found_stays_mended(case: dict[str, object]) -> None:
+    row = examine(KINDS[str(case["kind"])], case["input"])  # type: ignore[arg-type]
+    assert (row.outcome, row.detail) == (case["outcome"], case["detail"])
