@@ -212,8 +212,14 @@ class Board:
 
     @property
     def on_states(self) -> bool:
-        """Whether chains are sought on the enumerated states; with a bound K they follow the edges that it allows."""
-        return self.known.enumerated is not None and self.options.bound is None
+        """Whether chains are sought on the enumerated states; with a bound K they follow the edges that it allows.
+
+        Between two goals a shortest chain meets no state twice: so large a K is none.
+        """
+        states, bound = self.known.enumerated, self.options.bound
+        if states is None or bound is None:
+            return states is not None
+        return bound >= len(states.states) + max((goal.length for goal in self.known.problem.goals), default=0)
 
     @property
     def in_layers(self) -> bool:

@@ -137,8 +137,8 @@ def take_turns(stages: Sequence[Stage], board: Board) -> None:
 
     A stage whose turn brought a better chain, a higher bound or a verdict has the next turn too, a few times. Where the
     goals that a chain is sought for become others, the stages begin anew that work for them. Where it is proved that
-    every chain is longer than was asked for, the round ends in which that was found out, unless there is a chain
-    through fewer goals. LimitReached when time is over.
+    no chain covers all goals, or that every chain is longer than was asked for, the round ends in which that was found
+    out; in the latter case at once if there is a chain through fewer goals. LimitReached when time is over.
     """
     turns = [_Turns(stage, board) for stage in stages]
     try:
@@ -156,7 +156,7 @@ def _take_turns(turns: Sequence[_Turns], board: Board) -> None:
         before, spent = board.known, board.limits.spent
         if any(_alternate(group, units, board) for group in groups):
             return
-        if board.too_long or (board.known is before and board.limits.spent == spent):
+        if board.too_long or board.known.no_chain or (board.known is before and board.limits.spent == spent):
             return
         units = min(2 * units, LONGEST_TURN)
 

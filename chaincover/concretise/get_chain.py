@@ -49,7 +49,7 @@ def shortest_covering_path(graph: ReachGraph, ordering: Ordering, seconds: float
 def get_chain(board: Board) -> None:
     """Whenever the graph has grown, find its bound, its shortest covering path, and the chain along this path.
 
-    Where the states are enumerated and K is not bound there is nothing to do: other stages find chains and bounds.
+    Where the states are enumerated and K binds nothing there is nothing to do: other stages find chains and bounds.
     Where the states are searched in layers it begins once that has given a chain, or cannot.
     """
     ordering, questions = choose(board.options.ordering), board.questions

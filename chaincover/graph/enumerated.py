@@ -293,4 +293,4 @@ def _within(graph: ReachGraph, bound: int | None) -> ReachGraph:
     if bound is None:
         return graph
     kept = {edge: weight for edge, weight in graph.weights.items() if weight <= bound}
-    return replace(graph, weights=kept, depth=bound, exact=False)
+    return replace(graph, weights=kept, depth=bound, exact=len(kept) == len(graph.weights))

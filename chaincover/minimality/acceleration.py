@@ -296,7 +296,7 @@ def _traced(before: Mapping[Place, tuple[Place, Arc]], key: Place) -> list[Arc]:
 
 def accelerate(board: Board) -> None:
     """Jump over what counters do between the values that matter: chains, bounds and verdicts without all values."""
-    if board.options.engine != ENUMERATING or board.options.bound is not None:
+    if board.options.engine != ENUMERATING or board.options.bound is not None or board.known.no_chain:
         return
     cells = _cells(board)
     if cells is None:

@@ -126,8 +126,7 @@ def search_product(board: Board) -> None:
     Whatever it meets on the way is told: a run through more goals than before, and that no chain is shorter than what
     it has searched.
     """
-    bounded = board.options.bound is not None
-    wait_for(board, lambda now: now.enumerated is not None and now.graph.depth >= 0 and (now.complete or not bounded))
+    wait_for(board, lambda now: now.enumerated is not None and now.graph.depth >= 0)
     states, problem = board.known.enumerated, board.problem
     assert states is not None
     board.say("product search: enumerated states with the goals covered")

@@ -96,6 +96,18 @@ def test_goals_that_no_chain_covers_keep_their_verdict(options: Options) -> None
     assert result.chain.length == 3
 
 
+def test_a_bound_that_no_distance_exceeds_changes_nothing() -> None:
+    """Between two goals a shortest chain meets no state twice: with a larger K the same stages do the same work."""
+    problem = problem_of(*three_branches())
+    free, bounded = generate_all_or_most(problem, Options()), generate_all_or_most(problem, Options(bound=9))
+    assert free.no_chain == bounded.no_chain != ""
+    assert statuses(free) == statuses(bounded)
+    assert free.certificate == bounded.certificate
+    stages = [cost.stage for cost in free.answered.profile]
+    assert "product search" in stages
+    assert [cost.stage for cost in bounded.answered.profile] == stages
+
+
 def most_by_reference(case: Case, overlap: str) -> tuple[int, int, set[str]]:
     """The greatest number of goals of one chain, the least length of such a chain, and the coverable goals."""
     answer = Reference(*case, overlap).answer()
