@@ -65,7 +65,8 @@ def state_values(system: TransitionSystem, stop: Callable[[], bool] = lambda: Fa
             if round_number >= ROUNDS - 1:
                 grown[name] = whole(var.type.bits)
             elif round_number >= (FLOAT_ROUNDS if var.type.floating else EXACT_ROUNDS):
-                grown[name] = _widened(var, grown[name], now[name], ends.of(var.type))
+                last = var.type.floating and round_number == ROUNDS - 2
+                grown[name] = _widened(var, grown[name], now[name], ends.last(var.type) if last else ends.of(var.type))
         now = grown
     raise AssertionError("without an end")
 
@@ -230,19 +231,26 @@ def _widened(var: StateVariable, grown: Ranges, before: Ranges, ends: Sequence[i
 class _Ends:
     """Values at which a span may end: the program's constants, those beside them, the least and the greatest.
 
-    An unsigned variable may hold small negative numbers of a signed expression: there powers of two count too.
+    For floating variables also the ends of the inputs: a mean of inputs lies between them. An unsigned variable may
+    hold small negative numbers of a signed expression: there powers of two count too.
     """
 
     def __init__(self, system: TransitionSystem) -> None:
         self._nexts = [var.next for var in system.state]
         constants = [node for node in unseen(self._nexts, set()) if node.is_bv_constant()]
         self._raw = sorted({(int(node.constant_value()), int(node.bv_width())) for node in constants})
+        self._inputs = [var for var in system.inputs if var.type.floating]
         self._known: dict[ValueType, tuple[int, ...]] = {}
+
+    def last(self, kind: ValueType) -> tuple[int, int]:
+        """The infinities of a floating type."""
+        form = FORMATS[kind.bits]
+        return form.sign | form.infinity, form.infinity
 
     def of(self, kind: ValueType) -> tuple[int, ...]:
         """Those of one type."""
         if kind not in self._known:
-            self._known[kind] = self._floating(FORMATS[kind.bits]) if kind.floating else self._whole(kind)
+            self._known[kind] = self._floating(kind) if kind.floating else self._whole(kind)
         return self._known[kind]
 
     def _whole(self, kind: ValueType) -> tuple[int, ...]:
@@ -253,8 +261,10 @@ class _Ends:
             near |= {size - (1 << power) for power in range(min(kind.bits, FEW))}
         return tuple(sorted({kind.least, kind.greatest, *(n for n in near if kind.least < n < kind.greatest)}))
 
-    def _floating(self, form: Format) -> tuple[int, ...]:
-        every = {0, form.infinity, *constants_in(self._nexts, form)}
+    def _floating(self, kind: ValueType) -> tuple[int, ...]:
+        form = FORMATS[kind.bits]
+        of_inputs = [end for var in self._inputs if var.type.bits == kind.bits for span in var.values for end in span]
+        every = {0, form.infinity, *constants_in(self._nexts, form), *of_inputs}
         return tuple(sorted(every | {raw ^ form.sign for raw in every}))
 
 

@@ -10,7 +10,6 @@ preprocessing keeps what clauses say of frozen ones only.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import nullcontext
 from itertools import chain
 
 import numpy as np
@@ -124,6 +123,10 @@ class Block:
         self._parts = parts
         self.size = sum(len(part) for part in parts)
 
+    def clauses(self) -> list[Clause]:
+        """The clauses over local variables."""
+        return list(chain.from_iterable(part.tolist() for part in self._parts))
+
     def placed(self, numbers: Numbers) -> list[Clause]:
         """The clauses with the variable ``numbers[v]`` (negative: inverted) for each local v."""
         literals = np.concatenate([numbers, -numbers[:0:-1]])
@@ -145,13 +148,13 @@ class ClauseTemplate:
         graph: Graph,
         leaves: Sequence[int],
         layers: Sequence[Mapping[int, int]],
-        preprocess: bool,
-        aside: Aside = nullcontext,
+        aside: Aside | None,
+        asserted: Sequence[int] = (),
     ) -> None:
-        """``aside`` surrounds preprocessing."""
+        """``aside`` surrounds preprocessing; None: there is none. ``asserted``: roots that are true at every place."""
         self._local = {0: -1} | {leaf: place for place, leaf in enumerate(leaves, 2)}
         self.fixed = 2 + len(leaves)
-        self._aside, self._preprocess = aside, preprocess
+        self._aside, self._asserted = aside, asserted
         done: set[int] = set()
         parts: list[list[int]] = []
         for roots in layers:
@@ -203,8 +206,11 @@ class ClauseTemplate:
         names = dict(self._local)
         names.update((gate, place) for place, gate in enumerate(flat, following))
         clauses = clauses_of(graph, flat, needed, names)
+        clauses += [[-names[one >> 1] if one & 1 else names[one >> 1]] for one in self._asserted if one >> 1 in flat]
+        if self._asserted:
+            clauses += chain.from_iterable(block.clauses() for block in self.blocks)
         outside = [names[gate] for gate in flat if gate in kept]
-        if self._preprocess and clauses:
+        if self._aside is not None and clauses:
             with self._aside():
                 clauses = preprocessed(clauses, [*range(1, following), *outside])
         parts = _by_length(clauses)
@@ -244,4 +250,4 @@ def preprocessed(clauses: Sequence[Clause], frozen: Sequence[int]) -> list[Claus
         raise
     finally:
         solver.delete()
-    return list(found)
+    return list(found if all(found) else clauses)  # an empty clause: nothing satisfies them
