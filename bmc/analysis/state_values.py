@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from itertools import count
 
 from pysmt.fnode import FNode
@@ -45,14 +46,13 @@ def state_values(system: TransitionSystem, stop: Callable[[], bool] = lambda: Fa
     Those of floating variables have both zeros where there is one, and every NaN. None if ``stop``, asked after each
     round, says that it is time to end.
     """
-    program = Program([*(var.next for var in system.state), system.defined])
-    alone = {var.name: Program([var.next]) for var in system.state if var.type.floating}
+    nexts = (*(var.next for var in system.state), system.defined)
     now = {var.name: _start(var) for var in system.state}
     inputs = input_values(system)
     ends = _Ends(system)
     for round_number in count():
         box = {**now, **inputs}
-        after = _from_each(system, alone, box, _after(system, program, box))
+        after = _from_each(system, box, _after(system, nexts, box))
         grown = {v.name: _closed(v, [*now[v.name], *after[v.name]]) for v in system.state}
         if grown == now:
             return now
@@ -65,7 +65,8 @@ def state_values(system: TransitionSystem, stop: Callable[[], bool] = lambda: Fa
             if round_number >= ROUNDS - 1:
                 grown[name] = whole(var.type.bits)
             elif round_number >= (FLOAT_ROUNDS if var.type.floating else EXACT_ROUNDS):
-                grown[name] = _widened(var, grown[name], now[name], ends.of(var.type))
+                last = var.type.floating and round_number == ROUNDS - 2
+                grown[name] = _widened(var, grown[name], now[name], ends.last(var.type) if last else ends.of(var.type))
         now = grown
     raise AssertionError("without an end")
 
@@ -173,28 +174,46 @@ def _start(var: StateVariable) -> Ranges:
     return _closed(var, var.starts if var.type.floating else patterns_of(var, var.starts))
 
 
-def _after(system: TransitionSystem, program: Program, box: Sets) -> Sets:
+@lru_cache(maxsize=32)
+def _program(formulas: tuple[FNode, ...]) -> tuple[Program, frozenset[str]]:
+    """The program of ``formulas``, and the names that it reads."""
+    program = Program(formulas)
+    return program, frozenset(i.node.symbol_name() for i in program.instructions if i.node.is_symbol())
+
+
+@lru_cache(maxsize=512)
+def _known_sets(formulas: tuple[FNode, ...], box: tuple[tuple[str, Ranges], ...]) -> tuple[Ranges, ...]:
+    return tuple(sets_of(_program(formulas)[0], dict(box)))
+
+
+def _sets_of(formulas: tuple[FNode, ...], box: Sets) -> tuple[Ranges, ...]:
+    """The sets of ``formulas``: kept, since rounds and slices of one system ask for the same ones."""
+    read = _program(formulas)[1]
+    return _known_sets(formulas, tuple((name, ranges) for name, ranges in sorted(box.items()) if name in read))
+
+
+def _after(system: TransitionSystem, nexts: tuple[FNode, ...], box: Sets) -> Sets:
     """Patterns after an allowed step from ``box``; none where there is no such step."""
     here: dict[str, Ranges] | None = dict(box)
     for condition in (system.input_constraint, system.defined):
         here = None if here is None else narrowed(condition, here)
     if here is None:
         return {var.name: () for var in system.state}
-    *found, defined = sets_of(program, here)
+    *found, defined = _sets_of(nexts, here)
     return {var.name: () if defined == NEVER else s for var, s in zip(system.state, found, strict=True)}
 
 
-def _from_each(system: TransitionSystem, alone: Mapping[str, Program], box: Sets, after: Sets) -> Sets:
-    """``after`` with fewer patterns of the variables in ``alone`` (their next values) that have few values in ``box``.
+def _from_each(system: TransitionSystem, box: Sets, after: Sets) -> Sets:
+    """``after`` with fewer patterns of the floating variables that have few values in ``box``.
 
     From each of these alone it is often told which way the step goes: ``mode < 2.0 ? mode + 1.0 : mode``.
     """
     found = dict(after)
     for var in system.state:
-        spans = spans_of(var, box[var.name]) if var.name in alone else ()
+        spans = spans_of(var, box[var.name]) if var.type.floating else ()
         if 1 < len(spans) <= FEW and after[var.name]:
             parts = [{**box, var.name: _closed(var, patterns_of(var, [span]))} for span in spans]
-            ways = [r for part in parts for r in sets_of(alone[var.name], part)[0]]
+            ways = [r for part in parts for r in _sets_of((var.next,), part)[0]]
             found[var.name] = common(after[var.name], united(ways))
     return found
 
@@ -230,19 +249,26 @@ def _widened(var: StateVariable, grown: Ranges, before: Ranges, ends: Sequence[i
 class _Ends:
     """Values at which a span may end: the program's constants, those beside them, the least and the greatest.
 
-    An unsigned variable may hold small negative numbers of a signed expression: there powers of two count too.
+    For floating variables also the ends of the inputs: a mean of inputs lies between them. An unsigned variable may
+    hold small negative numbers of a signed expression: there powers of two count too.
     """
 
     def __init__(self, system: TransitionSystem) -> None:
         self._nexts = [var.next for var in system.state]
         constants = [node for node in unseen(self._nexts, set()) if node.is_bv_constant()]
         self._raw = sorted({(int(node.constant_value()), int(node.bv_width())) for node in constants})
+        self._inputs = [var for var in system.inputs if var.type.floating]
         self._known: dict[ValueType, tuple[int, ...]] = {}
+
+    def last(self, kind: ValueType) -> tuple[int, int]:
+        """The infinities of a floating type."""
+        form = FORMATS[kind.bits]
+        return form.sign | form.infinity, form.infinity
 
     def of(self, kind: ValueType) -> tuple[int, ...]:
         """Those of one type."""
         if kind not in self._known:
-            self._known[kind] = self._floating(FORMATS[kind.bits]) if kind.floating else self._whole(kind)
+            self._known[kind] = self._floating(kind) if kind.floating else self._whole(kind)
         return self._known[kind]
 
     def _whole(self, kind: ValueType) -> tuple[int, ...]:
@@ -253,8 +279,10 @@ class _Ends:
             near |= {size - (1 << power) for power in range(min(kind.bits, FEW))}
         return tuple(sorted({kind.least, kind.greatest, *(n for n in near if kind.least < n < kind.greatest)}))
 
-    def _floating(self, form: Format) -> tuple[int, ...]:
-        every = {0, form.infinity, *constants_in(self._nexts, form)}
+    def _floating(self, kind: ValueType) -> tuple[int, ...]:
+        form = FORMATS[kind.bits]
+        of_inputs = [end for var in self._inputs if var.type.bits == kind.bits for span in var.values for end in span]
+        every = {0, form.infinity, *constants_in(self._nexts, form), *of_inputs}
         return tuple(sorted(every | {raw ^ form.sign for raw in every}))
 
 

@@ -36,6 +36,9 @@ Box = Mapping[str, Ranges]
 
 REFINED = 4
 """Nodes below a choice, in depth, that are looked at again under its condition."""
+DECIDING = 2
+"""Nodes below a part of a condition, in depth, that are looked at to decide it: where all other parts of a conjunction
+that fails hold, the last one fails."""
 MOST_ATOMS = 16
 """Parts of a condition that are looked at; the others are dropped, which is safe."""
 MOST_WAYS = 16
@@ -176,6 +179,13 @@ class Evaluation:
                 todo += [(arguments[0], True), (arguments[1], False)]
             elif not self._assume_atom(place, value, given):
                 return False
+            elif instruction.floating is None and kind in (op.AND, op.OR):
+                parts = [(part, self._again(part, given, DECIDING)) for part in arguments]
+                if all(only(known) != value for _, known in parts):
+                    open_ones = [part for part, known in parts if only(known) is None]
+                    if not open_ones:
+                        return False
+                    todo += [(open_ones[0], value)] if len(open_ones) == 1 else []
         return True
 
     def _assume_atom(self, place: int, holds: bool, given: Facts) -> bool:

@@ -14,6 +14,7 @@ from pysmt.fnode import FNode
 
 from bmc.explicit.vectors import Column, Columns, Program, bits_of, column, node_count
 from bmc.floats.format import FORMATS
+from bmc.floats.operations import outside_circuits
 from bmc.floats.values import constants_in
 from bmc.formulas.evaluate import unseen
 from bmc.records import dataclass
@@ -237,9 +238,9 @@ READ = 200
 
 
 def _compared(formulas: Sequence[FNode]) -> dict[str, list[FNode]]:
-    """For each variable the constants in comparisons that read it, framed or not, but for their conditions."""
+    """For each variable the constants in comparisons of words that read it, framed or not, but for their conditions."""
     found: dict[str, dict[FNode, None]] = {}
-    for node in unseen(formulas, set()):
+    for node in outside_circuits(formulas):
         if not (node.is_equals() or node.is_bv_ult() or node.is_bv_ule() or node.is_bv_slt() or node.is_bv_sle()):
             continue
         terms = list(node.args())

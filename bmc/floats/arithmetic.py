@@ -69,8 +69,11 @@ def _sum(a: FNode, b: FNode, form: Format) -> FNode:
     distance = words.subtract(large.scale, small.scale)
     second = circuits.shift_right_sticky(words.pad(small.significand, 3), distance)
     second = words.extend(second, words.width(first))
-    opposite = words.is_set(words.differ(large.sign, small.sign), 0)
-    total = choose(opposite, words.difference(first, second)[0], words.add(first, second))
+    carry = words.differ(large.sign, small.sign)
+    opposite = words.is_set(carry, 0)
+    # One sum for both: to subtract is to add the inverted word and a carry, which comes from a place below the others.
+    turned = choose(opposite, words.invert(second), second)
+    total = words.extract(words.add(words.join(first, carry), words.join(turned, carry)), words.width(first), 1)
     # The top bit is the carry's: it weighs one more than the exponent says.
     normal, left = circuits.normalised_within(total, large.scale)
     top = words.is_set(normal, words.width(normal) - 1)
@@ -96,25 +99,25 @@ def _product(a: FNode, b: FNode, form: Format) -> FNode:
     room, size = _room(form), form.fraction + 1
     left, right = parts(a, form), parts(b, form)
     product = words.multiply(words.extend(left.significand, 2 * size), words.extend(right.significand, 2 * size))
-    product, zeros = circuits.normalised(product, _most_zeros(a, b, form))
+    field = _normal_field(a, b, form)
+    product, zeros = circuits.normalised(product, None if field is None else max(1, field - form.bias + 2))
     lost = words.bit(no(words.is_zero(words.extract(product, size - 2, 0))))
     significand = words.join(words.extract(product, 2 * size - 1, size - 1), lost)
     exponent = words.add(words.extend(left.scale, room), words.extend(right.scale, room))
     exponent = words.subtract(exponent, words.add(words.extend(zeros, room), constant(form.bias - 1, room)))
     sign = words.differ(left.sign, right.sign)
-    result = rounded(sign, exponent, significand, form)
+    deepest = None if field is None else max(0, form.bias + (1 << words.width(zeros)) - field - 2)
+    result = rounded(sign, exponent, significand, form, deepest)
     zero = either(is_zero(a, form), is_zero(b, form))
     infinite = either(is_infinite(a, form), is_infinite(b, form))
     invalid = either(either(is_nan(a, form), is_nan(b, form)), both(zero, infinite))
     return _Special(zero, infinite, invalid).or_else(sign, result, form)
 
 
-def _most_zeros(a: FNode, b: FNode, form: Format) -> int | None:
-    """How many leading zeros must be taken off a product, None for all: if ``a`` or ``b`` is a normal constant."""
+def _normal_field(a: FNode, b: FNode, form: Format) -> int | None:
+    """The exponent field of ``a`` or ``b``, if one of them is a normal constant."""
     fields = [known >> form.fraction & form.infinity >> form.fraction for known in map(words.value, (a, b)) if known]
-    if not fields or not 0 < fields[0] < form.infinity >> form.fraction:
-        return None
-    return max(1, fields[0] - form.bias + 2)
+    return fields[0] if fields and 0 < fields[0] < form.infinity >> form.fraction else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +166,7 @@ def _root(a: FNode, form: Format) -> FNode:
     significand = words.join(root, words.bit(no(words.is_zero(rest))))
     half = words.join(words.extract(doubled, room - 1, room - 1), words.extract(doubled, room - 1, 1))
     zero, negative = is_zero(a, form), words.is_set(found.sign, 0)
-    result = rounded(found.sign, half, significand, form, small=form.fraction >= form.bias)
+    result = rounded(found.sign, half, significand, form, None if form.fraction >= form.bias else 0)
     invalid = either(is_nan(a, form), both(negative, no(zero)))
     return _Special(zero, is_infinite(a, form), invalid).or_else(found.sign, result, form)
 
@@ -267,7 +270,7 @@ def from_int(term: FNode, signed: bool, form: Format) -> FNode:
         room = max(form.exponent, (form.bias + bits).bit_length()) + 1
         exponent = words.subtract(constant(form.bias + bits - 1, room), words.extend(zeros, room))
         padded = words.pad(size, max(0, form.fraction + 1 - bits))
-        found = rounded(words.bit(negative), exponent, padded, form, small=False)
+        found = rounded(words.bit(negative), exponent, padded, form, 0)
         return choose(words.is_zero(x), constant(0, form.bits), found)
 
     return apply(Kind("from_int", form, bits=bits, signed=signed), (term,), build)
@@ -335,7 +338,7 @@ def _resized(x: FNode, form: Format, to_form: Format) -> FNode:
     exponent = words.add(exponent, constant(to_form.bias - form.bias, room))
     small = 1 - form.bias - form.fraction < 1 - to_form.bias
     padded = words.pad(significand, max(0, to_form.fraction + (2 if small else 0) - form.fraction))
-    result = rounded(found.sign, exponent, padded, to_form, small=small)
+    result = rounded(found.sign, exponent, padded, to_form, None if small else 0)
     signed_zero = words.pad(found.sign, to_form.bits - 1)
     infinite = words.join(found.sign, constant(to_form.infinity, to_form.bits - 1))
     result = choose(zero, signed_zero, choose(found.special, infinite, result))

@@ -58,19 +58,22 @@ def normal_form(a: Parts, bits: int) -> tuple[FNode, FNode]:
     return significand, words.subtract(words.extend(a.scale, bits), words.extend(zeros, bits))
 
 
-def rounded(sign: FNode, exponent: FNode, significand: FNode, form: Format, *, small: bool = True) -> FNode:
+def rounded(sign: FNode, exponent: FNode, significand: FNode, form: Format, deepest: int | None = None) -> FNode:
     """The number nearest to a value (ties to even), infinite where that is too large.
 
     ``significand``: its top bit is set; more than ``form.fraction`` + 2 bits wide, the lowest standing for all that
     were lost. ``exponent``: biased, that of the top bit; two's complement, wide enough for all the operation's results
-    and for the number of the significand's bits. ``small``: results below the least normal number are possible.
+    and for the number of the significand's bits. ``deepest``: no exponent is less than 1 - ``deepest``; with 0, no
+    result is less than the least normal number.
     """
     size = words.width(exponent)
     negative = words.is_set(exponent, size - 1)
-    if small:
+    if deepest != 0:
         below = either(negative, words.is_zero(exponent))
         amount = words.subtract(constant(1, size), exponent)
-        shifted = shift_right_sticky(significand, choose(below, amount, constant(0, size)))
+        if deepest is not None:
+            amount = words.extract(amount, min(size, max(1, deepest.bit_length())) - 1, 0)
+        shifted = shift_right_sticky(significand, choose(below, amount, constant(0, words.width(amount))))
         field = choose(below, constant(0, size), exponent)
     else:
         shifted, field = significand, exponent

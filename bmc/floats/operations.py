@@ -80,6 +80,19 @@ def _operations_in(formulas: Iterable[FNode]) -> Iterator[Operation]:
     return (operation for operation in found if operation is not None)
 
 
+def outside_circuits(formulas: Iterable[FNode]) -> list[FNode]:
+    """The nodes of ``formulas``; below a floating-point operation come its operands, not its circuit."""
+    found: dict[FNode, None] = {}
+    todo = list(formulas)
+    while todo:
+        node = todo.pop()
+        if node not in found:
+            found[node] = None
+            floating = operation_of(node)
+            todo.extend(node.args() if floating is None else floating.operands)
+    return list(found)
+
+
 Compute = Callable[[Sequence[int]], int]
 
 BINARY: dict[str, Callable[[float, float], float]] = {

@@ -84,17 +84,17 @@ class Trials:
 
         None if a step is not allowed or a formula fails, or all trials are used up.
         """
-        if step is None:
-            return self._tried({**run.states[0], name: raw}, run.inputs)
-        changed = range(step, step + self._system.hold)
-        inputs = tuple({**own, name: raw} if k in changed else own for k, own in enumerate(run.inputs))
-        return self._tried(run.states[0], inputs)
-
-    def _tried(self, start: Valuation, inputs: Sequence[Valuation]) -> Run | None:
         if self._left <= 0:
             return None
-        self._left -= max(len(inputs), 1)
-        run = self._simulator.run(start, inputs)
+        self._left -= max(run.length, 1)
+        if step is None:
+            return self._kept(self._simulator.run({**run.states[0], name: raw}, run.inputs))
+        changed = range(step, step + self._system.hold)
+        inputs = tuple({**own, name: raw} if k in changed else own for k, own in enumerate(run.inputs))
+        after = self._simulator.run(run.states[step], inputs[step:])
+        return self._kept(Run((*run.states[:step], *after.states), inputs))
+
+    def _kept(self, run: Run) -> Run | None:
         pairs = zip(run.states, run.inputs, strict=False)
         if not all(self._simulator.allowed(state, values) for state, values in pairs):
             return None

@@ -10,7 +10,7 @@ preprocessing keeps what clauses say of frozen ones only.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from itertools import chain
 from threading import Thread
 
@@ -125,6 +125,10 @@ class Block:
         self._parts = parts
         self.size = sum(len(part) for part in parts)
 
+    def clauses(self) -> list[Clause]:
+        """The clauses over local variables."""
+        return list(chain.from_iterable(part.tolist() for part in self._parts))
+
     def placed(self, numbers: Numbers) -> list[Clause]:
         """The clauses with the variable ``numbers[v]`` (negative: inverted) for each local v."""
         literals = np.concatenate([numbers, -numbers[:0:-1]])
@@ -146,13 +150,13 @@ class ClauseTemplate:
         graph: Graph,
         leaves: Sequence[int],
         layers: Sequence[Mapping[int, int]],
-        preprocess: bool,
-        aside: Aside = nullcontext,
+        aside: Aside | None,
+        asserted: Sequence[int] = (),
     ) -> None:
-        """``aside`` surrounds preprocessing."""
+        """``aside`` surrounds preprocessing; None: there is none. ``asserted``: roots that are true at every place."""
         self._local = {0: -1} | {leaf: place for place, leaf in enumerate(leaves, 2)}
         self.fixed = 2 + len(leaves)
-        self._aside, self._preprocess = aside, preprocess
+        self._aside, self._asserted = aside, asserted
         done: set[int] = set()
         parts: list[list[int]] = []
         for roots in layers:
@@ -204,8 +208,11 @@ class ClauseTemplate:
         names = dict(self._local)
         names.update((gate, place) for place, gate in enumerate(flat, following))
         clauses = clauses_of(graph, flat, needed, names)
+        clauses += [[-names[one >> 1] if one & 1 else names[one >> 1]] for one in self._asserted if one >> 1 in flat]
+        if self._asserted:
+            clauses += chain.from_iterable(block.clauses() for block in self.blocks)
         outside = [names[gate] for gate in flat if gate in kept]
-        if self._preprocess and clauses:
+        if self._aside is not None and clauses:
             with self._aside():
                 clauses = preprocessed(clauses, [*range(1, following), *outside])
         parts = _by_length(clauses)
@@ -255,6 +262,7 @@ def preprocessed(clauses: Sequence[Clause], frozen: Sequence[int]) -> list[Claus
             with suppress(KeyboardInterrupt):
                 thread.join()
         solver.delete()
-    if isinstance(done[0], BaseException):
-        raise done[0]
-    return done[0]
+    found = done[0]
+    if isinstance(found, BaseException):
+        raise found
+    return found if all(found) else list(clauses)  # an empty clause: nothing satisfies them

@@ -13,10 +13,12 @@ from typing import TypeVar
 from pysmt.fnode import FNode
 from pysmt.shortcuts import get_env
 
+from bmc.analysis.state_values import raw_ranges
 from bmc.engines.sat_encoding.aig import Graph
 from bmc.engines.sat_encoding.blast import Blaster, Word
 from bmc.engines.sat_encoding.clauses import EQUIVALENT, IMPLIES, ClauseTemplate, Numbers
 from bmc.engines.sat_encoding.solver import Aside, SatSolver
+from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import plain, unframed
 from bmc.system.transition import StateVariable, TransitionSystem, conjunction, symbols_of
 
@@ -100,6 +102,19 @@ def _gates(words: Mapping[Key, Word]) -> list[int]:
     return [bit >> 1 for word in words.values() for bit in word]
 
 
+def always_possible(system: TransitionSystem) -> bool:
+    """Whether it is plain that every state has a valid step: what makes it valid is a matter of the inputs alone.
+
+    Then validity, and what is proved of all states, may be asserted at every step, also after those of a question.
+    """
+    restrictions = [system.input_constraint, system.defined]
+    inputs = {var.symbol for var in system.inputs}
+    if not all(inputs.issuperset(symbols_of(part)) for part in restrictions):
+        return False
+    first = {var.name: raw_ranges(var)[0][0] for var in system.inputs}
+    return all(compile_formulas(restrictions)(first))
+
+
 class Step:
     """The clauses of one step of some state variables.
 
@@ -141,7 +156,8 @@ class Step:
         state.setdefault(proved, IMPLIES)
         step.setdefault(valid, IMPLIES)
         self.symbols = tuple(symbols)
-        self.template = ClauseTemplate(graph, _gates(symbols), [state, step], preprocess=True, aside=aside)
+        asserted = [valid, proved] if conditions and always_possible(system) else []
+        self.template = ClauseTemplate(graph, _gates(symbols), [state, step], aside, asserted)
         local = self.template.local
         self.after = {symbol: [local(bit) for bit in word] for symbol, word in after.items()}
         self.parts = {part: [local(bit) for bit in word] for part, word in found.items()}
@@ -167,7 +183,7 @@ class Placeable:
 
         root = Blaster(graph, leaf).literal(formula)
         self.leaves = tuple(words)
-        self.template = ClauseTemplate(graph, _gates(words), [{root: IMPLIES}], preprocess=False)
+        self.template = ClauseTemplate(graph, _gates(words), [{root: IMPLIES}], None)
         self.root = self.template.local(root)
 
 

@@ -85,15 +85,20 @@ def named(system: TransitionSystem, name: str) -> Condition | None:
 
 
 FLOATS = """
-typedef struct { double mode; float level; float free; int count; } S;
+typedef struct { double mode; float level; float free; float mean; float sum; int count; } S;
 static S s;
-void init(void) { s.mode = 0.0; s.level = 20.0f; s.free = 0.0f; s.count = 0; }
+void init(void) { s.mode = 0.0; s.level = 20.0f; s.free = 0.0f; s.mean = 0.0f; s.sum = 0.0f; s.count = 0; }
 void step(int up, float by) {
     if (up && s.mode < 2.0) s.mode = s.mode + 1.0; else if (!up) s.mode = 0.0;
     s.level = s.level + by;
     if (s.level > 99.5f) s.level = 99.5f;
     if (s.level < -1.0f) s.level = -1.0f;
     s.free = s.free * by;
+    s.mean = 0.75f * s.mean + 0.25f * by;
+    if (up) {
+        s.sum += by;
+        if (s.sum > 40.0f) s.sum = 40.0f; else if (s.sum < -30.0f) s.sum = -30.0f;
+    }
     if (s.mode > 1.5) { if (s.count < 9) s.count++; } else s.count = -3;
 }
 """
@@ -122,6 +127,8 @@ def test_modes_and_limits_kept_in_floating_variables_are_told_by_check(tmp_path:
     texts = {fact["text"]: fact for fact in found}
     assert texts["s.mode == 0.0 || s.mode == 1.0 || s.mode == 2.0"]["proved_by"] in ("intervals", "enumeration")
     assert texts["-1.0 <= s.level && s.level <= 99.5"]["proved_by"] == "intervals"
+    assert texts["-2.5 <= s.mean && s.mean <= 2.5"]["proved_by"] == "intervals"
+    assert texts["-30.0 <= s.sum && s.sum <= 40.0"]["proved_by"] == "intervals"
     assert texts["-3 <= s.count && s.count <= 9"]["kind"] == "values"
     assert texts["-3 <= s.count && s.count <= 9"]["variables"] == [{"name": "s.count", "file": "c.c"}]
 

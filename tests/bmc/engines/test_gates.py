@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from contextlib import nullcontext
 from itertools import product
 
 import pysmt.shortcuts as smt
@@ -14,7 +15,7 @@ from pysat.solvers import Solver
 from pysmt.fnode import FNode
 from pysmt.typing import BOOL, BVType
 
-from bmc.engines.sat_encoding.aig import FALSE, TRUE, Graph
+from bmc.engines.sat_encoding.aig import CONSTANT, FALSE, INPUT, TRUE, Graph
 from bmc.engines.sat_encoding.blast import spelled
 from bmc.engines.sat_encoding.clauses import EQUIVALENT, IMPLIED, IMPLIES, ClauseTemplate
 from bmc.engines.sat_encoding.step import width
@@ -168,7 +169,7 @@ def test_clauses_say_what_the_gates_compute(preprocess: bool, seed: int) -> None
     layers: list[dict[int, int]] = [{}, {}]
     for root in roots:
         layers[rng.random() < 0.5][root] = rng.choice([IMPLIES, IMPLIED, EQUIVALENT])
-    template = ClauseTemplate(graph, [leaf >> 1 for leaf in leaves], layers, preprocess)
+    template = ClauseTemplate(graph, [leaf >> 1 for leaf in leaves], layers, nullcontext if preprocess else None)
     top = 1
     with Solver(name="glucose4", bootstrap_with=[[1]]) as solver:
         places = []
@@ -194,6 +195,36 @@ def test_clauses_say_what_the_gates_compute(preprocess: bool, seed: int) -> None
                         assert solver.solve([*inputs, right])
                         if what & (IMPLIED if holds else IMPLIES):
                             assert not solver.solve([*inputs, wrong])
+
+
+@pytest.mark.parametrize("preprocess", [False, True])
+@given(seed=st.integers(0, 1 << 30))
+@settings(max_examples=20, deadline=None)
+def test_clauses_with_asserted_roots_have_the_solutions_in_which_these_hold(preprocess: bool, seed: int) -> None:
+    rng = random.Random(seed)
+    graph, leaves, literals = random_graph(rng, 4, 40)
+    roots = rng.sample([literal for literal in literals if graph.kinds[literal >> 1] not in (CONSTANT, INPUT)], 4)
+    layers: list[dict[int, int]] = [{}, {}]
+    for root in roots:
+        layers[rng.random() < 0.5][root] = EQUIVALENT
+    asserted, told = roots[:2], roots[2:]
+    aside = nullcontext if preprocess else None
+    template = ClauseTemplate(graph, [leaf >> 1 for leaf in leaves], layers, aside, asserted)
+    names = list(range(2, 2 + len(leaves)))
+    numbers = template.numbers(1, names)
+    with Solver(name="glucose4", bootstrap_with=[[1]]) as solver:
+        for block in template.blocks:
+            numbers[block.owned.start : block.owned.stop] = block.owned
+            solver.append_formula(block.placed(numbers))
+        for values in product((0, 1), repeat=len(leaves)):
+            known = gate_values(graph, {leaf >> 1: value for leaf, value in zip(leaves, values, strict=True)})
+            held = [known[root >> 1] & 1 ^ root & 1 for root in asserted]
+            inputs = [name if value else -name for name, value in zip(names, values, strict=True)]
+            assert solver.solve(inputs) == all(held)
+            for root in told if all(held) else ():
+                local = template.local(root)
+                name = int(numbers[local]) if local > 0 else -int(numbers[-local])
+                assert solver.solve([*inputs, name]) == bool(known[root >> 1] & 1 ^ root & 1)
 
 
 @pytest.mark.slow

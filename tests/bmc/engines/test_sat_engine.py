@@ -13,7 +13,7 @@ from cruise import ON, cruise
 from engine_cases import cases, holds_on
 from float_systems import QUESTIONS, STEPS, integrator, known, reached
 from pysmt.fnode import FNode
-from pysmt.shortcuts import BV, BVUGT, BVULT, TRUE, And, BVMul, BVUDiv, Equals, Not, Or, Symbol
+from pysmt.shortcuts import BV, BVUGT, BVULT, TRUE, And, BVAdd, BVMul, BVUDiv, Equals, Not, Or, Symbol
 from pysmt.typing import BOOL
 
 from bmc.engines import choose
@@ -60,6 +60,29 @@ def test_answers_are_those_of_z3(number: int) -> None:
                 assert reference.check(answer.core, steps).status is Status.UNSAT
             alternatives = [(shift(target.antecedent, d), d + target.length) for target, d in chosen]
             assert session.check_any(alternatives).status is reference.check_any(alternatives).status
+
+
+@pytest.mark.parametrize("constraint", ["inputs", "state"])
+def test_longer_questions_do_not_restrict_shorter_ones(constraint: str) -> None:
+    """Where only inputs are restricted, every state has a valid step; else runs may end where there is none."""
+    kind = ValueType("uint8", 3)
+    x, u = kind.symbol("sl_x"), kind.symbol("sl_u")
+    allowed = {"inputs": BVULT(u, BV(3, 3)), "state": And(BVULT(u, BV(3, 3)), BVULT(x, BV(5, 3)))}[constraint]
+    system = TransitionSystem(
+        "ends",
+        (StateVariable("sl_x", kind, BV(0, 3), BVAdd(x, u)),),
+        (InputVariable("sl_u", kind, ((0, 2),)),),
+        input_constraint=allowed,
+    )
+    session = SatEngine().session(system, at(system.init_formula, 0))
+    levels = [{0}]
+    for _ in range(6):
+        here = [value for value in levels[-1] if constraint == "inputs" or value < 5]
+        levels.append({(value + by) % 8 for value in here for by in range(3)})
+    for steps in (6, 0, 1, 2, 3, 4, 5, 6):
+        for value in range(8):
+            status = session.check([at(Equals(x, BV(value, 3)), steps)], steps).status
+            assert status is (Status.SAT if value in levels[steps] else Status.UNSAT), (steps, value)
 
 
 def test_float_questions_are_answered_by_the_solver_alone() -> None:

@@ -143,6 +143,16 @@ def test_remainder_by_every_constant(form: Format) -> None:
         assert run(x) == tuple(expected_binary("remainder", t, x, y) for y in divisors)
 
 
+@each_format
+def test_product_with_every_constant_on_either_side(form: Format) -> None:
+    a, t = operand("a", form.bits), table(form)
+    for y in t.all[:: 1 if form.bits < 8 else 5]:
+        known = constant(y, form.bits)
+        run = circuit([arithmetic.multiply(a, known, form), arithmetic.multiply(known, a, form)], a)
+        for x in t.all:
+            assert run(x) == (expected_binary("multiply", t, x, y),) * 2, (x, y)
+
+
 def expected_comparisons(t: Table, a: int, b: int) -> tuple[bool, ...]:
     if is_nan(a, t.form) or is_nan(b, t.form):
         return False, False, False, True
