@@ -39,7 +39,7 @@ STAGES = (
     Stage("tour", later("chaincover.minimality.path_weights:shortest_tour"), first_turn=5.0),
     Stage("product search", later("chaincover.minimality.product:search_product"), question="shortest chain"),
     Stage("covering flow", later("chaincover.minimality.covering_flow:cover_by_flow"), question="shortest chain"),
-    Stage("path weights", later("chaincover.minimality.path_weights:learn_path_weights")),
+    Stage("path weights", later("chaincover.minimality.path_weights:learn_path_weights"), first_turn=1.0),
     Stage("simulate", later("chaincover.runs.random:random_runs"), first_turn=10.0, for_targets=False),
     Stage("accelerate", later("chaincover.minimality.acceleration:accelerate"), first_turn=2.0),
     Stage("invariants", later(f"{INDUCTION}:find_invariants"), first_turn=4.0, for_targets=False),

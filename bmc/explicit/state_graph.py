@@ -128,6 +128,9 @@ def _intervals(values: Sequence[int]) -> list[tuple[int, int]]:
 
 Check = Callable[[], None]
 
+UNREACHED = np.iinfo(np.int32).max
+"""The distance of a node to which there is no way."""
+
 
 @dataclass(frozen=True)
 class Arrows:
@@ -157,16 +160,36 @@ class Arrows:
         return Arrows(offsets, sources[order], order)
 
     def distances(self, sources: Column, check: Check = lambda: None) -> Column:
-        """For each node the least number of arrows from one of ``sources`` to it, -1 if there is no way."""
-        found = np.full(self.size, -1, np.int32)
-        layer = distinct(sources).astype(np.int64)
-        found[layer] = 0
-        depth = 0
-        while layer.size:
-            depth += 1
+        """For each node the least number of arrows from one of ``sources`` to it, ``UNREACHED`` if there is no way."""
+        begin = np.full((1, self.size), UNREACHED, np.int32)
+        begin[0, sources] = 0
+        found: Column = self.all_distances(begin, check)[0]
+        return found
+
+    def all_distances(self, begin: Column, check: Check = lambda: None) -> Column:
+        """Row by row, for each node the least number of arrows on a way to it, and what its row has where it begins.
+
+        All rows are searched together, breadth first: a layer takes some time however few its nodes are.
+        """
+        found = begin.reshape(-1).copy()
+        order = np.flatnonzero(found < UNREACHED)
+        order = order[np.argsort(found[order], kind="stable")]
+        values = found[order]
+        depth = done = 0
+        layer = np.zeros(0, np.int64)
+        while done < len(order) or layer.size:
+            if not layer.size:
+                depth = int(values[done])
+            last = int(np.searchsorted(values, depth, "right"))
+            if last > done:
+                own = order[done:last]
+                layer, done = distinct(np.concatenate([layer, own[found[own] == depth]])), last
             if depth % 256 == 0:
                 check()
-            ends = self.ends[self.of(layer)[0]]
-            layer = distinct(ends[found[ends] < 0]).astype(np.int64)
+            depth += 1
+            nodes = layer % self.size if len(begin) > 1 else layer
+            places, rows = self.of(nodes)
+            ends = self.ends[places] + (layer - nodes)[rows] if len(begin) > 1 else self.ends[places]
+            layer = distinct(ends[found[ends] > depth])
             found[layer] = depth
-        return found
+        return found.reshape(begin.shape)

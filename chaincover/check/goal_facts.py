@@ -20,7 +20,7 @@ from pysmt.shortcuts import Not
 from bmc.engines.dead_ends import DeadEnd
 from bmc.engines.protocol import Engine, Session, Status
 from bmc.errors import LimitReached
-from bmc.explicit.state_graph import EXACT_STATES, Arrows, StateGraph, invariant_of
+from bmc.explicit.state_graph import EXACT_STATES, UNREACHED, Arrows, StateGraph, invariant_of
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at, plain, shift, unframed, unplaced
 from bmc.invariants.induction import Anywhere
@@ -374,7 +374,8 @@ def reach_each_other(graph: StateGraph, states: frozenset[int], check: Check = l
         return True
     forward, several = Arrows(graph.steps.offsets, graph.steps.nexts), np.array(sorted(states), np.int64)
     return all(
-        bool((arrows.distances(several[:1], check)[several] >= 0).all()) for arrows in (forward, forward.backward())
+        bool((arrows.distances(several[:1], check)[several] < UNREACHED).all())
+        for arrows in (forward, forward.backward())
     )
 
 

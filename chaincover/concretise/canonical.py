@@ -11,13 +11,12 @@ inputs are enumerated from 0 up, and of those that nothing tells apart the first
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from math import inf
 
-import numpy as np
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, FALSE, TRUE, And, Not, Or
 
@@ -25,7 +24,6 @@ from bmc.engines.protocol import Status
 from bmc.errors import CheckDisagreed, counted
 from bmc.explicit.input_classes import allowed_ranges
 from bmc.explicit.state_graph import StateGraph
-from bmc.explicit.vectors import Column
 from bmc.floats.format import FORMATS
 from bmc.floats.ranges import every
 from bmc.floats.values import plainest_first
@@ -46,7 +44,7 @@ from bmc.system.transition import (
 )
 from chaincover.chain import Chain, Plan
 from chaincover.concretise.check_path import build_path
-from chaincover.graph.goal_product import GoalProduct, goal_product
+from chaincover.graph.goal_product import goal_product, least_run
 from chaincover.graph.goal_runs import run_of, states_in
 from chaincover.known import Board, Known
 from chaincover.limits import UNITS
@@ -184,14 +182,12 @@ def canonical_inputs(board: Board) -> Chain | None:
     if chain.goals != {*questions.problem.names}:
         questions = Questions(problem.of(chain.goals), board.engine, board.limits)
     plan = Judge(questions.problem).plan(chain)
-    run = None
-    if board.known.enumerated is not None:
-        run = enumerated_values(questions, board.known.enumerated, plan)
-    elif board.accelerated is not None:  # its thousands of steps are not unrolled
-        return tidy(board.known)
-    effort = board.limits.effort
+    effort, states = board.limits.effort, board.known.enumerated
     until = inf if effort is None else board.limits.spent + PART * effort * UNITS
-    if run is None and board.known.reachable:
+    run = None if states is None else enumerated_values(questions, states, plan, until - board.limits.spent)
+    if run is None and board.accelerated is not None:  # its thousands of steps are not unrolled
+        return tidy(board.known)
+    if run is None and (board.known.reachable or (states is not None and _by_value(problem.system))):
         run, until = chain.run, 0.0
     if run is None:
         run = canonicalise(questions, plan, chain.run, until)
@@ -437,71 +433,37 @@ def _still_covered(monitor: Monitor, chain: Chain, run: Run, step: int) -> bool:
     )
 
 
-MOST_CELLS = 1 << 33
-"""States with what is pending of goals, times steps, one bit of memory each."""
+MOST_CELLS, CELLS_PER_UNIT = 1 << 32, 60_000_000
+"""States with what is pending of goals, times steps: one bit of memory each, and so many are some unit of work."""
 
 
-def enumerated_values(questions: Questions, graph: StateGraph, plan: Plan) -> Run | None:
-    """The canonical run of ``plan``, which must have one; None where that takes too much memory, or is not defined so.
+def enumerated_values(questions: Questions, graph: StateGraph, plan: Plan, units: float = inf) -> Run | None:
+    """The canonical run of ``plan``, which must have one; None where that takes too much memory, or more than so many
+    ``units`` of work, or is not defined so.
 
     ``graph`` enumerates the states for the goals and the final condition of ``questions``. Inputs and open start values
     must not be floating: of these others than the least are preferred.
     """
     problem, check = questions.problem, questions.limits.check
     system, goals, final = problem.system, problem.by_name, problem.final
-    types = [var.type for var in system.inputs] + [var.type for var in system.state if var.init is None]
     wanted = [goals[name] for name in dict.fromkeys(plan.goals)]
-    if any(kind.floating for kind in types):
+    if not _by_value(system):
         return None
     made = goal_product(replace(problem, goals=tuple(wanted), overlap="allow"), graph, check)
     ends = [start + goals[name].length for name, start in zip(plan.goals, plan.starts, strict=True)]
     length = max([sum(plan.gaps), *ends])
-    if made is None or made.product.arrows.size * length > MOST_CELLS:
+    cells = 0 if made is None else made.product.arrows.size * length
+    if made is None or cells > min(MOST_CELLS, units * CELLS_PER_UNIT):
         return None
+    questions.limits.spend(cells / CELLS_PER_UNIT)
     completed = [0] * (length + 1)
     for name, end in zip(plan.goals, ends, strict=True):
         completed[end] |= 1 << wanted.index(goals[name])
-    layers = _feasible(made, completed, states_in(graph, final)[made.product.states], check)
-    return run_of(system, graph, *_least(graph, made, completed, layers))
+    final_nodes = states_in(graph, final)[made.product.states]
+    return run_of(system, graph, *least_run(graph, made, completed, final_nodes, check))
 
 
-def _feasible(made: GoalProduct, completed: list[int], ends: Column, check: Callable[[], None]) -> list[Column]:
-    """For each step the nodes, packed bit by bit, from which the rest can be run."""
-    found = made.product
-    backward = found.arrows.backward()
-    layer = np.flatnonzero(ends)
-    layers = [np.packbits(ends)]
-    for step in range(len(completed) - 1, 0, -1):
-        if step % 256 == 0:
-            check()
-        places, _ = backward.of(layer)
-        assert backward.numbers is not None
-        fits = made.complete(found.masks[backward.numbers[places]], completed[step])
-        here = np.zeros(found.arrows.size, bool)
-        here[backward.ends[places[fits]]] = True
-        layer = np.flatnonzero(here)
-        layers.append(np.packbits(here))
-    return layers[::-1]
-
-
-def _least(graph: StateGraph, made: GoalProduct, completed: list[int], layers: list[Column]) -> tuple[int, list[int]]:
-    """The first start, and the first input at each step, by which all ``layers`` are met."""
-    found = made.product
-    fits = made.complete(found.start_masks, completed[0]) & _in(layers[0], found.starts)
-    start = min(found.starts[fits].tolist(), key=lambda node: graph.starts.index(int(found.states[node])))
-    node, chosen = start, list[int]()
-    for wanted, (_, layer) in zip(completed[1:], pairwise(layers), strict=True):
-        places = np.arange(found.arrows.offsets[node], found.arrows.offsets[node + 1])
-        after = found.arrows.ends[places]
-        good = places[made.complete(found.masks[places], wanted) & _in(layer, after)]
-        place = good[np.argmin(found.choices[good])]
-        chosen.append(int(found.choices[place]))
-        node = int(found.arrows.ends[place])
-    return int(found.states[start]), chosen
-
-
-def _in(packed: Column, nodes: Column) -> Column:
-    """Whether each of ``nodes`` is in a packed set."""
-    bits = packed[nodes >> 3] >> (7 - (nodes & 7)).astype(np.uint8)
-    found: Column = (bits & np.uint8(1)) != 0
-    return found
+def _by_value(system: TransitionSystem) -> bool:
+    """Whether the canonical inputs and start values are the least ones: none is floating."""
+    types = [var.type for var in system.inputs] + [var.type for var in system.state if var.init is None]
+    return not any(kind.floating for kind in types)

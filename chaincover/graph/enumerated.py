@@ -16,7 +16,7 @@ from pysmt.fnode import FNode
 
 from bmc.explicit.enumeration import Enumeration
 from bmc.explicit.rows import distinct
-from bmc.explicit.state_graph import Arrows, StateGraph
+from bmc.explicit.state_graph import UNREACHED, Arrows, StateGraph
 from bmc.explicit.steps import InputSolver
 from bmc.explicit.vectors import Column
 from bmc.system.transition import TransitionSystem
@@ -32,6 +32,9 @@ from chaincover.weights import END, FINAL, INIT, Edge, ReachGraph, exact_reach_g
 
 PER_UNIT = 20_000_000
 """Steps of the system that are followed, for one goal each, in about a unit of work."""
+
+CELLS = 1 << 22
+"""Distances that are found together, for several goals each."""
 
 
 def enumerated_graph(problem: Problem, states: StateGraph, limits: Limits) -> ReachGraph:
@@ -79,23 +82,31 @@ class _Weights:
         first = np.cumsum([0, len(starts), *(len(each) for each in ends)])[:-1]
         sources = [(INIT, 0), *((every[number].name, every[number].length) for number in self.possible)]
 
-        def ways_to(target: str, among: Column) -> dict[Edge, int | None]:
-            near = _least_of(backward.distances(among, self._limits.check), nodes, first)
-            self._spend(len(backward.ends))
-            return {(name, target): _after(length, way) for (name, length), way in zip(sources, near, strict=True)}
+        def ways_to(targets: Sequence[str], among: Sequence[Column]) -> Iterator[dict[Edge, int | None]]:
+            begin = np.full((len(among), backward.size), UNREACHED, np.int32)
+            for row, states in zip(begin, among, strict=True):
+                row[states] = 0
+            for target, distances in zip(targets, backward.all_distances(begin, self._limits.check), strict=True):
+                near = np.minimum.reduceat(distances[nodes], first).tolist()
+                layers = int(distances[distances < UNREACHED].max(initial=0)) // len(targets)
+                self._spend(len(backward.ends) + LEAST_BLOCK * layers)
+                ways = zip(sources, near, strict=True)
+                yield {(name, target): None if way == UNREACHED else length + way for (name, length), way in ways}
 
-        for number in self.possible:
-            target = every[number].name
-            ways = ways_to(target, goals.ends_of(number)[0])
-            ways.pop((target, target), None)
-            for source in self.possible if self._problem.overlap == "allow" else ():
-                if number in goals.together_with(source):
-                    ways[every[source].name, target] = goals.together_with(source)[number]
-            yield ways
+        together = max(1, CELLS // max(1, backward.size))
+        for several in (self.possible[low : low + together] for low in range(0, len(self.possible), together)):
+            starts_of = [goals.ends_of(number)[0] for number in several]
+            for number, ways in zip(several, ways_to([every[n].name for n in several], starts_of), strict=True):
+                target = every[number].name
+                ways.pop((target, target), None)
+                for source in self.possible if self._problem.overlap == "allow" else ():
+                    if number in goals.together_with(source):
+                        ways[every[source].name, target] = goals.together_with(source)[number]
+                yield ways
         if self._problem.final is None:
             ways = {(name, END): length for name, length in sources}
         else:
-            ways = ways_to(FINAL, np.flatnonzero(states_in(self._states, self._problem.final)))
+            (ways,) = ways_to([FINAL], [np.flatnonzero(states_in(self._states, self._problem.final))])
         if every:
             del ways[INIT, self._problem.end]
         yield ways
@@ -145,17 +156,6 @@ class ShortGoals:
             if other != goal and holds[self._sources[steps] if each.length == 0 else steps].any():
                 near[other] = 0
         return near
-
-
-def _least_of(distances: Column, nodes: Column, first: Column) -> list[int]:
-    """For each part of ``nodes``, which begin at ``first``, the least of the ``distances``; -1: there is no way."""
-    unreached = np.iinfo(np.int32).max
-    found = np.where(distances < 0, unreached, distances)[nodes]
-    return [-1 if way == unreached else way for way in np.minimum.reduceat(found, first).tolist()]
-
-
-def _after(length: int, way: int) -> int | None:
-    return None if way < 0 else length + way
 
 
 ENUMERATING = "auto"

@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 
 from bmc.explicit.rows import Numbering, distinct
-from bmc.explicit.state_graph import StateGraph
+from bmc.explicit.state_graph import UNREACHED, StateGraph
 from bmc.explicit.vectors import Column
 from bmc.records import dataclass
 from bmc.system.transition import Run
@@ -30,7 +30,8 @@ LEAST_WORK = 1 << 10
 MEMORY = 3 << 29
 """Bytes that the nodes of a search may take at most."""
 
-UNREACHED = np.iinfo(np.int32).max
+CELLS = 1 << 22
+"""Distances that are found together, for several goals each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +166,7 @@ class _Surroundings:
         self.table = [np.array(column, np.uint64) for column in split]
         self.at_once = max((goals.bit_count() for goals in made.sets), default=0)
         self.ends = states_in(graph, problem.final)[made.product.states]
-        self.to_end = self._distances(np.where(self.ends, 0, UNREACHED).astype(np.int32))
+        self.to_end = self._back.distances(np.flatnonzero(self.ends), check)
         self.possible = [np.zeros(self.size, np.uint64) for _ in range(self.layout.width)]
         self.to_complete = self._to_complete(len(problem.goals), check)
 
@@ -190,35 +191,19 @@ class _Surroundings:
         sources = np.repeat(np.arange(self.size), np.diff(self.product.arrows.offsets))
         onward, masks = self.to_end[self.product.arrows.ends], self.product.masks.astype(np.int64)
         steps = np.zeros((self.size, goals), np.int32)
-        for goal in range(goals):
-            check()
-            completed = np.array([number >> goal & 1 for number in self._sets], bool)
-            arrows = np.flatnonzero(completed[masks] & (onward < UNREACHED))
-            first = np.full(self.size, UNREACHED, np.int32)
-            np.minimum.at(first, sources[arrows], onward[arrows] + 1)
-            found = self._distances(first)
-            steps[:, goal] = np.where(found < UNREACHED, found, 0)
-            for column, word in zip(self.possible, self.layout.split(1 << goal), strict=True):
-                column |= np.where(found < UNREACHED, np.uint64(word), np.uint64(0))
+        together = max(1, CELLS // max(1, self.size))
+        for low in range(0, goals, together):
+            several = range(low, min(low + together, goals))
+            begin = np.full((len(several), self.size), UNREACHED, np.int32)
+            for row, goal in zip(begin, several, strict=True):
+                completed = np.array([number >> goal & 1 for number in self._sets], bool)
+                arrows = np.flatnonzero(completed[masks] & (onward < UNREACHED))
+                np.minimum.at(row, sources[arrows], onward[arrows] + 1)
+            for goal, found in zip(several, self._back.all_distances(begin, check), strict=True):
+                steps[:, goal] = np.where(found < UNREACHED, found, 0)
+                for column, word in zip(self.possible, self.layout.split(1 << goal), strict=True):
+                    column |= np.where(found < UNREACHED, np.uint64(word), np.uint64(0))
         return steps.astype(np.uint16) if steps.max(initial=0) < 1 << 16 else steps
-
-    def _distances(self, first: Column) -> Column:
-        """For each place the least number of steps to one that has a number in ``first``, and that number added."""
-        found = first.copy()
-        order = np.argsort(first, kind="stable")
-        values = first[order]
-        several = int(np.searchsorted(values, UNREACHED))
-        depth, done, layer = int(values[0]) if len(values) else 0, 0, np.zeros(0, np.int64)
-        while done < several or layer.size:
-            last = int(np.searchsorted(values[:several], depth, "right"))
-            own = order[done:last]
-            layer = distinct(np.concatenate([layer, own[found[own] == depth]]))
-            done = last
-            before = self._back.ends[self._back.of(layer)[0]]
-            layer = distinct(before[found[before] > depth + 1]).astype(np.int64)
-            depth += 1
-            found[layer] = depth
-        return found
 
 
 class ProductSearch:
@@ -288,7 +273,8 @@ class ProductSearch:
             return False
         self._around = _Surroundings(self._problem, self._graph, made, self._check)
         self._met, self._waiting = _Nodes(self._around.layout), {}
-        self.work += len(made.product.arrows.ends) * (1 + goals)
+        reached = self._around.to_end[self._around.to_end < UNREACHED]
+        self.work += len(made.product.arrows.ends) * (1 + goals) + LEAST_WORK * int(reached.max(initial=0))
         covered = [table[made.product.start_masks.astype(np.int64)] for table in self._around.table]
         nowhere = np.full(len(made.product.starts), -1, np.int32)
         self._arrive(made.product.starts, covered, nowhere + 1, nowhere)

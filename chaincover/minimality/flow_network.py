@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
+from bmc.explicit.state_graph import UNREACHED
 from bmc.explicit.vectors import Column
 from bmc.records import dataclass
 from chaincover.graph.goal_product import GoalProduct
@@ -41,8 +42,8 @@ class Network:
     def __init__(self, made: GoalProduct, ends: Column, goals: int) -> None:
         product = made.product
         arrows = product.arrows
-        forward = arrows.distances(product.starts) >= 0
-        useful = forward & (arrows.backward().distances(np.flatnonzero(ends)) >= 0)
+        forward = arrows.distances(product.starts) < UNREACHED
+        useful = forward & (arrows.backward().distances(np.flatnonzero(ends)) < UNREACHED)
         number = np.cumsum(useful) - 1
         sources = np.repeat(np.arange(arrows.size), np.diff(arrows.offsets))
         kept = np.flatnonzero(useful[sources] & useful[arrows.ends])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bmc.explicit.rows import Layout, Numbering, Rows, Steps
-from bmc.explicit.state_graph import Arrows, StateGraph, longest_run
+from bmc.explicit.state_graph import UNREACHED, Arrows, StateGraph, longest_run
 
 
 def test_keys_get_numbers_in_the_order_in_which_they_come() -> None:
@@ -50,9 +50,11 @@ def test_rows_and_steps_read_like_tuples() -> None:
 
 def test_distances_and_arrows_backward() -> None:
     arrows = Arrows(np.array([0, 2, 3, 3, 4]), np.array([1, 2, 2, 0]))
-    assert arrows.distances(np.array([0])).tolist() == [0, 1, 1, -1]
+    assert arrows.distances(np.array([0])).tolist() == [0, 1, 1, UNREACHED]
     back = arrows.backward()
     assert back.distances(np.array([2])).tolist() == [1, 1, 0, 2]
+    begin = np.array([[5, UNREACHED, 3, UNREACHED], [UNREACHED] * 4, [0, UNREACHED, UNREACHED, 2]], np.int32)
+    assert arrows.all_distances(begin).tolist() == [[5, 6, 3, UNREACHED], [UNREACHED] * 4, [0, 1, 1, 2]]
     assert [back.ends[back.of(np.array([node]))[0]].tolist() for node in range(4)] == [[3], [0], [0, 1], []]
 
 
