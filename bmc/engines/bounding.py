@@ -8,6 +8,7 @@ in L. Granvilliers, F. Benhamou: RealPaver, ACM TOMS 32 (2006).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import pysmt.operators as op
@@ -67,8 +68,14 @@ class Bounding:
         self._known: dict[int, Known] = {}
         self._arrived: list[Known] = []
         self._passed: list[dict[str, Ranges]] = []
-        self._source_at_once = all(unframed(symbol)[1] == 0 for symbol in symbols_of(self._source))
-        self._read_often = [var for var in system.state if var.type.floating and self._reads(var) > 1]
+
+    @cached_property
+    def _source_at_once(self) -> bool:
+        return all(unframed(symbol)[1] == 0 for symbol in symbols_of(self._source))
+
+    @cached_property
+    def _read_often(self) -> list[StateVariable]:
+        return [var for var in self._system.state if var.type.floating and self._reads(var) > 1]
 
     def _reads(self, var: StateVariable) -> int:
         """How often the step reads ``var``."""
