@@ -68,7 +68,10 @@ class Bounding:
         self._known: dict[int, Known] = {}
         self._arrived: list[Known] = []
         self._passed: list[dict[str, Ranges]] = []
-        self._read_often = [var for var in system.state if var.type.floating and self._reads(var) > 1]
+
+    @cached_property
+    def _read_often(self) -> list[StateVariable]:
+        return [var for var in self._system.state if var.type.floating and self._reads(var) > 1]
 
     @cached_property
     def _source_at_once(self) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 
 import pysmt.operators as op
 from pysmt.fnode import FNode
@@ -77,14 +78,15 @@ class Sampling:
         self._cost = cost
         self._system = system
         self._simulator = simulator
-        self._valid = conjunction([system.input_constraint, system.defined])
+        steps = [*(var.next for var in system.state), conjunction([system.input_constraint, system.defined])]
         self._proved = conjunction(inv.formula for inv in system.invariants if inv.proved)
-        self._program = Program([*(var.next for var in system.state), self._valid])
+        self._program = Program(steps)
         self._random = random.Random(1)
         self._floats = {
-            bits: FloatSamples(form, constants_in([self._valid, *(v.next for v in system.state)], form), self._random)
+            bits: FloatSamples(form, constants_in([steps[-1], *steps[:-1]], form), self._random)
             for bits, form in FORMATS.items()
         }
+        self._needed = {var.name: 0 for var in system.state} | {var.name: 1 for var in system.inputs}
         self._seen: list[Valuation] = []
         self._choices: dict[tuple[str, Ranges], Ranges] = {}
         self.first = FIRST
@@ -106,6 +108,8 @@ class Sampling:
 
         ``box``: sets of framed symbols in which such runs lie.
         """
+        if any(unframed(s)[0] not in self._needed for formula in formulas for s in symbols_of(formula)):
+            return None
         wanted = _Distance(formulas)
         best: tuple[float, Start, Inputs] | None = None
         most = INSTRUCTIONS // (len(self._program.instructions) * max(steps, 1) + 1)
@@ -129,6 +133,11 @@ class Sampling:
             if number >= ATTEMPTS and best is None:
                 return None
         return None
+
+    def span(self, formula: FNode) -> int:
+        """Steps that a framed formula needs: a state at step j needs j, an input j + 1."""
+        read = [unframed(symbol) for symbol in symbols_of(formula)]
+        return max((step + self._needed[name] for name, step in read if name in self._needed), default=0)
 
     def count(self, sets: int) -> None:
         """So many sets of values were found for a question."""
@@ -300,31 +309,32 @@ class GuessingSession:
         sampling: Sampling,
         make: Callable[[], Session],
     ) -> None:
-        self._system = system
         self._source = source
         self._bounding = Bounding(system, source)
         self._made = 0
         self._sampling = sampling
         self._make = make
         self._solver: Session | None = None
-        self._run: Run | None = None
-        self._by_solver = self._by_leaves = False
+        self._found: Callable[[], Run] | None = None
+        self._by_leaves = False
         self._given_up: list[tuple[int, float]] = []
         self._too_many = (math.inf, 0.0)
         steps = [system.input_constraint, system.defined, *(var.next for var in system.state)]
         self._beyond = beyond_solvers([source, *goals, *steps])
-        self._names = {var.name: True for var in system.state} | {var.name: False for var in system.inputs}
-        self._least = self._span(source)
+
+    @cached_property
+    def _least(self) -> int:
+        return self._sampling.span(self._source)
 
     def check(
         self, formulas: Sequence[FNode], steps: int, time_limit: float | None = None, effort: float | None = None
     ) -> Answer:
         """See the protocol; ValueError if a formula reaches beyond ``steps``. ``effort`` 0: the solver is not asked."""
         steps = max(steps, self._least)
-        self._run, self._by_solver = None, False
+        self._found = None
         for formula in formulas:
-            if self._span(formula) > steps:
-                raise ValueError(f"a formula of {self._span(formula)} steps in a query over {steps} steps")
+            if self._sampling.span(formula) > steps:
+                raise ValueError(f"a formula of {self._sampling.span(formula)} steps in a query over {steps} steps")
         try:
             return self._answer(formulas, steps, Deadline(time_limit), EFFORT if effort is None else effort)
         except OutOfTime:
@@ -360,18 +370,15 @@ class GuessingSession:
             answer = self._sampling.asked_first(lambda units: self._solved(formulas, steps, deadline, units), first)
             if answer.status is not Status.UNKNOWN:
                 return answer
-        self._run = self._tried(formulas, steps, box)
-        if self._run is not None:
+        if self._tried(formulas, steps, box):
             return Answer(Status.SAT)
         if not complete and not self._by_leaves:
             leaves, complete = self._leaves(formulas, steps, effort * SHARE)
-        for leaf in leaves[:LEAVES] if not complete or (leaves and leaves[0].chosen) else ():
-            self._run = self._tried(leaf.formulas, steps, leaf.box)
-            if self._run is not None:
-                break
-        if (complete and not leaves) or self._run is not None:
+        tried = leaves[:LEAVES] if not complete or (leaves and leaves[0].chosen) else []
+        found = any(self._tried(leaf.formulas, steps, leaf.box) for leaf in tried)
+        if found or (complete and not leaves):
             self._by_leaves = True
-            return Answer(Status.SAT) if self._run is not None else Answer(Status.UNSAT, tuple(formulas))
+            return Answer(Status.SAT) if found else Answer(Status.UNSAT, tuple(formulas))
         if allowed > first:
             left = [Or([And(leaf.chosen) for leaf in leaves])] if complete and leaves[0].chosen else []
             answer = self._solved(formulas, steps, deadline, allowed - first, left)
@@ -396,7 +403,7 @@ class GuessingSession:
             self._solver = self._make()
         told = [*formulas, *self._bounding.facts(steps), *left]
         answer = self._solver.check(told, steps, deadline.left(), effort)
-        self._by_solver = answer.status is Status.SAT
+        self._found = self._solver.run if answer.status is Status.SAT else None
         if not set(left).isdisjoint(answer.core):
             return Answer(answer.status, tuple(formulas))
         asked = set(formulas)
@@ -410,11 +417,9 @@ class GuessingSession:
 
     def run(self) -> Run:
         """See the protocol."""
-        if self._by_solver and self._solver is not None:
-            return self._solver.run()
-        if self._run is None:
+        if self._found is None:
             raise RuntimeError("the last query of this session was not satisfiable: it has no run")
-        return self._run
+        return self._found()
 
     def _count_sets(self) -> None:
         """Count the sets that were found since the last time."""
@@ -435,17 +440,8 @@ class GuessingSession:
             self._too_many = (steps, effort)
         return leaves, complete
 
-    def _tried(self, formulas: Sequence[FNode], steps: int, box: Box) -> Run | None:
-        asked = [self._source, *formulas]
-        if any(unframed(s)[0] not in self._names for formula in asked for s in symbols_of(formula)):
-            return None
-        return self._sampling.run(asked, steps, box)
-
-    def _span(self, formula: FNode) -> int:
-        """Steps that a framed formula needs."""
-        span = 0
-        for symbol in symbols_of(formula):
-            name, step = unframed(symbol)
-            if name in self._names:
-                span = max(span, step if self._names[name] else step + 1)
-        return span
+    def _tried(self, formulas: Sequence[FNode], steps: int, box: Box) -> bool:
+        """Whether a run is found by trials, which is then that of the question."""
+        run = self._sampling.run([self._source, *formulas], steps, box)
+        self._found = None if run is None else lambda: run
+        return run is not None
