@@ -73,7 +73,7 @@ def represent_implied(board: Board) -> None:
     A goal that is represented comes back to the targets once the one that represents it is found to be uncoverable.
     """
     known = board.known
-    if known.problem.forbid or len(known.targets) < 2:
+    if known.problem.forbid or known.no_chain or len(known.targets) < 2:
         return
     board.say("implied goals: those that other goals imply")
     represented = implied_goals(board.questions)
