@@ -93,6 +93,100 @@ def goal_product(problem: Problem, graph: StateGraph, check: Check = lambda: Non
     return None if found is None else GoalProduct(found, tuple(watch.sets))
 
 
+MOST_WALKED, MOST_SETS = 400_000, 20_000
+"""Arrows of the product up to which its components are looked at, and sets of goals that are carried through them."""
+
+
+def largest_sets(made: GoalProduct, ends: Column, least: int) -> tuple[int, ...] | None:
+    """The sets of ``least`` goals or more that a walk from a start to one of ``ends`` completes, without those within
+    others.
+
+    A walk goes round in a strongly connected component until it has all of it, and never comes back to one: the sets
+    follow from the graph of components, however many goals there are. None where these, or the sets, are too many.
+    """
+    product, arrows = made.product, made.product.arrows
+    if len(arrows.ends) > MOST_WALKED:
+        return None
+    useful = arrows.distances(product.starts) >= 0
+    useful &= arrows.backward().distances(np.flatnonzero(ends & useful)) >= 0
+    component = _components(arrows, useful)
+    count = int(component.max(initial=-1)) + 1
+    sources = np.repeat(np.arange(arrows.size), np.diff(arrows.offsets))
+    kept = np.flatnonzero(useful[sources] & useful[arrows.ends])
+    steps = np.stack([component[sources[kept]], component[arrows.ends[kept]], product.masks[kept].astype(np.int64)])
+    inside, leaving = [0] * count, [set[tuple[int, int]]() for _ in range(count)]
+    for here, after, number in np.unique(steps, axis=1).T.tolist():
+        if here == after:
+            inside[here] |= made.sets[number]
+        else:
+            leaving[here].add((after, made.sets[number]))
+    possible = list[int]()
+    for here, goals in enumerate(inside):  # what a component leads to has a lower number
+        for after, completed in leaving[here]:
+            goals |= completed | possible[after]
+        possible.append(goals)
+    arrived = [set[int]() for _ in range(count)]
+    for node, number in zip(product.starts.tolist(), product.start_masks.tolist(), strict=True):
+        if useful[node]:
+            arrived[component[node]].add(made.sets[int(number)])
+    over, found, carried = {*component[np.flatnonzero(ends & useful)].tolist()}, set[int](), 0
+    for here in reversed(range(count)):
+        sets = {goals | inside[here] for goals in arrived[here]}
+        sets = _undominated({goals for goals in sets if (goals | possible[here]).bit_count() >= least})
+        carried += len(sets) * (1 + len(leaving[here]))
+        if carried > MOST_SETS:
+            return None
+        if here in over:
+            found |= {goals for goals in sets if goals.bit_count() >= least}
+        for after, completed in leaving[here]:
+            arrived[after] |= {goals | completed for goals in sets}
+    return tuple(sorted(_undominated(found)))
+
+
+def _undominated(sets: set[int]) -> set[int]:
+    """Those of ``sets`` that are not within another one."""
+    kept = list[int]()
+    for goals in sorted(sets, key=int.bit_count, reverse=True):
+        if all(goals & ~other for other in kept):
+            kept.append(goals)
+    return {*kept}
+
+
+def _components(arrows: Arrows, among: Column) -> Column:
+    """The number of the strongly connected component of each node ``among``, those that it leads to first (Tarjan).
+
+    -1 for the other nodes.
+    """
+    after = [ends[among[ends]].tolist() for ends in np.split(arrows.ends, arrows.offsets[1:-1])]
+    number, low = [-1] * arrows.size, [0] * arrows.size
+    component: Column = np.full(arrows.size, -1, np.int64)
+    met = components = 0
+    stack = list[int]()
+    for root in np.flatnonzero(among).tolist():
+        calls = [(root, iter(after[root]))] if number[root] < 0 else []
+        while calls:
+            node, left = calls[-1]
+            if number[node] < 0:
+                number[node] = low[node] = met
+                met += 1
+                stack.append(node)
+            for end in left:
+                if number[end] < 0:
+                    calls.append((end, iter(after[end])))
+                    break
+                if component[end] < 0:
+                    low[node] = min(low[node], number[end])
+            else:
+                calls.pop()
+                if calls:
+                    low[calls[-1][0]] = min(low[calls[-1][0]], low[node])
+                if low[node] == number[node]:
+                    while component[node] < 0:
+                        component[stack.pop()] = components
+                    components += 1
+    return component
+
+
 class _Sets:
     """Numbers for sets of goals, given as rows of bits; number 0 is the empty set."""
 

@@ -102,7 +102,7 @@ def represent_implied(board: Board) -> None:
 
 def _represent(board: Board, implied: Callable[[Questions], dict[str, str]]) -> None:
     known = board.known
-    if known.problem.forbid or len(known.targets) < 2:
+    if known.problem.forbid or known.no_chain or len(known.targets) < 2:
         return
     board.say("implied goals: those that other goals imply")
     represented = implied(board.questions)

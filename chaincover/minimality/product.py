@@ -15,6 +15,7 @@ import numpy as np
 
 from bmc.explicit.vectors import Column
 from chaincover.certificate import Prices
+from chaincover.graph.goal_product import largest_sets
 from chaincover.graph.product import BLOCK, MEMORY, Found, ProductSearch
 from chaincover.known import Board
 from chaincover.orderings.bound import EXACT
@@ -76,6 +77,8 @@ class ShortestRun(ProductSearch):
             return
         yield True
         everything = (1 << len(self._problem.goals)) - 1
+        if largest_sets(self._around.made, self._around.ends, everything.bit_count()) == ():
+            return
         while self._waiting:
             total = min(self._waiting)
             self.lower = max(self.lower, total if self.shorter_than is None else min(total, self.shorter_than))

@@ -13,8 +13,9 @@ from bmc.explicit.state_graph import StateGraph
 from bmc.explicit.vectors import Column
 from bmc.records import dataclass
 from bmc.system.transition import Run
+from chaincover.graph.goal_product import largest_sets
 from chaincover.graph.goal_runs import Check
-from chaincover.graph.product import MEMORY, Found, ProductSearch
+from chaincover.graph.product import MEMORY, UNREACHED, Found, ProductSearch
 from chaincover.problem import Problem
 
 
@@ -96,6 +97,65 @@ class CoverableSets(ProductSearch):
         return np.zeros(len(places), np.int64)
 
 
+class LargestSet(ProductSearch):
+    """The shortest run to an end that covers as many goals as any: ``found``, once the search is ``finished``.
+
+    ``sets`` are the largest sets of goals that one run covers, at ``least`` so many, found on the graph of components;
+    None where that is too large. Where there is but one there is no search.
+    """
+
+    CHUNK = 1 << 14
+    """Some so many nodes are expanded together."""
+
+    def __init__(
+        self, problem: Problem, graph: StateGraph, least: int, check: Check = lambda: None, memory: int = MEMORY
+    ) -> None:
+        super().__init__(problem, graph, check, memory)
+        self._least = least
+        self.sets: tuple[int, ...] | None = None
+        self.found: Found | None = None
+
+    def _running(self) -> Iterator[bool]:
+        if not self._prepare():
+            return
+        yield True
+        sets = largest_sets(self._around.made, self._around.ends, self._least)
+        if sets is None:
+            self.given_up = "there are too many components of states, or sets of goals"
+            return
+        number = max((goals.bit_count() for goals in sets), default=0)
+        self.sets = tuple(goals for goals in sets if goals.bit_count() == number)
+        while len(self.sets) > 1 and self._waiting:
+            numbers = self._next(self.CHUNK)
+            for found in self._ends_among(numbers):
+                if found.covered.bit_count() >= number:
+                    self.found = found
+                    return
+            yield from self._follow(numbers)
+            if self.given_up:
+                return
+
+    def _worth(self, places: Column, covered: Sequence[Column]) -> Column:
+        good = np.zeros(len(places), bool)
+        for goals in self.sets or [0]:
+            own = np.ones(len(places), bool)
+            words = zip(covered, self._around.possible, self._around.layout.split(goals), strict=True)
+            for word, possible, wanted in words:
+                own &= (word | possible[places]) & np.uint64(wanted) == np.uint64(wanted)
+            good |= own
+        return good
+
+    def _estimate(self, places: Column, covered: Sequence[Column]) -> Column:
+        missing = 1 - self._around.layout.each(covered)
+        alone = self._around.to_complete[places] * missing
+        least = np.full(len(places), UNREACHED, np.int64)
+        for goals in self.sets or [0]:
+            own = [goal for goal in range(len(self._problem.goals)) if goals >> goal & 1]
+            least = np.minimum(least, alone[:, own].max(axis=1, initial=0))
+        estimate: Column = np.maximum(least, self._around.to_end[places])
+        return estimate
+
+
 class _Runs(Sequence[Run]):
     """The runs to what a search found, each made when it is asked for."""
 
@@ -113,6 +173,21 @@ class _Runs(Sequence[Run]):
         if isinstance(index, slice):
             return [self[place] for place in range(*index.indices(len(self)))]
         return self._search.run_to(self._found[index])
+
+
+def largest_set(problem: Problem, graph: StateGraph, least: int, work: float, check: Check) -> Exhaustion | None:
+    """One of the largest sets of goals that one run covers, by ``work`` units of work: that with the shortest run.
+
+    Its length may be more than is told where no other set has as many goals, or the search does not finish. None where
+    the components of the states do not tell the sets, or no run covers at ``least`` so many goals.
+    """
+    search = LargestSet(problem, graph, least, check)
+    search.advance(work)
+    if not search.sets:
+        return None
+    goals, length = (search.sets[0], 0) if search.found is None else (search.found.covered, search.found.length)
+    cover = Cover(frozenset(name for place, name in enumerate(problem.names) if goals >> place & 1), length)
+    return Exhaustion(len(graph.states), search.nodes, (cover,), (), True, search.work)
 
 
 def coverable_sets(problem: Problem, graph: StateGraph, work: float, check: Check = lambda: None) -> Exhaustion:

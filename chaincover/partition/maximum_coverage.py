@@ -83,7 +83,9 @@ class _Most:
         try:
             exact = None
             try:
-                exact = sets_of_goals(self._problem.of(self._goals), self._options, self._limits)
+                self._listener("most goals: the largest set of goals that one run covers")
+                least = max(1, len(_covered(self._best)))
+                exact = sets_of_goals(self._problem.of(self._goals), self._options, self._limits, least)
             except LimitReached as error:
                 stopped_by = error.limit
             if exact is None or not exact.covers:
@@ -107,7 +109,8 @@ class _Most:
                 raise CheckDisagreed(f"a chain covers more than {number} goals, which no run was found to do")
             searched = "searched" if at_all else f"looked at within {counted(self._options.max_length or 0, 'step')}"
             self._most = number, f"all {exact.states} reachable states were {searched}", at_all
-        if (-number, best.length) < _cost(self._best):
+        done = self._best.bounds.minimal and _covered(self._best) == best.goals
+        if (-number, best.length) < _cost(self._best) and not done:
             self._try(best.goals)
         elif not self._best.bounds.minimal:
             self._try(_covered(self._best))

@@ -43,13 +43,15 @@ Unions = Mapping[int, tuple[int, tuple[int, ...]]]
 """For each union of covers, as bits: the total length, and the numbers of the covers."""
 
 
-def sets_of_goals(problem: Problem, options: Options, limits: Limits) -> Exhaustion | None:
+def sets_of_goals(problem: Problem, options: Options, limits: Limits, least: int = 0) -> Exhaustion | None:
     """The sets of goals that one chain covers, no longer than ``options`` allow.
 
+    Where at ``least`` so many goals are asked for, and chains may have any length, only the largest set is told, if
+    the components of the states tell it.
     None where the states are not to be enumerated, or cannot be within a share of the effort that ``limits`` leave.
     LimitReached when a share of the time is over.
     """
-    from chaincover.partition.coverable_sets import coverable_sets
+    from chaincover.partition.coverable_sets import coverable_sets, largest_set
 
     if options.engine != ENUMERATING:
         return None
@@ -60,7 +62,11 @@ def sets_of_goals(problem: Problem, options: Options, limits: Limits) -> Exhaust
         if states is None:
             return None
         left = inf if part.effort is None else max(0.0, part.effort * UNITS - part.spent) * PER_UNIT
-        found = coverable_sets(small, states, left, part.check)
+        found = None
+        if least and options.max_length is None:
+            found = largest_set(small, states, least, left, part.check)
+        if found is None:
+            found = coverable_sets(small, states, left, part.check)
         part.spend(found.work / PER_UNIT)
     finally:
         limits.spend(part.spent)

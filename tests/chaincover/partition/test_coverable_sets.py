@@ -5,22 +5,27 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Sequence
 from itertools import combinations, product
+from math import inf
 
 import pytest
 from chain_checks import check_run, disjoint
 from command_line import MODEL_NAMES, MODELS, fresh_names
-from enumerated import exhaust, least_run
+from enumerated import exhaust, graph_of, least_run
 from enumeration import enumerated, reachable_states
 from explicit import Explicit, least_apart
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, FALSE, TRUE, And, Equals, Iff, Implies, Ite, Not, Or
 from random_systems import RandomCase, random_case
 
+from benchmarks.generated.systems import generated_case
 from bmc.errors import LimitReached
 from bmc.formulas.unroll import framed
 from bmc.system.simulation import Simulator
 from bmc.system.transition import BOOLEAN, InputVariable, Run, StateVariable, TransitionSystem, ValueType
-from chaincover.partition.coverable_sets import Exhaustion
+from chaincover.graph.goal_product import goal_product, largest_sets
+from chaincover.graph.goal_runs import states_in
+from chaincover.partition.coverable_sets import Exhaustion, largest_set
+from chaincover.problem import Problem
 from chaincover.project.load import load
 from chaincover.project.project_file import read_project
 from properties.goal import Goal
@@ -28,6 +33,42 @@ from properties.monitor import Monitor
 
 NIBBLE = ValueType("nibble", 4, signed=True)
 level, push = NIBBLE.symbol("ex_level"), NIBBLE.symbol("ex_push")
+
+
+DRAWN = [*(("random", seed) for seed in range(12)), *(("generated", seed) for seed in (12, 43, 48, 56, 74, 76, 94))]
+
+
+@pytest.mark.parametrize("overlap", ["allow", "forbid"])
+@pytest.mark.parametrize(("kind", "seed"), DRAWN)
+def test_the_largest_sets_on_components_are_those_of_a_search(kind: str, seed: int, overlap: str) -> None:
+    """The search goes through all states with all sets of goals; the components tell the largest ones without it."""
+    if kind == "random":
+        drawn = random_case(seed, goals=6, longest=3)
+        problem = Problem(drawn.system, tuple(drawn.goals), None if seed % 2 else drawn.final, overlap)
+    else:
+        made = generated_case(seed, states=16, goals=5, longest=1)
+        problem = Problem(made.system, made.goals, made.final, overlap)
+    system, goals, final = problem.system, problem.goals, problem.final
+    covers, graph = exhaust(system, goals, final, overlap).covers, graph_of(system, goals, final)
+    number = max((len(cover.goals) for cover in covers), default=0)
+    if not number:
+        assert largest_set(problem, graph, 1, inf, lambda: None) is None
+        return
+    walks = goal_product(problem, graph)
+    assert walks is not None
+    found = largest_sets(walks, states_in(graph, final)[walks.product.states], 1)
+    assert found is not None
+    named = {frozenset(name for place, name in enumerate(problem.names) if goals >> place & 1) for goals in found}
+    every = {cover.goals for cover in covers if cover.goals}
+    assert named == {names for names in every if not any(names < other for other in every)}
+    best = largest_set(problem, graph, number, inf, lambda: None)
+    assert best is not None
+    fitting = [cover for cover in covers if len(cover.goals) == number]
+    if len({cover.goals for cover in fitting}) > 1:
+        assert best.covers[0].length == min(cover.length for cover in fitting)
+        assert best.covers[0] in fitting
+    else:
+        assert best.covers[0].goals == fitting[0].goals
 
 
 def subsets(goals: Sequence[Goal]) -> list[tuple[Goal, ...]]:
