@@ -14,7 +14,7 @@ static u64 *reached, *seen, *ends[GOALS];
 static List starts, front, later;
 static u64 done, layer, states, steps, tried, depth, first[GOALS], together[GOALS][WORDS];
 static Sample samples[SAMPLES];
-static u64 sampled, stride;
+static u64 sampled, stride, until;
 
 static int get(List *list, u64 key) {
   if (list->count == list->room) {
@@ -66,9 +66,9 @@ static void sample(const u64 *s, int input, const u64 *n) {
   if (sampled == SAMPLES) {
     for (u64 at = 0; at < SAMPLES / 2; at++) samples[at] = samples[2 * at];
     sampled = SAMPLES / 2, stride *= 2;
-    if (steps % stride) return;
   }
   Sample *one = &samples[sampled++];
+  until = stride - 1;
   memcpy(one->before, s, 8 * VARS), memcpy(one->after, n, 8 * VARS), one->input = input;
 }
 
@@ -91,7 +91,7 @@ static const char *reach(u64 portion) {
     for (int input = 0; input < INPUTS; input++) {
       if (!step(s, input, n, set)) continue;
       if (!pack(n, &key)) return "wide";
-      if (steps % stride == 0) sample(s, input, n);
+      if (!until--) sample(s, input, n);
       steps++;
       if (!HAS(reached, key)) { PUT(reached, key); if (!get(&later, key)) return "memory"; }
       for (int w = 0; w < WORDS; w++) for (u64 left = set[w]; left; left &= left - 1) {
@@ -146,7 +146,7 @@ static const char *layout(void) {
   free(reached), free(seen);
   for (int g = 0; g < GOALS; g++) free(ends[g]), ends[g] = 0;
   reached = seen = 0, taken = 8 * (starts.room + front.room + later.room);
-  starts.count = front.count = later.count = done = depth = states = steps = sampled = 0, stride = 1;
+  starts.count = front.count = later.count = done = depth = states = steps = sampled = until = 0, stride = 1;
   memset(together, 0, sizeof together);
   total = 0;
   for (int v = 0; v < VARS; v++) {
