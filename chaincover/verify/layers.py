@@ -58,6 +58,7 @@ class Layers:
         self._deepest: dict[str, int] = {}
         self._met: dict[str, list[int] | None] = {}
         self._together: list[int] = []
+        self._portion = 1
         self.searched: Searched | None = None
 
     @staticmethod
@@ -111,6 +112,7 @@ class Layers:
         assert made.classes is not None
         assert made.starts is not None
         variables = made.system.state
+        self._portion = max(1, PORTION // made.classes.size)
         self._ask("limit", MEMORY)
         bits = [min(BITS, max(var.type.bits, 1)) for var in variables]
         said = "wide"
@@ -158,7 +160,7 @@ class Layers:
         """Go on with a search until it is over, or something stops it."""
         what, *others = question
         while not self._clock.over:
-            said, _, _, tried, *_ = self._ask(what, PORTION, *others)
+            said, _, _, tried, *_ = self._ask(what, self._portion, *others)
             if said != "more":
                 return said
             if int(tried) > COMPILED * self._clock.limits.explored:

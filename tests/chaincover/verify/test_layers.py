@@ -6,6 +6,7 @@ import json
 from bisect import bisect
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from command_line import chaincover
@@ -17,6 +18,7 @@ from benchmarks.families.members import member
 from bmc.formulas.unroll import at, framed
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover.certificate import Certificate, EdgeFact, PathFact
+from chaincover.verify import layers as layers_module
 from chaincover.verify.explicit import ExplicitFacts
 from chaincover.verify.layers import Layers
 from chaincover.verify.limits import Clock, Limits
@@ -133,11 +135,12 @@ def test_too_little_effort_proves_nothing() -> None:
     """Not all states are met, or all, but not how far they are from a goal."""
     setting = signed()
     proof = claiming(setting, 500)
-    assert Layers.of(setting, proof, Clock(Limits(explored=0))) is None
-    layers = Layers.of(setting, proof, Clock(Limits()))
-    assert layers is not None
-    layers._clock = Clock(Limits(seconds=0))
-    assert layers.verdict(PathFact(("low", "high"), 500))[0] == OPEN
+    with patch.object(layers_module, "PORTION", 4):
+        assert Layers.of(setting, proof, Clock(Limits(explored=2))) is None
+        layers = Layers.of(setting, proof, Clock(Limits()))
+        assert layers is not None
+        layers._clock = Clock(Limits(explored=2))
+        assert layers.verdict(PathFact(("low", "high"), 500))[0] == OPEN
 
 
 def test_goals_of_several_steps_are_left_to_others() -> None:
