@@ -47,7 +47,7 @@ static void unpack(u64 key, u64 *s) {
   }
 }
 
-static int pack(const u64 *s, u64 *key) {
+static inline __attribute__((always_inline)) int pack(const u64 *s, u64 *key) {
   u64 all = 0;
   for (int v = 0; v < VARS; v++) {
     u64 z = s[v];

@@ -203,7 +203,10 @@ def _text(made: Prepared, setting: Setting) -> str:
         "static inline void here_goals(const u64 *s, u64 *set) {",
         *_sets(on_state, dict(names), len(setting.goals) + 1),
     ]
-    lines += ["}", "static inline int step(const u64 *s, int input, u64 *n, u64 *set) {"]
+    lines += [
+        "}",
+        "static inline __attribute__((always_inline)) int step(const u64 *restrict s, int input, u64 *restrict n, u64 *restrict set) {",
+    ]
     names |= given
     lines += declarations(_ordered([allowed], names), names, "t")
     lines.append(f"if (!{names[allowed]}) return 0;")
