@@ -1,4 +1,4 @@
-/* Searches in layers over packed states. Above this stand VARS, INPUTS, GOALS (the last is the end), SIGNED (the bits of
+/* Searches in layers over packed states. Above this stand INLINE, VARS, INPUTS, GOALS (the last is the end), SIGNED (the bits of
    a signed variable, else 0), and `here_goals` and `step`, made from the transition system. A variable gets as many bits
    as `layout` says; where a value needs more, the search says which variable and how many. */
 
@@ -47,7 +47,7 @@ static void unpack(u64 key, u64 *s) {
   }
 }
 
-static inline __attribute__((always_inline)) int pack(const u64 *s, u64 *key) {
+INLINE int pack(const u64 *s, u64 *key) {
   u64 all = 0;
   for (int v = 0; v < VARS; v++) {
     u64 z = s[v];

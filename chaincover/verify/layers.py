@@ -191,6 +191,7 @@ def _text(made: Prepared, setting: Setting) -> str:
     allowed = conjunction([system.input_constraint, system.defined])
     signed = [var.type.bits if var.type.signed and var.type.bits else 0 for var in system.state]
     lines = [
+        "#define INLINE static inline __attribute__((always_inline))",
         f"#define VARS {len(system.state)}",
         f"#define INPUTS {classes.size}",
         f"#define GOALS {len(setting.goals) + 1}",
@@ -200,12 +201,12 @@ def _text(made: Prepared, setting: Setting) -> str:
         values = ", ".join(f"{int(value)}ull" for value in classes.columns[var.name].tolist())
         lines.append(f"static const u64 given{number}[] = {{{values}}};")
     lines += [
-        "static inline void here_goals(const u64 *s, u64 *set) {",
+        "INLINE void here_goals(const u64 *restrict s, u64 *restrict set) {",
         *_sets(on_state, dict(names), len(setting.goals) + 1),
     ]
     lines += [
         "}",
-        "static inline __attribute__((always_inline)) int step(const u64 *restrict s, int input, u64 *restrict n, u64 *restrict set) {",
+        "INLINE int step(const u64 *restrict s, int input, u64 *restrict n, u64 *restrict set) {",
     ]
     names |= given
     lines += declarations(_ordered([allowed], names), names, "t")
