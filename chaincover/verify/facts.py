@@ -22,6 +22,7 @@ from chaincover.certificate import Certificate, PathFact
 from chaincover.verify.cells import Cells
 from chaincover.verify.explicit import ExplicitFacts
 from chaincover.verify.invariants import Assumed
+from chaincover.verify.layers import Layers
 from chaincover.verify.limits import SHARES, Clock
 from chaincover.verify.report import HOLDS, OPEN, UNCLAIMED, WRONG, Line, limited, told, told_inputs
 from chaincover.verify.search import Outcome
@@ -51,7 +52,8 @@ Check = tuple[str, str]
 class Prover:
     """Asks facts. ``assumed`` is what is known of the first state of a run that begins with a goal.
 
-    ``explicit`` answers from the table of all reachable states, where there is one. ``verdicts`` are those so far.
+    ``explicit`` answers from the table of all reachable states, ``layers`` by searches, where there is one.
+    ``verdicts`` are those so far.
     """
 
     setting: Setting
@@ -60,15 +62,22 @@ class Prover:
     from_anywhere: Unrolling
     clock: Clock
     explicit: ExplicitFacts | None = None
+    layers: Layers | None = None
     verdicts: dict[PathFact, Verdict] = field(default_factory=dict)
 
     @staticmethod
-    def of(setting: Setting, assumed: Assumed, clock: Clock, explicit: ExplicitFacts | None = None) -> Prover:
+    def of(
+        setting: Setting,
+        assumed: Assumed,
+        clock: Clock,
+        explicit: ExplicitFacts | None = None,
+        layers: Layers | None = None,
+    ) -> Prover:
         """A prover with an unrolling for each of the two kinds of start."""
         system, formulas = setting.system, setting.formulas
         first = Unrolling(system, formulas, system.init_formula, TRUE(), clock)
         other = Unrolling(system, formulas, assumed.start, assumed.always, clock)
-        return Prover(setting, assumed, first, other, clock, explicit)
+        return Prover(setting, assumed, first, other, clock, explicit, layers)
 
     def line(
         self, check: Check, facts: Sequence[PathFact], progress: Callable[[str], None], shares: Sequence[float] = SHARES
@@ -79,7 +88,7 @@ class Prover:
         if not facts:
             return Line(name, UNCLAIMED, f"the certificate uses no {what}")
         verdicts = self.verdicts
-        for share in shares if self.explicit is None else (1,):
+        for share in shares if self.explicit is None and self.layers is None else (1,):
             for number, fact in enumerate(facts, 1):
                 if verdicts.get(fact, (OPEN, ""))[0] == OPEN:
                     progress(f"{name}: {number} of {len(facts)}")
@@ -105,6 +114,8 @@ class Prover:
             return OPEN, "no time was left"
         if self.explicit is not None:
             return self._from_states(self.explicit, fact)
+        if self.layers is not None and len(fact.path) == 2:
+            return self.layers.verdict(fact)
         if fact.at_least > MOST_STEPS:
             return OPEN, f"more than {MOST_STEPS} steps are not unrolled"
         below = FIRST_STEPS

@@ -25,11 +25,12 @@ from bmc.limits import TooLarge
 from bmc.records import dataclass
 from bmc.system.transition import Condition, StateVariable, TransitionSystem, conjunction, equal
 from chaincover.certificate import Certificate
+from chaincover.verify.confirmation import Confirmation, told
 from chaincover.verify.document import PROVED, Document
 from chaincover.verify.limits import Clock
 from chaincover.verify.report import HOLDS, OPEN, UNCLAIMED, WRONG, Line
 from chaincover.verify.setting import Setting
-from chaincover.verify.states import Confirmation, OpenValueRead, Table, told
+from chaincover.verify.states import OpenValueRead, Table
 from chaincover.verify.unrolling import Unrolling
 
 LOOKED_AT = 5
@@ -59,10 +60,15 @@ class Assumed:
 
 @dataclass(frozen=True)
 class Enumerated:
-    """All reachable states, and how they were confirmed."""
+    """How many ``size`` reachable states there are, with ``steps``, and how these were confirmed.
 
-    table: Table
+    ``table`` has all of them, None where they were too many to be kept.
+    """
+
+    size: int
+    steps: int
     confirmation: Confirmation
+    table: Table | None = None
 
 
 def assumed(
@@ -90,7 +96,8 @@ def assumed(
             else:
                 stated[name] = Condition(name, formula)
     own = [stated[name] for name in names if name in stated]
-    found = {} if states is None else _on_states([c for c in own if states.table.knows(c.formula)], states.table)
+    table = None if states is None else states.table
+    found = {} if table is None else _on_states([c for c in own if table.knows(c.formula)], table)
     found |= _by_induction(setting, [c for c in own if c.name not in found], clock)
     verdicts.update(found)
     proved = conjunction(c.formula for c in own if found[c.name][0] == HOLDS)
@@ -113,6 +120,12 @@ def proved_again(setting: Setting, conditions: Sequence[Condition], table: Table
     found = {} if table is None else _on_states(known, table)
     found |= _by_induction(setting, [c for c in conditions if c.name not in found], clock)
     return replace(_line(found), check=CLAIMED)
+
+
+def claimed_states(name: str) -> int | None:
+    """How many states an invariant lists; None for another one."""
+    found = REACHABLE.fullmatch(name)
+    return int(found[1]) if found else None
 
 
 def of_states(proof: Certificate) -> bool:
@@ -274,6 +287,9 @@ def _count_again(claimed: int, states: Enumerated | None) -> tuple[str, str]:
     if states is None:
         return OPEN, "too many states to list them again"
     table, confirmation = states.table, states.confirmation
+    if table is None:
+        sought = HOLDS, f"met again in layers ({states.size}), {confirmation.told(states.steps)}"
+        return sought if not confirmation.differences else (WRONG, "the compiled original takes other steps")
     if confirmation.differences:
         return WRONG, "the compiled original takes other steps than the model"
     here = "" if claimed == table.size else f" ({table.size} of {', '.join(table.columns)})"

@@ -5,32 +5,25 @@ States are found in layers, whole arrays of steps at a time; where only few wait
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import field, replace
 from functools import cached_property
 from itertools import product
 from math import prod
-from typing import Any
 
 import numpy as np
 from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE
 
-from bmc.errors import CheckDisagreed, InputRefused, LimitReached
-from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at, plain
-from bmc.native.original import CompiledOriginal, NoCompiler, compiled
 from bmc.records import dataclass
 from bmc.system.hold import PHASE, PREFIX, released
-from bmc.system.original import NativeInterface
 from bmc.system.simulation import Simulator
 from bmc.system.transition import StateVariable, TransitionSystem, Valuation, conjunction, conjuncts, symbols_of
-from chaincover.project.values import Variable, show_value, shown
 from chaincover.verify.inputs import InputClasses, Outcomes, allowed_ranges, input_classes
 from chaincover.verify.limits import Clock
 from chaincover.verify.vectors import WORD, Column, Knowing, Values, Vectors, column
 
-MODEL = "the model"
 BLOCK = 1 << 16
 """Steps that are made at once."""
 FEW = 24
@@ -132,8 +125,22 @@ def runs(first: Column, last: Column) -> Column:
     return numbers
 
 
-def tabulate(system: TransitionSystem, formulas: Sequence[FNode], clock: Clock) -> Table | None:
-    """The table on the variables that the framed ``formulas`` depend on; None where it takes more than the limits."""
+@dataclass(frozen=True)
+class Prepared:
+    """A ``system`` of those variables alone on which some formulas depend, ``free`` of held inputs.
+
+    ``classes`` of inputs and ``starts``: None where there are too many. ``open_fixed`` as in a table.
+    """
+
+    system: TransitionSystem
+    free: TransitionSystem
+    classes: InputClasses | None
+    starts: list[Valuation] | None
+    open_fixed: bool
+
+
+def prepared(system: TransitionSystem, formulas: Sequence[FNode], clock: Clock) -> Prepared:
+    """What is needed to follow all runs, as far as the framed ``formulas`` depend on them."""
     system = replace(system, asserts=(), undefined_behaviour=(), invariants=())
     system = _asked_for(system, formulas, clock)
     read = sorted({plain(s) for formula in formulas for s in symbols_of(formula)}, key=str)
@@ -144,11 +151,18 @@ def tabulate(system: TransitionSystem, formulas: Sequence[FNode], clock: Clock) 
     classes = input_classes(system.inputs, seen, formulas, clock)
     wanted = {s.symbol_name() for s in read}
     starts, open_fixed = _starts(small, wanted)
+    return Prepared(small, free, classes, starts, open_fixed)
+
+
+def tabulate(system: TransitionSystem, formulas: Sequence[FNode], clock: Clock) -> Table | None:
+    """The table on the variables that the framed ``formulas`` depend on; None where it takes more than the limits."""
+    made = prepared(system, formulas, clock)
+    small, classes, starts = made.system, made.classes, made.starts
     if starts is None:
         return None if classes is None or system.hold > 1 else _WithOpenValues(small, classes, clock).run([], True)
     if classes is None:
-        return _OneByOne(small, Outcomes(free, formulas, clock), clock).run(starts, open_fixed)
-    return _Explorer(small, classes, clock).run(starts, open_fixed)
+        return _OneByOne(small, Outcomes(made.free, formulas, clock), clock).run(starts, made.open_fixed)
+    return _Explorer(small, classes, clock).run(starts, made.open_fixed)
 
 
 def _asked_for(system: TransitionSystem, formulas: Sequence[FNode], clock: Clock) -> TransitionSystem:
@@ -406,125 +420,3 @@ def distinct(columns: Sequence[Column], size: int) -> tuple[Column, Column]:
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
     return place[order], rank[which]
-
-
-@dataclass(frozen=True, slots=True)
-class Confirmation:
-    """``on``: the compiler of the original that the steps were run on, or ``MODEL``; ``why`` not all were, if so.
-
-    ``differences`` tell where the original goes another way than the table.
-    """
-
-    on: str
-    why: str = ""
-    differences: tuple[str, ...] = ()
-
-    def told(self, steps: int) -> str:
-        """Where the ``steps`` of the table come from."""
-        if self.on == MODEL:
-            return f"the steps of {self.on} ({self.why})"
-        return f"{self.why or f'all {steps} steps'} run on {self.on}"
-
-
-def confirm(
-    table: Table, native: NativeInterface, clock: Clock, forms: Mapping[FNode, FNode] | None = None
-) -> Confirmation:
-    """Run the steps of ``table`` on the compiled original: all of them, or as many as the limit allows, evenly spread.
-
-    ``forms`` say how the original's states get into the normal form that the table's are in.
-
-    If none of all differs the table is the original's own: it holds the state after init and is closed under all
-    allowed steps.
-    """
-    if clock.over:
-        return Confirmation(MODEL, "no time was left")
-    most = clock.limits.original
-    chosen = np.arange(table.steps) if table.steps <= most else np.linspace(0, table.steps - 1, most).astype(np.int64)
-    why = f"{len(chosen)} of {table.steps} steps" if len(chosen) < table.steps else ""
-    if not most:
-        return Confirmation(MODEL, "no effort was left")
-    try:
-        with compiled(native) as original:
-            differences = tuple(_differences(table, chosen, original, clock, _Normal(forms or {})))
-            return Confirmation(original.compiler, why, differences)
-    except (NoCompiler, InputRefused, LimitReached) as error:
-        return Confirmation(MODEL, error.message)
-    except CheckDisagreed as error:
-        return Confirmation("the compiled original", differences=(error.message,))
-
-
-class _Normal:
-    """Brings states that the compiled original tells into their normal form."""
-
-    def __init__(self, forms: Mapping[FNode, FNode]) -> None:
-        self._formulas = {symbol.symbol_name(): form for symbol, form in forms.items()}
-        self._forms = {
-            symbol.symbol_name(): (compile_formulas([form]), {s.symbol_name() for s in symbols_of(form)})
-            for symbol, form in forms.items()
-        }
-
-    def __call__(self, state: Valuation) -> Valuation:
-        """The state without those variables of which the original does not tell enough."""
-        found = {name: value for name, value in state.items() if name not in self._forms}
-        fitting = {name: form for name, (form, read) in self._forms.items() if read <= state.keys()}
-        return {**found, **{name: form(state)[0] for name, form in fitting.items()}}
-
-    def columns(self, states: dict[str, Column]) -> dict[str, Column]:
-        """As for one state, for the columns of many."""
-        found = {name: values for name, values in states.items() if name not in self._formulas}
-        fitting = {name: form for name, form in self._formulas.items() if self._forms[name][1] <= states.keys()}
-        return {**found, **dict(zip(fitting, Vectors(list(fitting.values()))(states), strict=True))}
-
-
-def _differences(
-    table: Table, moves: Column, original: CompiledOriginal, clock: Clock, normal: _Normal
-) -> Iterator[str]:
-    left = clock.left
-    seconds = 600.0 if left is None else left
-    begin = table.state(table.starts[0])
-    fixed = [var for var in table.variables if var.init is not None]
-    for name, theirs, ours in _unequal(fixed, normal(original.run([], None, seconds)[0]), begin):
-        yield f"after init '{name}' is {theirs} in the compiled original, {ours} in the model"
-    states = [dict(zip(table.columns, row, strict=True)) for row in _rows(table.columns, table.size)]
-    choices = [
-        dict(zip(table.inputs.columns, row, strict=True)) for row in _rows(table.inputs.columns, table.inputs.size)
-    ]
-    work = [(states[table.source[m]], choices[table.choice[m]]) for m in moves.tolist()]
-    results, hidden = original.steps(work, seconds) if work else [], table.open_at
-    for place in _suspect(table, moves, results, normal):
-        move, (state, inputs), after = int(moves[place]), work[place], results[place]
-        told_there = [v for v in table.variables if v.name not in hidden or not hidden[v.name][table.target[move]]]
-        for name, theirs, ours in _unequal(told_there, normal(after), states[table.target[move]]):
-            said = f"from {told(table.variables, state)} under {inputs}"
-            yield f"{said} '{name}' becomes {theirs} in the compiled original, {ours} in the model"
-
-
-def _suspect(table: Table, moves: Column, results: Sequence[Valuation], normal: _Normal) -> list[int]:
-    """The places of ``moves`` after which some variable has another value in ``results`` than in the table."""
-    unlike = np.zeros(len(moves), bool)
-    theirs: dict[str, Column] = {}
-    for var in table.variables:
-        if results and var.name in results[0]:
-            values = [state[var.name] for state in results]
-            theirs[var.name] = column(values, var.type.bits)
-            unlike |= theirs[var.name] != column(values, max(1, var.type.bits))  # a Boolean that is neither 0 nor 1
-    for name, found in normal.columns(theirs).items():
-        unlike |= found != table.columns[name][table.target[moves]]
-    return [int(place) for place in np.flatnonzero(unlike)]
-
-
-def _rows(columns: dict[str, Column], size: int) -> Iterable[tuple[int, ...]]:
-    lists: list[list[Any]] = [[int(value) for value in part.tolist()] for part in columns.values()]
-    return zip(*lists, strict=True) if lists else [()] * size
-
-
-def told(variables: Iterable[Variable], values: Valuation) -> dict[str, int | float | str]:
-    """Raw values, but floating ones as numbers."""
-    return {**values, **shown([var for var in variables if var.type.floating], values)}
-
-
-def _unequal(variables: Iterable[StateVariable], theirs: Valuation, ours: Valuation) -> Iterator[tuple[str, str, str]]:
-    """The variables that differ, of those that the original can tell and that are set, with both values as text."""
-    for var in variables:
-        if var.name in theirs and ours.get(f"{var.name}#defined", 1) and theirs[var.name] != ours[var.name]:
-            yield var.name, show_value(var.type, theirs[var.name]), show_value(var.type, ours[var.name])

@@ -18,13 +18,13 @@ from chaincover.certificate import MostFact
 from chaincover.chain import EXCLUDED, NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNREACHABLE
 from chaincover.verify.acceleration import Jumps
 from chaincover.verify.claims import uncovered
+from chaincover.verify.confirmation import Confirmation
 from chaincover.verify.document import Document, GoalClaim
 from chaincover.verify.invariants import Assumed
 from chaincover.verify.limits import Clock
 from chaincover.verify.report import HOLDS, OPEN, UNCLAIMED, WRONG, Line, told_inputs
 from chaincover.verify.search import Outcome, search, search_some
 from chaincover.verify.setting import Setting
-from chaincover.verify.states import Confirmation
 from chaincover.verify.unrolling import Unrolling
 from chaincover.verify.watch import FAR, Watch
 

@@ -17,11 +17,21 @@ from chaincover.certificate import Certificate, PathFact
 from chaincover.project.load import Controller
 from chaincover.verify import claims, prices
 from chaincover.verify.acceleration import Jumps, jumps_of
+from chaincover.verify.confirmation import MODEL, Confirmation, confirm
 from chaincover.verify.document import Document
 from chaincover.verify.explicit import ExplicitFacts
 from chaincover.verify.facts import Prover, WholeChains, lengths
 from chaincover.verify.fields import Expected, fields, findings, project
-from chaincover.verify.invariants import Assumed, Enumerated, assumed, of_states, proved_again, told_invariants
+from chaincover.verify.invariants import (
+    Assumed,
+    Enumerated,
+    assumed,
+    claimed_states,
+    of_states,
+    proved_again,
+    told_invariants,
+)
+from chaincover.verify.layers import Layers
 from chaincover.verify.limits import SHARES, Clock, Limits
 from chaincover.verify.normal_form import Terms, normal_setting
 from chaincover.verify.orders import order_bound
@@ -29,7 +39,7 @@ from chaincover.verify.prices import Priced
 from chaincover.verify.report import HOLDS, NOTE, OPEN, WRONG, Line, Verification, told_inputs
 from chaincover.verify.search import Outcome, search
 from chaincover.verify.setting import Setting
-from chaincover.verify.states import MODEL, Confirmation, OpenValueRead, confirm, tabulate
+from chaincover.verify.states import OpenValueRead, tabulate
 from chaincover.verify.verdicts import UNCOVERED, Verdicts
 from chaincover.verify.watch import Watch
 
@@ -44,6 +54,9 @@ FEW_STEPS = 400_000
 """So many steps between states are tried where the certificate does not speak of reachable states, at most a ``PART``:
 where it was found without them there are mostly too many. All effort follows for what the solver leaves open.
 """
+
+MANY = 250_000
+"""From so many reachable states on, by what the certificate says, they are sought in layers where distances do."""
 
 TABLE = 0.4
 """Part of the time for the table of reachable states: what it does not settle must have its time too."""
@@ -159,8 +172,26 @@ class Checks:
         return Setting(controller.system, controller.goals, controller.final, overlap)
 
     @cached_property
+    def layers(self) -> Layers | None:
+        """Searches in layers, where all that the certificate asks of states are distances, and it says that there are
+        very many."""
+        proof = self.document.certificate
+        if proof is None or proof.acceleration is not None or told_invariants(self.setting, self.document):
+            return None
+        asks = proof.exhausted or proof.paths or proof.refuted[0] < proof.refuted[1] or claims.uncovered(self.document)
+        if asks or proof.rules_out or proof.prices is not None or proof.flow_bound or proof.most is not None:
+            return None
+        counts = [claimed_states(name) for name in proof.invariants]
+        if not counts or None in counts or max(filter(None, counts), default=0) < MANY:
+            return None
+        self.listener.progress("states: all that can be reached, in layers")
+        return Layers.of(self.setting, proof, self.clock)
+
+    @cached_property
     def watch(self) -> Watch | None:
-        """All goals along all steps between reachable states; None where there are too many."""
+        """All goals along all steps between reachable states; None where there are too many, or where layers do."""
+        if self.layers is not None:
+            return None
         proof, system = self.document.certificate, self.setting.system
         names = () if proof is None else proof.invariants
         used = [at(c.formula, 0) for c in system.invariants if c.name in names]
@@ -177,6 +208,9 @@ class Checks:
     @cached_property
     def confirmation(self) -> Confirmation:
         """Whether the compiled original takes the same steps."""
+        if self.watch is None and self.layers is not None and self.layers.searched is not None:
+            found = self.layers.searched
+            return confirm(found.table, self.controller.native, self.clock, self.normal[1], found.steps)
         if self.watch is None:
             return Confirmation(MODEL)
         self.listener.progress(f"states: {self.watch.table.steps} steps on the compiled original")
@@ -187,7 +221,11 @@ class Checks:
         """The invariants of the certificate, as far as they are proved again; none without one."""
         proof, states = self.document.certificate, None
         if self.watch is not None:
-            states = Enumerated(self.watch.table, self.confirmation)
+            table = self.watch.table
+            states = Enumerated(table.size, table.steps, self.confirmation, table)
+        elif self.layers is not None and self.layers.searched is not None:
+            found = self.layers.searched
+            states = Enumerated(found.size, found.steps, self.confirmation)
         return assumed(self.setting, proof, states, self.clock)
 
     @cached_property
@@ -260,7 +298,7 @@ class Checks:
     def prover(self) -> Prover:
         """Asks about edges and sub-paths."""
         explicit = None if self.watch is None else ExplicitFacts(self.watch)
-        return Prover.of(self.setting, self.known[0], self.clock, explicit)
+        return Prover.of(self.setting, self.known[0], self.clock, explicit, self.layers)
 
     @cached_property
     def chains(self) -> WholeChains:

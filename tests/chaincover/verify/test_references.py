@@ -23,6 +23,7 @@ from chaincover.formats.chain_file import Stimulus
 from chaincover.project.load import load
 from chaincover.project.project_file import read_project
 from chaincover.verify.claims import open_starts
+from chaincover.verify.confirmation import MODEL, Confirmation, confirm
 from chaincover.verify.explicit import ExplicitFacts
 from chaincover.verify.facts import AT_ONCE, Prover, WholeChains, lengths
 from chaincover.verify.invariants import Assumed, Enumerated, assumed, stated_by
@@ -30,7 +31,7 @@ from chaincover.verify.limits import Clock, Limits
 from chaincover.verify.report import HOLDS, OPEN, UNCLAIMED, WRONG, Line
 from chaincover.verify.search import Outcome, covers, search, search_some
 from chaincover.verify.setting import Setting
-from chaincover.verify.states import MODEL, Confirmation, Table, confirm, tabulate
+from chaincover.verify.states import Table, tabulate
 from chaincover.verify.watch import Watch
 from chaincover.weights import INIT
 from properties.goal import Goal
@@ -287,7 +288,7 @@ def test_reachable_states_are_those_of_all_runs(seed: int) -> None:
     columns = [explicit.state_names.index(name) for name in names]
     seen = {tuple(state[n] for n in columns) for state in explicit.reachable()}
     assert {tuple(table.state(n)[name] for name in names) for n in range(table.size)} == seen
-    listed, clock = Enumerated(table, Confirmation(MODEL)), Clock(Limits())
+    listed, clock = Enumerated(table.size, table.steps, Confirmation(MODEL), table), Clock(Limits())
     claimed, more = (proof_of(setting, invariants=[f"one of {len(seen) + n} reachable states"]) for n in (0, 1))
     known, line = assumed(setting, claimed, listed, clock)
     assert (line.verdict, known.complete) == (HOLDS, True)
@@ -305,7 +306,8 @@ def test_stated_invariants_are_proved_again_or_found_out() -> None:
     fine, wrong = Condition("fine", Or(flag, Not(flag))), Condition("wrong", FALSE())
     setting = stated(setting, fine, wrong)
     clock = Clock(Limits())
-    for listed in (Enumerated(watch_of(setting).table, Confirmation(MODEL)), None):
+    table = watch_of(setting).table
+    for listed in (Enumerated(table.size, table.steps, Confirmation(MODEL), table), None):
         for name, verdict in (("fine", HOLDS), ("wrong", WRONG), ("missing", WRONG)):
             assert assumed(setting, proof_of(setting, invariants=[name]), listed, clock)[1].verdict == verdict
         told = replace(proof_of(setting, invariants=["told"]), formulas={"told": formula_text(Or(flag, Not(flag)))})

@@ -18,11 +18,12 @@ from chaincover.project.load import load
 from chaincover.project.project_file import read_project
 from chaincover.verify import search as search_module
 from chaincover.verify import states
+from chaincover.verify.confirmation import confirm
 from chaincover.verify.explicit import ExplicitFacts
 from chaincover.verify.limits import Clock, Limits
 from chaincover.verify.search import search
 from chaincover.verify.setting import Setting
-from chaincover.verify.states import OpenValueRead, Table, confirm, tabulate
+from chaincover.verify.states import OpenValueRead, Table, tabulate
 from chaincover.verify.watch import Watch
 from chaincover.weights import INIT
 from properties.goal import Goal
