@@ -20,6 +20,15 @@ MEMORY = 128 << 20
 """Bytes that the nodes of one search may take for each unit of effort; for less than one as for one."""
 
 
+_end_of_run = inf
+
+
+def end_run(moment: float) -> None:
+    """All limits of this process end at ``moment`` of the monotonic clock at the latest, whenever they were made."""
+    global _end_of_run
+    _end_of_run = moment
+
+
 class EffortUsedUp(LimitReached):
     """The work that something may take is done."""
 
@@ -54,7 +63,7 @@ class Limits:
         self, seconds: float | None = None, query_limit: float | None = None, effort: float | None = None
     ) -> None:
         self.seconds, self.query_limit, self.effort = seconds, query_limit, effort
-        self._end = None if seconds is None else time.monotonic() + seconds
+        self._end = None if seconds is None else min(time.monotonic() + seconds, _end_of_run)
         self._own = 0.0
         self._of: Limits | None = None
         self._watched: list[Spending] = []

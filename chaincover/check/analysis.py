@@ -49,8 +49,8 @@ class Analysis:
     """The findings of ``check``; ``found`` are invariants that nobody stated.
 
     ``comparison`` with the original as ``compiler`` made it is None where ``not_compared`` says why, and if
-    interrupted. ``interrupted``: ``interrupt`` (from the keyboard), ``terminated`` or ''; what was not found out until
-    then is undecided.
+    interrupted. ``interrupted``: ``interrupt`` (from the keyboard), ``terminated``, ``time limit`` or ''; what was not
+    found out until then is undecided.
     """
 
     unsatisfiable: tuple[Goal, ...]
@@ -70,10 +70,10 @@ class Analysis:
     def exit_code(self) -> int:
         """1 if model and original differ, 5 if undecided, or if no step could be compared.
 
-        4 if a goal or the final condition is impossible, else 0; 130 if interrupted, 143 if terminated.
+        4 if a goal or the final condition is impossible, else 0; 130 if interrupted, 143 if terminated, 5 out of time.
         """
         if self.interrupted:
-            return CALLED_OFF[self.interrupted]
+            return CALLED_OFF.get(self.interrupted, LimitReached.exit_code)
         if self.comparison is not None and self.comparison.differences:
             return 1
         if self.undecided or (self.comparison is not None and not self.comparison.steps):
