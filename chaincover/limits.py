@@ -5,9 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from math import inf
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from bmc.errors import LimitReached
+
+if TYPE_CHECKING:
+    from bmc.engines.protocol import Cost
 
 UNITS = 60
 """Units of work in one unit of ``--effort``. A unit takes about a second on a usual machine."""
@@ -33,14 +36,6 @@ class EffortUsedUp(LimitReached):
     """The work that something may take is done."""
 
     limit = "effort"
-
-
-class Cost(Protocol):
-    """What something has cost so far."""
-
-    @property
-    def effort(self) -> float:
-        """Units of work so far."""
 
 
 class Spending(Protocol):
@@ -74,6 +69,7 @@ class Limits:
         """Count the work of ``spending`` too, from its beginning."""
         if not any(known is spending for known in self._watched):
             self._watched.append(spending)
+            spending.cost.left = lambda: self.unspent
 
     def spend(self, units: float) -> None:
         """Count ``units`` of work."""
