@@ -87,6 +87,16 @@ class MemoryLimitReached(LimitReached):
     limit = "memory limit"
 
 
+class StepTooLarge(MemoryLimitReached):
+    """The formulas of one step are too large to be encoded with the effort that is left."""
+
+    limit = "effort"
+    next_step = (
+        "give more --effort, or less to compute in one step: products, quotients and floating-point operations of "
+        "variables take most"
+    )
+
+
 class CheckDisagreed(ChainCoverError):
     """Two computations that must agree did not (model and compiled original, or claim and run)."""
 

@@ -60,6 +60,7 @@ BRACKETS = InputLimit("pairs of brackets one right after the other, such as dime
 CALLS = InputLimit("functions active at once", 1_000, _FLATTER)
 STRUCTS = InputLimit("structs one within the other", 200, _FLATTER)
 ELEMENTS = InputLimit("numbers in one object that is used: elements of arrays, members of structs", 100_000, _SMALLER)
+NUMBERS = InputLimit("numbers in all objects at file scope that are used together", 300_000, _SMALLER)
 ITERATIONS = InputLimit("iterations of a loop whose condition is constant in each", 100_000, _BOUND)
 OPEN_ITERATIONS = InputLimit("iterations of a loop whose condition depends on state or input", 256, _BOUND)
 WORK = InputLimit("statements executed and numbers read or written by init, or by one step", 1_000_000, _BOUND)
@@ -70,7 +71,7 @@ STEPS = InputLimit(
 )
 LIMITS = (
     *(FILE_SIZE, DIGITS, NESTED_DATA, TOKENS, INCLUDED, INCLUDES, SYNTAX, BRACKETS, CALLS, STRUCTS),
-    *(ELEMENTS, ITERATIONS, OPEN_ITERATIONS, WORK, STEPS),
+    *(ELEMENTS, NUMBERS, ITERATIONS, OPEN_ITERATIONS, WORK, STEPS),
 )
 """All of them, in the order of docs/limits.md."""
 

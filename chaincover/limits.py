@@ -5,9 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from math import inf
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from bmc.errors import LimitReached
+
+if TYPE_CHECKING:
+    from bmc.engines.protocol import Cost
 
 UNITS = 60
 """Units of work in one unit of ``--effort``. A unit takes about a second on a usual machine."""
@@ -20,18 +23,19 @@ MEMORY = 128 << 20
 """Bytes that the nodes of one search may take for each unit of effort; for less than one as for one."""
 
 
+_end_of_run = inf
+
+
+def end_run(moment: float) -> None:
+    """All limits of this process end at ``moment`` of the monotonic clock at the latest, whenever they were made."""
+    global _end_of_run
+    _end_of_run = moment
+
+
 class EffortUsedUp(LimitReached):
     """The work that something may take is done."""
 
     limit = "effort"
-
-
-class Cost(Protocol):
-    """What something has cost so far."""
-
-    @property
-    def effort(self) -> float:
-        """Units of work so far."""
 
 
 class Spending(Protocol):
@@ -54,7 +58,7 @@ class Limits:
         self, seconds: float | None = None, query_limit: float | None = None, effort: float | None = None
     ) -> None:
         self.seconds, self.query_limit, self.effort = seconds, query_limit, effort
-        self._end = None if seconds is None else time.monotonic() + seconds
+        self._end = None if seconds is None else min(time.monotonic() + seconds, _end_of_run)
         self._own = 0.0
         self._of: Limits | None = None
         self._watched: list[Spending] = []
@@ -65,6 +69,7 @@ class Limits:
         """Count the work of ``spending`` too, from its beginning."""
         if not any(known is spending for known in self._watched):
             self._watched.append(spending)
+            spending.cost.left = lambda: self.unspent
 
     def spend(self, units: float) -> None:
         """Count ``units`` of work."""

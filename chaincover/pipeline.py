@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from bmc.engines import choose as choose_engine
 from bmc.engines import listen
-from bmc.errors import LimitReached
+from bmc.errors import LimitReached, StepTooLarge
 from chaincover.concretise.canonical import canonical_inputs, tidy
 from chaincover.graph.enumerated import enumerate_states, exact_graph
 from chaincover.known import Board, Known
@@ -100,6 +100,8 @@ def _search(board: Board) -> str:
         take_turns(STAGES, board)
         find_tests(board)
         board.known = replace(board.known, chain=canonical_inputs(board))
+    except StepTooLarge:
+        board.known = replace(board.known, chain=tidy(board.known))
     except LimitReached as error:
         stopped_by = error.limit
     except KeyboardInterrupt as error:

@@ -155,7 +155,7 @@ class _Verdicts:
             return Verdict(goal, UNDECIDED, detail=f"stopped by {self._limit()}{self._so_far(goal)}")
         if self._known.no_chain:
             return Verdict(goal, EXCLUDED, detail=self._exclusion(goal))
-        if found is not None:
+        if found is not None and (self._graph.exact or self._graph.depth >= 0):
             return found
         if self._known.failed is not None:
             return Verdict(goal, NOT_WITHIN_BOUND, detail=self._failed())

@@ -256,9 +256,13 @@ MOST_JOINED = 8
 """An And or Or of more arguments is read as if each mattered always."""
 REPEATED = 6
 """Once the rounds have looked at so many times as many nodes as there are, symbols in formulas count as read."""
+MOST_COMPARED, PER_NODE = 200_000, 8
+"""So many conditions are looked at in one round, and so many more for each node; what is given further down is
+dropped."""
 
 Given = Mapping[Any, int]
 """Terms and the values that they have wherever a node is read; of one with few ``cases``, marked, which are left."""
+NOTHING: Given = {}
 MOST_CASES = 64
 """Values of a term of which all but one may be excluded one by one."""
 
@@ -339,65 +343,81 @@ def read_symbols(roots: Sequence[FNode], order: Sequence[FNode] | None = None, f
     symbol through a chain of nodes, each of which is used: where a choice passes it on, the condition has the value
     that chooses it. A symbol is left out if on every chain two such conditions contradict each other.
     """
-    given: dict[FNode, Given] = {root: {} for root in roots}
+    nodes = post_order(roots) if order is None else order
+    reads = _Reads(facts, MOST_COMPARED + PER_NODE * len(nodes))
+    given: dict[FNode, Given] = dict.fromkeys(roots, NOTHING)
     found = []
-    for node in reversed(post_order(roots) if order is None else order):
+    for node in reversed(nodes):
         here = given.pop(node, None)
         if here is None:
             continue
         if node.is_symbol():
             found.append(node)
-        for argument, there in _reads(node, here, facts):
+        for argument, there in reads.of(node, here):
             before = given.get(argument)
-            given[argument] = there if before is None else _common(before, there)
+            given[argument] = there if before is None else reads.common(before, there)
     return found
 
 
-def _common(left: Given, right: Given) -> Given:
-    return left if left is right else {term: value for term, value in left.items() if right.get(term) == value}
+class _Reads:
+    """What is given where the arguments of nodes are read; nothing, once ``left`` conditions have been looked at."""
 
+    def __init__(self, facts: Facts, left: int) -> None:
+        self._facts, self._left = facts, left
 
-def _reads(node: FNode, given: Given, facts: Facts) -> Iterator[tuple[FNode, Given]]:
-    """The arguments of ``node`` that are used, each with what is given there."""
-    kind, arguments = node.node_type(), node.args()
-    if kind == op.ITE:
-        yield arguments[0], given
-        for argument, value in ((arguments[1], True), (arguments[2], False)):
-            there = _assume(given, arguments[0], value, facts)
-            if there is not None:
+    def of(self, node: FNode, given: Given) -> Iterator[tuple[FNode, Given]]:
+        """The arguments of ``node`` that are used, each with what is given there."""
+        kind, arguments = node.node_type(), node.args()
+        if kind == op.ITE:
+            yield arguments[0], given
+            for argument, value in ((arguments[1], True), (arguments[2], False)):
+                there = self._assume(given, arguments[0], value)
+                if there is not None:
+                    yield argument, there
+        elif kind in (op.AND, op.OR, op.IMPLIES) and len(arguments) <= MOST_JOINED:
+            there = given
+            for index, argument in enumerate(arguments):
                 yield argument, there
-    elif kind in (op.AND, op.OR, op.IMPLIES) and len(arguments) <= MOST_JOINED:
-        there = given
-        for index, argument in enumerate(arguments):
-            yield argument, there
-            passes = kind == op.AND or (kind == op.IMPLIES and index == 0)
-            further = _assume(there, argument, passes, facts)
-            if further is None:
-                return
-            there = further
-    else:
-        for argument in arguments:
-            yield argument, given
+                passes = kind == op.AND or (kind == op.IMPLIES and index == 0)
+                further = self._assume(there, argument, passes)
+                if further is None:
+                    return
+                there = further
+        else:
+            for argument in arguments:
+                yield argument, given
 
+    def common(self, left: Given, right: Given) -> Given:
+        """What is given both times."""
+        if left is right:
+            return left
+        self._left -= len(left)
+        if self._left <= 0:
+            return NOTHING
+        return {term: value for term, value in left.items() if right.get(term) == value}
 
-def _assume(given: Given, cond: FNode, value: bool, facts: Facts) -> Given | None:
-    """``given`` with the condition ``cond`` having ``value``; None if it cannot have it."""
-    if given.get(cond) == value:
-        return given
-    added = dict(given)
-    todo = [(cond, value)]
-    while todo:
-        term, wanted = todo.pop()
-        while term.is_not():
-            term, wanted = term.arg(0), not wanted
-        if term.is_constant():
-            if term.is_true() != wanted:
+    def _assume(self, given: Given, cond: FNode, value: bool) -> Given | None:
+        """``given`` with the condition ``cond`` having ``value``; None if it cannot have it."""
+        if self._left <= 0:
+            return NOTHING
+        if given.get(cond) == value:
+            return given
+        added = dict(given)
+        self._left -= len(added)
+        todo = [(cond, value)]
+        while todo:
+            self._left -= 1
+            term, wanted = todo.pop()
+            while term.is_not():
+                term, wanted = term.arg(0), not wanted
+            if term.is_constant():
+                if term.is_true() != wanted:
+                    return None
+            elif not _added(added, term, wanted, self._facts):
                 return None
-        elif not _added(added, term, wanted, facts):
-            return None
-        elif (term.is_and() and wanted) or (term.is_or() and not wanted):
-            todo.extend((part, wanted) for part in term.args())
-    return added
+            elif (term.is_and() and wanted) or (term.is_or() and not wanted):
+                todo.extend((part, wanted) for part in term.args())
+        return added
 
 
 def _added(given: dict[Any, int], atom: FNode, wanted: bool, facts: Facts) -> bool:

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import enum
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import field
+from math import inf
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from pysmt.fnode import FNode
@@ -170,7 +172,7 @@ class Cost:
 
     ``solving`` is the solver's time for them, ``sessions`` all time that sessions took, encoding included, both in
     seconds. ``preparing``, part of ``sessions``, is what the solver's library took to simplify clauses and take them
-    in, where the engine can tell.
+    in, where the engine can tell. ``left`` tells how many units of effort the whole run has left.
     """
 
     queries: int = 0
@@ -178,6 +180,7 @@ class Cost:
     solving: float = 0.0
     sessions: float = 0.0
     preparing: float = 0.0
+    left: Callable[[], float] = field(default=lambda: inf, compare=False)
 
     @property
     def effort(self) -> float:

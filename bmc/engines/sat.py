@@ -14,7 +14,7 @@ from weakref import WeakValueDictionary
 from pysmt.fnode import FNode
 
 from bmc.engines import sat_version
-from bmc.engines.protocol import GATE, Cost, Session, Status
+from bmc.engines.protocol import Cost, Session, Status
 from bmc.engines.sat_encoding.solver import SatSolver
 from bmc.engines.sat_encoding.step import FramedParts, Frames, Step
 from bmc.engines.unrolling import Encoded, UnrollingEngine, UnrollingSession
@@ -67,8 +67,7 @@ class SatEngine(UnrollingEngine):
         known = self._made[key].parts if key in self._made else {}
         if key not in self._made or sum(part not in known for part in parts) > len(known):
             wanted = dict.fromkeys([*known, *parts])
-            self._made[key] = Step(system, variables, conditions, wanted, self.cost.in_library)
-            self.cost.work += self._made[key].gates * GATE
+            self._made[key] = Step(system, variables, conditions, wanted, self.cost)
         return self._made[key]
 
     @contextmanager
@@ -170,10 +169,9 @@ class LeastInputs:
     """
 
     def __init__(self, system: TransitionSystem, terms: Sequence[FNode]) -> None:
-        self._cost = Cost()
+        self._cost = Cost(left=lambda: 0.0)  # the least that translating a step may take
         self._solver = SatSolver(cost=lambda: self._cost)
-        step = Step(system, (), True, terms)
-        self._cost.work += step.gates * GATE
+        step = Step(system, (), True, terms, self._cost)
         frames = Frames(self._solver, FramedParts(), ())
         frames.place(frames.add(step), 0)
         self._valid = frames.validity(0, 0)

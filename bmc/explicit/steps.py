@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 from pysmt.fnode import FNode
 
+from bmc.errors import StepTooLarge
 from bmc.explicit.input_classes import InputTables, TooManyValues, is_allowed, largest_terms, listed
 from bmc.explicit.rows import Layout, Numbering, Rows
 from bmc.explicit.scope import FoundSteps, Inputs, ReadOpenValue, Scope
@@ -301,8 +302,11 @@ class ByCases:
         if self._splits is not None:
             ways["cases"] = self._splits.steps(columns, open_at, count)
         if self._solves is not None and not open_at:
-            yield from self._solves.prepared()
-            ways["solver"] = self._solves.steps(columns, count)
+            try:
+                yield from self._solves.prepared()
+                ways["solver"] = self._solves.steps(columns, count)
+            except StepTooLarge:
+                self._solves = None
         begin = [way for way in ways if self._measures or way == self._faster]
         self._next_measured *= 4 if self._measures else 1
         self._batches += 1

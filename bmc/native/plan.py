@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 import subprocess
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from bmc.errors import InputRefused
@@ -17,6 +17,8 @@ from bmc.system.transition import Valuation
 
 CODES = {1: "B", 2: "H", 4: "I", 8: "Q"}
 """``struct`` codes of unsigned patterns by size in bytes."""
+LARGE = 1 << 20
+"""Bytes of an object from which on it is only kept in mind where it is used."""
 SAME_SOURCES = "the compiler must see the sources, macros and header folders that the project names"
 
 
@@ -42,12 +44,25 @@ class Plan:
             library=str(library),
             objects=tuple(storage.values()),
             anchor=known.anchor if known else None,
-            writable=known.writable if known else (),
+            writable=tuple(_changing(known)) if known else (),
             init=tuple(calls.prepare(call) for call in interface.init),
             step=calls.prepare(interface.step),
             links=tuple((index[link.object], link.offset, index[link.target]) for link in interface.links),
         )
         return Plan(index, image)
+
+
+def _changing(known: LibraryMap) -> Iterator[tuple[int, int]]:
+    """What is writable in the library, but for large objects that the model does without: a step uses none of them."""
+    used = set(known.objects.values())
+    unused = sorted((a, size) for a, size in known.sizes.items() if size >= LARGE and a not in used)
+    for start, size in known.writable:
+        end = start + size
+        for address, length in unused:
+            if start <= address < end:
+                yield start, address - start
+                start = address + length
+        yield start, end - start
 
 
 def _storage(

@@ -7,7 +7,7 @@ of the variables; ``bmc.formulas.unroll`` places them at steps.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 
 from pysmt.fnode import FNode
@@ -273,12 +273,35 @@ def _with_values(var: InputVariable, parts: Iterable[FNode]) -> InputVariable:
     """``var`` without the values that one of ``parts`` excludes, which speak of nothing else."""
     values: Ranges = var.values or ((var.type.least, var.type.greatest),)
     for part in parts:
-        begins = borders({part: var.symbol}) if var.type.bits else None
-        if begins is None:
-            continue
-        rising = sorted(begins)
-        raw = zip(rising, [*(border - 1 for border in rising[1:]), (1 << var.type.bits) - 1], strict=True)
-        holds = compile_formulas([part])
-        allowed = [(low, high) for low, high in raw if holds({var.name: low})[0]]
-        values = common(values, joined((var.type.value(low), var.type.value(high)) for low, high in allowed))
+        ways = [_raw_values(way, var) for way in _disjuncts(part)]
+        if None not in ways:
+            allowed = (span for way in ways for span in way or ())
+            values = common(values, joined((var.type.value(low), var.type.value(high)) for low, high in allowed))
     return replace(var, values=values) if values and values != ((var.type.least, var.type.greatest),) else var
+
+
+def _disjuncts(formula: FNode) -> list[FNode]:
+    """The formulas of which ``formula`` says that one holds; equations with one constant only once."""
+    found: dict[FNode, None] = {}
+    todo = [formula]
+    while todo:
+        part = todo.pop()
+        if part.is_or():
+            todo.extend(part.args())
+        else:
+            found[part] = None
+    return list(found)
+
+
+def _raw_values(part: FNode, var: InputVariable) -> Sequence[tuple[int, int]] | None:
+    """The raw patterns of ``var``, in ranges, that satisfy ``part``, which compares it with constants; None if not."""
+    if part.is_equals() and var.symbol in part.args() and any(argument.is_constant() for argument in part.args()):
+        value = next(argument.constant_value() for argument in part.args() if argument.is_constant())
+        return [(value, value)]
+    begins = borders({part: var.symbol}) if var.type.bits else None
+    if begins is None:
+        return None
+    rising = sorted(begins)
+    raw = zip(rising, [*(border - 1 for border in rising[1:]), (1 << var.type.bits) - 1], strict=True)
+    holds = compile_formulas([part])
+    return [(low, high) for low, high in raw if holds({var.name: low})[0]]

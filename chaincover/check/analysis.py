@@ -12,7 +12,7 @@ from pysmt.shortcuts import TRUE
 
 from bmc.engines import choose as choose_engine
 from bmc.engines.protocol import Engine, Status
-from bmc.errors import InputRefused, LimitReached, counted
+from bmc.errors import InputRefused, LimitReached, StepTooLarge, counted
 from bmc.explicit.state_graph import StateGraph, longest_run
 from bmc.formulas.evaluate import compile_formulas
 from bmc.native.differential import Comparison, Sampler, compare
@@ -49,8 +49,8 @@ class Analysis:
     """The findings of ``check``; ``found`` are invariants that nobody stated.
 
     ``comparison`` with the original as ``compiler`` made it is None where ``not_compared`` says why, and if
-    interrupted. ``interrupted``: ``interrupt`` (from the keyboard), ``terminated`` or ''; what was not found out until
-    then is undecided.
+    interrupted. ``interrupted``: ``interrupt`` (from the keyboard), ``terminated``, ``time limit`` or ''; what was not
+    found out until then is undecided.
     """
 
     unsatisfiable: tuple[Goal, ...]
@@ -70,10 +70,10 @@ class Analysis:
     def exit_code(self) -> int:
         """1 if model and original differ, 5 if undecided, or if no step could be compared.
 
-        4 if a goal or the final condition is impossible, else 0; 130 if interrupted, 143 if terminated.
+        4 if a goal or the final condition is impossible, else 0; 130 if interrupted, 143 if terminated, 5 out of time.
         """
         if self.interrupted:
-            return CALLED_OFF[self.interrupted]
+            return CALLED_OFF.get(self.interrupted, LimitReached.exit_code)
         if self.comparison is not None and self.comparison.differences:
             return 1
         if self.undecided or (self.comparison is not None and not self.comparison.steps):
@@ -186,11 +186,14 @@ def analyse(
     invariants: tuple[FoundInvariant, ...] = ()
     compiler, not_compared, final_open, interrupted = "", "", False, ""
     try:
-        goals.run(limits.share(0.2), progress)
-        final_open = controller.final is not None and _impossible(part, controller.final, engine, limits.share(0.2))
+        with suppress(LimitReached):
+            goals.run(limits.share(0.2), progress)
+        with suppress(LimitReached):
+            final_open = controller.final is not None and _impossible(part, controller.final, engine, limits.share(0.2))
         progress("check: comparison with the compiled original")
         comparison, compiler, not_compared = _compared(controller, released(system), compare_steps, limits.share(0.3))
-        undefined_behaviour.run(limits.share(0.6 if controller.goals else 1.0), progress)
+        with suppress(LimitReached):
+            undefined_behaviour.run(limits.share(0.6 if controller.goals else 1.0), progress)
         progress("check: reachable states")
         graph, not_enumerated = _enumerated(problem, options.engine, limits.share(0.5))
         normal, normal_graph = Reduction(problem, lambda result: result), graph
@@ -199,11 +202,14 @@ def analyse(
             normal, normal_graph = _in_normal_form(problem, options, limits.share(0.3))
         progress("check: facts about the goals")
         questions = Questions(normal.problem, engine, limits.share(0.7))
-        facts = find_facts(questions, normal_graph, not_enumerated if normal_graph is None else "")
+        with suppress(StepTooLarge):
+            facts = find_facts(questions, normal_graph, not_enumerated if normal_graph is None else "")
+        facts = facts or find_facts(Questions(problem, engine, Limits(0.0)), None)
         ended = _dead_end(system, engine, limits.share(0.2), normal_graph)
         facts = replace(facts, normal_form=normal.normal_form, dead_end=ended)
         progress("check: invariants")
-        invariants = find_invariants(system, Questions(problem, engine, limits.share(1.0)), graph)
+        with suppress(StepTooLarge):
+            invariants = find_invariants(system, Questions(problem, engine, limits.share(1.0)), graph)
     except KeyboardInterrupt as error:
         interrupted = str(error) or INTERRUPT
     if facts is None:

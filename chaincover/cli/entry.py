@@ -11,11 +11,32 @@ from types import FrameType
 
 INTERRUPTED = 130
 TERMINATED = 143
+TIME_LIMIT = "time limit"
+GRACE, AGAIN = 0.3, 0.7
+"""Seconds after the time limit in which a run may end by itself, and from one interrupt to the next."""
 
 
 def terminated(number: int, frame: FrameType | None) -> None:
     """SIGTERM ends a search as an interrupt does, with the best result so far."""
     raise KeyboardInterrupt("terminated")
+
+
+def out_of_time(number: int, frame: FrameType | None) -> None:
+    """What does not look at its limits by itself is ended as by an interrupt."""
+    raise KeyboardInterrupt(TIME_LIMIT)
+
+
+def interrupt_after(seconds: float) -> None:
+    """End what this process does a little after so many seconds, whatever it is, and again where that goes on."""
+    if hasattr(signal, "setitimer"):
+        signal.signal(signal.SIGALRM, out_of_time)
+        signal.setitimer(signal.ITIMER_REAL, seconds + GRACE, AGAIN)
+
+
+def never_interrupt() -> None:
+    """Take ``interrupt_after`` back."""
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def main() -> None:

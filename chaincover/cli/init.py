@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from bmc.errors import ChainCoverError, Location
+from chaincover.cli.options import time_option
 from chaincover.formats.output import write_text
 from chaincover.project.scaffold.text import propose
 
@@ -16,7 +17,8 @@ from chaincover.project.scaffold.text import propose
 @click.argument("sources", metavar="DIR|FILE.c...", nargs=-1, required=True)
 @click.option("-o", "--output", metavar="FILE", help="Default: chaincover.toml in DIR, or beside the first file.")
 @click.option("--force", is_flag=True, help="Overwrite an existing file.")
-def command(sources: tuple[str, ...], output: str | None, force: bool) -> int:
+@time_option
+def command(sources: tuple[str, ...], output: str | None, force: bool, time_limit: float | None) -> int:
     """Write a commented project file for the C sources of a controller."""
     first = Path(sources[0])
     place = Path(output) if output else (first if os.path.isdir(first) else first.parent) / "chaincover.toml"

@@ -15,9 +15,8 @@ from types import ModuleType
 import click
 
 from bmc.errors import ChainCoverError, LimitReached, UsageError
+from chaincover.cli.entry import INTERRUPTED, TERMINATED, TIME_LIMIT, never_interrupt
 
-INTERRUPTED = 130
-TERMINATED = 143
 INTERNAL_ERROR = 70
 NOT_WRITTEN = 74
 CUT_OFF = 141
@@ -88,9 +87,7 @@ def main() -> None:
         code = _code_of_command()
         sys.stdout.flush()
     except (KeyboardInterrupt, click.Abort) as error:
-        terminated = str(error) == "terminated" or str(error.__context__) == "terminated"
-        tell("\nterminated" if terminated else "\ninterrupted")
-        code = TERMINATED if terminated else INTERRUPTED
+        code = _called_off({str(error), str(error.__context__)})
     except (SystemExit, BrokenPipeError):  # click's answer to a closed pipe, the only one that ends the process
         _forget_stdout()
         code = CUT_OFF
@@ -115,6 +112,18 @@ def _code_of_command() -> int:
     except ChainCoverError as error:
         _show_error(error)
         return error.exit_code
+    finally:
+        never_interrupt()
+
+
+def _called_off(by: set[str]) -> int:
+    """Say what ended the run before its end; the exit code."""
+    if TIME_LIMIT in by:
+        tell("error: the time limit was reached before all was done\n  next: allow more time (--time-limit)")
+        return LimitReached.exit_code
+    terminated = "terminated" in by
+    tell("\nterminated" if terminated else "\ninterrupted")
+    return TERMINATED if terminated else INTERRUPTED
 
 
 def _fault(error: Exception) -> int:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import functools
 import os
+import time
 from collections.abc import Callable
 from dataclasses import fields, replace
-from math import isfinite, isinf
+from math import inf, isfinite, isinf
 from typing import Any, TypeVar
 
 import click
@@ -17,8 +18,9 @@ from bmc.errors import InputRefused
 from bmc.native.build import NO_NATIVE
 from bmc.records import dataclass
 from bmc.system.hold import MOST_TICKS
+from chaincover.cli.entry import interrupt_after
 from chaincover.cli.progress import Progress
-from chaincover.limits import UNITS, Limits
+from chaincover.limits import UNITS, Limits, end_run
 from chaincover.options import ORDERINGS, Options
 from chaincover.problem import Problem
 from chaincover.project.load import Controller, Request, load_request
@@ -127,7 +129,20 @@ effort_option = click.option(
     help="Most work that is done, in units of about a minute; what is known by then is the result. none: as much as it "
     "takes. Default: 1.",
 )
-time_option = click.option("--time-limit", type=SECONDS, metavar="SECONDS", help="For the whole run.")
+
+
+def _end_after(ctx: click.Context, param: click.Parameter, seconds: float | None) -> float | None:
+    """Let the whole command end after ``seconds``, reading included, whatever it does then."""
+    if seconds is not None:
+        ctx.call_on_close(lambda: end_run(inf))
+        end_run(time.monotonic() + seconds)
+        interrupt_after(seconds)
+    return seconds
+
+
+time_option = click.option(
+    "--time-limit", type=SECONDS, metavar="SECONDS", callback=_end_after, help="For the whole run."
+)
 query_option = click.option(
     "--query-limit",
     type=SECONDS,

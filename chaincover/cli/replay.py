@@ -9,7 +9,7 @@ import click
 
 from bmc.errors import InputRefused
 from bmc.records import dataclass
-from chaincover.cli.options import Shown, request_options, shown_options
+from chaincover.cli.options import Shown, request_options, shown_options, time_option
 from chaincover.formats import chain_file
 from chaincover.formats.chain_file import Recorded, RecordedGoal, known, missing_criteria, read_recorded, unreadable
 from chaincover.formats.output import to_json
@@ -22,8 +22,9 @@ from chaincover.report.documents import replay_data
 @click.command(name="replay")
 @request_options
 @click.argument("chain", metavar="CHAIN")
+@time_option
 @shown_options
-def command(request: Request, shown: Shown, chain: str) -> int:
+def command(request: Request, shown: Shown, chain: str, time_limit: float | None) -> int:
     """Replay CHAIN (chain.json, its folder, or a hand-written inputs.csv) on the compiled original.
 
     Tells for each goal where it is covered and whether its consequent held. Goals that a chain.json was made for are

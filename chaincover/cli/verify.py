@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
+from dataclasses import replace
 from functools import partial
 from math import isinf
 
 import click
 
-from chaincover.cli.options import SECONDS, Amount, Shown, held_request_options, shown_options
+from chaincover.cli.options import Amount, Shown, held_request_options, shown_options, time_option
 from chaincover.formats.output import to_json
 from chaincover.project.load import Request
 from chaincover.report import console
@@ -26,9 +28,7 @@ WIDTH = len("open start values")
 @click.command(name="verify")
 @held_request_options
 @click.argument("chain", metavar="CHAIN")
-@click.option(
-    "--time-limit", type=SECONDS, metavar="SECONDS", help="For all proofs; what does not finish is not re-proved."
-)
+@time_option
 @click.option(
     "--effort",
     type=Amount(),
@@ -46,7 +46,7 @@ def command(request: Request, shown: Shown, chain: str, time_limit: float | None
     progress = shown.progress()
     progress.code_runs(request.path)
     place = chain_place(chain)
-    limits = Limits.of(None if isinf(effort) else effort, time_limit)
+    limits = replace(Limits.of(None if isinf(effort) else effort, time_limit), begun=time.monotonic())
     out = console.console()
     listener = Listener(progress, partial(show_line, out) if shown.text else _tell_nobody)
     if place.name == CHAINS_FILE:

@@ -9,13 +9,13 @@ from typing import overload
 
 import numpy as np
 
-from bmc.explicit.state_graph import StateGraph
+from bmc.explicit.state_graph import UNREACHED, StateGraph
 from bmc.explicit.vectors import Column
 from bmc.records import dataclass
 from bmc.system.transition import Run
 from chaincover.graph.goal_product import largest_sets
 from chaincover.graph.goal_runs import Check
-from chaincover.graph.product import MEMORY, UNREACHED, Found, ProductSearch
+from chaincover.graph.product import MEMORY, Found, ProductSearch
 from chaincover.problem import Problem
 
 

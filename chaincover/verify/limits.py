@@ -14,7 +14,9 @@ SHARES = (1 / 512, 1 / 32, 1)
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """``seconds`` for everything (None: no limit); the other counts are those of one unit of effort.
+    """``seconds`` for everything (None: no limit), from the moment ``begun`` (None: from a clock's making).
+
+    The other counts are those of one unit of effort.
 
     ``question``: for each question to the solver, in units of work of about a second. ``explored``: steps tried for the
     table of reachable states. ``original``: steps of the compiled original. ``nodes``: nodes of the search over state
@@ -23,6 +25,7 @@ class Limits:
     """
 
     seconds: float | None = None
+    begun: float | None = None
     question: float = 80.0
     explored: int = 20_000_000
     original: int = 200_000
@@ -34,7 +37,7 @@ class Limits:
     def of(effort: float | None, seconds: float | None) -> Limits:
         """The limits for so many units of effort (None: no limit but the time)."""
         if effort is None:
-            return Limits(seconds, 1e9, 1 << 40, 1 << 40, 1 << 40, 1 << 40, 1e9)
+            return Limits(seconds, None, 1e9, 1 << 40, 1 << 40, 1 << 40, 1 << 40, 1e9)
         base = Limits()
 
         def scaled(count: int) -> int:
@@ -53,22 +56,23 @@ class Limits:
 
 @dataclass(frozen=True)
 class Clock:
-    """``limits``, counted from the making of the clock."""
+    """``limits``, counted from their beginning, or from the making of the clock."""
 
     limits: Limits
-    begun: float = field(default_factory=time.monotonic)
+    made: float = field(default_factory=time.monotonic)
 
     @property
     def left(self) -> float | None:
         """Seconds that are left, at least 0; None for no limit."""
         if self.limits.seconds is None:
             return None
-        return max(0.0, self.begun + self.limits.seconds - time.monotonic())
+        begun = self.made if self.limits.begun is None else self.limits.begun
+        return max(0.0, begun + self.limits.seconds - time.monotonic())
 
     def part(self, part: float) -> Clock:
         """A clock over this part of the time that is left, if that is limited."""
         left = self.left
-        return self if left is None else Clock(replace(self.limits, seconds=left * part))
+        return self if left is None else Clock(replace(self.limits, seconds=left * part, begun=None))
 
     @property
     def over(self) -> bool:

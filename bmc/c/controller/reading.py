@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Mapping
 from dataclasses import field
@@ -14,8 +15,18 @@ from bmc.c.execute.memory import Content, Key, MemObject
 from bmc.c.execute.statements import Executor
 from bmc.c.source.declarations import TypeReader, is_const, is_volatile, refuse_thread_local
 from bmc.c.source.program import Function, Program, Typedef, Unit, Unreadable, parse_file, where
-from bmc.c.source.types import DATA_MODELS, ArrayType, CType, FunctionType, StructType, same_type, show_type
+from bmc.c.source.types import (
+    DATA_MODELS,
+    ArrayType,
+    CType,
+    FunctionType,
+    StructType,
+    count_scalars,
+    same_type,
+    show_type,
+)
 from bmc.errors import InputRefused, Location, UnsupportedConstruct
+from bmc.limits import ELEMENTS, NUMBERS
 from bmc.records import dataclass
 
 
@@ -212,14 +223,23 @@ def _pack(node: Any, current: int, saved: list[int]) -> int:
 
 
 def _file_scope_cells(program: Program, executor: Executor, reader: UnitReader) -> dict[Key, Content]:
+    """The start values of all objects; where these are too many together, the largest may not be used."""
     names: dict[str, list[MemObject]] = {}
-    cells: dict[Key, Content] = {}
+    units: dict[MemObject, Unit] = {}
     for unit in program.units:
-        for obj in list(unit.scope.names.values()):
-            if not isinstance(obj, MemObject) or obj in names.get(obj.symbol, []):
-                continue
-            names.setdefault(obj.symbol, []).append(obj)
-            init, home = reader.initialisers.get(obj, (None, unit))
+        for obj in unit.scope.names.values():
+            if isinstance(obj, MemObject) and obj not in units:
+                names.setdefault(obj.symbol, []).append(obj)
+                units[obj] = unit
+    rising = sorted(units, key=lambda obj: count_scalars(obj.ctype))
+    sums = itertools.accumulate(count_scalars(obj.ctype) for obj in rising)
+    beyond = {obj for obj, total in zip(rising, sums, strict=True) if total > NUMBERS.most}
+    cells: dict[Key, Content] = {}
+    for obj, unit in units.items():
+        init, home = reader.initialisers.get(obj, (None, unit))
+        if obj in beyond and count_scalars(obj.ctype) <= ELEMENTS.most:
+            obj.refusal = NUMBERS.refusal(obj.declared)
+        else:
             cells.update(executor.initialiser.static(obj, init, home.scope))
     for same in names.values():
         for obj in same if len(same) > 1 else ():

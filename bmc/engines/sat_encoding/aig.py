@@ -8,6 +8,9 @@ Minimization without Blowup", 2006).
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import inf
+
+from bmc.errors import StepTooLarge
 
 FALSE, TRUE = 0, 1
 CONSTANT, INPUT, AND, XOR, ITE, MAJORITY = range(6)
@@ -16,9 +19,10 @@ Operands = tuple[int, ...]
 
 
 class Graph:
-    """Gates by number: ``kinds`` and ``operands`` (literals; none of constant and inputs)."""
+    """Gates by number: ``kinds`` and ``operands`` (literals; none of constant and inputs), ``most`` of them."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: float = inf) -> None:
+        self.most = most
         self.kinds: list[int] = [CONSTANT]
         self.operands: list[Operands] = [()]
         self._known: dict[Operands, int] = {}
@@ -123,6 +127,11 @@ class Graph:
                 seen.add(gate)
                 todo.extend(operand >> 1 for operand in self.operands[gate])
         return sorted(seen - {0})
+
+    def check_size(self) -> None:
+        """StepTooLarge where there are more gates than there may be."""
+        if len(self.kinds) > self.most:
+            raise StepTooLarge(f"the formulas of a step are too large for a solver: more than {self.most:,.0f} gates")
 
     def _decided(self, a: int, b: int) -> int | None:
         """And of ``a`` and ``b`` where their operands show that it is one of them, false, or another kind of gate."""

@@ -245,6 +245,9 @@ GATES_OF_A_WAY = 2
 MOST = 300
 """Choices and words that are looked at for one tree: so that the time grows with a program's size, not its square."""
 
+MOST_LOOKS = 1_000_000
+"""So many are looked at for all trees; then every choice is taken as it stands."""
+
 
 @dataclass(frozen=True, slots=True)
 class Tree:
@@ -272,13 +275,15 @@ class Tree:
         return found
 
 
-def tree_of(node: FNode, made: Container[FNode], bits: int) -> Tree | None:
+def tree_of(node: FNode, made: Container[FNode], bits: int, whole: Tree | None = None) -> Tree | None:
     """The tree of choices under ``node``, a choice between words of ``bits`` bits, that takes the fewest gates.
 
-    It may end at choices whose words are ``made`` already. None: no gates are saved, take the choice as it stands.
+    It may end at choices whose words are ``made`` already, or is the ``whole``. None: no gates are saved, take the
+    choice as it stands.
     """
-    best, least = None, bits * sum(choice not in made for choice in _tree(node, made).choices)
-    for tree in (_tree(node, made), _tree(node, ())):
+    part = _tree(node, made)
+    best, least = None, bits * sum(choice not in made for choice in part.choices)
+    for tree in (part, whole or _tree(node, ())):
         gates = GATES_OF_A_WAY * len(tree.choices) + (len(tree.words) - 1) * bits
         if gates < least:
             best, least = tree, gates
@@ -321,6 +326,7 @@ class Blaster:
         self._words: dict[FNode, Word] = {}
         self._trees: dict[FNode, Tree | None] = {}
         self._divided: dict[tuple[FNode, FNode], tuple[Word, Word]] = {}
+        self._looks = 0
 
     def literal(self, formula: FNode) -> int:
         """The literal of a Boolean formula."""
@@ -345,14 +351,17 @@ class Blaster:
                 stack.extend(missing)
             else:
                 self._words[node] = self._made(node) if tree is None else tree.made(self._graph, self._words)
+                self._graph.check_size()
         return self._words[formula]
 
     def _tree(self, node: FNode) -> Tree | None:
         if node.node_type() != op.ITE or node.get_type().is_bool_type():
             return None
-        if node not in self._trees:
-            self._trees[node] = tree_of(node, self._words, node.bv_width())
-        return self._trees[node]
+        if node not in self._trees and self._looks <= MOST_LOOKS:
+            whole = _tree(node, ())
+            self._looks += len(whole.choices) + len(whole.words)
+            self._trees[node] = tree_of(node, self._words, node.bv_width(), whole)
+        return self._trees.get(node)
 
     def _made(self, node: FNode) -> Word:
         kind = node.node_type()

@@ -6,7 +6,6 @@ The words of a system's variables and of formulas at each step lie in one SAT so
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
 from itertools import chain
 from typing import TypeVar
 
@@ -14,10 +13,11 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import get_env
 
 from bmc.analysis.state_values import raw_ranges
+from bmc.engines.protocol import GATE, WORK, Cost
 from bmc.engines.sat_encoding.aig import Graph
 from bmc.engines.sat_encoding.blast import Blaster, Word
 from bmc.engines.sat_encoding.clauses import EQUIVALENT, IMPLIES, ClauseTemplate, Numbers
-from bmc.engines.sat_encoding.solver import Aside, SatSolver
+from bmc.engines.sat_encoding.solver import SatSolver
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import plain, unframed
 from bmc.system.transition import StateVariable, TransitionSystem, conjunction, symbols_of
@@ -78,6 +78,9 @@ class FramedParts:
         return step, self._create(node.node_type(), tuple(told for _, told in args), node._content.payload)
 
 
+LEAST, PART = 5.0, 0.5
+"""Translating one step may take so many units of effort, and this part of what is left of the run's."""
+
 STATE, STEP = 0, 1
 """The layers of a step: what is a matter of the state alone, and the rest."""
 
@@ -129,13 +132,13 @@ class Step:
         variables: Sequence[StateVariable],
         conditions: bool,
         parts: Iterable[FNode],
-        aside: Aside = nullcontext,
+        cost: Cost,
     ) -> None:
         """``conditions``: with validity and invariants. ``parts``: formulas over plain symbols of state and inputs.
 
-        ``aside`` surrounds preprocessing.
+        The work is added to ``cost``. StepTooLarge if it is more than what is left allows.
         """
-        graph = Graph()
+        graph = Graph(max(LEAST, cost.left() * PART) * WORK / GATE)
         symbols: dict[FNode, Word] = {}
 
         def leaf(node: FNode) -> Word | None:
@@ -157,12 +160,12 @@ class Step:
         step.setdefault(valid, IMPLIES)
         self.symbols = tuple(symbols)
         asserted = [valid, proved] if conditions and always_possible(system) else []
-        self.template = ClauseTemplate(graph, _gates(symbols), [state, step], aside, asserted)
+        self.template = ClauseTemplate(graph, _gates(symbols), [state, step], cost.in_library, asserted)
         local = self.template.local
         self.after = {symbol: [local(bit) for bit in word] for symbol, word in after.items()}
         self.parts = {part: [local(bit) for bit in word] for part, word in found.items()}
         self.valid, self.proved = local(valid), local(proved)
-        self.gates = len(graph.kinds)
+        cost.work += len(graph.kinds) * GATE
 
 
 class Placeable:

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from c_support import own_environment, read, refusal  # noqa: F401
 
+from bmc.c.controller import reading
 from bmc.c.execute import statements
-from bmc.limits import ELEMENTS, WORK, TooLarge
+from bmc.limits import ELEMENTS, NUMBERS, WORK, TooLarge
 
 SIZES = [ELEMENTS.most + 1, 10**9]
 NEST = "struct s0 { int a; };\n" + "".join(f"struct s{k} {{ struct s{k - 1} a, b, c, d; }};\n" for k in range(1, 31))
@@ -40,6 +41,18 @@ def test_a_large_object_is_refused_with_its_line(name: str, tmp_path: Path) -> N
 def test_large_objects_that_are_not_used_are_read_over(tmp_path: Path) -> None:
     text = f"{NEST}struct s30 s; char q[1000000000]; int r; void step(int a) {{ r = a + (sizeof(s) == 1ul << 62); }}"
     assert [var.name for var in read(tmp_path, text).system.state] == ["r"]
+
+
+def test_many_objects_are_read_over_where_they_are_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of objects that are too large together the largest are refused where they are used, and the others read."""
+    monkeypatch.setattr(reading, "NUMBERS", replace(NUMBERS, most=100))
+    before = "int large[90], many[60], few[20];\nint r;"
+    assert read(tmp_path, f"{before} void step(int a) {{ r = few[3] + many[5] + a; }}").system.state
+    error = refusal(tmp_path, f"{before} void step(int a) {{ r = large[0] + few[3]; }}")
+    assert isinstance(error, TooLarge)
+    assert "more than 100 numbers in all objects at file scope" in error.message
+    assert error.where is not None
+    assert error.where.line == 1
 
 
 def test_structs_that_multiply_are_refused_with_their_line(tmp_path: Path) -> None:

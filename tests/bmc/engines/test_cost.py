@@ -12,7 +12,8 @@ from pysmt.shortcuts import BV, BVULT, And, BVAdd, BVMul, Equals, Ite
 from bmc.engines import choose
 from bmc.engines.protocol import CONFLICT, PROPAGATION, QUESTION, WORK, Cost, Engine, Session, Status
 from bmc.engines.sat import SatEngine
-from bmc.engines.sat_encoding import solver
+from bmc.engines.sat_encoding import solver, step
+from bmc.errors import StepTooLarge
 from bmc.formulas.unroll import at, framed
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
 
@@ -90,3 +91,24 @@ def test_costs_add_up() -> None:
     cost = Cost(queries=2, work=3 * WORK)
     cost.add(Cost(queries=1, work=WORK))
     assert (cost.queries, cost.work, cost.effort) == (3, 4 * WORK, 4.0)
+
+
+def squares(count: int) -> TransitionSystem:
+    """Each step squares a byte and adds an input, ``count`` times over."""
+    symbol, key = BYTE.symbol("sq_value"), InputVariable("sq_key", BYTE)
+    term = symbol
+    for _ in range(count):
+        term = BVAdd(BVMul(term, term), key.symbol)
+    return TransitionSystem("squares", (StateVariable("sq_value", BYTE, BV(0, 8), term),), (key,))
+
+
+def test_a_step_is_encoded_as_far_as_the_effort_goes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(step, "LEAST", 0.1)
+    system = squares(200)
+    limited, free = SatEngine(), SatEngine()
+    limited.cost.left = lambda: 0.5
+    with pytest.raises(StepTooLarge, match=r"more than 3,333 gates") as caught:
+        limited.session(system, at(system.init_formula, 0))
+    assert "--effort" in str(caught.value)
+    assert free.session(system, at(system.init_formula, 0)).check([], 1).status is Status.SAT
+    assert free.cost.effort > 0.5

@@ -271,3 +271,24 @@ def test_interrupted(command: str, tmp_path: Path) -> None:
     assert {p.name for p in (tmp_path / "chain-out").iterdir()} == {"chain.json", "run.json"}
     document = json.loads((tmp_path / "chain-out" / "chain.json").read_text())
     assert (document["stopped_by"], document["chain"]) == ("interrupt", None)
+
+
+LONG_TO_READ = program("for (int k = 0; k < 99999; k++) for (int l = 0; l < 9; l++) s->n ^= k + l + i->a;")
+"""A program that takes seconds to read, before it is refused."""
+
+
+@pytest.mark.slow
+@pytest.mark.needs_signals
+@pytest.mark.parametrize(
+    "command", [("check", "c.c"), ("generate", "c.c"), ("replay", "c.c", "a.csv"), ("init", "c.c")]
+)
+def test_the_time_limit_counts_from_the_beginning_whatever_is_done(command: tuple[str, ...], tmp_path: Path) -> None:
+    write_files(tmp_path, {"c.c": LONG_TO_READ, "a.csv": "a,b\n0,1"})
+    with started(*command, "--time-limit", "0.001", cwd=tmp_path) as process:
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 5, (out, err)
+    assert err.endswith(
+        "error: the time limit was reached before all was done\n  next: allow more time (--time-limit)\n"
+    )
+    assert "Traceback" not in out + err
+    assert {p.name for p in tmp_path.iterdir()} == {"c.c", "a.csv"}
