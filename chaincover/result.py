@@ -52,10 +52,10 @@ class ChainResult:
 
     ``bounds`` and ``certificate`` speak of the chains through the goals that the certificate names. ``no_chain`` says
     how it is proved that no chain covers all goals that can be covered by themselves, or is ''; ``too_long``: it is
-    proved that none does that is as short as the options want it. ``tests`` has for each
-    goal that some run covers, but not the chain, the shortest such run. ``stopped_by`` is what ended the run early:
-    ``time limit``, ``memory limit``, ``interrupt``, ``terminated``, or ''. ``used_up``: the effort was used up while
-    something was left to settle. ``represented`` has for each goal that another one implies that other one, where these
+    proved that none does that is as short as the options want it. ``tests`` has for each goal that some run covers, but
+    not the chain, the shortest such run found for it. ``stopped_by`` is what ended the run early: ``time limit``,
+    ``memory limit``, ``interrupt``, ``terminated``, or ''. ``used_up``: the effort was used up while something was left
+    to settle. ``represented`` has for each goal that another one implies that other one, where these
     alone are in the graph. ``invariants`` names the proved invariants that the bound rests on. ``finished``: the search
     is over; else it is not explained why goals are undecided.
     """

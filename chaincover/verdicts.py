@@ -133,18 +133,21 @@ class _Verdicts:
         if known.no_chain and known.targets == (goal,):
             return Verdict(goal, NO_WAY_TO_FINAL, detail=f"{test}; no run goes on to the end: {known.no_chain}")
         if known.no_chain:
-            return Verdict(goal, EXCLUDED, detail=f"{self._exclusion(goal)}; {test}")
+            verdict = self._without_chain_for_all(goal)
+            return replace(verdict, detail=f"{verdict.detail}; {test}")
         if self._too_long():
             return Verdict(goal, NOT_WITHIN_BOUND, detail=f"{self._too_long()}; {test}")
         by_graph = self._by_graph(goal)
         if self._stopped_by and not (by_graph and self._whole):
-            return Verdict(goal, UNDECIDED, detail=f"{test}; no chain with it was found before {self._limit()}")
+            why = f"the search was stopped by {self._limit()} before a chain with it was found"
+            return Verdict(goal, UNDECIDED, detail=f"{test}; {why}")
         if by_graph is not None:
             return replace(by_graph, detail=f"{by_graph.detail}; {test}")
         if self._graph.unknown:
             return Verdict(goal, UNDECIDED, detail=f"the solver gave up before a chain with it was found; {test}")
         why = self._failed() or f"no chain was found{' that covers it as well' if known.chain else ''}{self._within()}"
-        return Verdict(goal, EXCLUDED if known.chain else NOT_WITHIN_BOUND, detail=f"{why}; {test}")
+        bounded = known.failed is not None or self._options.bound is not None
+        return Verdict(goal, NOT_WITHIN_BOUND if bounded else UNDECIDED, detail=f"{why}; {test}")
 
     def _unseen(self, goal: str) -> Verdict:
         """The verdict of a goal that no run has covered."""
@@ -154,7 +157,7 @@ class _Verdicts:
         if self._stopped_by and not (found and self._whole):
             return Verdict(goal, UNDECIDED, detail=f"stopped by {self._limit()}{self._so_far(goal)}")
         if self._known.no_chain:
-            return Verdict(goal, EXCLUDED, detail=self._exclusion(goal))
+            return self._without_chain_for_all(goal)
         if found is not None and (self._graph.exact or self._graph.depth >= 0):
             return found
         if self._known.failed is not None:
@@ -172,12 +175,16 @@ class _Verdicts:
         way = "" if failed is None else f"no inputs with K = {failed.within} join {' -> '.join(failed.nodes)}"
         return way and f"the graph has a covering path, but {way}"
 
-    def _exclusion(self, goal: str) -> str:
-        """Which goals no run covers together with ``goal``, and the proof."""
+    def _without_chain_for_all(self, goal: str) -> Verdict:
+        """The verdict of a goal where no chain covers all: it is excluded if it cannot stand with those covered."""
         others = [name for name in self._known.targets if name != goal]
-        apart = [name for name in others if self._apart(goal, name)]
-        which = f"{'' if len(apart) == 1 else 'any of '}{listed(apart)}" if apart else "all of " + listed(others)
-        return f"no run covers it together with {which}: {self._known.no_chain}"
+        covered = [name for name in others if name in self._hits]
+        apart = [name for name in covered if self._apart(goal, name)]
+        if apart or len(covered) == len(others):
+            which = f"{'' if len(apart) == 1 else 'any of '}{listed(apart)}" if apart else "all of " + listed(others)
+            return Verdict(goal, EXCLUDED, detail=f"no run covers it together with {which}: {self._known.no_chain}")
+        detail = f"no run covers all of {listed(self._known.targets)}: {self._known.no_chain}"
+        return Verdict(goal, UNDECIDED, detail=f"no chain with it was found; {detail}")
 
     def _apart(self, a: str, b: str) -> bool:
         """Whether two goals are proved to exclude each other, by exact distances."""
@@ -229,7 +236,10 @@ class _Verdicts:
         if any(_gave_up(graph, closed, goal, other) or _gave_up(graph, closed, other, goal) for other in others):
             detail = f"the solver gave up on whether it goes together with {listed(others)}"
             return Verdict(goal, UNDECIDED, detail=detail)
-        detail = f"no run{self._within()} per goal covers it together with {listed(others)}"
+        covered = [other for other in others if other in self._hits]
+        detail = f"no run{self._within()} per goal covers it together with {listed(covered or others)}"
+        if not covered:
+            return Verdict(goal, UNDECIDED, detail=f"no chain with it was found; {detail}")
         return Verdict(goal, EXCLUDED, detail=detail)
 
     def _so_far(self, goal: str) -> str:

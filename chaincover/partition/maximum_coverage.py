@@ -7,14 +7,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bmc.errors import CheckDisagreed, LimitReached, counted
+from bmc.system.transition import Run
 from chaincover.certificate import Certificate, MostFact
-from chaincover.chain import COVERED, EXCLUDED, UNDECIDED, Verdict
+from chaincover.chain import COVERED, EXCLUDED, NOT_WITHIN_BOUND, UNDECIDED, Verdict
 from chaincover.limits import Limits
 from chaincover.options import Options
 from chaincover.partition.set_cover import sets_of_goals, share_of
 from chaincover.pipeline import generate
 from chaincover.problem import Problem
 from chaincover.result import INTERRUPT, TIME_LIMIT, ChainResult, Listener, Silent
+from chaincover.verdicts import listed, own_test
 
 if TYPE_CHECKING:
     from chaincover.partition.conflicts import Conflict
@@ -45,8 +47,20 @@ def generate_all_or_most(
 
 
 def _not_all(whole: ChainResult) -> bool:
-    """Whether it is proved that no chain covers all goals, as far as a chain may go."""
-    return bool(whole.no_chain) or whole.too_long
+    """Whether it is known that no chain covers all goals, as far as a chain may go."""
+    from chaincover.partition.conflicts import pairs_apart
+
+    return bool(whole.no_chain) or whole.too_long or (_whole_graph(whole) and bool(pairs_apart(whole, _open(whole))))
+
+
+def _whole_graph(result: ChainResult) -> bool:
+    """Whether the graph has all edges up to the K that was asked for."""
+    return result.options.bound is not None and result.depth >= result.options.bound
+
+
+def _open(result: ChainResult) -> tuple[str, ...]:
+    """The goals that are not proved to be in no chain."""
+    return tuple(verdict.goal for verdict in result.verdicts if verdict.goal not in result.uncoverable)
 
 
 def _generate(
@@ -58,45 +72,61 @@ def _generate(
     limits = Limits(options.time_limit, options.query_limit, options.effort)
     found = generate(problem, share_of(options, limits, share), listener)
     limits.spend(found.answered.effort)
-    if wanted(found) and not limits.used_up:
-        found = _Most(problem, options, limits, found, listener).run()
+    if not _covered(found) >= {*_open(found)}:
+        found = _Most(problem, options, limits, found, listener).run(wanted)
     return replace(found, options=options, answered=replace(found.answered, effort=limits.spent))
 
 
 class _Most:
-    """One search for the chain that covers most goals. ``whole`` was made for all goals; what is found later is better
-    than what was found before."""
+    """One search for the chain that covers most goals. ``whole`` was made for all goals, and covers fewer; what is
+    found later is better than what was found before."""
 
     def __init__(
         self, problem: Problem, options: Options, limits: Limits, whole: ChainResult, listener: Listener
     ) -> None:
         self._problem, self._options, self._limits, self._listener = problem, options, limits, listener
         self._whole = self._best = whole
-        self._goals = tuple(v.goal for v in whole.verdicts if v.goal not in whole.uncoverable)
+        self._goals = _open(whole)
         self._most: tuple[int, str, bool] | None = None
+        self._used_up = whole.used_up
+        self._pairs: Sequence[Conflict] = ()
 
-    def run(self) -> ChainResult:
-        """The best chain, with a verdict for all goals."""
-        if self._whole.stopped_by not in ("", TIME_LIMIT) or _covered(self._best) >= {*self._goals}:
-            return self._whole
+    def run(self, wanted: Callable[[ChainResult], bool]) -> ChainResult:
+        """The best chain, with a verdict for all goals. A better one than for all goals is sought if it is ``wanted``.
+
+        What the first search has found out of pairs of goals may prove the number without a further search.
+        """
+        from chaincover.partition.conflicts import pairs_apart
+
         stopped_by = self._whole.stopped_by
         try:
-            exact = None
-            try:
-                self._listener("most goals: the largest set of goals that one run covers")
-                least = max(1, len(_covered(self._best)))
-                exact = sets_of_goals(self._problem.of(self._goals), self._options, self._limits, least)
-            except LimitReached as error:
-                stopped_by = error.limit
-            if exact is None or not exact.covers:
-                self._by_conflicts()
-            else:
-                self._by_sets(exact)
+            self._pairs = pairs_apart(self._whole, self._goals)
+            names = self._largest(self._pairs)
+            if names is not None and len(names) <= len(_covered(self._best)):
+                self._claim(len(names), self._pairs)
+            if stopped_by in ("", TIME_LIMIT) and not self._limits.used_up and wanted(self._whole):
+                stopped_by = self._search() or stopped_by
         except LimitReached as error:
             stopped_by = error.limit
         except KeyboardInterrupt as error:
             stopped_by = str(error) or INTERRUPT
         return replace(self._told(), stopped_by=stopped_by)
+
+    def _search(self) -> str:
+        """Search for the chain that covers most goals; the limit that kept the sets of goals from being found, or
+        ''."""
+        exact, limit = None, ""
+        try:
+            self._listener("most goals: the largest set of goals that one run covers")
+            least = max(1, len(_covered(self._best)))
+            exact = sets_of_goals(self._problem.of(self._goals), self._options, self._limits, least)
+        except LimitReached as error:
+            limit = error.limit
+        if exact is None or not exact.covers:
+            self._by_conflicts()
+        else:
+            self._by_sets(exact)
+        return limit
 
     def _by_sets(self, exact: Exhaustion) -> None:
         """The largest of the sets of goals that one run covers, and of those the one with the shortest run."""
@@ -120,24 +150,38 @@ class _Most:
 
         Whether goals exclude each other in pairs is known from the graph.
         """
-        from chaincover.partition.conflicts import conflict_of_class, largest_class, pairs_apart
+        from chaincover.partition.conflicts import conflict_of_class
 
-        conflicts = pairs_apart(self._whole, self._goals)
+        conflicts = [*self._pairs]
         while not self._limits.used_up:
-            names = largest_class(self._goals, [conflict.goals for conflict in conflicts])
+            names = self._largest(conflicts)
             if names is None:
                 return
             if len(names) <= len(_covered(self._best)):
-                self._most = _claim(len(names), conflicts, self._best.depth)
+                self._claim(len(names), conflicts)
                 return
             found = self._try(names)
             if not _covered(found) >= {*names}:
                 conflicts.append(conflict_of_class(names, found))
 
+    def _largest(self, conflicts: Sequence[Conflict]) -> list[str] | None:
+        """The most goals of which none contain a whole conflict; None if that is too hard to find out."""
+        from chaincover.partition.conflicts import largest_class
+
+        return largest_class(self._goals, [conflict.goals for conflict in conflicts])
+
+    def _claim(self, number: int, conflicts: Sequence[Conflict]) -> None:
+        """Note that no chain covers more than ``number`` goals, where ``conflicts`` prove it."""
+        at_all = all(conflict.at_all for conflict in conflicts)
+        if not any(conflict.undecided for conflict in conflicts) and (at_all or _whole_graph(self._whole)):
+            how = "at all" if at_all else f"within K = {self._whole.depth}"
+            self._most = number, f"the others exclude each other {how}", at_all
+
     def _try(self, names: Collection[str]) -> ChainResult:
         """A chain through the goals ``names``, taken if it is better, or as good and its bound is higher."""
         result = generate(self._problem.of(names), share_of(self._options, self._limits, SHARE), Silent(self._listener))
         self._limits.spend(result.answered.effort)
+        self._used_up = self._used_up or result.used_up
         if (_cost(result), -result.bounds.lower) < (_cost(self._best), -self._best.bounds.lower):
             self._best = self._completed(result)
             self._listener.improved(self._told)
@@ -163,23 +207,51 @@ class _Most:
         )
 
     def _told(self) -> ChainResult:
-        """The best chain so far, with verdicts of the goals left out that say what is proved of their number."""
-        covered, best = _covered(self._best), self._best
+        """The best chain so far, with verdicts of the goals left out that say what is proved of their number.
+
+        Where nothing is, they are undecided: another chain may cover more of them.
+        """
+        covered, best, most = _covered(self._best), self._best, self._most
         status, how = UNDECIDED, f"no chain was found that covers more than {len(covered)} of them"
-        proved = self._most is not None and self._most[0] == len(covered)
-        if self._most is not None and proved:
-            status, how = EXCLUDED, f"no chain covers more than {len(covered)} of them: {self._most[1]}"
-        verdicts = []
+        proved = most is not None and most[0] == len(covered)
+        if most is not None and proved:
+            status, how = EXCLUDED, f"no chain covers more than {len(covered)} of them: {most[1]}"
+        tests, verdicts = self._tests(), []
         for verdict in best.verdicts:
             left_out = verdict.goal in self._goals and verdict.goal not in covered
-            if left_out and (proved or verdict.status == COVERED):
-                before = next(each.detail for each in self._whole.verdicts if each.goal == verdict.goal)
+            if left_out and (proved or self._claims_too_much(verdict)):
+                before = verdict.detail if best is self._whole else self._apart(verdict.goal)
+                test = own_test(tests[verdict.goal]) if verdict.goal in tests else ""
+                before = "; ".join(filter(None, (before, "" if test in before else test)))
                 verdict = Verdict(verdict.goal, status, detail="; ".join(filter(None, (how, before))))
             verdicts.append(verdict)
         certificate = best.certificate
-        if certificate is not None and self._most is not None and proved and self._most[2]:
+        if certificate is not None and most is not None and proved and most[2]:
             certificate = replace(certificate, most=MostFact(self._goals, len(covered)))
-        return replace(best, verdicts=tuple(verdicts), certificate=certificate)
+        used_up = (self._used_up or self._limits.used_up) and not (proved and best.bounds.minimal)
+        return replace(best, verdicts=tuple(verdicts), certificate=certificate, tests=tests, used_up=used_up)
+
+    def _claims_too_much(self, verdict: Verdict) -> bool:
+        """Whether ``verdict`` says of a goal left out what is only so for the chains sought, not for every chain."""
+        return verdict.status in (COVERED, EXCLUDED) or (self._whole.too_long and verdict.status == NOT_WITHIN_BOUND)
+
+    def _apart(self, goal: str) -> str:
+        """Which goals of the best chain no run covers together with ``goal``, as far as that is known of pairs."""
+        pairs = [pair for pair in self._pairs if goal in pair.goals and not pair.undecided]
+        apart = [name for pair in pairs for name in pair.goals if name in _covered(self._best)]
+        within = "" if all(pair.at_all for pair in pairs) else f" within K = {self._whole.depth}"
+        return f"no run covers it together with {listed(apart)}{within}" if apart else ""
+
+    def _tests(self) -> dict[str, Run]:
+        """For each goal that some run covers, but not the best chain, such a run."""
+        tests, chain = dict(self._best.tests), self._whole.chain
+        if chain is None:
+            return tests
+        for hit in chain.hits:
+            if hit.goal not in tests and hit.goal not in _covered(self._best):
+                end = hit.step + self._problem.length(hit.goal)
+                tests[hit.goal] = Run(chain.run.states[: end + 1], chain.run.inputs[:end])
+        return tests
 
 
 def _with_impossible(own: Certificate, whole: Certificate) -> Certificate:
@@ -192,14 +264,6 @@ def _with_impossible(own: Certificate, whole: Certificate) -> Certificate:
         no_way_to_end=whole.no_way_to_end,
         conflicts=tuple(dict.fromkeys((*whole.conflicts, *own.conflicts))),
     )
-
-
-def _claim(number: int, conflicts: Sequence[Conflict], depth: int) -> tuple[int, str, bool] | None:
-    """That no chain covers more than ``number`` goals, how it is known, and whether at all; None if it is not."""
-    if any(conflict.undecided for conflict in conflicts):
-        return None
-    at_all = all(conflict.at_all for conflict in conflicts)
-    return number, f"the others exclude each other {'at all' if at_all else f'within K = {depth}'}", at_all
 
 
 def _covered(result: ChainResult) -> frozenset[str]:

@@ -59,9 +59,9 @@ def test_only_an_edge_from_init_says_that_a_goal_is_reached() -> None:
 
 
 def test_what_was_not_found_is_so_within_the_bound() -> None:
-    assert told(graph(*WAYS)) == [
-        (EXCLUDED, f"no run within K = 3 per goal covers it together with {other}") for other in "ba"
-    ]
+    """Without a chain none of the two is left out for the other."""
+    detail = "no chain with it was found; no run within K = 3 per goal covers it together with"
+    assert told(graph(*WAYS)) == [(UNDECIDED, f"{detail} {other}") for other in "ba"]
     assert told(graph(("init", "a"), ("a", "final")))[1] == (NOT_WITHIN_BOUND, "not reached from init within K = 3")
 
 
@@ -85,7 +85,7 @@ def test_proofs_come_before_what_the_graph_tells() -> None:
     uncoverable = {"a": Reason(UNREACHABLE, "a proof")}
     assert told(graph(*WAYS), uncoverable=uncoverable)[0] == (UNREACHABLE, "a proof")
     apart = told(graph(*WAYS), no_chain="all 9 states were searched")
-    assert [status for status, _ in apart] == [EXCLUDED] * 2
+    assert [status for status, _ in apart] == [UNDECIDED] * 2
     assert all(detail.endswith(": all 9 states were searched") for _, detail in apart)
 
 
@@ -106,16 +106,17 @@ def test_a_goal_that_was_reached_names_its_own_test() -> None:
     seen = {"near": run_by(system, 0)}
     test = "reachable: a test of its own has 1 step"
     for changes, status in (
-        ({}, NOT_WITHIN_BOUND),
-        ({"no_chain": "a proof"}, EXCLUDED),
-        ({"chain": Judge(problem).chain(run_by(system, 1, 1, 0))}, EXCLUDED),
+        ({}, UNDECIDED),
+        ({"no_chain": "a proof"}, UNDECIDED),
+        ({"chain": Judge(problem).chain(run_by(system, 1, 1, 0))}, UNDECIDED),
+        ({"chain": Judge(problem).chain(run_by(system, 1, 1, 0)), "no_chain": "a proof"}, EXCLUDED),
     ):
         known = replace(Known(problem, seen=seen), **changes)  # type: ignore[arg-type]
         verdicts = {verdict.goal: verdict for verdict in judge_goals(known, Options(), "", False)}
         assert verdicts["near"].status == status
         assert test in verdicts["near"].detail
     stopped = {v.goal: v for v in judge_goals(Known(problem, seen=seen), Options(), "interrupt", False)}
-    assert stopped["near"].detail == f"{test}; no chain with it was found before interrupt"
+    assert stopped["near"].detail == f"{test}; the search was stopped by interrupt before a chain with it was found"
 
 
 def test_covered_goals_have_their_steps() -> None:
