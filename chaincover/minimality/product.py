@@ -77,6 +77,7 @@ class ShortestRun(ProductSearch):
             return
         yield True
         everything = (1 << len(self._problem.goals)) - 1
+        self.work += len(self._around.product.arrows.ends)
         if largest_sets(self._around.made, self._around.ends, everything.bit_count()) == ():
             return
         while self._waiting:

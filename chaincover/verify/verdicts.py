@@ -23,7 +23,7 @@ from chaincover.verify.document import Document, GoalClaim
 from chaincover.verify.invariants import Assumed
 from chaincover.verify.limits import Clock
 from chaincover.verify.report import HOLDS, OPEN, UNCLAIMED, WRONG, Line, told_inputs
-from chaincover.verify.search import Outcome, search, search_some
+from chaincover.verify.search import Outcome, search, search_some, too_few
 from chaincover.verify.setting import Setting
 from chaincover.verify.unrolling import Unrolling
 from chaincover.verify.watch import FAR, Watch
@@ -170,6 +170,9 @@ class Verdicts:
             return HOLDS, "no run among all in jumps of counters"
         if self.watch is None:
             return OPEN, TOO_MANY
+        components = too_few(self.watch, names, self.clock, number) if number else None
+        if components is not None:
+            return HOLDS, f"no run among all, {counted(components, 'strongly connected component')} of states"
         found = sought(self.watch)
         if found.length is not None:
             inputs = told_inputs(self.setting.system, found.inputs)

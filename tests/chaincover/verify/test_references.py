@@ -29,7 +29,7 @@ from chaincover.verify.facts import AT_ONCE, Prover, WholeChains, lengths
 from chaincover.verify.invariants import Assumed, Enumerated, assumed, stated_by
 from chaincover.verify.limits import Clock, Limits
 from chaincover.verify.report import HOLDS, OPEN, UNCLAIMED, WRONG, Line
-from chaincover.verify.search import Outcome, covers, search, search_some
+from chaincover.verify.search import Outcome, covers, search, search_some, too_few
 from chaincover.verify.setting import Setting
 from chaincover.verify.states import Table, tabulate
 from chaincover.verify.watch import Watch
@@ -268,6 +268,8 @@ def test_all_sets_of_goals_that_one_run_covers(seed: int) -> None:
             assert search(watch, chosen, clock).length == min(fitting, default=None)
         most = search_some(watch, names, clock, size).length
         assert most == min((length for goals, length in found.items() if len(goals) >= size), default=None)
+        by_components = too_few(watch, names, clock, size)
+        assert (by_components is None) == (most is not None or setting.overlap == "forbid")
     assert not found or covers(watch, names, Clock(Limits(nodes=0))) is None
 
 
