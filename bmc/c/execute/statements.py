@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from typing import Any
 
 from pycparser import c_ast
@@ -13,7 +14,7 @@ from bmc.c.execute import arithmetic
 from bmc.c.execute.calls import Calls, Frame
 from bmc.c.execute.cases import impossible
 from bmc.c.execute.initialise import Initialiser
-from bmc.c.execute.memory import UNDEFINED, Content, MemObject, State, join, merge, whole
+from bmc.c.execute.memory import UNDEFINED, Content, Key, MemObject, State, join, merge, whole
 from bmc.c.source.declarations import is_const, is_volatile, refuse_thread_local
 from bmc.c.source.program import Function, Program, Scope, Typedef, unsupported, where
 from bmc.c.source.types import ArrayType, CType, FunctionType, IntType, StructType, promote, same_type, show_type
@@ -331,7 +332,13 @@ class Executor(Switches):
         exits: list[State] = []
         frame = self.frames[-1]
         rounds = open_rounds = 0
+        before: tuple[FNode, Mapping[Key, Content]] | None = None
         while state is not None:
+            if before == (state.pc, state.cells):
+                text = "this loop never ends: an iteration changes nothing of what it reads"
+                raise ITERATIONS.refusal(where(node), text)
+            looked_at = rounds >= 16 and not rounds & (rounds - 1)  # now and then is enough
+            before = (state.pc, dict(state.cells)) if looked_at else None
             left = len(exits)
             if rounds or not isinstance(node, c_ast.DoWhile):
                 cond = self.decide(node.cond, scope, state) if node.cond is not None else TRUE()
