@@ -15,9 +15,8 @@ from types import ModuleType
 import click
 
 from bmc.errors import ChainCoverError, LimitReached
+from chaincover.cli.entry import INTERRUPTED, TERMINATED
 
-INTERRUPTED = 130
-TERMINATED = 143
 INTERNAL_ERROR = 70
 NOT_WRITTEN = 74
 CUT_OFF = 141
