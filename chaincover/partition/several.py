@@ -14,14 +14,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field, replace
-from functools import cached_property
 from typing import Protocol
 
 from bmc.errors import CheckDisagreed, LimitReached, counted
 from bmc.records import dataclass
 from bmc.system.transition import Run
-from chaincover.chain import COVERED, EXCLUDED, NO_WAY_TO_FINAL, UNDECIDED, UNREACHABLE, Bounds, Chain, Verdict
-from chaincover.known import NOTHING, steps_allowed
+from chaincover.chain import COVERED, EXCLUDED, NO_WAY_TO_FINAL, UNDECIDED, UNREACHABLE, Bounds, Verdict
 from chaincover.limits import Limits
 from chaincover.options import Options
 from chaincover.partition.conflicts import (
@@ -34,11 +32,10 @@ from chaincover.partition.conflicts import (
     set_reason,
 )
 from chaincover.partition.coverable_sets import Exhaustion
-from chaincover.partition.set_cover import Distribution, minimal_set_cover, sets_of_goals, share_of
+from chaincover.partition.set_cover import Distribution, RunsInHand, minimal_set_cover, sets_of_goals, share_of
 from chaincover.pipeline import generate
 from chaincover.problem import Problem
 from chaincover.reductions.reduction import distinct
-from chaincover.replay.judge import Judge
 from chaincover.result import BY, INTERRUPT, TIME_LIMIT, ChainResult, Silent
 from chaincover.verdicts import own_test
 from chaincover.work.workers import choose as choose_workers
@@ -155,7 +152,7 @@ class _Several:
         self._impossible: set[str] = set()
         self._conflicts: list[Conflict] = []
         self._stopped = self._limited = ""
-        self._in_hand = _InHand(self._problem, options)
+        self._in_hand = RunsInHand(self._problem, options)
 
     def run(self) -> SeveralChains:
         """One chain if that covers all that can be covered; else several."""
@@ -433,50 +430,6 @@ class _Several:
         if run is None or verdict.status != UNDECIDED or own_test(run) in verdict.detail:
             return verdict
         return replace(verdict, detail=f"{own_test(run)}; {verdict.detail}")
-
-
-class _InHand:
-    """The runs that searches have seen to cover goals, and the chains that they make. ``used_up``: a search has ended
-    for want of effort."""
-
-    def __init__(self, problem: Problem, options: Options) -> None:
-        self._problem, self._options = problem, options
-        self.runs: dict[str, Run] = {}
-        self.used_up = False
-        self._chains: dict[str, Chain | None] = {}
-
-    def add(self, result: ChainResult) -> None:
-        """Take note of the runs that ``result`` has for goals."""
-        self.used_up = self.used_up or result.used_up
-        for name, run in result.tests.items():
-            if name not in self.runs or run.length < self.runs[name].length:
-                self.runs[name] = run
-                self._chains.pop(name, None)
-
-    def best(self, names: Collection[str]) -> ChainResult | None:
-        """The chain in hand that covers most of the goals ``names``, with nothing said of shorter ones; None without
-        one."""
-        own = [self._chain(name) for name in names if name in self.runs]
-        chains = [chain for chain in own if chain is not None and chain.goals & {*names}]
-        if not chains:
-            return None
-        chain = min(chains, key=lambda chain: (-len(chain.goals & {*names}), chain.length))
-        steps = {hit.goal: hit.step for hit in chain.hits}
-        verdicts = tuple(Verdict(name, COVERED, steps[name]) for name in self._problem.names if name in steps)
-        bounds = Bounds(0, chain.length, "nothing was asked yet")
-        return ChainResult(chain, verdicts, bounds, None, NOTHING, self._options)
-
-    def _chain(self, name: str) -> Chain | None:
-        """The chain of the run for the goal ``name``, as far as it may go; None where it may not end."""
-        if name not in self._chains:
-            chain = self._judge.chain(self.runs[name])
-            fits = chain is not None and steps_allowed(chain, self._options, self._problem) == chain.length
-            self._chains[name] = chain if fits else None
-        return self._chains[name]
-
-    @cached_property
-    def _judge(self) -> Judge:
-        return Judge(self._problem)
 
 
 @dataclass(frozen=True)

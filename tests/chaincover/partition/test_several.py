@@ -407,7 +407,7 @@ def test_the_one_chain_of_a_partial_result_tells_of_the_goals_what_the_summary_d
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """As where no run in hand may end where it does."""
-    monkeypatch.setattr(several._InHand, "best", lambda *given: None)
+    monkeypatch.setattr(several.RunsInHand, "best", lambda *given: None)
     found = generate_several(load(read_project(MODELS / "charger")).problem, Options(effort=0.003))
     (chain,) = found.results
     assert found.used_up
