@@ -147,6 +147,20 @@ class Known:
         return tuple(name for name in names if name not in self.seen)
 
 
+def steps_allowed(chain: Chain, options: Options, problem: Problem) -> int:
+    """How many steps of ``chain`` may be taken: up to the greatest length, and to the first gap of more than K.
+
+    The rest of the last goal is no gap where a chain may end anywhere.
+    """
+    most, bound = options.max_length, options.bound
+    steps = chain.length if most is None else min(most, chain.length)
+    if bound is None:
+        return steps
+    gaps = chain.gaps if problem.final is not None else chain.gaps[:-1]
+    wide = next((place for place, gap in enumerate(gaps) if gap > bound), None)
+    return steps if wide is None else min(steps, sum(gaps[:wide]) + bound)
+
+
 class Judge(Protocol):
     """Judges runs that start in init."""
 
@@ -265,10 +279,10 @@ class Board:
         if chain is None:
             return False
         self.see(chain.run, {hit.goal: hit.step for hit in chain.hits})
-        best, allowed = self.known.chain, self._allowed(chain)
+        best, allowed = self.known.chain, steps_allowed(chain, self.options, self.known.problem)
         if allowed < chain.length:
             chain = self.judge.chain(Run(chain.run.states[: allowed + 1], chain.run.inputs[:allowed]))
-            if chain is None or self._allowed(chain) < chain.length:
+            if chain is None or steps_allowed(chain, self.options, self.known.problem) < chain.length:
                 return False
         if not chain.hits and self.known.problem.goals:
             return False
@@ -278,19 +292,6 @@ class Board:
         self._check()
         self.listener.improved(self.known)
         return True
-
-    def _allowed(self, chain: Chain) -> int:
-        """How many steps of ``chain`` may be taken: up to the greatest length, and to the first gap of more than K.
-
-        The rest of the last goal is no gap where a chain may end anywhere.
-        """
-        most, bound = self.options.max_length, self.options.bound
-        steps = chain.length if most is None else min(most, chain.length)
-        if bound is None:
-            return steps
-        gaps = chain.gaps if self.known.problem.final is not None else chain.gaps[:-1]
-        wide = next((place for place, gap in enumerate(gaps) if gap > bound), None)
-        return steps if wide is None else min(steps, sum(gaps[:wide]) + bound)
 
     def see(self, run: Run, steps: Mapping[str, int]) -> None:
         """Take note that ``run``, from init, covers goals at ``steps``: they can be reached, whatever becomes of

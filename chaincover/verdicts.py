@@ -18,7 +18,7 @@ from chaincover.chain import (
     Verdict,
 )
 from chaincover.options import Options
-from chaincover.result import BY
+from chaincover.result import BY, CALLED_OFF
 from chaincover.weights import INIT, Edge, ReachGraph, obstacles, transitive_closure
 from properties.goal import Goal
 
@@ -42,6 +42,9 @@ PROVED_NO_WAY = (
 )
 """The same where it is proved that no run goes on to the final condition: no limit is in the way."""
 
+CALLED_OFF_EARLY = "run it again, and let it go on until it ends by itself"
+"""The same where a signal ended the run before a limit did."""
+
 MOST_NAMES = 8
 """Goals named in one verdict."""
 
@@ -57,6 +60,8 @@ def next_step(verdict: Verdict, generated: bool, options: Options) -> str:
     """What a user can do about a goal with this verdict, '' if it is covered."""
     if verdict.status == NO_WAY_TO_FINAL and verdict.proved:
         return PROVED_NO_WAY
+    if verdict.status == UNDECIDED and any(f"stopped by {BY.get(by, by)}" in verdict.detail for by in CALLED_OFF):
+        return CALLED_OFF_EARLY
     advice = NEXT_STEP.get(verdict.status, "")
     if generated:
         advice = _NEXT_STEP_GENERATED.get(verdict.status, advice)

@@ -280,11 +280,13 @@ def summary(run: Run, found: SeveralChains, finished: bool = True, no_step: Dead
                 "verdict": v.status,
                 "step": v.step,
                 "detail": v.detail,
+                "test": results.test_data(controller.system, found.tests[v.goal]) if v.goal in found.tests else None,
             }
             for goal, v in zip(controller.goals, found.verdicts, strict=True)
         ],
         "finished": finished,
         "stopped_by": found.stopped_by,
+        "effort_used_up": found.used_up,
         **({} if no_step is None else {"dead_end": no_step.as_data()}),
     }
 
@@ -321,7 +323,8 @@ def _remove_chains(folder: Path, first: int) -> None:
 def _show(out: console.Console, run: Run, found: SeveralChains, played: Replays, no_step: DeadEnd | None) -> None:
     controller = run.controller
     for result, own in zip(found.results, played, strict=True):
-        console.show_result(out, _part(controller, result), result, no_step)
+        shown = replace(result, used_up=False, stopped_by="")  # what ended the run is told once, of all chains
+        console.show_result(out, _part(controller, result), shown, no_step)
         if own is not None:
             console.show_replay(out, own)
         console.say(out, "")
@@ -339,15 +342,28 @@ def _show(out: console.Console, run: Run, found: SeveralChains, played: Replays,
         console.say(out, f"conflict: {', '.join(conflict.goals)}: {conflict.reason}")
     judged = zip(controller.goals, found.verdicts, strict=True)
     console.show_next_steps(out, judged, run.options, no_step, reasons=True)
-    if found.stopped_by:
-        console.say(out, f"{console.ended_by(found.stopped_by)}; what is told is valid.")
+    console.show_open_ends(out, _open_ends(found), found.stopped_by, run.options.effort if found.used_up else None)
     each = ", chain-N.json, chain-N.csv, run-N.json" if found.results else ""
     console.say(out, f"written to {run.folder}/: chains.json{each}")
 
 
+def _open_ends(found: SeveralChains) -> list[str]:
+    """What the search for several chains has left open."""
+    undecided = sum(1 for verdict in found.verdicts if verdict.status == UNDECIDED)
+    open_ends = [counted(undecided, "undecided goal")] if undecided else []
+    through = " for the goals covered so far" if undecided else ""
+    if len(found.results) > 1 and not found.number_minimal_within_k:
+        open_ends.append(f"whether fewer chains are enough{through}")
+    if found.results and not found.bounds.minimal:
+        open_ends.append(f"whether fewer steps in all are enough{through}")
+    return open_ends
+
+
 def _proof(found: SeveralChains, held: str) -> str:
     if found.bounds.minimal:
-        return f"minimal{' for this number of chains' if len(found.results) > 1 else ''}{held}, proved"
+        minimal = console.minimal_for(found.verdicts)
+        number = " and this number of chains" if "for" in minimal else " for this number of chains"
+        return f"{minimal}{number if len(found.results) > 1 else ''}{held}, proved"
     return f"proved: none below {found.bounds.lower}{held}" if found.bounds.lower else "no lower bound yet"
 
 

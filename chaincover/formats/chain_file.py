@@ -47,6 +47,11 @@ class Stimulus:
     to_final: bool = True
 
 
+def damage(error: Exception) -> str:
+    """What is wrong with a file, by the ``error`` that reading it gave."""
+    return f"there is no entry {error}" if isinstance(error, KeyError) else str(error)
+
+
 def recorded_hold(settings: dict[str, Any]) -> int:
     """For how many steps a chain of these settings holds its inputs. ValueError if they say none that there can be."""
     found = settings.get("hold", 1)
@@ -89,6 +94,11 @@ def controller_record(controller: Controller, sources: list[dict[str, str]]) -> 
         "state": [{"name": var.name, "type": var.type.name} for var in reported(system, "state")],
         "outputs": [{"name": var.name, "type": var.type.name} for var in reported(system, "output")],
     }
+
+
+def bounds_claim(covered: int, goals: int) -> str:
+    """What length, bound and *minimal* speak of, where a chain leaves goals out."""
+    return f"length and bounds speak of chains through the {covered} of {goals} goals that this one covers"
 
 
 def chain_rows(system: TransitionSystem, chain: Chain) -> list[dict[str, Any]]:
@@ -180,7 +190,7 @@ def _from_json(place: Path, text: str, system: TransitionSystem) -> Stimulus:
         to_final = data["settings"]["final"] is not None
         recorded_hold(data["settings"])
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise InputRefused(f"the chain is damaged: {error!r}", where, "generate it again") from None
+        raise InputRefused(f"the chain is damaged: {damage(error)}", where, "generate it again") from None
     return Stimulus(str(place), inputs, chosen, claimed, states, asked, to_final)
 
 
@@ -190,7 +200,7 @@ def read_test(test: dict[str, Any], goal: str, system: TransitionSystem, where: 
         inputs = tuple(_valuation(row, system.inputs, where) for row in test["inputs"])
         chosen = _valuation(test["chosen"], system.state, where, partial=True)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        text = f"the test of '{goal}' is damaged: {error!r}"
+        text = f"the test of '{goal}' is damaged: {damage(error)}"
         raise InputRefused(text, where, "generate it again") from None
     return Stimulus(f"test of {goal}", inputs, chosen, {}, (), None, False)
 

@@ -5,22 +5,30 @@ length of so many chains is bounded by one order with resets in it: a reset is a
 the end, and as far before a goal as init. An order of all goals with m - 1 resets is a distribution over m chains, and
 the shortest such order, over direct distances and least lengths of sub-paths, bounds the total length of any m chains
 that cover all goals.
+
+Where the search ends early, the runs that it has seen to cover goals are chains too, as many as it takes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from itertools import product
 from math import inf
 from typing import TYPE_CHECKING
 
+from bmc.system.transition import Run
 from chaincover.certificate import Certificate
+from chaincover.chain import COVERED, Bounds, Chain, Verdict
 from chaincover.graph.enumerated import ENUMERATING, enumerated_within
+from chaincover.known import NOTHING, steps_allowed
 from chaincover.limits import UNITS, Limits
 from chaincover.options import Options
 from chaincover.problem import Problem
 from chaincover.reductions.slicing import smaller_problem
+from chaincover.replay.judge import Judge
+from chaincover.result import ChainResult
 from chaincover.weights import INIT, Edge, ReachGraph
 
 if TYPE_CHECKING:
@@ -197,3 +205,47 @@ def part_of(limits: Limits, share: float) -> Limits:
     if effort is not None:
         effort = max(effort * LEAST_PART, (effort - limits.spent / UNITS) * share)
     return Limits(None if left == inf else max(LEAST_SECONDS, left * share), limits.query_limit, effort)
+
+
+class RunsInHand:
+    """The runs that searches have seen to cover goals, and the chains that they make. ``used_up``: a search has ended
+    for want of effort."""
+
+    def __init__(self, problem: Problem, options: Options) -> None:
+        self._problem, self._options = problem, options
+        self.runs: dict[str, Run] = {}
+        self.used_up = False
+        self._chains: dict[str, Chain | None] = {}
+
+    def add(self, result: ChainResult) -> None:
+        """Take note of the runs that ``result`` has for goals."""
+        self.used_up = self.used_up or result.used_up
+        for name, run in result.tests.items():
+            if name not in self.runs or run.length < self.runs[name].length:
+                self.runs[name] = run
+                self._chains.pop(name, None)
+
+    def best(self, names: Collection[str]) -> ChainResult | None:
+        """The chain in hand that covers most of the goals ``names``, with nothing said of shorter ones; None without
+        one."""
+        own = [self._chain(name) for name in names if name in self.runs]
+        chains = [chain for chain in own if chain is not None and chain.goals & {*names}]
+        if not chains:
+            return None
+        chain = min(chains, key=lambda chain: (-len(chain.goals & {*names}), chain.length))
+        steps = {hit.goal: hit.step for hit in chain.hits}
+        verdicts = tuple(Verdict(name, COVERED, steps[name]) for name in self._problem.names if name in steps)
+        bounds = Bounds(0, chain.length, "nothing was asked yet")
+        return ChainResult(chain, verdicts, bounds, None, NOTHING, self._options)
+
+    def _chain(self, name: str) -> Chain | None:
+        """The chain of the run for the goal ``name``, as far as it may go; None where it may not end."""
+        if name not in self._chains:
+            chain = self._judge.chain(self.runs[name])
+            fits = chain is not None and steps_allowed(chain, self._options, self._problem) == chain.length
+            self._chains[name] = chain if fits else None
+        return self._chains[name]
+
+    @cached_property
+    def _judge(self) -> Judge:
+        return Judge(self._problem)

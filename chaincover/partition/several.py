@@ -12,11 +12,13 @@ covers gives the number exactly. At last the chains are shortened by other distr
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import field, replace
 from typing import Protocol
 
 from bmc.errors import CheckDisagreed, LimitReached, counted
 from bmc.records import dataclass
+from bmc.system.transition import Run
 from chaincover.chain import COVERED, EXCLUDED, NO_WAY_TO_FINAL, UNDECIDED, UNREACHABLE, Bounds, Verdict
 from chaincover.limits import Limits
 from chaincover.options import Options
@@ -30,11 +32,12 @@ from chaincover.partition.conflicts import (
     set_reason,
 )
 from chaincover.partition.coverable_sets import Exhaustion
-from chaincover.partition.set_cover import Distribution, minimal_set_cover, sets_of_goals, share_of
+from chaincover.partition.set_cover import Distribution, RunsInHand, minimal_set_cover, sets_of_goals, share_of
 from chaincover.pipeline import generate
 from chaincover.problem import Problem
 from chaincover.reductions.reduction import distinct
 from chaincover.result import BY, INTERRUPT, TIME_LIMIT, ChainResult, Silent
+from chaincover.verdicts import own_test
 from chaincover.work.workers import choose as choose_workers
 from chaincover.work.workers import pack, unpack
 
@@ -59,7 +62,7 @@ class SeveralChains:
     ``number_minimal``: it is proved that fewer chains do not cover all that can be covered, however long they are;
     ``number_minimal_within_k``: that fewer chains do not, as far as K reached.
     ``bounds`` has the total length, and the proved least total length of this number of chains through these goals.
-    ``stopped_by`` as in ``ChainResult``.
+    ``stopped_by`` and ``used_up`` as in ``ChainResult``, and so ``tests``, of goals that none of the chains covers.
     """
 
     results: tuple[ChainResult, ...] = ()
@@ -69,6 +72,8 @@ class SeveralChains:
     number_minimal: bool = False
     bounds: Bounds = field(default=Bounds(0, None, ONE))
     stopped_by: str = ""
+    used_up: bool = False
+    tests: Mapping[str, Run] = field(default_factory=dict)
 
     @property
     def length(self) -> int:
@@ -147,6 +152,7 @@ class _Several:
         self._impossible: set[str] = set()
         self._conflicts: list[Conflict] = []
         self._stopped = self._limited = ""
+        self._in_hand = RunsInHand(self._problem, options)
 
     def run(self) -> SeveralChains:
         """One chain if that covers all that can be covered; else several."""
@@ -156,6 +162,9 @@ class _Several:
             self._stopped = error.limit
         except KeyboardInterrupt as error:
             self._stopped = str(error) or INTERRUPT
+        with suppress(KeyboardInterrupt):
+            while found := self._in_hand.best(self._left(self._best.covered)):
+                self._take((*self._best.results, found))
         answer = self._answer()
         if self._stopped or (answer.number_minimal_within_k and answer.bounds.minimal):
             return answer
@@ -182,10 +191,11 @@ class _Several:
         self._bound_each()
 
     def _bound_each(self) -> None:
-        """A search of its own for each chain that is left over from a search for more goals, for a bound on it."""
+        """A search of its own for each chain that is left over from a search for other goals, for a bound on it."""
         for place, result in enumerate(self._best.results):
             own = _covered(result)
-            if not result.bounds.minimal and any(verdict.goal not in own for verdict in result.verdicts):
+            sought = result.certificate is not None and all(verdict.goal in own for verdict in result.verdicts)
+            if not result.bounds.minimal and not sought:
                 found, best = self._one(sorted(own), 1 / (1 + len(self._best.results))), self._best
                 results = (*best.results[:place], found, *best.results[place + 1 :])
                 if _covered(found) >= own and total(results) <= total(best.results):
@@ -203,20 +213,23 @@ class _Several:
     def _cover_the_rest(self) -> None:
         """Greedily add chains until every goal is covered or given up.
 
-        The next chain is sought for all goals that are left. Where it covers none of them, it is sought for the first
-        of them alone, and that goal is given up if it is not covered either.
+        The next chain is sought for all goals that are left. Where it covers none of them, and no run in hand does, it
+        is sought for the first of them alone, and that goal is given up if it is not covered either. Runs in hand come
+        first where the effort is used up.
         """
         while missing := self._left({*self._best.covered, *self._missed}):
             self._listener(f"partition: {len(self._best.results)} chain(s), {len(missing)} goal(s) left")
+            found = self._in_hand.best(missing) if self._limits.used_up else None
             for names in (missing, missing[:1]):
-                found = self._one(names, 1 / (2 + len(missing)))
-                self._give_up(found, found.uncoverable)
-                if _covered(found) or len(missing) == 1:
-                    break
+                if found is None or not _covered(found):
+                    found = self._one(names, 1 / (2 + len(missing)))
+                    self._give_up(found, found.uncoverable)
+                    found = found if _covered(found) else self._in_hand.best(missing) or found
+            assert found is not None
             if _covered(found):
                 self._take((*self._best.results, found))
             else:
-                self._give_up(found, names)
+                self._give_up(found, missing[:1])
 
     def _sets_of(self, names: Collection[str]) -> Exhaustion | None:
         """The sets of the goals ``names`` that one run covers; None where they are not found within the limits."""
@@ -303,7 +316,9 @@ class _Several:
         for number in range(ROUNDS):
             fresh = shared.learn(result.certificate for result in last)
             order = shared.least(self._limits.for_query())
-            lower = max(self._best.bounds.lower, order.lower_bound)
+            lower = self._best.bounds.lower
+            if self._best.number_minimal_within_k:  # else fewer chains may take fewer steps in all
+                lower = max(lower, order.lower_bound)
             self._take(self._best.results, Bounds(lower, total(self._best.results), SHARED))
             if not order.path or self._best.bounds.minimal or self._limits.used_up or (number and not fresh):
                 return
@@ -339,6 +354,7 @@ class _Several:
     def _counted(self, result: ChainResult) -> ChainResult:
         """``result``, the work of which counts. An interrupt ends the search; what was found until then is kept."""
         self._limits.spend(result.answered.effort)
+        self._in_hand.add(result)
         if result.stopped_by and result.stopped_by not in (TIME_LIMIT, MEMORY_LIMIT):
             self._offer((*self._best.results, result))
             raise KeyboardInterrupt(result.stopped_by)
@@ -381,10 +397,13 @@ class _Several:
         best = best or self._best
         verdicts = tuple(self._verdict(name, best) for name in self._problem.names)
         missed = {self._same_as.get(v.goal, v.goal): v.status for v in verdicts if v.status != COVERED}
-        results = best.results
-        if len(results) > 1:
-            results = tuple(_narrowed(result) for result in results)
         minimal = best.number_minimal_within_k and not {UNDECIDED, EXCLUDED} & {*missed.values()}
+        settled = minimal and best.bounds.minimal
+        used_up = (self._limits.used_up or self._in_hand.used_up) and not settled
+        tests = {name: run for name, run in self._in_hand.runs.items() if name not in best.covered}
+        results = tuple(_narrowed(result, verdicts) for result in best.results)
+        if len(results) == 1:
+            results = (replace(results[0], used_up=used_up),)
         return SeveralChains(
             tuple(replace(result, options=self._options) for result in results),
             verdicts,
@@ -393,6 +412,8 @@ class _Several:
             minimal and best.number_minimal and {*missed} <= self._impossible,
             best.bounds,
             self._stopped,
+            used_up,
+            tests,
         )
 
     def _verdict(self, name: str, best: _Best) -> Verdict:
@@ -401,11 +422,14 @@ class _Several:
                 if own.goal == name and own.status == COVERED:
                     return replace(own, detail=f"chain {number}")
         missed = self._missed.get(self._same_as.get(name, name))
-        if missed is not None:
-            return replace(missed, goal=name)
+        why = "no chain has been found for it so far"
         if self._stopped:
-            return Verdict(name, UNDECIDED, detail=f"stopped by {BY.get(self._stopped, self._stopped)}")
-        return Verdict(name, UNDECIDED, detail="no chain has been found for it so far")
+            why = f"stopped by {BY.get(self._stopped, self._stopped)}"
+        verdict = Verdict(name, UNDECIDED, detail=why) if missed is None else replace(missed, goal=name)
+        run = self._in_hand.runs.get(name)
+        if run is None or verdict.status != UNDECIDED or own_test(run) in verdict.detail:
+            return verdict
+        return replace(verdict, detail=f"{own_test(run)}; {verdict.detail}")
 
 
 @dataclass(frozen=True)
@@ -445,14 +469,19 @@ def _more_conflicts(
         more.append(Conflict(minimal_conflict(apart, exact.covers), set_reason(how), at_all))
 
 
-def _narrowed(result: ChainResult) -> ChainResult:
-    """``result`` as one of several: it tells only of the goals that its chain covers."""
-    own = _covered(result)
+def _narrowed(result: ChainResult, verdicts: Sequence[Verdict]) -> ChainResult:
+    """``result`` as one of several: it tells only of the goals that its chain covers.
+
+    One that was made for all goals, and is the only one, tells of all of them what ``verdicts`` do.
+    """
+    own = {verdict.goal: verdict for verdict in result.verdicts if verdict.goal in _covered(result)}
+    covered = {verdict.goal for verdict in verdicts if verdict.status == COVERED}
+    if {*own} == covered and len(result.verdicts) == len(verdicts):
+        return replace(result, verdicts=tuple(own.get(verdict.goal, verdict) for verdict in verdicts))
     certificate = result.certificate
     if certificate is not None:
         certificate = replace(certificate, unreachable=(), no_way_to_end=(), conflicts=())
-    verdicts = tuple(verdict for verdict in result.verdicts if verdict.goal in own)
-    return replace(result, verdicts=verdicts, certificate=certificate, no_chain="", tests={})
+    return replace(result, verdicts=tuple(own.values()), certificate=certificate, no_chain="", tests={})
 
 
 def generate_packed(task: bytes) -> ChainResult:

@@ -17,8 +17,8 @@ from bmc.errors import counted
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, Valuation
 from chaincover.chain import (
     COVERED,
-    EXCLUDED,
     NO_WAY_TO_FINAL,
+    NOT_WITHIN_BOUND,
     STATUSES,
     UNDECIDED,
     UNREACHABLE,
@@ -96,14 +96,19 @@ __all__ = [
     "console",
     "held_runs",
     "infeasible_ones",
+    "minimal_for",
     "say",
     "short_names",
     "show_dead_end",
     "show_next_steps",
+    "show_open_ends",
     "show_replay",
     "show_replay_goals",
     "show_result",
 ]
+
+LEFT_OPEN = (UNDECIDED, NOT_WITHIN_BOUND)
+"""Verdicts of goals that another chain may cover as well."""
 
 _MOST_COLUMNS = 6
 
@@ -153,16 +158,18 @@ def show_what_is_left(out: Console, result: ChainResult) -> None:
     open_ends = []
     if undecided:
         open_ends.append(counted(undecided, "undecided goal"))
-    elif any(verdict.status == EXCLUDED for verdict in result.verdicts) and not result.no_chain:
-        open_ends.append("whether one chain covers more goals")
     if result.chain is not None and not bounds.minimal:
         open_ends.append(_shorter(bounds.lower, length) + (" through the goals covered so far" if undecided else ""))
-    if result.stopped_by:
+    show_open_ends(out, open_ends, result.stopped_by, result.options.effort if result.used_up else None)
+
+
+def show_open_ends(out: Console, open_ends: Sequence[str], stopped_by: str, used_up: float | None) -> None:
+    """What ended a run, and the ``open_ends`` that it leaves; ``used_up`` is its effort where that is used up."""
+    if stopped_by:
         left = f"; left open: {', '.join(open_ends)}" if open_ends else ""
-        say(out, f"{ended_by(result.stopped_by)}; what is told is valid{left}.")
-    elif result.used_up and open_ends:
-        given = result.options.effort
-        say(out, f"The effort {given:g} was used up; more of it (--effort) might settle: {', '.join(open_ends)}.")
+        say(out, f"{ended_by(stopped_by)}; what is told is valid{left}.")
+    elif used_up is not None and open_ends:
+        say(out, f"The effort {used_up:g} was used up; more of it (--effort) might settle: {', '.join(open_ends)}.")
 
 
 def _shorter(lower: int, length: int) -> str:
@@ -249,8 +256,13 @@ def _final_name(controller: Controller) -> str:
 def _proof(result: ChainResult, hold: int) -> str:
     bounds, held = result.bounds, held_runs(hold)
     shorter = f"proved: none shorter than {bounds.lower}{held}" if bounds.lower else "no lower bound yet"
-    proof = f"minimal{held}, proved" if bounds.minimal else shorter
+    proof = f"{minimal_for(result.verdicts)}{held}, proved" if bounds.minimal else shorter
     return f"{proof}; K = {result.depth if result.chain is None else result.chain.k_met}"
+
+
+def minimal_for(verdicts: Sequence[Verdict]) -> str:
+    """What is said of chains that are proved to be as short as possible: of which goals, where others are left open."""
+    return f"minimal{' for these goals' if any(v.status in LEFT_OPEN for v in verdicts) else ''}"
 
 
 def held_runs(hold: int) -> str:

@@ -14,7 +14,7 @@ from bmc.engines import installed
 from bmc.system.transition import Run, TransitionSystem
 from chaincover import certificate
 from chaincover.chain import COVERED, UNDECIDED
-from chaincover.formats.chain_file import SCHEMA, chain_rows, controller_record, start_record
+from chaincover.formats.chain_file import SCHEMA, bounds_claim, chain_rows, controller_record, start_record
 from chaincover.limits import UNITS
 from chaincover.options import HERE, Options
 from chaincover.project.load import Controller
@@ -178,13 +178,13 @@ def _goals(controller: Controller, result: ChainResult) -> list[dict[str, Any]]:
                 "step": verdict.step,
                 "consequent_held": hit.consequent_held if hit else None,
                 "detail": verdict.detail,
-                "test": _test(controller.system, result.tests[goal.name]) if goal.name in result.tests else None,
+                "test": test_data(controller.system, result.tests[goal.name]) if goal.name in result.tests else None,
             }
         )
     return goals
 
 
-def _test(system: TransitionSystem, run: Run) -> dict[str, Any]:
+def test_data(system: TransitionSystem, run: Run) -> dict[str, Any]:
     """A run of its own that covers a goal: the start values that the tester chooses, and the inputs of each step."""
     chosen = [variable for variable in system.state if variable.name in system.chosen]
     return {
@@ -226,6 +226,9 @@ def claims(controller: Controller, result: ChainResult) -> list[str]:
         found.append(f"start values left open by init: {', '.join(result.chain.relies_on)}")
     if controller.system.hold > 1:
         found.append(f"bounds and proofs speak of runs that hold inputs for {controller.system.hold} ticks")
+    covered = [verdict for verdict in result.verdicts if verdict.status == COVERED]
+    if result.chain is not None and len(covered) < len(result.verdicts):
+        found.append(bounds_claim(len(covered), len(result.verdicts)))
     found.append(f"overlap {result.options.overlap}")
     return found
 

@@ -21,6 +21,7 @@ from chaincover.certificate import Certificate
 from chaincover.formats.chain_file import (
     CHAINS_SCHEMA,
     RecordedGoal,
+    damage,
     missing_criteria,
     recorded_hold,
     refuse_other_schema,
@@ -180,7 +181,9 @@ def read_document(place: Path) -> Document:
     try:
         return _document(place, data)
     except DAMAGED as error:
-        raise InputRefused(f"the chain is damaged: {error!r}", Location(str(place)), "generate it again") from None
+        raise InputRefused(
+            f"the chain is damaged: {damage(error)}", Location(str(place)), "generate it again"
+        ) from None
 
 
 def read_summary(place: Path) -> Summary:
@@ -190,7 +193,7 @@ def read_summary(place: Path) -> Summary:
     try:
         summary = _summary(place, data)
     except DAMAGED as error:
-        raise InputRefused(f"the summary is damaged: {error!r}", where, "generate it again") from None
+        raise InputRefused(f"the summary is damaged: {damage(error)}", where, "generate it again") from None
     if not summary.entries:
         raise InputRefused("this result holds no chain", where, "generate one first")
     return summary
@@ -215,7 +218,7 @@ def _document(place: Path, data: dict[str, Any]) -> Document:
         *([] if chain is None else [str(hit["goal"]) for hit in chain["hits"]]),
         *([] if proof is None else proof["goals"]),
     ]
-    unknown = [name for name in told if name not in names]
+    unknown = dict.fromkeys(name for name in told if name not in names)
     if unknown:
         raise ValueError(f"goals without an entry: {', '.join(map(str, unknown))}")
     claims = tuple(str(claim) for claim in data["claims"])

@@ -14,12 +14,20 @@ from math import isnan
 from typing import Any
 
 from bmc.c.controller.ranges import only_named
-from bmc.errors import counted
+from bmc.errors import Location, counted
 from bmc.system.simulation import Simulator
-from bmc.system.transition import Run
+from bmc.system.transition import Run, TransitionSystem
 from chaincover import certificate
 from chaincover.chain import COVERED, STATUSES, Chain, Hit
-from chaincover.formats.chain_file import SCHEMA, Stimulus, chain_rows, controller_record, read_test, start_record
+from chaincover.formats.chain_file import (
+    SCHEMA,
+    Stimulus,
+    bounds_claim,
+    chain_rows,
+    controller_record,
+    read_test,
+    start_record,
+)
 from chaincover.project.load import Controller
 from chaincover.project.values import shown
 from chaincover.verify.document import Document, Source
@@ -66,7 +74,7 @@ Tree = Any
 def fields(document: Document, expected: Expected) -> Line:
     """Every field that follows from the program, the project and the inputs of the chain, made again."""
     faults = [*differences(expected.document(), document.data), *_certificate(document)]
-    text = "all that are no mere information and no other check is about, made again"
+    text = "those that follow from the program, the project and the inputs were made again"
     return Line(FIELDS, WRONG if faults else HOLDS, text, limited(faults))
 
 
@@ -165,7 +173,7 @@ class Expected:
                     "step": step,
                     "consequent_held": self._held(goal.name, step),
                     "detail": own.get("detail"),
-                    "test": self._test(goal.name, own.get("test")),
+                    "test": test_of(self._controller.system, goal.name, own.get("test"), self._document.where),
                 }
             )
         return found
@@ -176,19 +184,6 @@ class Expected:
         if met:
             return COVERED
         return said if said in STATUSES and said != COVERED else f"one of {', '.join(STATUSES[1:])}"
-
-    def _test(self, goal: str, given: Tree) -> Tree:
-        """The test that a goal has of its own, its values written as they are in a file. InputRefused if damaged."""
-        if given is None:
-            return None
-        system = self._controller.system
-        test = read_test(given, goal, system, self._document.where)
-        chosen = [var for var in system.state if var.name in system.chosen]
-        return {
-            "length": len(test.inputs),
-            "chosen": shown(chosen, {**dict.fromkeys(system.chosen, 0), **test.initial}),
-            "inputs": [shown(system.inputs, values) for values in test.inputs],
-        }
 
     def _held(self, goal: str, step: int | None) -> bool | None:
         if step is None or self._run is None or step not in self._covered.get(goal, ()):
@@ -233,6 +228,9 @@ class Expected:
             found.append(relies)
         if system.hold > 1:
             found.append(f"bounds and proofs speak of runs that hold inputs for {system.hold} ticks")
+        covered = sum(goal.verdict == COVERED for goal in self._document.goals)
+        if self._document.chain is not None and covered < len(self._document.goals):
+            found.append(bounds_claim(covered, len(self._document.goals)))
         return [*found, f"overlap {self._document.settings.overlap}"]
 
     def _chain(self) -> Tree:
@@ -272,6 +270,19 @@ class Expected:
             for step in range(run.length)
             for condition in simulator.violated(run.states[step], run.inputs[step])
         ]
+
+
+def test_of(system: TransitionSystem, goal: str, given: Tree, where: Location) -> Tree:
+    """The test that a goal has of its own, its values written as they are in a file. InputRefused if damaged."""
+    if given is None:
+        return None
+    test = read_test(given, goal, system, where)
+    chosen = [var for var in system.state if var.name in system.chosen]
+    return {
+        "length": len(test.inputs),
+        "chosen": shown(chosen, {**dict.fromkeys(system.chosen, 0), **test.initial}),
+        "inputs": [shown(system.inputs, values) for values in test.inputs],
+    }
 
 
 def settings_of(controller: Controller, given: Tree) -> Tree:

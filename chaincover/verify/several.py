@@ -12,8 +12,9 @@ from bmc.errors import counted
 from chaincover.chain import COVERED, NO_WAY_TO_FINAL, STATUSES, UNREACHABLE
 from chaincover.formats.chain_file import CHAINS_SCHEMA
 from chaincover.project.load import Controller, Request
+from chaincover.verify.claims import tests
 from chaincover.verify.document import Document, GoalClaim, Summary, load_for, read_document, read_summary
-from chaincover.verify.fields import FIELDS, SEARCH, differences, project, settings_of
+from chaincover.verify.fields import FIELDS, SEARCH, differences, project, settings_of, test_of
 from chaincover.verify.limits import Clock, Limits
 from chaincover.verify.report import HOLDS, OPEN, UNCLAIMED, WRONG, Line, Verification, limited
 from chaincover.verify.search import covers, search
@@ -30,6 +31,7 @@ INFORMATIVE_OF_ALL = (
     "verdicts.detail",
     "finished",
     "stopped_by",
+    "effort_used_up",
     "dead_end",
 )
 """Fields of ``chains.json`` of which nothing is checked; docs/verify.md says why."""
@@ -76,10 +78,17 @@ def _of_all(summary: Summary, documents: Sequence[Document], checks: Checks) -> 
     """What is said of all chains together."""
     yield _together(summary, documents)
     faults = limited(differences(_expected(summary, documents, checks.controller), summary.data))
-    yield Line(FIELDS, WRONG if faults else HOLDS, "all that are no mere information, made again", faults)
+    yield Line(
+        FIELDS,
+        WRONG if faults else HOLDS,
+        "those that follow from the program, the project and the chains were made again",
+        faults,
+    )
     noted = project(checks.controller, replace(documents[0], goals=summary.verdicts))
     if noted is not None:
         yield noted
+    if any(claim.test is not None for claim in checks.document.goals):
+        yield tests(checks.controller, checks.document)
     conflicts = _conflicts(summary, checks)
     yield conflicts
     yield from _number(summary, documents, checks, conflicts)
@@ -111,6 +120,7 @@ def _expected(summary: Summary, documents: Sequence[Document], controller: Contr
                 "verdict": COVERED if number else left,
                 "step": step,
                 "detail": f"chain {number}" if number else own.detail,
+                "test": None if number else test_of(controller.system, goal.name, own.test, documents[0].where),
             }
         )
     return {
@@ -138,7 +148,7 @@ def _expected(summary: Summary, documents: Sequence[Document], controller: Contr
             for names, (at_all, reason) in conflicts.items()
         ],
         "verdicts": verdicts,
-        **{name: data.get(name) for name in ("finished", "stopped_by")},
+        **{name: data.get(name) for name in ("finished", "stopped_by", "effort_used_up")},
         **({"dead_end": data["dead_end"]} if "dead_end" in data else {}),
     }
 

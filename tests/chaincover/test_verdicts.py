@@ -21,7 +21,7 @@ from chaincover.known import FailedRepair, Known, Reason
 from chaincover.options import Options
 from chaincover.problem import Problem
 from chaincover.replay.judge import Judge
-from chaincover.verdicts import judge_goals
+from chaincover.verdicts import judge_goals, next_step
 from chaincover.weights import END, FINAL, Edge, ReachGraph
 from properties.goal import Goal
 
@@ -137,3 +137,11 @@ def test_a_represented_goal_is_told_its_own_test(first: bool) -> None:
     assert ("a test of its own has 2 steps" in of_a) is first
     assert of_b.startswith("as a, which implies it: ")
     assert of_b.count("a test of its own has 1 step") == of_b.count("a test of its own") == 1
+
+
+@pytest.mark.parametrize(("stopped_by", "used_up"), [("interrupt", False), ("terminated", False), ("", True)])
+def test_advice_is_more_effort_only_where_the_effort_ended_the_run(stopped_by: str, used_up: bool) -> None:
+    known = Known(named("a"), graph=graph(goals="a"))
+    (verdict,) = judge_goals(known, Options(), stopped_by, used_up)
+    assert verdict.status == UNDECIDED
+    assert ("--effort" in next_step(verdict, False, Options())) == used_up

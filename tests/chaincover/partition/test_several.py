@@ -6,6 +6,7 @@ import json
 import tomllib
 from dataclasses import replace
 from itertools import combinations
+from pathlib import Path
 
 import pytest
 from command_line import MODELS, chaincover, fresh_names
@@ -258,13 +259,12 @@ def test_a_chain_left_over_from_a_search_for_more_goals_has_its_own_bound() -> N
 
 
 def test_little_effort_gives_what_there_is() -> None:
-    """Enough for a chain, and not for all."""
+    """Enough for a chain; the runs that it took to find it are the others."""
     result = generate_several(problem_of(*paths_of_their_own(6)), Options(effort=0.003))
-    assert {v.status for v in result.verdicts} <= {COVERED, UNDECIDED}
-    assert {v.goal for v in result.verdicts if v.status == COVERED} == {
-        name for names in covered_by(result) for name in names
-    }
-    assert 0 < len(result.results) < 6
+    assert {v.status for v in result.verdicts} == {COVERED}
+    assert {v.goal for v in result.verdicts} == {name for names in covered_by(result) for name in names}
+    assert len(result.results) == 6
+    assert result.used_up
     assert not result.number_minimal_within_k
     assert result.stopped_by == "", "effort is no limit"
 
@@ -318,13 +318,12 @@ def paths_of_their_own(number: int) -> Case:
     return system, tuple(at_places(f"g{n}", n) for n in range(4, 4 + number)), None
 
 
-def test_an_interrupt_keeps_the_chains_so_far() -> None:
+def test_an_interrupt_keeps_the_chains_so_far_and_the_runs_in_hand() -> None:
     told = Told("partition: 3 chain(s)")
     result = generate_several(problem_of(*paths_of_their_own(6)), Options(), told)
     assert result.stopped_by == "interrupt"
-    assert len(result.results) == 3
-    assert [v.status for v in result.verdicts].count(COVERED) == 3
-    assert [v.status for v in result.verdicts].count(UNDECIDED) == 3
+    assert len(result.results) == 6
+    assert {v.status for v in result.verdicts} == {COVERED}
     assert not result.number_minimal_within_k
     numbers = [len(each.results) for each in told.results]
     assert numbers == sorted(numbers)
@@ -334,11 +333,11 @@ def test_an_interrupt_keeps_the_chains_so_far() -> None:
 def test_what_the_first_search_has_found_is_told_before_it_ends() -> None:
     told = Told("partition:")
     result = generate_several(problem_of(*paths_of_their_own(3)), Options(), told)
-    before, last = told.results[-2:]
-    assert [len(each.results) for each in (before, last)] == [1, 1]
+    before = next(each for each in told.results if each.results)
+    assert len(before.results) == 1
     assert [v.status for v in before.verdicts].count(COVERED) == 1
     assert not before.number_minimal
-    assert result.results == last.results
+    assert result.results == told.results[-1].results
 
 
 def test_goals_that_the_same_runs_cover_are_in_one_chain() -> None:
@@ -389,3 +388,32 @@ def test_command_writes_each_chain_and_a_summary(tmp_path) -> None:
     assert [v["verdict"] for v in summary["verdicts"]] == [*["no-way-to-final"] * 3, "covered"]
     again = chaincover("replay", str(fig1), "out/chain-1.json", "--goal", "p_4", cwd=tmp_path)
     assert again.code == 0
+
+
+@pytest.mark.parametrize("effort", ["0.003", "0.01"])
+def test_runs_in_hand_become_chains_where_the_effort_ends(tmp_path: Path, effort: str) -> None:
+    charger = str(MODELS / "charger")
+    outcome = chaincover("generate", charger, "--several", "--effort", effort, "--no-replay", "-o", "out", cwd=tmp_path)
+    assert outcome.code == 0
+    assert "more of it (--effort) might settle: " in outcome.out
+    summary = json.loads((tmp_path / "out" / "chains.json").read_text())
+    assert summary["effort_used_up"]
+    assert {verdict["verdict"] for verdict in summary["verdicts"]} == {COVERED}
+    assert summary["lower"] <= 39 <= summary["length"]
+    assert not summary["number_minimal"] or len(summary["chains"]) == 6
+
+
+def test_the_one_chain_of_a_partial_result_tells_of_the_goals_what_the_summary_does(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As where no run in hand may end where it does."""
+    monkeypatch.setattr(several.RunsInHand, "best", lambda *given: None)
+    found = generate_several(load(read_project(MODELS / "charger")).problem, Options(effort=0.003))
+    (chain,) = found.results
+    assert found.used_up
+    assert chain.used_up
+    assert {verdict.status for verdict in chain.verdicts} == {COVERED, UNDECIDED}
+    left_out = [verdict for verdict in chain.verdicts if verdict.status == UNDECIDED]
+    assert left_out == [verdict for verdict in found.verdicts if verdict.status == UNDECIDED]
+    assert {*found.tests} >= {verdict.goal for verdict in left_out}
+    assert all("reachable: a test of its own has" in verdict.detail for verdict in left_out)

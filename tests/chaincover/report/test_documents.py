@@ -132,3 +132,24 @@ def test_the_end_says_what_more_effort_might_settle(tmp_path: Path) -> None:
     undecided = any(goal["verdict"] == UNDECIDED for goal in document["goals"])
     assert ("undecided goal" in outcome.out) == undecided
     assert outcome.code == (5 if undecided else 0)
+
+
+def test_minimal_is_said_of_the_goals_covered_where_others_are_left_open(tmp_path: Path) -> None:
+    """A longer chain covers 10 of the 11 goals."""
+    folder = str(tmp_path / "out")
+    outcome = chaincover("generate", str(MODELS / "gate"), "--effort", "0.01", "-o", folder, "--no-replay")
+    document = json.loads((tmp_path / "out" / "chain.json").read_text())
+    covered = len(document["chain"]["hits"])
+    assert outcome.code == 5
+    assert covered < 10
+    assert document["bounds"]["minimal"]
+    assert f" covers {covered} of 11 goals (minimal for these goals, proved; K = " in outcome.out
+    assert (
+        f"length and bounds speak of chains through the {covered} of 11 goals that this one covers"
+        in (document["claims"])
+    )
+    everything = chaincover("generate", str(CRUISE), "-o", folder, "--no-replay")
+    assert " covers all 4 goals and ends in 'final()' (minimal, proved; K = 2)" in everything.out
+    assert not any(
+        "length and bounds" in claim for claim in json.loads((tmp_path / "out" / "chain.json").read_text())["claims"]
+    )
