@@ -8,7 +8,7 @@ from typing import Any
 
 from pysmt.fnode import FNode
 
-from bmc.formulas.evaluate import compile_formulas, define, translate
+from bmc.formulas.evaluate import compile_formulas, define, post_order, translate
 from bmc.system.transition import Condition, Run, TransitionSystem, Valuation, conjunction
 
 __all__ = ["Simulator", "compile_formulas"]
@@ -20,6 +20,12 @@ class Simulator:
     def __init__(self, system: TransitionSystem) -> None:
         self.system = system
         self._state_names = frozenset(var.name for var in system.state)
+
+    @cached_property
+    def size(self) -> int:
+        """How many operations a step takes at most."""
+        system = self.system
+        return len(post_order([system.input_constraint, system.defined, *(var.next for var in system.state)]))
 
     def step(self, state: Valuation, inputs: Valuation) -> Valuation:
         """The next state. KeyError if a value that it depends on is missing."""

@@ -19,6 +19,7 @@ from bmc.native.differential import Comparison, Sampler, compare
 from bmc.native.original import NoCompiler, compiled
 from bmc.records import dataclass
 from bmc.system.hold import own_part, released
+from bmc.system.simulation import Simulator
 from bmc.system.transition import Condition, TransitionSystem
 from chaincover.graph.enumerated import ENUMERATING, enumerate_within, enumeration_of
 from chaincover.limits import Limits
@@ -40,6 +41,11 @@ if TYPE_CHECKING:
 
 TRIED_STEPS, SIMULATED_STEPS = 100, 2000
 """Random steps on which invariants are tried before a proof is sought, and those that are not proved."""
+
+NODES_PER_UNIT = 20_000
+"""Nodes of the step's formulas for which slices and what is live take one unit of effort."""
+OPERATIONS_PER_UNIT = 20_000_000
+"""Operations of steps that are compared with the original in one unit of effort."""
 
 Progress = Callable[[str], None]
 
@@ -178,6 +184,7 @@ def analyse(
     final = own_part(system, controller.final)
     part = sliced(system, controller.goals, controller.final)
     liveness = find_liveness(released(system), controller.observers, controller.goals, final, part)
+    limits.spend(Simulator(system).size / NODES_PER_UNIT)
     problem = Problem(part, controller.goals, final, controller.project.overlap)
     goals = VacuitySearch(part, controller.goals, engine)
     undefined_behaviour = UndefinedBehaviourSearch(system, engine, options.engine in ENUMERATING)
@@ -271,9 +278,15 @@ def _compared(
     """The comparison and the compiler; without a comparison, why there is none."""
     if not steps:
         return None, "", "no steps asked for"
+    each = 2 * Simulator(system).size / OPERATIONS_PER_UNIT
+
+    def over() -> bool:
+        limits.spend(each)
+        return limits.over
+
     try:
         with compiled(controller.native, kept=True) as original:
-            return compare(system, original, steps, 0, lambda: limits.over), original.compiler, ""
+            return compare(system, original, steps, 0, over), original.compiler, ""
     except NoCompiler as error:
         return None, "", error.message
 

@@ -401,6 +401,8 @@ def trigger_states(
 
 SIMULATED_STEPS = 500
 """Random steps on which goals are looked for."""
+OPERATIONS_PER_UNIT = 5_000_000
+"""Operations of random steps in one unit of effort."""
 
 
 class VacuitySearch:
@@ -456,6 +458,7 @@ class VacuitySearch:
         watched = [_Watched(goal) for goal in self.undecided]
         for inputs in sampler.runs(SIMULATED_STEPS):
             run = sampler.simulator.run(sampler.simulator.initial(), inputs)
+            budget.spend(len(inputs) * sampler.simulator.size / OPERATIONS_PER_UNIT)
             seen = [one for one in watched if one.covered(run)]
             self._status.update((one.goal, Status.SAT) for one in seen)
             watched = [one for one in watched if one not in seen]

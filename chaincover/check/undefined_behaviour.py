@@ -40,6 +40,8 @@ ATTEMPTS = 20
 """Inputs that are tried to go on where the first ones would be undefined."""
 BRIEFLY = 1
 """The solver's work for each place in a first round."""
+OPERATIONS_PER_UNIT = 5_000_000
+"""Operations of random steps in one unit of effort."""
 RANDOM_STATES = 300
 """Random states that are looked at."""
 
@@ -162,11 +164,14 @@ class UndefinedBehaviourSearch:
         met = compile_formulas([place.formula for place in places])
         left = SIMULATED_STEPS
         while left > 0 and not budget.over and any(place.steps != 0 for place in places):
-            left -= STUCK + self._look_along(sampler, places, met, RUN_LENGTH if left % 2 else SUSPECT_DEPTH + 1)
+            looked_at = STUCK + self._look_along(sampler, places, met, RUN_LENGTH if left % 2 else SUSPECT_DEPTH + 1)
+            budget.spend(looked_at * sampler.simulator.size / OPERATIONS_PER_UNIT)
+            left -= looked_at
         holds = compile_formulas([conjunction(known)])
         for _ in range(RANDOM_STATES):
             if budget.over:
                 return
+            budget.spend(sampler.simulator.size / OPERATIONS_PER_UNIT)
             state = sampler.random_state()
             values = sampler.constrained_inputs(state) if holds(state)[0] else None
             if values is not None:

@@ -28,7 +28,7 @@ from chaincover.cli.options import (
 )
 from chaincover.cli.progress import Answers, Progress, Saving, described, goals_covered
 from chaincover.formats import chain_file
-from chaincover.formats.output import CannotWrite, prepare_folder, to_json, write_text
+from chaincover.formats.output import CannotWrite, prepare_folder, to_json, write_texts
 from chaincover.limits import Limits
 from chaincover.options import Options
 from chaincover.problem import Problem
@@ -179,15 +179,16 @@ def try_replay(run: Run, part: Controller, result: ChainResult) -> tuple[Replay 
 
 
 def _write(run: Run, result: ChainResult, document: dict[str, Any], played: Replay | None = None) -> None:
-    """Write the files of ``result``, each whole or not at all."""
+    """Write the files of ``result``, all whole or none at all."""
     controller, folder = run.controller, run.folder
     table = folder / "chain.csv"
-    write_text(folder / "chain.json", to_json(document))
+    texts = {folder / "chain.json": to_json(document)}
     if result.chain is not None:
-        write_text(table, chain_file.chain_csv(controller.system, result.chain, controller.project.period))
-    else:
+        texts[table] = chain_file.chain_csv(controller.system, result.chain, controller.project.period)
+    texts[folder / "run.json"] = to_json(results.run_document(controller, result, played, run.progress.seconds))
+    write_texts(texts)
+    if result.chain is None:
         table.unlink(missing_ok=True)
-    write_text(folder / "run.json", to_json(results.run_document(controller, result, played, run.progress.seconds)))
     if (folder / "chains.json").exists():  # of an earlier run for several chains
         (folder / "chains.json").unlink(missing_ok=True)
         _remove_chains(folder, 1)
@@ -296,15 +297,16 @@ def _write_chains(
 ) -> None:
     """Write the files of all chains and the summary; those of chains that there are no longer are removed."""
     folder = run.folder
+    texts: dict[Path, str] = {}
     for number, (result, own) in enumerate(zip(found.results, played, strict=True), 1):
         assert result.chain is not None
         part = _part(run.controller, result)
-        write_text(folder / f"chain-{number}.json", to_json(results.chain_document(part, result, finished)))
-        table = chain_file.chain_csv(part.system, result.chain, part.project.period)
-        write_text(folder / f"chain-{number}.csv", table)
+        texts[folder / f"chain-{number}.json"] = to_json(results.chain_document(part, result, finished))
+        texts[folder / f"chain-{number}.csv"] = chain_file.chain_csv(part.system, result.chain, part.project.period)
         run_data = results.run_document(part, result, own, run.progress.seconds)
-        write_text(folder / f"run-{number}.json", to_json(run_data))
-    write_text(folder / "chains.json", to_json(summary(run, found, finished, no_step)))
+        texts[folder / f"run-{number}.json"] = to_json(run_data)
+    texts[folder / "chains.json"] = to_json(summary(run, found, finished, no_step))
+    write_texts(texts)
     _remove_chains(folder, len(found.results) + 1)
     for name in ("chain.json", "chain.csv", "run.json"):  # of an earlier run for one chain
         (folder / name).unlink(missing_ok=True)

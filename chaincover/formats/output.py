@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -42,29 +43,36 @@ def write_text(place: Path, text: str) -> None:
 
     A link keeps being one, and a device or a pipe is written to: it cannot be replaced.
     """
-    temporary = ""
+    write_texts({place: text})
+
+
+def write_texts(texts: Mapping[Path, str]) -> None:
+    """Write files that belong together: all are finished before the first is renamed. Otherwise as ``write_text``."""
+    temporary: dict[str, Path] = {}
+    place = Path()
     try:
-        real = Path(os.path.realpath(place))
-        if os.path.exists(real) and not os.path.isfile(real):
-            handle = os.open(real, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a pipe needs a reader
+        for place, text in texts.items():
+            real = Path(os.path.realpath(place))
+            if os.path.exists(real) and not os.path.isfile(real):
+                handle = os.open(real, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a pipe needs a reader
+            else:
+                handle, name = tempfile.mkstemp(dir=real.parent, prefix=f".{real.name[:99]}.")
+                temporary[name] = real
+                os.chmod(name, 0o644)
             with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
                 file.write(text)
-            return
-        handle, temporary = tempfile.mkstemp(dir=real.parent, prefix=f".{real.name[:99]}.")
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, real)
-        temporary = ""
+        for name in list(temporary):
+            os.replace(name, temporary[name])
+            del temporary[name]
     except OSError as error:
         reason = error.strerror or "unknown reason"
         raise CannotWrite(
             f"cannot write: {reason}", Location(str(place)), "make room, or choose another place"
         ) from None
     finally:
-        if temporary:  # also where an interrupt came between
+        for name in temporary:  # also where an interrupt came between
             with suppress(OSError):
-                os.unlink(temporary)
+                os.unlink(name)
 
 
 def to_json(data: Any) -> str:

@@ -178,6 +178,30 @@ def test_a_full_disk_ends_several_chains_and_the_graph_so_too(tmp_path: Path, fu
     assert not any(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("written", range(3))
+def test_files_that_belong_together_are_all_old_or_all_new(
+    written: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The disk is full after so many of them."""
+    places = [tmp_path / name for name in ("a", "b", "c")]
+    output.write_texts(dict.fromkeys(places, "old"))
+    opened = [os.fdopen] * written
+
+    def fills(*given: Any, **named: Any) -> Any:
+        if not opened:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return opened.pop()(*given, **named)
+
+    monkeypatch.setattr(output.os, "fdopen", fills)
+    with pytest.raises(output.CannotWrite, match="No space left on device") as caught:
+        output.write_texts(dict.fromkeys(places, "new"))
+    assert str(caught.value.where) == str(places[written])
+    monkeypatch.undo()
+    assert {place: place.read_text() for place in tmp_path.iterdir()} == dict.fromkeys(places, "old")
+    output.write_texts(dict.fromkeys(places, "new"))
+    assert {place: place.read_text() for place in tmp_path.iterdir()} == dict.fromkeys(places, "new")
+
+
 def test_an_interrupt_while_a_file_is_written_leaves_no_part_of_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,7 +10,7 @@ from c_support import agreement, fresh_environment, own_environment, read, refus
 
 from bmc.c.controller.build import read_c
 from bmc.c.controller.reading import SourceConfig
-from bmc.c.source.preprocess import predefined
+from bmc.c.source.compiler_macros import predefined
 from bmc.c.source.types import DATA_MODELS
 from bmc.errors import UnsupportedConstruct
 from bmc.native.original import compiled
