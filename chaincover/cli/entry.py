@@ -6,6 +6,7 @@ import atexit
 import os
 import signal
 import sys
+import time
 from contextlib import suppress
 from types import FrameType
 
@@ -14,6 +15,14 @@ TERMINATED = 143
 TIME_LIMIT = "time limit"
 GRACE, AGAIN = 0.3, 0.7
 """Seconds after the time limit in which a run may end by itself, and from one interrupt to the next."""
+
+
+_begun: list[float] = []
+
+
+def seconds_gone() -> float:
+    """Seconds since this process began to load the command line; 0 where another program calls it."""
+    return time.monotonic() - _begun[0] if _begun else 0.0
 
 
 def terminated(number: int, frame: FrameType | None) -> None:
@@ -41,6 +50,7 @@ def never_interrupt() -> None:
 
 def main() -> None:
     """Load the command line and run it, and end the process. A signal at any time: its exit code and no traceback."""
+    _begun.append(time.monotonic())
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # else numpy starts threads for products of matrices
     seen: list[int] = []
 
