@@ -30,13 +30,17 @@ def terminated(number: int, frame: FrameType | None) -> None:
     raise KeyboardInterrupt("terminated")
 
 
-def out_of_time(number: int, frame: FrameType | None) -> None:
-    """What does not look at its limits by itself is ended as by an interrupt."""
-    raise KeyboardInterrupt(TIME_LIMIT)
-
-
 def interrupt_after(seconds: float) -> None:
-    """End what this process does a little after so many seconds, whatever it is, and again where that goes on."""
+    """End what this process does a little after so many seconds, whatever it is, and again where that goes on.
+
+    What looks at its limits ends by itself before that.
+    """
+    end = time.monotonic() + seconds
+
+    def out_of_time(number: int, frame: FrameType | None) -> None:
+        if time.monotonic() >= end:  # which may be another clock than that of the alarm
+            raise KeyboardInterrupt(TIME_LIMIT)
+
     if hasattr(signal, "setitimer"):
         signal.signal(signal.SIGALRM, out_of_time)
         signal.setitimer(signal.ITIMER_REAL, seconds + GRACE, AGAIN)
