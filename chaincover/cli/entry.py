@@ -6,6 +6,7 @@ import atexit
 import os
 import signal
 import sys
+import time
 from contextlib import suppress
 from types import FrameType
 
@@ -16,18 +17,30 @@ GRACE, AGAIN = 0.3, 0.7
 """Seconds after the time limit in which a run may end by itself, and from one interrupt to the next."""
 
 
+_begun: list[float] = []
+
+
+def seconds_gone() -> float:
+    """Seconds since this process began to load the command line; 0 where another program calls it."""
+    return time.monotonic() - _begun[0] if _begun else 0.0
+
+
 def terminated(number: int, frame: FrameType | None) -> None:
     """SIGTERM ends a search as an interrupt does, with the best result so far."""
     raise KeyboardInterrupt("terminated")
 
 
-def out_of_time(number: int, frame: FrameType | None) -> None:
-    """What does not look at its limits by itself is ended as by an interrupt."""
-    raise KeyboardInterrupt(TIME_LIMIT)
-
-
 def interrupt_after(seconds: float) -> None:
-    """End what this process does a little after so many seconds, whatever it is, and again where that goes on."""
+    """End what this process does a little after so many seconds, whatever it is, and again where that goes on.
+
+    What looks at its limits ends by itself before that.
+    """
+    end = time.monotonic() + seconds
+
+    def out_of_time(number: int, frame: FrameType | None) -> None:
+        if time.monotonic() >= end:  # which may be another clock than that of the alarm
+            raise KeyboardInterrupt(TIME_LIMIT)
+
     if hasattr(signal, "setitimer"):
         signal.signal(signal.SIGALRM, out_of_time)
         signal.setitimer(signal.ITIMER_REAL, seconds + GRACE, AGAIN)
@@ -41,6 +54,7 @@ def never_interrupt() -> None:
 
 def main() -> None:
     """Load the command line and run it, and end the process. A signal at any time: its exit code and no traceback."""
+    _begun.append(time.monotonic())
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # else numpy starts threads for products of matrices
     seen: list[int] = []
 

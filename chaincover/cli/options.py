@@ -18,7 +18,7 @@ from bmc.errors import InputRefused
 from bmc.native.build import NO_NATIVE
 from bmc.records import dataclass
 from bmc.system.hold import MOST_TICKS
-from chaincover.cli.entry import interrupt_after
+from chaincover.cli.entry import interrupt_after, seconds_gone
 from chaincover.cli.progress import Progress
 from chaincover.limits import UNITS, Limits, end_run
 from chaincover.options import ORDERINGS, Options
@@ -135,8 +135,9 @@ def _end_after(ctx: click.Context, param: click.Parameter, seconds: float | None
     """Let the whole command end after ``seconds``, reading included, whatever it does then."""
     if seconds is not None:
         ctx.call_on_close(lambda: end_run(inf))
-        end_run(time.monotonic() + seconds)
-        interrupt_after(seconds)
+        left = max(0.0, seconds - seconds_gone())
+        end_run(time.monotonic() + left)
+        interrupt_after(left)
     return seconds
 
 

@@ -1,0 +1,5 @@
+"""``python -m benchmarks.endings``."""
+
+from benchmarks.endings.run import main
+
+main()
