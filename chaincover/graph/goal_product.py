@@ -14,7 +14,7 @@ import numpy as np
 from pysmt.fnode import FNode
 
 from bmc.explicit.product import Product, product
-from bmc.explicit.state_graph import Arrows, StateGraph
+from bmc.explicit.state_graph import UNREACHED, Arrows, StateGraph
 from bmc.explicit.vectors import Column, Program
 from bmc.formulas.unroll import unframed
 from bmc.records import dataclass
@@ -107,15 +107,15 @@ def largest_sets(made: GoalProduct, ends: Column, least: int) -> tuple[int, ...]
     product, arrows = made.product, made.product.arrows
     if len(arrows.ends) > MOST_WALKED:
         return None
-    useful = arrows.distances(product.starts) >= 0
-    useful &= arrows.backward().distances(np.flatnonzero(ends & useful)) >= 0
+    useful = arrows.distances(product.starts) < UNREACHED
+    useful &= arrows.backward().distances(np.flatnonzero(ends & useful)) < UNREACHED
     component = _components(arrows, useful)
     count = int(component.max(initial=-1)) + 1
     sources = np.repeat(np.arange(arrows.size), np.diff(arrows.offsets))
     kept = np.flatnonzero(useful[sources] & useful[arrows.ends])
     steps = np.stack([component[sources[kept]], component[arrows.ends[kept]], product.masks[kept].astype(np.int64)])
     inside, leaving = [0] * count, [set[tuple[int, int]]() for _ in range(count)]
-    for here, after, number in np.unique(steps, axis=1).T.tolist():
+    for here, after, number in sorted({*zip(*steps.tolist(), strict=True)}):
         if here == after:
             inside[here] |= made.sets[number]
         else:

@@ -132,13 +132,13 @@ class _Most:
         """The largest of the sets of goals that one run covers, and of those the one with the shortest run."""
         best = min(exact.covers, key=lambda cover: (-len(cover.goals), cover.length))
         number, at_all = len(best.goals), self._options.max_length is None
-        if not number:
-            return
         if exact.complete:
             if len(_covered(self._best)) > number:
                 raise CheckDisagreed(f"a chain covers more than {number} goals, which no run was found to do")
             searched = "searched" if at_all else f"looked at within {counted(self._options.max_length or 0, 'step')}"
             self._most = number, f"all {exact.states} reachable states were {searched}", at_all
+        if not number:
+            return
         done = self._best.bounds.minimal and _covered(self._best) == best.goals
         if (-number, best.length) < _cost(self._best) and not done:
             self._try(best.goals)
@@ -215,12 +215,15 @@ class _Most:
         status, how = UNDECIDED, f"no chain was found that covers more than {len(covered)} of them"
         proved = most is not None and most[0] == len(covered)
         if most is not None and proved:
-            status, how = EXCLUDED, f"no chain covers more than {len(covered)} of them: {most[1]}"
+            status = EXCLUDED if covered else NOT_WITHIN_BOUND
+            how = f"no chain covers more than {len(covered)} of them: {most[1]}"
         tests, verdicts = self._tests(), []
+        told_before = {verdict.goal: verdict.detail for verdict in self._whole.verdicts}
         for verdict in best.verdicts:
             left_out = verdict.goal in self._goals and verdict.goal not in covered
             if left_out and (proved or self._claims_too_much(verdict)):
-                before = verdict.detail if best is self._whole else self._apart(verdict.goal)
+                kept = best is self._whole or self._whole.too_long
+                before = told_before[verdict.goal] if kept else self._apart(verdict.goal)
                 test = own_test(tests[verdict.goal]) if verdict.goal in tests else ""
                 before = "; ".join(filter(None, (before, "" if test in before else test)))
                 verdict = Verdict(verdict.goal, status, detail="; ".join(filter(None, (how, before))))

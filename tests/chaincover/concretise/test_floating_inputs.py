@@ -28,9 +28,10 @@ from chaincover.options import Options
 from chaincover.pipeline import generate
 from chaincover.problem import Problem
 from chaincover.report.console import Console, _show_steps
+from chaincover.verify.confirmation import told
 from chaincover.verify.limits import Clock, Limits
 from chaincover.verify.report import told_inputs
-from chaincover.verify.states import tabulate, told
+from chaincover.verify.states import tabulate
 from properties.goal import Goal
 
 TYPES = {32: ValueType("float", 32, floating=True), 64: ValueType("double", 64, floating=True)}
