@@ -102,6 +102,7 @@ def run(words: Sequence[str], folder: Path, root: Path | None = None) -> Told:
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
         mock.patch.object(sys, "argv", ["chaincover", *words]),
+        mock.patch.object(sys, "dont_write_bytecode", True),
         mock.patch.dict(os.environ, {NO_NATIVE: "1", "COLUMNS": "200"}),
     ):
         try:

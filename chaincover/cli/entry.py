@@ -13,8 +13,9 @@ from types import FrameType
 INTERRUPTED = 130
 TERMINATED = 143
 TIME_LIMIT = "time limit"
-GRACE, AGAIN = 0.3, 0.7
-"""Seconds after the time limit in which a run may end by itself, and from one interrupt to the next."""
+GRACE, AGAIN, LONGEST = 1.0, 0.6, 1e8
+"""Seconds after the time limit in which a run may end by itself, and from one interrupt to the next; no
+limit is longer than the last one."""
 
 
 _begun: list[float] = []
@@ -43,7 +44,7 @@ def interrupt_after(seconds: float) -> None:
 
     if hasattr(signal, "setitimer"):
         signal.signal(signal.SIGALRM, out_of_time)
-        signal.setitimer(signal.ITIMER_REAL, seconds + GRACE, AGAIN)
+        signal.setitimer(signal.ITIMER_REAL, min(seconds, LONGEST) + GRACE, AGAIN)
 
 
 def never_interrupt() -> None:

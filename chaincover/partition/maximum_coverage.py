@@ -12,7 +12,7 @@ from chaincover.certificate import Certificate, MostFact
 from chaincover.chain import COVERED, EXCLUDED, NOT_WITHIN_BOUND, UNDECIDED, Verdict
 from chaincover.limits import Limits
 from chaincover.options import Options
-from chaincover.partition.set_cover import sets_of_goals, share_of
+from chaincover.partition.set_cover import part_of, sets_of_goals, share_of, within
 from chaincover.pipeline import generate
 from chaincover.problem import Problem
 from chaincover.result import INTERRUPT, TIME_LIMIT, ChainResult, Listener, Silent
@@ -70,7 +70,7 @@ def _generate(
     options.check()
     problem = replace(problem, overlap=options.overlap)
     limits = Limits(options.time_limit, options.query_limit, options.effort)
-    found = generate(problem, share_of(options, limits, share), listener)
+    found = generate(problem, within(options, part_of(limits, share)), listener)
     limits.spend(found.answered.effort)
     if not _covered(found) >= {*_open(found)}:
         found = _Most(problem, options, limits, found, listener).run(wanted)

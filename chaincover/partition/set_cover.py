@@ -195,7 +195,11 @@ LEAST_PART, LEAST_SECONDS = 0.01, 0.01
 def share_of(options: Options, limits: Limits, share: float) -> Options:
     """``options`` for one search that may spend ``share`` of what ``limits`` leave. LimitReached when time is over."""
     limits.check()
-    part = part_of(limits, share)
+    return within(options, part_of(limits, share))
+
+
+def within(options: Options, part: Limits) -> Options:
+    """``options`` for one search within the limits ``part``, even if no time is left: it tells what is known then."""
     return replace(options, time_limit=part.seconds, effort=part.effort, jobs=1, scheduler=None)
 
 

@@ -72,7 +72,7 @@ def test_tables_of_inputs() -> None:
 @pytest.mark.slow
 def test_result_files() -> None:
     counts = outcomes(KINDS["json"], 15)
-    assert counts[AGREE] > 8
+    assert counts[AGREE] > 6
 
 
 @pytest.mark.slow

@@ -88,7 +88,8 @@ ENDS = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize("end", ENDS, ids=[end.id for end in ENDS])
-def test_ends_without_success(end: End, tmp_path: Path) -> None:
+def test_ends_without_success(end: End, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("chaincover.cli.options.interrupt_after", lambda seconds: None)  # it ends by itself, too
     write_files(tmp_path, dict(end.files))
     outcome = chaincover(*end.command, cwd=tmp_path)
     assert outcome.code == end.code, outcome

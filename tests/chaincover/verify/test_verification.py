@@ -230,7 +230,11 @@ def test_what_is_generated_is_proved_again(model: str, options: Options, tmp_pat
 # what is not proved again
 
 
-def test_proofs_that_do_not_finish_have_an_exit_code_of_their_own(cruise: Document, tmp_path: Path) -> None:
+def test_proofs_that_do_not_finish_have_an_exit_code_of_their_own(
+    cruise: Document, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What looks at the clock ends by itself, without the alarm."""
+    monkeypatch.setattr("chaincover.cli.options.interrupt_after", lambda seconds: None)
     outcome = verify(cruise, tmp_path, CRUISE, "--effort", "1e-9")
     assert outcome.code == 6
     assert verdicts(outcome)["edges"] == "not re-proved"
