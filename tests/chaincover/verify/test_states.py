@@ -16,8 +16,7 @@ from bmc.system.transition import InputVariable, StateVariable, TransitionSystem
 from chaincover.certificate import PathFact
 from chaincover.project.load import load
 from chaincover.project.project_file import read_project
-from chaincover.verify import search as search_module
-from chaincover.verify import states
+from chaincover.verify import dominance, states
 from chaincover.verify.confirmation import confirm
 from chaincover.verify.explicit import ExplicitFacts
 from chaincover.verify.limits import Clock, Limits
@@ -212,10 +211,10 @@ def test_each_step_that_the_original_takes_otherwise_is_told() -> None:
 @pytest.mark.parametrize("few", [0, 3, 32])
 def test_what_has_nothing_new_is_left_out(seed: int, few: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Layers of random nodes, few of a state compared all at once and many in blocks, against one after the other."""
-    monkeypatch.setattr(search_module, "FEW", few)
-    monkeypatch.setattr(search_module, "BESIDE", 4)
+    monkeypatch.setattr(dominance, "FEW", few)
+    monkeypatch.setattr(dominance, "BESIDE", 4)
     source = np.random.default_rng(seed)
-    known, slow = search_module._Known(5, 2), dict[int, list[tuple[int, ...]]]()
+    known, slow = dominance.Dominance(5, 2), dict[int, list[tuple[int, ...]]]()
     for _ in range(6):
         state = np.sort(source.integers(0, 5, 40))
         bits = source.integers(0, 1 << 5, (40, 2)).astype(np.uint64)
