@@ -157,6 +157,7 @@ class _Reader:
         named = [obj for obj in objects if obj.kind == "return" or "::" in obj.name]
         self.spelled = {f"chaincover_name_{number}_": obj for number, obj in enumerate(named)}
         self._looked_at = 0
+        self._memories: dict[int, dict[Key, Content]] = {}
 
     def look_back(self, texts: Sequence[str]) -> None:
         """Find ``past`` for conditions that are to be read."""
@@ -273,8 +274,10 @@ class _Reader:
         self._looked_at += 1
         STEPS.check(self._looked_at, self.where)
         self.step += steps
-        there = State(self.model.state_at(self.step).cells, state.pc)
-        before = dict(there.cells)
+        if self.step not in self._memories:
+            self._memories[self.step] = self.model.state_at(self.step).cells
+        before = self._memories[self.step]
+        there = State(dict(before), state.pc)
         try:
             result = self.model.executor.evaluate(condition, scope, there)
             self._refuse_changes(before, there)

@@ -11,7 +11,7 @@ from benchmarks.exhaustive.controllers import CONTROLLERS
 from benchmarks.exhaustive.covering import Graph, fewest, least
 from benchmarks.exhaustive.run import agrees, expected, figures
 
-LONG = {"boiler", "crane", "gate"}
+LONG = {"boiler", "crane", "drive", "gate", "reminder"}
 """Models that take some seconds; ``python -m benchmarks.exhaustive`` takes all, and the gate is searched below."""
 
 
