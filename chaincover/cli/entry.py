@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import io
 import os
 import signal
 import sys
@@ -56,6 +57,9 @@ def never_interrupt() -> None:
 def main() -> None:
     """Load the command line and run it, and end the process. A signal at any time: its exit code and no traceback."""
     _begun.append(time.monotonic())
+    if isinstance(getattr(sys.stdout, "buffer", None), io.RawIOBase):  # PYTHONUNBUFFERED loses what a full disk refuses
+        whole = io.BufferedWriter(sys.stdout.buffer)
+        sys.stdout = io.TextIOWrapper(whole, sys.stdout.encoding, sys.stdout.errors, line_buffering=True)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # else numpy starts threads for products of matrices
     seen: list[int] = []
 

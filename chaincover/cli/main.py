@@ -127,8 +127,8 @@ def _called_off(by: set[str]) -> int:
 
 
 def _fault(error: Exception) -> int:
-    """What nobody foresaw: a full disk under stdout, no memory, or a fault of ours, told without a traceback."""
-    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+    """What nobody foresaw: a limit of stdout's file, no memory, or a fault of ours, told without a traceback."""
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EIO):
         _forget_stdout()
         tell(f"error: cannot write: {error.strerror}\n  next: make room, or choose another place")
         return NOT_WRITTEN

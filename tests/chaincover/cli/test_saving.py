@@ -288,3 +288,20 @@ def test_a_folder_holds_the_files_of_one_run(tmp_path: Path) -> None:
     for options, expected in (((), one), (("--several",), several), ((), one)):
         assert chaincover("generate", "c.c", *goals, *options, "-o", "out", cwd=tmp_path).code == 0
         assert {place.name for place in (tmp_path / "out").iterdir()} == expected
+
+
+@pytest.mark.needs_signals
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_output_that_is_cut_off_is_an_error(unbuffered: str, tmp_path: Path) -> None:
+    """The file under stdout takes no more than some bytes; the rest must not be lost in silence."""
+    most = 4096
+    code = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({most}, resource.RLIM_INFINITY))\n"
+    code += "import runpy; runpy.run_module('chaincover', run_name='__main__')"
+    words = ["check", str(MODELS / "cruise"), "--compare", "0", "--json", "--no-native"]
+    environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+    with (tmp_path / "out").open("wb") as out:
+        ended = subprocess.run(
+            [sys.executable, "-c", code, *words], stdout=out, stderr=subprocess.PIPE, env=environment, check=False
+        )
+    assert (ended.returncode, (tmp_path / "out").stat().st_size) == (74, most)
+    assert b"cannot write" in ended.stderr
