@@ -63,8 +63,10 @@ def values_before(goal: Goal, system: TransitionSystem) -> list[str]:
     found = []
     for var in system.state:
         steps = [step for name, step in read if name == var.name]
+        if not steps:
+            continue
         acting = {symbol.symbol_name() for symbol in symbols_of(var.next)} & inputs
-        if steps and any((name, max(steps)) in given for name in acting):
+        if any((name, max(steps)) in given for name in acting):
             found.append(var.name)
     return found
 

@@ -190,11 +190,12 @@ def _source_line(place: Location) -> str:
 
 
 def _missing_semicolon(place: Location) -> str:
-    """What to do where the statement or declaration before ``place`` has no end: there a line, or ``else``, begins."""
+    """What to do where what stands before ``place`` has no end: there a line, ``else`` or ``}`` begins."""
     *before, line = _source_lines(place) or [""]
     start, rest = line[: max(place.column - 1, 0)], line[max(place.column - 1, 0) :]
-    if re.match(r"else\b", rest) and re.search(_OPEN_END, start.rstrip()):
-        return "a ';' may be missing before 'else'"
+    ender = re.match(r"else\b|}", rest)
+    if ender and re.search(_OPEN_END, start.rstrip()):
+        return f"a ';' may be missing before '{ender[0]}'"
     number = max((n for n, text in enumerate(before, 1) if text.strip()), default=0)
     first = re.match(r"\s*(\w+)", line)
     if not number or (start.strip() and not (first and first[1] in _KEYWORDS)):

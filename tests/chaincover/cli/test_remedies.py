@@ -68,6 +68,7 @@ def test_a_table_of_inputs(change: tuple[str, str], message: str, tmp_path: Path
         ("static int m;\nvoid init(void) { }\nvoid compute(int a) {\n  m++ /* x */\n  m = a;\n}\n", "end of line 4"),
         ("static int m\nvoid init(void) { }\nvoid compute(int a) { m = a; }\n", "end of line 1"),
         ("static int m;\nvoid init(void) { }\nvoid compute(int a) { if (a) m = 1 else m = 2; }\n", "before 'else'"),
+        ("static int m;\nvoid init(void) { }\nvoid compute(int a) { m = a }\n", "before '}'"),
     ],
 )
 def test_a_missing_semicolon(text: str, remedy: str, tmp_path: Path) -> None:
