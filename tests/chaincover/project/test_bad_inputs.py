@@ -124,9 +124,9 @@ two-finals ¦ [functions]⏎final = 'f'⏎[final]⏎condition = '1' ¦ :7:1: bot
 final-reads-input ¦ [final]⏎condition = 'i->a == 1' ¦ :5:14: the final condition reads the input 'i->a' ¦ name state
 contradiction ¦ [constraints]⏎assume = ['a > 3', 'a < 2'] ¦ : the input assumptions contradict each other ¦ look at the
 no-first-step ¦ [constraints]⏎assume = ['n > 3'] ¦ :5:12: no first step is possible ¦ look at the ranges
-contradictory-first-step ¦ [constraints]⏎assume = ['a > 3']⏎initial = ['a < 2'] ¦ :5:12: no first step is possible ¦ look at the
+contradictory-first-step ¦ [constraints]⏎assume = ['a > 3']⏎initial = ['a < 2'] ¦ :5:12: no first step is possible ¦
 constraint-unknown ¦ [constraints]⏎assume = ['X(a) <= aa'] ¦ :5:20: unknown name 'aa' ¦ did you mean 'i->a'?
-constraint-of-state ¦ [constraints]⏎assume = ['a || X(n)'] ¦ :5:12: 'a || X(n)' reads 's->n' after ¦ read no state of a later
+constraint-of-state ¦ [constraints]⏎assume = ['a || X(n)'] ¦ :5:12: 'a || X(n)' reads 's->n' ¦ read no state of a later
 initial-unknown ¦ [constraints]⏎initial = ['aa > 1'] ¦ :5:13: unknown name 'aa' ¦ did you mean 'i->a'?
 dwell-unknown ¦ [constraints]⏎dwell = { c = 3 } ¦ :5:11: unknown input 'c' ¦ known names are i->a, i->b
 dwell-of-state ¦ [constraints]⏎dwell = { n = 3 } ¦ :5:11: unknown input 'n' ¦ known names are i->a, i->b
