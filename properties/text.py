@@ -25,11 +25,12 @@ from bmc.c.source.program import EnumConstant, Scope, with_deep_stack
 from bmc.c.source.types import PointerType
 from bmc.errors import InputRefused, Location
 from bmc.formulas.terms import both, either, negate
-from bmc.formulas.unroll import at, unframed, unplaced
+from bmc.formulas.unroll import at, at_each, unframed, unplaced
 from bmc.limits import STEPS
 from bmc.records import dataclass
 from bmc.system.memory import Memory
 from bmc.system.transition import conjunction, symbols_of
+from properties.deadlines import Deadline, Obligations
 from properties.goal import Goal, goal_length
 from properties.operators import CALLS, FORMS, OPERATORS, SINCE, Use, as_c, as_written, is_operator, tokens_of, use_of
 
@@ -68,13 +69,23 @@ def read_property(model: CModel, given: PropertyText, default_name: str) -> Goal
     else:
         antecedent, consequent = _split(inside, model, given.where)
     reader = _Reader(model, given.where, name)
+
+    def goal(condition: FNode, oracle: FNode | None, length: int) -> Goal:
+        about = (body, given.description, given.requirement, given.where)
+        return Goal(name, condition, oracle, length, *about, memory=tuple(reader.memory.variables))
+
     reader.look_back([antecedent] if consequent is None else [antecedent, consequent])
     condition = reader.formula(antecedent)
+    deadline = reader.deadline(consequent) if consequent is not None else None
+    if deadline is not None:
+        inputs = {variable.name for variable in model.inputs}
+        judged = Obligations(reader.memory, inputs, reader.past).judged(condition, deadline)
+        if judged is not None:
+            decided, held = at_each(judged, 0)
+            return goal(decided, held, 0)
     oracle = reader.formula(consequent) if consequent is not None else None
     parts = [condition] if oracle is None else [condition, oracle]
-    length = max(reader.length, goal_length(parts, {v.name for v in model.inputs}))
-    about = (body, given.description, given.requirement, given.where)
-    return Goal(name, condition, oracle, length, *about, memory=tuple(reader.memory.variables))
+    return goal(condition, oracle, max(reader.length, goal_length(parts, {v.name for v in model.inputs})))
 
 
 def read_condition(model: CModel, text: str, where: Location) -> FNode:
@@ -176,6 +187,20 @@ class _Reader:
         def work(node: Any, scope: Scope) -> FNode:
             self._measure(node, scope, self.past)
             return self._holds(node, scope, self.past)
+
+        return self._read(text, work)
+
+    def deadline(self, text: str) -> Deadline | None:
+        """A condition that is ``F`` or ``G`` over several steps, perhaps within ``X``; None if it is another one."""
+
+        def work(node: Any, scope: Scope) -> Deadline | None:
+            later = 0
+            while (use := use_of(node, self.where)) is not None and use.word == "X":
+                later, node = later + self._steps(use, scope)[0], use.condition
+            steps = self._steps(use, scope) if use is not None and use.word in ("F", "G") else range(0)
+            if use is None or len(steps) < 2:
+                return None
+            return Deadline(use.word, later + steps[0], later + steps[-1], self._holds(use.condition, scope, self.past))
 
         return self._read(text, work)
 

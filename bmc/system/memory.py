@@ -29,10 +29,13 @@ class Memory:
         self._owner = owner
         self._carried: dict[tuple[FNode, int], FNode] = {}
         self._counted: dict[int, FNode] = {}
+        self._lines: dict[FNode, FNode] = {}
+        self._named = 0
 
     def fresh(self, kind: ValueType = BOOLEAN) -> FNode:
         """The symbol of a new variable; ``keep`` says how it begins and goes on."""
-        return kind.symbol(f"{self._owner}#{len(self.variables) + 1}")
+        self._named += 1
+        return kind.symbol(f"{self._owner}#{self._named}")
 
     def keep(self, symbol: FNode, following: FNode, begins: int = 0, most: int | None = None) -> FNode:
         """``symbol``, the fresh one, is ``following`` after each step; it has at most the value ``most``."""
@@ -51,12 +54,14 @@ class Memory:
         return self._carried[term, steps]
 
     def _carry(self, term: FNode, steps: int) -> FNode:
+        line = self._lines.get(term)
+        if line is not None and line.bv_width() >= steps:
+            return Equals(BVExtract(line, steps - 1, steps - 1), BV(1, 1))
         if term.get_type().is_bool_type() and steps > CHAINED:
-            kind = ValueType("memory", steps)
-            line = self.fresh(kind)
+            line = self._lines[term] = self.fresh(ValueType("memory", steps))
             newest = Ite(term, BV(1, 1), BV(0, 1))
             self.keep(line, BVConcat(BVExtract(line, 0, steps - 2), newest))
-            return Equals(BVExtract(line, steps - 1, steps - 1), BV(1, 1))
+            return self.before(term, steps)
         following = self.before(term, steps - 1)
         boolean = term.get_type().is_bool_type()
         return self.keep(self.fresh(BOOLEAN if boolean else ValueType("memory", term.bv_width())), following)
@@ -85,12 +90,15 @@ class Memory:
         for node in order:
             read[node] = {steps[node]} if node.is_symbol() else {step for a in node.args() for step in read[a]}
         made: dict[FNode, FNode] = {}
+        earlier: list[tuple[int, FNode]] = []
         reached = {formula}
         for node in reversed(order):  # the largest parts that read one earlier step
             if node in reached and len(read[node]) > 1:
                 reached.update(node.args())
             elif node in reached and read[node] and read[node] != {present}:
-                made[node] = self.before(unplaced([node])[0], present - min(read[node]))
+                earlier.append((min(read[node]), node))
+        for step, node in sorted(earlier, key=lambda item: item[0]):
+            made[node] = self.before(unplaced([node])[0], present - step)
         create = get_env().formula_manager.create_node
         for node in order:
             if node in made:
