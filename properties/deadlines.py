@@ -31,6 +31,14 @@ class Deadline:
     condition: FNode
 
 
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """That an antecedent has occurred, ``here`` over plain symbols, told in the framed step ``known``."""
+
+    here: FNode
+    known: int
+
+
 class Obligations:
     """What is owed for occurrences of an antecedent: made once, as variables of ``memory``.
 
@@ -42,13 +50,49 @@ class Obligations:
         self._held: list[FNode] = []
         self._failed: list[FNode] = []
 
-    def judged(self, antecedent: FNode, deadline: Deadline) -> tuple[FNode, FNode] | None:
+    def occurrence(self, antecedent: FNode) -> Occurrence:
+        """Where an antecedent (framed) occurs."""
+        known = self._last_step(antecedent)
+        return Occurrence(both(self._memory.now(antecedent, known), self._memory.after(known)), known)
+
+    def lasting(self, antecedent: FNode, always: Deadline) -> Occurrence | None:
+        """Where an antecedent occurs that a ``G`` over many steps belongs to; None if that ends before the rest.
+
+        Each occurrence is remembered by a bit until it is complete or the ``G`` has failed; where ``antecedent``, the
+        rest of it, is true, the steps for which the condition has held are counted.
+        """
+        told, checked = self._last_step(antecedent), self._last_step(always.condition)
+        begin, known = checked + always.first, checked + always.last
+        check = self._memory.now(always.condition, checked)
+        steps = always.last - always.first
+        if antecedent.is_true():
+            count, one = self._counter(steps)
+            full = equals(count, BV(steps, count.bv_width()))
+            self._memory.keep(count, choose(check, choose(full, count, count + one), zero(count)), most=steps)
+            return Occurrence(conjunction([check, full, self._memory.after(known)]), known)
+        if begin > told:
+            first, told = self._memory.before(self._rest(antecedent, told), begin - told), begin
+        else:
+            first = self._rest(antecedent, told)
+        if told >= known:
+            return None
+        early = [self._memory.before(check, back) for back in range(1, told - begin + 1)]
+        begins = conjunction([first, check, *early])
+        width = known - told
+        bits = self._memory.fresh(ValueType("memory", width))
+        newest = choose(begins, BV(1, width), BV(0, width))
+        self._memory.keep(bits, choose(check, (bits << BV(1, width)) | newest, BV(0, width)))
+        return Occurrence(both(check, negate(equals(bits & BV(1 << (width - 1), width), zero(bits)))), known)
+
+    def _rest(self, antecedent: FNode, told: int) -> FNode:
+        return both(self._memory.now(antecedent, told), self._memory.after(told))
+
+    def judged(self, antecedent: Occurrence, deadline: Deadline) -> tuple[FNode, FNode] | None:
         """Two formulas over a state: some occurrence of ``antecedent`` is decided here; none is decided as failed here.
 
         None if the whole of the deadline lies within the antecedent.
         """
-        known, checked = self._last_step(antecedent), self._last_step(deadline.condition)
-        occurs = both(self._memory.now(antecedent, known), self._memory.after(known))
+        known, checked, occurs = antecedent.known, self._last_step(deadline.condition), antecedent.here
         check = self._memory.now(deadline.condition, checked)
         wait, more = deadline.first + checked - known, deadline.last - deadline.first
         if wait < 0:

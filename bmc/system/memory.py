@@ -14,7 +14,7 @@ from pysmt.shortcuts import BV, TRUE, BVConcat, BVExtract, Equals, Ite, get_env
 
 from bmc.formulas.evaluate import compile_formulas, post_order
 from bmc.formulas.terms import both, keep_meaning
-from bmc.formulas.unroll import plain, unframed, unplaced
+from bmc.formulas.unroll import at, shift, unframed, unplaced
 from bmc.system.transition import BOOLEAN, Run, StateVariable, TransitionSystem, ValueType, symbols_of
 
 CHAINED = 4
@@ -80,11 +80,15 @@ class Memory:
     def now(self, formula: FNode, present: int) -> FNode:
         """``formula`` (framed), read when the step ``present`` is the one at hand: over plain symbols.
 
-        False as long as it looks at steps before the first.
+        False as long as it looks at steps before the first. It looks at none after ``present``.
         """
+        steps = [unframed(symbol)[1] for symbol in symbols_of(formula)]
+        result = unplaced([self.from_now(formula, present)])[0]
+        return both(result, self.after(present - min(steps, default=present)))
+
+    def from_now(self, formula: FNode, present: int) -> FNode:
+        """``formula`` (framed), where the step ``present`` is the first: what it says of earlier ones is remembered."""
         steps = {symbol: unframed(symbol)[1] for symbol in symbols_of(formula)}
-        if any(step > present for step in steps.values()):
-            raise ValueError("a formula that looks ahead of the step at hand")
         order = post_order([formula])
         read: dict[FNode, set[int]] = {}
         for node in order:
@@ -95,22 +99,22 @@ class Memory:
         for node in reversed(order):  # the largest parts that read one earlier step
             if node in reached and len(read[node]) > 1:
                 reached.update(node.args())
-            elif node in reached and read[node] and read[node] != {present}:
+            elif node in reached and read[node] and min(read[node]) < present:
                 earlier.append((min(read[node]), node))
         for step, node in sorted(earlier, key=lambda item: item[0]):
-            made[node] = self.before(unplaced([node])[0], present - step)
+            made[node] = at(self.before(unplaced([node])[0], present - step), 0)
         create = get_env().formula_manager.create_node
         for node in order:
             if node in made:
                 continue
             if node.is_symbol():
-                made[node] = plain(node)
+                made[node] = shift(node, -present)
             elif node.args():
                 made[node] = create(node.node_type(), tuple(made[a] for a in node.args()), node._content.payload)
                 keep_meaning(node, made[node], made)
             else:
                 made[node] = node
-        return both(made[formula], self.after(present - min(steps.values(), default=present)))
+        return made[formula]
 
 
 def with_memory(system: TransitionSystem, variables: Sequence[StateVariable]) -> TransitionSystem:

@@ -87,3 +87,35 @@ def test_the_first_decision_and_the_first_failure_are_those_of_single_occurrence
         failed = min((step for step, held in decisions if not held), default=None)
         assert next((step for step, held in found.items() if held is False), None) == failed, each.text
         assert {step for step, held in found.items()} <= {step for step, _ in decisions}, each.text
+
+
+def lasting(source: random.Random) -> str:
+    """A requirement whose antecedent has a ``G``, that may be remembered or unrolled."""
+    rest = source.choice(["", f"{meaning(source, 1).text} && ", f"{meaning(source, 2).text} && "])
+    first = source.choice((0, 0, 1, 2, 6))
+    always = f"G[{first},{first + source.randrange(1, 5)}](n == 1 || {meaning(source, 1).text})"
+    consequent = meaning(source, 1).text
+    return f"G({rest}X[{source.randrange(2)}]({always}) -> X[{source.randrange(9)}]({consequent}))"
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_lasts_in_an_antecedent_is_remembered_as_if_unrolled(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = random.Random(seed)
+    texts = [lasting(source) for _ in range(25)]
+    run = run_of([source.choice((0, 1, 1, 1, 2)) for _ in range(90)], [source.randrange(3) for _ in range(89)])
+    unrolled = goals_of(tmp_path, *texts)
+    monkeypatch.setattr("properties.text.MANY", 2)
+    compared = 0
+    for short, goal in zip(unrolled, goals_of(tmp_path, *texts), strict=True):
+        if not goal.memory:  # the antecedent's rest ends after it: it is unrolled
+            continue
+        expected, found = seen(short, run), seen(goal, run)
+        if expected and found:
+            later = next(iter(found)) - next(iter(expected))
+            judged = {step - later: held for step, held in found.items() if step - later + short.length <= run.length}
+            assert judged == expected, short.text
+            compared += 1
+        assert bool(found) >= bool(expected), short.text
+    assert compared > 5
