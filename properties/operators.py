@@ -40,7 +40,7 @@ OPERATORS = {
     "fall": Operator("fall(e)"),
     "changed": Operator("changed(e)"),
 }
-"""By the word. What each means is told in docs/properties.md."""
+"""By the word. What each means is told in docs/reference/properties.md."""
 
 FORMS = f"operators are {', '.join(each.written for each in OPERATORS.values())}"
 
