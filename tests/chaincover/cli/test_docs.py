@@ -16,9 +16,9 @@ from chaincover.pipeline import STAGES
 from chaincover.project.project_file import _KEYS, read_project
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("[!a]*/*.md"))]
-FOLDERS = ("bmc", "properties", "chaincover", "benchmarks", "tests")
-OPTIONS_OF_OTHERS = {"--check"}
-"""ruff's."""
+FOLDERS = ("bmc", "properties", "chaincover", "benchmarks", "tests", "docs")
+OPTIONS_OF_OTHERS = {"--check", "--keep-going"}
+"""Those of ruff and Sphinx."""
 
 
 @pytest.mark.slow
