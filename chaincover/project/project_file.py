@@ -179,7 +179,7 @@ _KEYS: dict[str, tuple[str, ...]] = {
         "status",
         "shared",
     ),
-    "interface": ("input", "state", "output", "ignore", "chosen", "values", "hold"),
+    "interface": ("input", "state", "output", "ignore", "chosen", "zeroed", "values", "hold"),
     "constraints": ("at_most_one", "exactly_one", "assume"),
     "final": ("condition",),
     "search": ("bound", "overlap", "ordering"),
@@ -252,9 +252,10 @@ def read_project(path: str) -> Project:
     if place.suffix == ".toml":
         return _from_toml(place)
     if place.suffix != ".c":
-        raise InputRefused(
-            "this is neither a C file nor a project file", Location(path), "its name must end in .c or .toml"
+        hint = (
+            "name the project first, then the chain" if place.suffix == ".json" else "its name must end in .c or .toml"
         )
+        raise InputRefused("this is neither a C file nor a project file", Location(path), hint)
     config = SourceConfig(place.stem, (str(place),), include=(str(place.parent),), assumption="assumption")
     return Project(config, final_function="final", by_convention=True, sources=(place.name,))
 
@@ -322,6 +323,7 @@ class _Reader(Keys):
             output=self.strings("interface", "output"),
             ignore=self.strings("interface", "ignore"),
             chosen=self.strings("interface", "chosen"),
+            zeroed=self.strings("interface", "zeroed"),
             ranges={name: self.range(name, value) for name, value in self.table("ranges").items()},
             at_most_one=self.groups("at_most_one"),
             exactly_one=self.groups("exactly_one"),
