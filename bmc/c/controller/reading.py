@@ -40,7 +40,8 @@ class SourceConfig:
     ``input_functions``, ``output_functions`` and ``status_functions`` are patterns of functions that no source defines,
     ``shared`` names the variables that several of them share. ``values`` maps what no source defines (an object, a
     function's result) to the text of its start value. ``zeroed`` are patterns of variables behind the step's pointers
-    that hold 0 before init runs.
+    that hold 0 before init runs. ``initial`` are conditions on the inputs of the first step; ``dwell`` maps inputs to
+    the number of steps for which they keep each value.
     ``where`` is the project file, for messages.
     """
 
@@ -61,6 +62,8 @@ class SourceConfig:
     at_most_one: tuple[tuple[str, ...], ...] = ()
     exactly_one: tuple[tuple[str, ...], ...] = ()
     assume: tuple[str, ...] = ()
+    initial: tuple[str, ...] = ()
+    dwell: Mapping[str, int] = field(default_factory=dict)
     assumption: str = ""
     invariant: tuple[str, ...] = ()
     input_functions: tuple[str, ...] = ()
