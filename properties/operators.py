@@ -41,7 +41,7 @@ OPERATORS = {
     "fall": Operator("fall(e)"),
     "changed": Operator("changed(e)"),
 }
-"""By the word. What each means is told in docs/properties.md."""
+"""By the word. What each means is told in docs/reference/properties.md."""
 
 SINCE = "since"
 """The operator that stands between two conditions."""
