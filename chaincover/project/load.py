@@ -19,6 +19,7 @@ from bmc.formulas.unroll import unframed
 from bmc.records import dataclass
 from bmc.system.constraints import Constraint, Dwell, Rule, constrained
 from bmc.system.hold import boundary, hold
+from bmc.system.memory import with_memory
 from bmc.system.original import NativeInterface
 from bmc.system.transition import (
     Condition,
@@ -152,7 +153,8 @@ class Program:
             kept = tuple(g for g in everything if g.name in names or not str(g.where).startswith(_FROM_OPTION))
             observers = Observers(kept, _seen_outputs(project, model))
             rules = tuple(_rules(project, model))
-            system = _with_conditions(project, model, rules)
+            memory = [var for goal in goals for var in goal.memory]
+            system = with_memory(_with_conditions(project, model, rules), memory)
             formula, text = _final(project, model, system, final, observers)
         held = hold(system, project.hold)
         end = boundary(held, formula)

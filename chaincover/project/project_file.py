@@ -1,4 +1,4 @@
-"""The project file ``chaincover.toml`` (docs/project-file.md), and the paper's convention where there is none.
+"""The project file ``chaincover.toml`` (docs/reference/project-file.md), and the paper's convention without one.
 
 First the reading of single keys: typed values, and the place of each key for messages.
 """
@@ -179,7 +179,7 @@ _KEYS: dict[str, tuple[str, ...]] = {
         "status",
         "shared",
     ),
-    "interface": ("input", "state", "output", "ignore", "chosen", "values", "hold"),
+    "interface": ("input", "state", "output", "ignore", "chosen", "zeroed", "values", "hold"),
     "constraints": ("at_most_one", "exactly_one", "assume", "initial", "dwell"),
     "final": ("condition",),
     "search": ("bound", "overlap", "ordering"),
@@ -257,9 +257,10 @@ def read_project(path: str) -> Project:
     if place.suffix == ".toml":
         return _from_toml(place)
     if place.suffix != ".c":
-        raise InputRefused(
-            "this is neither a C file nor a project file", Location(path), "its name must end in .c or .toml"
+        hint = (
+            "name the project first, then the chain" if place.suffix == ".json" else "its name must end in .c or .toml"
         )
+        raise InputRefused("this is neither a C file nor a project file", Location(path), hint)
     config = SourceConfig(place.stem, (str(place),), include=(str(place.parent),), assumption="assumption")
     return Project(config, final_function="final", by_convention=True, sources=(place.name,))
 
@@ -338,6 +339,7 @@ class _Reader(Keys):
             output=self.strings("interface", "output"),
             ignore=self.strings("interface", "ignore"),
             chosen=self.strings("interface", "chosen"),
+            zeroed=self.strings("interface", "zeroed"),
             ranges={name: self.range(name, value) for name, value in self.table("ranges").items()},
             at_most_one=self.groups("at_most_one"),
             exactly_one=self.groups("exactly_one"),
