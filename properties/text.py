@@ -90,6 +90,23 @@ def read_condition(model: CModel, text: str, where: Location) -> FNode:
     return unplaced([framed])[0]
 
 
+def read_constraint(model: CModel, text: str, where: Location) -> FNode:
+    """A condition on inputs, over the variables of one step or of several, as a framed formula.
+
+    InputRefused, with its place, if it cannot be read, or says nothing of the inputs that come last in it.
+    """
+    reader = _Reader(model, where)
+    reader.look_back([text])
+    framed = reader.formula(text)
+    inputs, places = {v.name for v in model.inputs}, [unframed(symbol) for symbol in symbols_of(framed)]
+    given = max((step for name, step in places if name in inputs), default=0)
+    late = sorted({name for name, step in places if step > given})
+    if late:
+        text = f"'{text.strip()}' reads '{late[0]}' after the last input in it, which no input can change any more"
+        raise InputRefused(text, where, "a constraint restricts inputs: read no state of a later step than theirs")
+    return framed
+
+
 def _outer(body: str, where: Location) -> tuple[str, str]:
     """``G`` or ``cover`` and what stands between its parentheses."""
     tokens = tokens_of(body)

@@ -175,6 +175,7 @@ class _Slicer:
             asserts=(),
             undefined_behaviour=(),
             assumptions=(),
+            constraints=(),
             invariants=(*invariants, *self._claim(needed, invariants, observed)),
             chosen=tuple(name for name in system.chosen if name in live),
         )
