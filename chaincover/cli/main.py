@@ -1,4 +1,4 @@
-"""The command line: a module of this package per command, loaded when it is run. Exit codes: docs/exit-codes.md."""
+"""The command line: a module per command, loaded when it is run. Exit codes: docs/reference/exit-codes.md."""
 
 from __future__ import annotations
 

@@ -18,6 +18,7 @@ from bmc.errors import InputRefused, Location, UsageError
 from bmc.formulas.unroll import unframed
 from bmc.records import dataclass
 from bmc.system.hold import boundary, hold
+from bmc.system.memory import with_memory
 from bmc.system.original import NativeInterface
 from bmc.system.transition import (
     Condition,
@@ -148,7 +149,7 @@ class Program:
             names = {goal.name for goal in goals}
             kept = tuple(g for g in everything if g.name in names or not str(g.where).startswith(_FROM_OPTION))
             observers = Observers(kept, _seen_outputs(project, model))
-            system = _with_conditions(project, model)
+            system = with_memory(_with_conditions(project, model), [var for goal in goals for var in goal.memory])
             formula, text = _final(project, model, system, final, observers)
         held = hold(system, project.hold)
         return Controller(project, model, held, tuple(goals), boundary(held, formula), text, model.native, observers)

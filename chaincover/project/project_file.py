@@ -1,4 +1,4 @@
-"""The project file ``chaincover.toml`` (docs/project-file.md), and the paper's convention where there is none.
+"""The project file ``chaincover.toml`` (docs/reference/project-file.md), and the paper's convention without one.
 
 First the reading of single keys: typed values, and the place of each key for messages.
 """

@@ -1,7 +1,7 @@
 """Every field of ``chain.json``: what follows from program, project and inputs is made again and compared.
 
 Other checks look at what is claimed of all runs. What is left is informative: ``INFORMATIVE`` names it, as
-docs/verify.md does.
+docs/reference/verify.md does.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ INFORMATIVE = (
     "dead_end",
     *RULINGS_INFORMATIVE,
 )
-"""Fields of which nothing is checked, by their paths; docs/verify.md says why."""
+"""Fields of which nothing is checked, by their paths; docs/reference/verify.md says why."""
 
 Tree = Any
 

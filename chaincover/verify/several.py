@@ -44,7 +44,7 @@ INFORMATIVE_OF_ALL = (
     "dead_end",
     *RULINGS_INFORMATIVE,
 )
-"""Fields of ``chains.json`` of which nothing is checked; docs/verify.md says why."""
+"""Fields of ``chains.json`` of which nothing is checked; docs/reference/verify.md says why."""
 WAYS = 10
 """Two sets of goals are compared so many times as fast as a node of the search over all runs is looked at."""
 MOST_GOALS = 24

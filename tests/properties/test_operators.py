@@ -6,12 +6,14 @@ import random
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
 from command_line import fresh_names
 
 from bmc.errors import InputRefused
+from bmc.system.memory import remembered
 from bmc.system.transition import Run
 from chaincover.project.load import load
 from chaincover.project.project_file import read_project
@@ -68,7 +70,19 @@ MEANT = [
     ("cover(F[1] == 1 && since == 3)", 0, [3]),
     ("cover(rise == 1 && X(rise))", 2, [0, 3]),
     ("cover(F[0,1](F[1]))", 1, [0, 1, 2, 3]),
+    ("cover(since == 3 && (since > 0))", 0, [3]),
+    ("cover(n > 0 since n == 3)", 0, [3, 4, 5]),
+    ("cover(n since (n == 1 && a == 5))", 1, [1, 2, 3, 4, 5]),
+    ("cover((n != 2 since n == 1) && X(n) == 2)", 1, [3]),
+    ("cover(!(since > 1 since since == 3) && n)", 0, [1, 2]),
+    ("cover(n since rise(n == 3))", 0, [3, 4, 5]),
+    ("cover(true since (true since (n == 1 && prev(n) == 1)))", 0, [2, 3, 4, 5, 6]),
+    ("cover(prev(n since n == 3) && !n)", 1, [5]),
 ]
+
+
+def covered(goal: Goal, run: Run) -> list[int]:
+    return Monitor([goal]).covered(remembered(run, goal.memory))[goal.name]
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +94,7 @@ def goals(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Goal]:
 @pytest.mark.parametrize(("text", "length", "steps"), MEANT, ids=[meant[0] for meant in MEANT])
 def test_what_operators_mean(goals: dict[str, Goal], text: str, length: int, steps: list[int]) -> None:
     assert goals[text].length == length
-    assert Monitor([goals[text]]).covered(run_of(VALUES, INPUTS))[goals[text].name] == steps
+    assert covered(goals[text], run_of(VALUES, INPUTS)) == steps
 
 
 def test_a_consequent_looks_back_from_the_same_step(tmp_path: Path) -> None:
@@ -100,7 +114,17 @@ class Meaning:
     last: int
 
 
-def meaning(source: random.Random, depth: int) -> Meaning:
+FUTURE = ("X", "X[]", "F", "G")
+
+
+def held_since(e: Meaning, f: Meaning, run: Run, k: int) -> int:
+    """A condition that looks at a step before the first one of the run does not hold."""
+    at = [step for step in range(k + 1) if step + f.first >= 0 and f.holds(run, step)]
+    return int(bool(at) and all(step + e.first >= 0 and e.holds(run, step) for step in range(at[-1] + 1, k + 1)))
+
+
+def meaning(source: random.Random, depth: int, past: bool = False) -> Meaning:
+    """A random one; ``past``: it looks at no later step."""
     if not depth or source.random() < 0.2:
         name, value = source.choice("na"), source.randrange(3)
         at = (
@@ -109,18 +133,22 @@ def meaning(source: random.Random, depth: int) -> Meaning:
             else (lambda run, k: int(run.inputs[k]["a"] == value))
         )
         return Meaning(f"{name} == {value}", at, 0, int(name == "a"))
-    kind = source.choice(("X", "X[]", "F", "G", "prev", "rise", "fall", "changed", "&&", "||", "!"))
-    e = meaning(source, depth - 1)
+    kind = source.choice((*FUTURE * (not past), "prev", "rise", "fall", "changed", "since", "&&", "||", "!"))
+    past = past or kind == "since"
+    e = meaning(source, depth - 1, past)
     m = source.randrange(3)
     n = m + source.randrange(3)
     if kind in ("&&", "||"):
-        f = meaning(source, depth - 1)
+        f = meaning(source, depth - 1, past)
         both = (
             (lambda run, k: e.holds(run, k) and f.holds(run, k))
             if kind == "&&"
             else (lambda run, k: e.holds(run, k) or f.holds(run, k))
         )
         return Meaning(f"({e.text} {kind} {f.text})", both, min(e.first, f.first), max(e.last, f.last))
+    if kind == "since":
+        f = meaning(source, depth - 1, past)
+        return Meaning(f"(({e.text}) since ({f.text}))", partial(held_since, e, f), 0, max(e.last, f.last))
     if kind == "!":
         return Meaning(f"!({e.text})", lambda run, k: int(not e.holds(run, k)), e.first, e.last)
     word, steps, holds = {
@@ -146,7 +174,7 @@ def test_random_conditions_mean_what_is_spelled_out(seed: int, tmp_path: Path) -
         assert goal.length == meant.last - meant.first, meant.text
         steps = range(run.length - goal.length + 1)
         expected = [k for k in steps if meant.holds(run, k - meant.first)]
-        assert Monitor([goal]).covered(run)[goal.name] == expected, meant.text
+        assert covered(goal, run) == expected, meant.text
 
 
 @pytest.mark.parametrize(
@@ -165,6 +193,10 @@ def test_random_conditions_mean_what_is_spelled_out(seed: int, tmp_path: Path) -
         ("cover(prev())", r"prev"),
         ("cover(XX(n))", r"'XX' is called but not defined.*operators are X\(e\) and X\[n\]\(e\), F\[m,n\]\(e\)"),
         ("cover(eventually(n))", r"'eventually' is called but not defined.*operators are"),
+        ("cover(n since a && n)", r"'&&' beside since.*\(a since b\) && c"),
+        ("cover(n since a since n)", r"'since' beside since"),
+        ("cover(n since X(n))", r"a condition of since looks at a later step.*leave out X, F and G"),
+        ("cover(n since F[0,2](n))", r"a condition of since looks at a later step"),
         ("cover(prev(n = 1))", r"the condition changes 'n'"),
     ],
 )
@@ -187,6 +219,6 @@ def test_a_function_called_like_an_operator_is_quoted(tmp_path: Path) -> None:
 
 def test_conditions_of_one_step_have_no_operators(tmp_path: Path) -> None:
     (tmp_path / "c.c").write_text(SOURCE)
-    for final in ("X(n) == 1", "prev(n) == 1", "changed(n)"):
+    for final in ("X(n) == 1", "prev(n) == 1", "changed(n)", "n since n == 1"):
         with fresh_names(), pytest.raises(InputRefused, match=r"looks at another step"):
             load(read_project(str(tmp_path / "c.c")), ["cover(n)"], final)

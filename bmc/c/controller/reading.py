@@ -32,7 +32,7 @@ from bmc.records import dataclass
 
 @dataclass(frozen=True)
 class SourceConfig:
-    """Sources, functions and interface of one controller (docs/project-file.md names every key).
+    """Sources, functions and interface of one controller (docs/reference/project-file.md names every key).
 
     ``init`` and ``step`` are function names or, for ``init``, calls; the empty ``step`` stands for the paper's
     convention (``compute``). Patterns are shell patterns over full variable names, or unambiguous tails.

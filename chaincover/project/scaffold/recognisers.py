@@ -1,4 +1,4 @@
-"""The interface styles of C code generators, one recogniser each (see docs/init.md).
+"""The interface styles of C code generators, one recogniser each (see docs/reference/init.md).
 
 Before them: what a recogniser sees and says, and the words by which names are judged.
 """

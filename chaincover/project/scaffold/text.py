@@ -165,7 +165,7 @@ def read_proposal(places: Sequence[str], folder: Path) -> tuple[str, Reading | N
 def project_text(name: str, sources: Sources, reading: Reading | None, others: Sequence[Proposal], base: Path) -> str:
     """The project file; ``reading`` is None where no function looks like a step, ``others`` are further candidates."""
     lines = [
-        f"# ChainCover project for {name}. Every key is explained in docs/project-file.md, styles in docs/init.md."
+        f"# ChainCover project for {name}. Its keys: docs/reference/project-file.md; styles: docs/reference/init.md."
     ]
     if reading is not None:
         proposal = reading.proposal
@@ -192,7 +192,7 @@ def project_text(name: str, sources: Sources, reading: Reading | None, others: S
         "# bound = 30                 # K; without it K grows until a chain is found",
         "",
         "[coverage]",
-        '# criteria = ["transitions(mode)", "branches()", "mcdc()"]   # generated goals: docs/coverage-goals.md',
+        '# criteria = ["transitions(mode)", "branches()", "mcdc()"]   # docs/reference/coverage-goals.md',
         "",
         "# [[property]]",
         '# id = "p1"',
