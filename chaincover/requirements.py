@@ -293,7 +293,7 @@ class _Search:
         if self._board is None:
             return Requirements(tuple(self._ruling(problem, goal, None, ended) for goal in goals), None, ended)
         board, reduction = self._board, self._reduction
-        result = reduction.restore(result_of(board, board.known, ""))
+        result = reduction.restore(result_of(board, replace(board.known, chain=None), ""))
         by = ended or ("the effort" if self._limits.used_up else "")
         rulings = tuple(self._ruling(problem, goal, result, by) for goal in goals)
         states = board.known.enumerated

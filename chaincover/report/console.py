@@ -135,7 +135,7 @@ def show_result(out: Console, controller: Controller, result: ChainResult, no_st
     """A generated chain, or why there is none; ``no_step``: why no run goes on after some step, if that was found."""
     chain = result.chain
     if chain is not None:
-        _show_findings(out, controller, chain)
+        _show_findings(out, result, chain)
         say(out, _headline(controller, result, chain), "bold")
         _show_steps(out, controller.system, chain)
     else:
@@ -150,6 +150,8 @@ def show_failures(out: Console, controller: Controller, found: Requirements, rep
     goals = {goal.name: goal for goal in controller.goals}
     for failure in found.failures:
         say(out, f"FINDING: {failing(controller.system, goals[failure.goal], failure)}", "bold red")
+        if note := controller.note_of(goals[failure.goal]):
+            say(out, f"  note: {note}")
         played = replayed.get(failure.goal)
         for text in () if played is None else (*played.disagreements, *played.refused):
             say(out, f"DISAGREES: {failure.goal}: {text}", "bold red")
@@ -160,12 +162,13 @@ def failing(system: TransitionSystem, goal: Goal, failure: Failure) -> str:
     inputs = {var.name for var in system.inputs}
     parts = []
     for each in failure.values:
-        when = f"in step {each.step}" if each.variable in inputs else f"after {counted(each.step, 'step')}"
+        when = f"before step {each.step}" if each.step < failure.run.length else "at its end"
+        when = f"in step {each.step}" if each.variable in inputs else when
         parts.append(f"{when} {each.variable} is {each.actual}{each.expected and f', expected {each.expected}'}")
     name = f"{goal.name} ({goal.requirement})" if goal.requirement else goal.name
     least = "a shortest run" if failure.shortest else "a run"
     text = f"{name} can fail: at step {failure.step} of {least} of {counted(failure.run.length, 'step')}"
-    text += f", {'; '.join(parts)}" if parts else ""
+    text += f"; {'; '.join(parts)}" if parts else ""
     return text + (f"; {', '.join(failure.held)} held there" if failure.held else "")
 
 
@@ -313,12 +316,11 @@ def held_runs(hold: int) -> str:
     return f" among runs that hold inputs for {hold} ticks" if hold > 1 else ""
 
 
-def _show_findings(out: Console, controller: Controller, chain: Chain) -> None:
+def _show_findings(out: Console, result: ChainResult, chain: Chain) -> None:
+    told = {failure.goal for failure in result.requirements.failures}
     for hit in chain.failures:
-        say(out, f"FINDING: the consequent of {hit.goal} fails at step {hit.step}", "bold red")
-        goal = next((goal for goal in controller.goals if goal.name == hit.goal), None)
-        if goal is not None and (note := controller.note_of(goal)):
-            say(out, f"  note: {note}")
+        on_chain = "on the chain" if hit.goal in told else "FINDING:"
+        say(out, f"{on_chain} the consequent of {hit.goal} fails at step {hit.step}", "bold red")
     for violation in chain.violations:
         say(out, f"FINDING: {violation.name} fails in step {violation.step}", "bold red")
 
