@@ -7,7 +7,7 @@ import re
 import shutil
 import sys
 import textwrap
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import zip_longest
 from typing import IO, TYPE_CHECKING
 
@@ -16,20 +16,24 @@ import click
 from bmc.errors import counted
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, Valuation
 from chaincover.chain import (
+    CAN_FAIL,
     COVERED,
+    NEVER_VIOLATED,
     NO_WAY_TO_FINAL,
     NOT_WITHIN_BOUND,
     STATUSES,
     UNDECIDED,
     UNREACHABLE,
     Chain,
+    Failure,
+    Ruling,
     Verdict,
 )
 from chaincover.formats.chain_file import reported
 from chaincover.options import Options
 from chaincover.project.load import Controller
 from chaincover.project.values import show_value
-from chaincover.result import BY, INTERRUPT, ChainResult
+from chaincover.result import BY, INTERRUPT, ChainResult, Requirements
 from chaincover.verdicts import infeasible, next_step
 from properties.goal import Goal
 
@@ -100,11 +104,13 @@ __all__ = [
     "say",
     "short_names",
     "show_dead_end",
+    "show_failures",
     "show_next_steps",
     "show_open_ends",
     "show_replay",
     "show_replay_goals",
     "show_result",
+    "show_rulings",
 ]
 
 LEFT_OPEN = (UNDECIDED, NOT_WITHIN_BOUND)
@@ -129,7 +135,7 @@ def show_result(out: Console, controller: Controller, result: ChainResult, no_st
     """A generated chain, or why there is none; ``no_step``: why no run goes on after some step, if that was found."""
     chain = result.chain
     if chain is not None:
-        _show_findings(out, controller, chain)
+        _show_findings(out, result, chain)
         say(out, _headline(controller, result, chain), "bold")
         _show_steps(out, controller.system, chain)
     else:
@@ -137,6 +143,46 @@ def show_result(out: Console, controller: Controller, result: ChainResult, no_st
     _show_goals(out, controller, result)
     show_next_steps(out, zip(controller.goals, result.verdicts, strict=True), result.options, no_step)
     show_what_is_left(out, result)
+
+
+def show_failures(out: Console, controller: Controller, found: Requirements, replayed: Mapping[str, Replay]) -> None:
+    """The requirements that can fail, each with what fails."""
+    goals = {goal.name: goal for goal in controller.goals}
+    for failure in found.failures:
+        say(out, f"FINDING: {failing(controller.system, goals[failure.goal], failure)}", "bold red")
+        if note := controller.note_of(goals[failure.goal]):
+            say(out, f"  note: {note}")
+        played = replayed.get(failure.goal)
+        for text in () if played is None else (*played.disagreements, *played.refused):
+            say(out, f"DISAGREES: {failure.goal}: {text}", "bold red")
+
+
+def failing(system: TransitionSystem, goal: Goal, failure: Failure) -> str:
+    """That a requirement can fail, where, and with which values."""
+    inputs = {var.name for var in system.inputs}
+    parts = []
+    for each in failure.values:
+        when = f"before step {each.step}" if each.step < failure.run.length else "at its end"
+        when = f"in step {each.step}" if each.variable in inputs else when
+        parts.append(f"{when} {each.variable} is {each.actual}{each.expected and f', expected {each.expected}'}")
+    name = f"{goal.name} ({goal.requirement})" if goal.requirement else goal.name
+    least = "a shortest run" if failure.shortest else "a run"
+    text = f"{name} can fail: at step {failure.step} of {least} of {counted(failure.run.length, 'step')}"
+    text += f"; {'; '.join(parts)}" if parts else ""
+    return text + (f"; {', '.join(failure.held)} held there" if failure.held else "")
+
+
+def show_rulings(out: Console, rulings: Sequence[Ruling]) -> None:
+    """How many requirements can fail, how many are never violated, and which are left open."""
+    said = []
+    for status, words in ((CAN_FAIL, "can fail"), (NEVER_VIOLATED, "never violated, proved"), (UNDECIDED, "undecided")):
+        names = [ruling.goal for ruling in rulings if ruling.status == status]
+        if names:
+            which = "all " if len(names) == len(rulings) > 1 else ""
+            told = f" ({', '.join(names[:MOST_NAMES])})" if status == UNDECIDED else ""
+            said.append(f"{which}{len(names)} {words}{told}")
+    if said:
+        say(out, f"requirements: {', '.join(said)}")
 
 
 def show_dead_end(out: Console, found: DeadEnd | None) -> None:
@@ -270,12 +316,11 @@ def held_runs(hold: int) -> str:
     return f" among runs that hold inputs for {hold} ticks" if hold > 1 else ""
 
 
-def _show_findings(out: Console, controller: Controller, chain: Chain) -> None:
+def _show_findings(out: Console, result: ChainResult, chain: Chain) -> None:
+    told = {failure.goal for failure in result.requirements.failures}
     for hit in chain.failures:
-        say(out, f"FINDING: the consequent of {hit.goal} fails at step {hit.step}", "bold red")
-        goal = next((goal for goal in controller.goals if goal.name == hit.goal), None)
-        if goal is not None and (note := controller.note_of(goal)):
-            say(out, f"  note: {note}")
+        on_chain = "on the chain" if hit.goal in told else "FINDING:"
+        say(out, f"{on_chain} the consequent of {hit.goal} fails at step {hit.step}", "bold red")
     for violation in chain.violations:
         say(out, f"FINDING: {violation.name} fails in step {violation.step}", "bold red")
 
