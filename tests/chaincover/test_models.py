@@ -90,7 +90,9 @@ def test_several_chains_are_the_fewest_and_the_shortest(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", [m for m in MODEL_NAMES if "reachable_states" in EXPECTED[m] and m not in JUMPED | REMEMBERED])
+@pytest.mark.parametrize(
+    "model", [m for m in MODEL_NAMES if m not in JUMPED | REMEMBERED and "reachable_states" in EXPECTED[m]]
+)
 def test_how_many_states_are_reachable(model: str) -> None:
     """``check`` leaves out what can make no difference to the goals."""
     found = chaincover("check", MODELS / model, "--compare", 0, "--json").json
