@@ -25,7 +25,7 @@ from chaincover.chain import (
 )
 from chaincover.options import Options
 from chaincover.project.load import Controller
-from chaincover.report.chain_table import ChainTable, modes, read_by_goals
+from chaincover.report.chain_table import ChainTable, read_by_goals
 from chaincover.report.console import (
     MOST_LINES,
     Console,
@@ -40,6 +40,7 @@ from chaincover.report.console import (
     show_open_ends,
     show_replay,
 )
+from chaincover.report.names import modes
 from chaincover.result import ChainResult
 from chaincover.verdicts import infeasible
 from properties.goal import Goal
