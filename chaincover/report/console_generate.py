@@ -93,7 +93,7 @@ def show_result(out: Console, asked: Asked, result: ChainResult, played: Replay 
     out.show(head)
     if chain is not None:
         room = MOST_LINES - len(head.kept) - len(rest.kept)
-        _table(controller, chain).show(out, room, str(asked.folder / "chain.csv"))
+        _table(controller, chain).show(out, room, "chain.csv")
     out.show(rest)
 
 
@@ -184,7 +184,7 @@ def show_several(out: Console, asked: Asked, found: SeveralChains, played: Seque
     tables = out.part()
     for number, (part, chain, result) in enumerate(zip(parts, chains, found.results, strict=True), 1):
         say(tables, _chain_line(number, chain, result), "bold")
-        _table(part, chain).show(tables, 0, str(asked.folder / f"chain-{number}.csv"))
+        _table(part, chain).show(tables, 0, f"chain-{number}.csv")
     out.show(head)
     if out.everything or len(head.kept) + len(tables.kept) + len(rest.kept) <= MOST_LINES:
         out.show(tables)
