@@ -11,6 +11,7 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE
 
 from bmc.errors import Location
+from bmc.formulas.terms import both, negate
 from bmc.formulas.unroll import NEXT, plain, unframed, with_terms
 from bmc.records import dataclass
 from bmc.system.transition import StateVariable, TransitionSystem, conjunction, symbols_of
@@ -50,6 +51,24 @@ def goal_length(formulas: Collection[FNode], inputs: Collection[str]) -> int:
             name, step = unframed(symbol)
             length = max(length, step + 1 if name in inputs else step)
     return length
+
+
+def violation_name(goal: str) -> str:
+    """The name of the goal that the property of ``goal`` is violated."""
+    return f"violation:{goal}"
+
+
+def violation(goal: Goal, inputs: Collection[str]) -> Goal:
+    """The goal that the property of ``goal``, which has a consequent, is violated: its antecedent holds, its consequent
+    does not.
+
+    ``inputs`` holds the plain names of the inputs. It is as long as it takes to judge the consequent.
+    """
+    assert goal.consequent is not None
+    violated = both(goal.antecedent, negate(goal.consequent))
+    length = max(goal.length, goal_length([goal.antecedent, goal.consequent], inputs))
+    name = violation_name(goal.name)
+    return Goal(name, violated, None, length, f"not {goal.text}", "", goal.requirement, goal.where, "violations()")
 
 
 def values_before(goal: Goal, system: TransitionSystem) -> list[str]:

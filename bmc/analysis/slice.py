@@ -22,6 +22,7 @@ from bmc.analysis.constants import constant_state, fixed_inputs, names_in, next_
 from bmc.analysis.idle import idle_inputs, without_inputs
 from bmc.analysis.state_values import every_step, state_values, values_of
 from bmc.formulas.evaluate import post_order, unseen
+from bmc.formulas.terms import is_constant, is_true
 from bmc.formulas.value_sets import ALWAYS, NEVER
 from bmc.records import dataclass
 from bmc.system.constraints import remembers
@@ -142,7 +143,7 @@ class _Slicer:
         named = names_in(formulas)
         terms = [system.input_constraint, system.defined, *(following[name] for name in sorted(needed))]
         roots = [*formulas, *terms, *(inv.formula for inv in system.invariants if inv.name in kept)]
-        seen: set[FNode] = set()
+        seen: set[int] = set()
         used: set[str] = set()
         while roots:
             fresh = {node.symbol_name() for node in unseen(roots, seen) if node.is_symbol()}
@@ -190,6 +191,8 @@ def _naming(formulas: Sequence[FNode], names: Collection[str]) -> list[FNode]:
 
 MOST_GIVEN = 64
 """Conditions that are kept for one read; further ones are dropped, which is safe."""
+MOST_PARTS = 256
+"""Parts of one condition that are looked at; the others are dropped, which is safe."""
 MOST_JOINED = 8
 """An And or Or of more arguments is read as if each mattered always."""
 REPEATED = 6
@@ -261,7 +264,7 @@ def live_among(following: Mapping[str, FNode], observed: Sequence[FNode], facts:
     what the next states of its members read."""
     live: set[str] = set()
     budget = REPEATED * len(post_order([*following.values(), *observed]))
-    seen: set[FNode] = set()
+    seen: set[int] = set()
     roots = list(observed)
     while roots:
         order = post_order(roots) if budget > 0 else unseen(roots, seen)
@@ -343,18 +346,22 @@ class _Reads:
         added = dict(given)
         self._left -= len(added)
         todo = [(cond, value)]
-        while todo:
+        for _ in range(MOST_PARTS):
+            if not todo:
+                break
             self._left -= 1
             term, wanted = todo.pop()
-            while term.is_not():
+            kind = term.node_type()
+            while kind == op.NOT:
                 term, wanted = term.arg(0), not wanted
-            if term.is_constant():
-                if term.is_true() != wanted:
+                kind = term.node_type()
+            if kind == op.BOOL_CONSTANT:
+                if is_true(term) != wanted:
                     return None
             elif not _added(added, term, wanted, self._facts):
                 return None
-            elif (term.is_and() and wanted) or (term.is_or() and not wanted):
-                todo.extend((part, wanted) for part in term.args())
+            elif kind == (op.AND if wanted else op.OR):
+                todo += [(part, wanted) for part in term.args()]
         return added
 
 
@@ -382,9 +389,9 @@ def _added(given: dict[Any, int], atom: FNode, wanted: bool, facts: Facts) -> bo
 
 def _against_constant(atom: FNode) -> tuple[FNode, int] | None:
     """The term and the number of an equation with a constant."""
-    if not atom.is_equals():
+    if atom.node_type() != op.EQUALS:
         return None
     left, right = atom.args()
-    if left.is_constant():
+    if is_constant(left):
         left, right = right, left
-    return (left, raw_value(right)) if right.is_constant() else None
+    return (left, raw_value(right)) if is_constant(right) else None
