@@ -6,7 +6,8 @@ import sys
 from importlib.metadata import version as version_of
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent / "extension"))
+CHECKOUT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(CHECKOUT / place) for place in ("docs/extension", "tests/support", "")]
 
 project = "ChainCover"
 copyright = "the authors of ChainCover, MIT licence"  # noqa: A001

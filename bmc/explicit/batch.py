@@ -5,8 +5,10 @@ For upper bounds and first chains: what a run shows is certain, what no run show
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -230,7 +232,9 @@ def _telling(var: InputVariable, spans: Sequence[tuple[int, int]], formulas: Seq
         near |= {var.type.value(int(node.constant_value()) % wrap) for node in constants}
     near |= {bound for span in spans for bound in span}
     near = {value + by for value in near for by in (-1, 0, 1)}
-    return sorted({value % wrap for value in near if any(low <= value <= high for low, high in spans)})
+    rising = sorted(spans)
+    at = ((value, bisect_right(rising, (value, inf)) - 1) for value in near)
+    return sorted({value % wrap for value, place in at if place >= 0 and value <= rising[place][1]})
 
 
 READ = 200

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,6 +34,7 @@ from chaincover.problem import Problem
 from chaincover.project.load import Controller, Request
 from chaincover.report import console
 from chaincover.report import documents as results
+from chaincover.report.console_generate import Asked, part_of, show_result, show_several
 from chaincover.result import CALLED_OFF, INTERRUPT, TERMINATED, ChainResult, Listener, Requirements
 from chaincover.verdicts import infeasible
 
@@ -126,18 +126,10 @@ def generate_chain(run: Run, find: Find) -> int:
     if run.shown.as_json and not any(errors):
         click.echo(to_json(document), nl=False)
     elif run.shown.text:
-        out = console.console()
-        console.show_failures(out, controller, result.requirements, violated)
-        console.show_dead_end(out, no_step)
-        console.show_result(out, controller, result, no_step)
-        console.show_rulings(out, result.requirements.rulings)
-        if played is not None:
-            console.show_replay(out, played)
-        if errors[0] is problem:
-            files = ", ".join(
-                ["chain.json, run.json", *(["chain.csv"] if result.chain else []), *_tables(result.requirements)]
-            )
-            console.say(out, f"written to {run.folder}/: {files}")
+        each = ["chain.json, run.json", *(["chain.csv"] if result.chain else []), *_tables(result.requirements)]
+        files = ", ".join(each) if errors[0] is problem else ""
+        asked = Asked(controller, run.options, run.folder, no_step, files, violated)
+        show_result(console.console(run.shown.verbose > 0), asked, result, played)
     for stopped in errors:
         if stopped is not None:
             raise stopped
@@ -267,7 +259,7 @@ def generate_chains(run: Run) -> int:
     run.progress.better(several_described(found))
     nothing = not found.results
     no_step = find_dead_end(run, found.stopped_by, found.results) if nothing or _missed(found) else None
-    parts = [_part(run.controller, result) for result in found.results]
+    parts = [part_of(run.controller, result) for result in found.results]
     tried = [try_replay(run, part, result) for part, result in zip(parts, found.results, strict=True)]
     played = [own for own, _ in tried]
     violated, other = replay_violations(run, found.requirements)
@@ -280,9 +272,10 @@ def generate_chains(run: Run) -> int:
     if run.shown.as_json and not errors:
         click.echo(to_json(summary(run, found, no_step=no_step)), nl=False)
     elif run.shown.text:
-        console.show_failures(console.console(), run.controller, found.requirements, violated)
-        console.show_dead_end(console.console(), no_step)
-        _show(console.console(), run, found, played, no_step)
+        each = ["chain-N.json, chain-N.csv, run-N.json"] if found.results else []
+        files = "" if errors else ", ".join(["chains.json", *each, *_tables(found.requirements)])
+        asked = Asked(run.controller, run.options, run.folder, no_step, files, violated)
+        show_several(console.console(run.shown.verbose > 0), asked, found, played)
     if errors:
         raise errors[0]
     if nothing and no_step is not None and not found.requirements.failures:
@@ -296,12 +289,6 @@ def several_described(found: SeveralChains) -> str:
     steps = f"{counted(found.length, 'step')} in all"
     proved = f"none below {found.bounds.lower}" if found.bounds.lower else "no lower bound yet"
     return f"{goals_covered(found.verdicts)} by {chains} of {steps}, {proved}"
-
-
-def _part(controller: Controller, result: ChainResult) -> Controller:
-    """The controller with the goals of one chain."""
-    names = {verdict.goal for verdict in result.verdicts}
-    return replace(controller, goals=tuple(goal for goal in controller.goals if goal.name in names))
 
 
 def summary(run: Run, found: SeveralChains, finished: bool = True, no_step: DeadEnd | None = None) -> dict[str, Any]:
@@ -360,7 +347,7 @@ def _write_chains(
     texts: dict[Path, str] = {}
     for number, (result, own) in enumerate(zip(found.results, played, strict=True), 1):
         assert result.chain is not None
-        part = _part(run.controller, result)
+        part = part_of(run.controller, result)
         texts[folder / f"chain-{number}.json"] = to_json(results.chain_document(part, result, finished))
         texts[folder / f"chain-{number}.csv"] = chain_file.chain_csv(part.system, result.chain, part.project.period)
         run_data = results.run_document(part, result, own, run.progress.seconds)
@@ -384,54 +371,6 @@ def _remove_chains(folder: Path, first: int) -> None:
             place.unlink(missing_ok=True)
 
 
-def _show(out: console.Console, run: Run, found: SeveralChains, played: Replays, no_step: DeadEnd | None) -> None:
-    controller = run.controller
-    for result, own in zip(found.results, played, strict=True):
-        shown = replace(result, used_up=False, stopped_by="")  # what ended the run is told once, of all chains
-        console.show_result(out, _part(controller, result), shown, no_step)
-        if own is not None:
-            console.show_replay(out, own)
-        console.say(out, "")
-    covered = sum(1 for v in found.verdicts if v.status == COVERED)
-    chains = counted(len(found.results), "chain")
-    minimal = ""
-    if found.number_minimal_within_k and len(found.results) > 1:
-        minimal = ", the minimal number" if found.number_minimal else ", the minimal number within the K reached"
-    goals = f"{covered} of {len(controller.goals)} goals{console.infeasible_ones(controller.goals, found.verdicts)}"
-    name = controller.system.name
-    held = console.held_runs(controller.system.hold)
-    steps = f"{counted(found.length, 'step')} in all ({_proof(found, held)})" if found.results else "0 steps in all"
-    console.say(out, f"{name}: {chains}{minimal}, {steps}, cover {goals}", "bold")
-    console.show_rulings(out, found.requirements.rulings)
-    for conflict in found.conflicts:
-        console.say(out, f"conflict: {', '.join(conflict.goals)}: {conflict.reason}")
-    judged = zip(controller.goals, found.verdicts, strict=True)
-    console.show_next_steps(out, judged, run.options, no_step, reasons=True)
-    console.show_open_ends(out, _open_ends(found), found.stopped_by, run.options.effort if found.used_up else None)
-    each = ["chain-N.json, chain-N.csv, run-N.json"] if found.results else []
-    console.say(out, f"written to {run.folder}/: {', '.join(['chains.json', *each, *_tables(found.requirements)])}")
-
-
-def _open_ends(found: SeveralChains) -> list[str]:
-    """What the search for several chains has left open."""
-    undecided = sum(1 for verdict in found.verdicts if verdict.status == UNDECIDED)
-    open_ends = [counted(undecided, "undecided goal")] if undecided else []
-    through = " for the goals covered so far" if undecided else ""
-    if len(found.results) > 1 and not found.number_minimal_within_k:
-        open_ends.append(f"whether fewer chains are enough{through}")
-    if found.results and not found.bounds.minimal:
-        open_ends.append(f"whether fewer steps in all are enough{through}")
-    return open_ends
-
-
-def _proof(found: SeveralChains, held: str) -> str:
-    if found.bounds.minimal:
-        minimal = console.minimal_for(found.verdicts)
-        number = " and this number of chains" if "for" in minimal else " for this number of chains"
-        return f"{minimal}{number if len(found.results) > 1 else ''}{held}, proved"
-    return f"proved: none below {found.bounds.lower}{held}" if found.bounds.lower else "no lower bound yet"
-
-
 def _exit_code(controller: Controller, found: SeveralChains, played: Replays) -> int:
     """The gravest: called off, a finding, a goal left open, goals not covered (but for generated unreachable ones)."""
     if found.stopped_by in CALLED_OFF:
@@ -439,7 +378,7 @@ def _exit_code(controller: Controller, found: SeveralChains, played: Replays) ->
     if found.requirements.failures:
         return 1
     runs = zip(found.results, played, strict=True)
-    codes = [results.exit_code(_part(controller, result), result, own) for result, own in runs]
+    codes = [results.exit_code(part_of(controller, result), result, own) for result, own in runs]
     if 1 in codes:
         return 1
     aside = infeasible(controller.goals, found.verdicts)

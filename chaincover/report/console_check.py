@@ -98,6 +98,8 @@ def _show_interface(out: Console, controller: Controller) -> None:
             start = f"chosen by the tester{among}"
         rows.append((state.role, state.name, state.type.name, start))
     out.table(("role", "name", "type", "after init / allowed"), rows)
+    for rule in controller.rules:
+        say(out, f"constraint {rule.told}")
     if controller.system.hold > 1:
         say(out, f"inputs are held for {controller.system.hold} steps")
 

@@ -213,7 +213,7 @@ class Expected:
         controller, said = self._controller, self._document.claims
         config, system = controller.project.config, controller.system
         found = []
-        if config.assume or config.at_most_one or config.exactly_one or config.ranges:
+        if controller.rules or config.at_most_one or config.exactly_one or config.ranges:
             found.append("input assumptions of the project")
         if config.assumption and controller.model.program.function(config.assumption) is not None:
             found.append(f"input assumption {config.assumption}()")

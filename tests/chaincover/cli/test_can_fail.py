@@ -40,11 +40,12 @@ def wrong(folder: Path, document: object) -> set[str]:
 def test_it_is_a_finding_with_a_run_of_its_own(tmp_path: Path) -> None:
     ended = generated(tmp_path)
     assert ended.code == 1
-    first = ended.out.splitlines()[0]
-    assert first.startswith(
-        "FINDING: one can fail: at step 3 of a shortest run of 4 steps; at its end s->m is 9, expected 1"
+    headline, found, *_ = ended.out.splitlines()
+    assert ": 1 finding; one chain of 4 steps" in headline
+    assert found == (
+        "FINDING: one can fail: at step 3 of a shortest run of 4 steps; at its end s->m is 9, expected 1; "
+        "bounded, kept held there"
     )
-    assert first.endswith("; bounded, kept held there")
     assert "requirements: 1 can fail, 2 never violated, proved" in ended.out.splitlines()
     document = json.loads((tmp_path / "out" / "chain.json").read_text())
     assert document["chain"]["failures"] == []
