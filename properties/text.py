@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -88,8 +89,8 @@ def read_property(model: CModel, given: PropertyText, default_name: str) -> Goal
     if deadline is not None:
         judged = owed.judged(occurs or owed.occurrence(condition), deadline)
         if judged is not None:
-            decided, held = at_each(judged, 0)
-            return goal(decided, held, 0)
+            decided, held, failed = at_each([judged.decided, judged.held, judged.failed], 0)
+            return replace(goal(decided, held, 0), violated=failed)
     oracle = reader.formula(consequent) if consequent is not None else None
     length = reader.length
     if occurs is not None:
