@@ -33,7 +33,7 @@ from chaincover.verdicts import listed, next_step
 from properties.goal import Goal
 
 MOST_WRONG, MOST_SLOW, MOST_PLACES, MOST_LEFT_OPEN, MOST_CONSTRAINTS = 14, 6, 4, 4, 5
-"""Lines about what is wrong, what is slow, undefined behaviour, and what init leaves open, unless all is asked for."""
+"""Lines about what is wrong, slow or undefined behaviour, what init leaves open, and constraints; -v tells all."""
 
 
 def show_analysis(out: Console, controller: Controller, analysis: Analysis) -> None:
