@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
 from pycparser import c_ast
 from pysmt.fnode import FNode
+from pysmt.shortcuts import TRUE
 
 from bmc.c.controller.model import CModel
 from bmc.c.execute.access import NO_POINTER, Watch
@@ -25,11 +27,12 @@ from bmc.c.source.program import EnumConstant, Scope, with_deep_stack
 from bmc.c.source.types import PointerType
 from bmc.errors import InputRefused, Location
 from bmc.formulas.terms import both, either, negate
-from bmc.formulas.unroll import at, unframed, unplaced
+from bmc.formulas.unroll import at, at_each, unframed, unplaced
 from bmc.limits import STEPS
 from bmc.records import dataclass
 from bmc.system.memory import Memory
 from bmc.system.transition import conjunction, symbols_of
+from properties.deadlines import Deadline, Obligations
 from properties.goal import Goal, goal_length
 from properties.operators import CALLS, FORMS, OPERATORS, SINCE, Use, as_c, as_written, is_operator, tokens_of, use_of
 
@@ -37,8 +40,11 @@ _Read = TypeVar("_Read")
 
 _FORM = "write G(antecedent -> consequent), with X(...) for the next step, or cover(antecedent)"
 _ONE_STEP = f"leave out {', '.join((*OPERATORS, SINCE))}; they are for properties only"
+_FIXED = f"leave out {SINCE}: a constraint looks at a fixed number of steps"
 _LATER = "since looks back: of its conditions leave out X, F and G"
 _ONE_IMPLICATION = "an implication may only stand at the top of G(...)"
+MANY = 9
+"""From so many steps on a ``G`` in an antecedent is remembered, not unrolled."""
 _ID = re.compile(r"\s*([A-Za-z_][\w.=\-]*)\s*:(?!:)")
 _COMPOUND = c_ast.BinaryOp, c_ast.TernaryOp, c_ast.Cast, c_ast.ExprList, c_ast.Constant, c_ast.Typename
 _NAME = re.compile(r"`?[A-Za-z_]")
@@ -68,13 +74,30 @@ def read_property(model: CModel, given: PropertyText, default_name: str) -> Goal
     else:
         antecedent, consequent = _split(inside, model, given.where)
     reader = _Reader(model, given.where, name)
+
+    def goal(condition: FNode, oracle: FNode | None, length: int) -> Goal:
+        about = (body, given.description, given.requirement, given.where)
+        return Goal(name, condition, oracle, length, *about, memory=tuple(reader.memory.variables))
+
     reader.look_back([antecedent] if consequent is None else [antecedent, consequent])
-    condition = reader.formula(antecedent)
+    inputs = {variable.name for variable in model.inputs}
+    owed = Obligations(reader.memory, inputs, reader.past)
+    lasting = reader.lasting(antecedent)
+    occurs = None if lasting is None else owed.lasting(*lasting)
+    condition = TRUE() if occurs is not None else reader.formula(antecedent)
+    deadline = reader.deadline(consequent) if consequent is not None else None
+    if deadline is not None:
+        judged = owed.judged(occurs or owed.occurrence(condition), deadline)
+        if judged is not None:
+            decided, held, failed = at_each([judged.decided, judged.held, judged.failed], 0)
+            return replace(goal(decided, held, 0), violated=failed)
     oracle = reader.formula(consequent) if consequent is not None else None
+    length = reader.length
+    if occurs is not None:
+        condition, length = at(occurs.here, 0), 0
+        oracle = None if oracle is None else reader.memory.from_now(oracle, occurs.known)
     parts = [condition] if oracle is None else [condition, oracle]
-    length = max(reader.length, goal_length(parts, {v.name for v in model.inputs}))
-    about = (body, given.description, given.requirement, given.where)
-    return Goal(name, condition, oracle, length, *about, memory=tuple(reader.memory.variables))
+    return goal(condition, oracle, max(length, goal_length(parts, inputs)))
 
 
 def read_condition(model: CModel, text: str, where: Location) -> FNode:
@@ -98,6 +121,8 @@ def read_constraint(model: CModel, text: str, where: Location) -> FNode:
     reader = _Reader(model, where)
     reader.look_back([text])
     framed = reader.formula(text)
+    if reader.memory.variables:
+        raise InputRefused(f"'{text.strip()}' looks back over any number of steps", where, _FIXED)
     inputs, places = {v.name for v in model.inputs}, [unframed(symbol) for symbol in symbols_of(framed)]
     given = max((step for name, step in places if name in inputs), default=0)
     late = sorted({name for name, step in places if step > given})
@@ -195,6 +220,36 @@ class _Reader:
             return self._holds(node, scope, self.past)
 
         return self._read(text, work)
+
+    def deadline(self, text: str) -> Deadline | None:
+        """A condition that is ``F`` or ``G`` over several steps, perhaps within ``X``; None if it is another one."""
+        return self._read(text, lambda node, scope: self._deadline(node, scope, "FG", 2))
+
+    def lasting(self, text: str) -> tuple[FNode, Deadline] | None:
+        """A conjunction with one ``G`` over many steps: what else it says, and this; None if it is another one."""
+
+        def work(node: Any, scope: Scope) -> tuple[FNode, Deadline] | None:
+            parts = [node]
+            while compound := [part for part in parts if isinstance(part, c_ast.BinaryOp) and part.op == "&&"]:
+                parts = [part for part in parts if part is not compound[0]] + [compound[0].left, compound[0].right]
+            found = [part for part in parts if self._deadline(part, scope, "G", MANY) is not None]
+            if len(found) != 1:
+                return None
+            always = self._deadline(found[0], scope, "G", MANY)
+            assert always is not None
+            return conjunction(self._holds(part, scope, self.past) for part in parts if part is not found[0]), always
+
+        return self._read(text, work)
+
+    def _deadline(self, node: Any, scope: Scope, words: str, least: int) -> Deadline | None:
+        """``node`` as one of ``words`` over at least so many steps."""
+        later = 0
+        while (use := use_of(node, self.where)) is not None and use.word == "X":
+            later, node = later + self._steps(use, scope)[0], use.condition
+        steps = self._steps(use, scope) if use is not None and use.word in ("F", "G") else range(0)
+        if use is None or use.word not in words or len(steps) < least:
+            return None
+        return Deadline(use.word, later + steps[0], later + steps[-1], self._holds(use.condition, scope, self.past))
 
     def _holds(self, node: Any, scope: Scope, step: int) -> FNode:
         """The framed formula of a condition at ``step``; where it is not defined it does not hold."""

@@ -173,7 +173,7 @@ class TransitionSystem:
         """The state variables on which ``formulas`` and every step's constraint depend, over any number of steps."""
         following = {var.name: var.next for var in self.state}
         roots = [*formulas, self.input_constraint, self.defined, *(inv.formula for inv in self.invariants)]
-        seen: set[FNode] = set()
+        seen: set[int] = set()
         wanted: set[str] = set()
         while roots:
             names = {node.symbol_name() for node in unseen(roots, seen) if node.is_symbol()}
