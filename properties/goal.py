@@ -13,7 +13,7 @@ from pysmt.shortcuts import TRUE
 from bmc.errors import Location
 from bmc.formulas.unroll import NEXT, plain, unframed, with_terms
 from bmc.records import dataclass
-from bmc.system.transition import TransitionSystem, conjunction, symbols_of
+from bmc.system.transition import StateVariable, TransitionSystem, conjunction, symbols_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,8 @@ class Goal:
     ``antecedent`` is over ``x@0 .. x@J`` (state at steps 0..J, inputs at steps 0..J-1); ``consequent`` likewise, or
     None for a goal without an oracle. ``length`` is J in steps (docs: design words). ``text`` is the property as the
     user wrote it. ``generated`` is the criterion that a generated goal belongs to, such as ``states(mode)``, and empty
-    for a goal that the user wrote.
+    for a goal that the user wrote. ``memory`` are the variables, made by the tool, by which a system remembers what
+    the formulas say of earlier steps.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Goal:
     requirement: str = ""
     where: Location | None = None
     generated: str = ""
+    memory: tuple[StateVariable, ...] = ()
 
 
 def goal_length(formulas: Collection[FNode], inputs: Collection[str]) -> int:

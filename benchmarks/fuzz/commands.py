@@ -26,7 +26,7 @@ from bmc.native.build import NO_NATIVE
 from chaincover.cli.main import COMMANDS, Commands, main
 
 CODES = frozenset({0, 1, 2, 3, 4, 5, 6, 7, 74})
-"""Exit codes of commands that nobody interrupts (docs/exit-codes.md), but for 70."""
+"""Exit codes of commands that nobody interrupts (docs/reference/exit-codes.md), but for 70."""
 REFUSALS = frozenset({2, 3, 74})
 """Those with one message."""
 WRITING = {"os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.link", "os.symlink", "os.truncate", "os.chmod"}

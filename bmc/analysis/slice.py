@@ -1,7 +1,6 @@
 """Slicing: the part of a transition system on which some formulas depend, and nothing else.
 
-Inputs that nothing reads are cut off too: they get constant values that are allowed in every step, whatever else
-happens.
+Inputs that nothing reads are cut off too (``bmc.analysis.idle``).
 
 A state variable is live at the start of a step if its value then can still make a difference, and dead where nothing
 observed ever depends on it, over any number of steps: it is written before it is read, or read by dead ones only, or
@@ -13,26 +12,23 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
-from itertools import chain, islice, product
 from typing import Any
 
 import pysmt.operators as op
 from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE
 
-from bmc.analysis.constants import constant_state, fixed_inputs, next_states, put_in, raw_value
+from bmc.analysis.constants import constant_state, fixed_inputs, names_in, next_states, put_in, raw_value
+from bmc.analysis.idle import idle_inputs, without_inputs
 from bmc.analysis.state_values import every_step, state_values, values_of
-from bmc.floats.format import FORMATS
-from bmc.floats.ranges import every
-from bmc.floats.values import plainest_first
-from bmc.formulas.evaluate import compile_formulas, post_order, unseen
+from bmc.formulas.evaluate import post_order, unseen
 from bmc.formulas.terms import is_constant, is_true
 from bmc.formulas.value_sets import ALWAYS, NEVER
 from bmc.records import dataclass
+from bmc.system.constraints import remembers
 from bmc.system.hold import PHASE, hold, released
 from bmc.system.transition import (
     Condition,
-    InputVariable,
     StateVariable,
     TransitionSystem,
     Valuation,
@@ -40,76 +36,6 @@ from bmc.system.transition import (
     conjuncts,
     equal,
 )
-
-MOST_VALUES = 16
-"""Values of one input that are tried."""
-MOST_TRIED = 256
-"""Values that are tried of inputs which the constraint ties to each other."""
-
-
-def idle_inputs(system: TransitionSystem, formulas: Sequence[FNode]) -> Valuation:
-    """Constant raw values for inputs that ``formulas`` do not read; the plainest that are allowed.
-
-    If only ``formulas`` and the input constraint read inputs, every step that is allowed with some values of these is
-    allowed with the ones given. Inputs of which none of the values tried is allowed are left out.
-    """
-    read = inputs_read(system, formulas)
-    parts = [(part, names_in([part])) for part in conjuncts(system.input_constraint)]
-    found: dict[str, int] = {}
-    for group in _tied([var for var in system.inputs if var.name not in read], [names for _, names in parts]):
-        names = [var.name for var in group]
-        allows = compile_formulas([conjunction(part for part, own in parts if own & {*names})])
-        tried = product(*(list(islice(_plainest(var), MOST_VALUES)) for var in group))
-        valuations = (dict(zip(names, raw, strict=True)) for raw in islice(tried, MOST_TRIED))
-        found.update(next((values for values in valuations if allows(values)[0]), {}))
-    return found
-
-
-def without_inputs(system: TransitionSystem, idle: Valuation) -> TransitionSystem:
-    """``system`` without the inputs ``idle``, and without what the input constraint says of these."""
-    if not idle:
-        return system
-    kept = conjunction(part for part in conjuncts(system.input_constraint) if not names_in([part]) & idle.keys())
-    return replace(system, inputs=tuple(v for v in system.inputs if v.name not in idle), input_constraint=kept)
-
-
-def inputs_read(system: TransitionSystem, formulas: Sequence[FNode]) -> set[str]:
-    """The inputs in ``formulas``, and those that a part of the input constraint ties to them or to a state variable."""
-    inputs, state = {var.name for var in system.inputs}, {var.name for var in system.state}
-    read = names_in(formulas) & inputs
-    parts = [names_in([part]) for part in conjuncts(system.input_constraint)]
-    while True:
-        tied = {name for part in parts if part & (read | state) for name in part & inputs}
-        if tied <= read:
-            return read
-        read |= tied
-
-
-def names_in(formulas: Sequence[FNode]) -> set[str]:
-    """The names of all symbols in ``formulas``."""
-    return {node.symbol_name() for node in post_order(formulas) if node.is_symbol()}
-
-
-def _tied(variables: Sequence[InputVariable], parts: Sequence[set[str]]) -> list[list[InputVariable]]:
-    """``variables`` in groups, each in order: those that one of ``parts`` names together are in one."""
-    groups = {var.name: {var.name} for var in variables}
-    for part in parts:
-        joined = set().union(*(groups[name] for name in part if name in groups))
-        groups.update(dict.fromkeys(joined, joined))
-    listed = {id(names): names for names in groups.values()}
-    return [[var for var in variables if var.name in names] for names in listed.values()]
-
-
-def _plainest(var: InputVariable) -> Iterator[int]:
-    """The allowed values of ``var``, raw, the plainest first: for integers those from 0 up before negative ones."""
-    if var.type.floating:
-        form = FORMATS[var.type.bits]
-        return chain.from_iterable(plainest_first(var.values or every(form), form))
-    ranges, wrap = var.values or ((var.type.least, var.type.greatest),), 1 << max(var.type.bits, 1)
-    up = [range(max(low, 0), high + 1) for low, high in ranges if high >= 0]
-    down = [range(low, min(high, -1) + 1) for low, high in ranges if low < 0]
-    return (value % wrap for value in chain.from_iterable([*up, *down]))
-
 
 CONSTANTS = "never change: "
 """The name of the invariant that lists the constant variables on which a sliced system rests begins so."""
@@ -140,8 +66,19 @@ def _cut(
     if system.hold > 1:
         observed, judged = (put_in(formulas, {PHASE: 0}) for formulas in (observed, judged))
     part = _Slicer(released(system)).sliced(observed, judged)
-    idle = idle_inputs(part, [*observed, *judged, part.defined, *(var.next for var in part.state)])
-    return hold(without_inputs(part, idle), system.hold), idle
+    nexts = (var.next for var in part.state if not remembers(var.name))
+    idle = idle_inputs(part, [*observed, *judged, part.defined, *nexts])
+    if idle:
+        part = _read_part(without_inputs(part, idle), [*observed, *judged])
+    return hold(part, system.hold), idle
+
+
+def _read_part(system: TransitionSystem, formulas: Sequence[FNode]) -> TransitionSystem:
+    """``system`` with the variables that ``formulas`` and its steps still read, and the invariants on these."""
+    left = replace(system, invariants=()).cone(formulas)
+    names = {var.name for var in left}
+    kept = tuple(inv for inv in system.invariants if names_in([inv.formula]) <= names)
+    return replace(system, state=left, invariants=kept, chosen=tuple(n for n in system.chosen if n in names))
 
 
 class _Slicer:
@@ -176,6 +113,7 @@ class _Slicer:
             asserts=(),
             undefined_behaviour=(),
             assumptions=(),
+            constraints=(),
             invariants=(*invariants, *self._claim(needed, invariants, observed)),
             chosen=tuple(name for name in system.chosen if name in live),
         )

@@ -158,7 +158,7 @@ class Evaluation:
         if _chooses(instruction) and self._again(arguments[0], given, depth - 1) == BOTH:
             return common(before, self._choice(instruction, given, depth - 1)) or before
         operands = [self._again(argument, given, depth - 1) for argument in arguments]
-        if all([new is self.found[argument] for new, argument in zip(operands, arguments, strict=True)]):
+        if all(new is self.found[argument] for new, argument in zip(operands, arguments, strict=True)):
             return before
         return common(before, self._set(place, operands)) or before
 

@@ -66,7 +66,7 @@ def normal_form(system: TransitionSystem, seen: Sequence[FNode], prover: Prover)
     """
     if system.hold > 1 or has_arithmetic([system.input_constraint, system.defined, *(v.next for v in system.state)]):
         return {}
-    system = replace(system, invariants=(), asserts=(), undefined_behaviour=(), assumptions=())
+    system = replace(system, invariants=(), asserts=(), undefined_behaviour=(), assumptions=(), constraints=())
     shifts = dict(_shifts(system))
     if shifts and not _proved(system, shifts, seen, prover):
         shifts = {}

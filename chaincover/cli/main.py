@@ -1,4 +1,4 @@
-"""The command line: a module of this package per command, loaded when it is run. Exit codes: docs/exit-codes.md."""
+"""The command line: a module per command, loaded when it is run. Exit codes: docs/reference/exit-codes.md."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ COMMANDS = {
     "check": "Read everything; interface, goals, contradictions, possible undefined behaviour.",
     "compare": "Run several orderings on the same graph, side by side.",
     "generate": "Generate one chain that covers every goal; replay it on the compiled original.",
-    "graph": "The K-reachability graph, as JSON or DOT.",
+    "graph": "The K-reachability graph, as JSON, DOT or SVG.",
     "init": "Write a commented project file for the C sources of a controller.",
     "replay": "Replay a chain, or inputs written by hand, on the compiled original.",
     "verify": "Check a chain and the proof of its bound by means of its own.",

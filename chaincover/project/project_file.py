@@ -1,4 +1,4 @@
-"""The project file ``chaincover.toml`` (docs/project-file.md), and the paper's convention where there is none.
+"""The project file ``chaincover.toml`` (docs/reference/project-file.md), and the paper's convention without one.
 
 First the reading of single keys: typed values, and the place of each key for messages.
 """
@@ -179,8 +179,8 @@ _KEYS: dict[str, tuple[str, ...]] = {
         "status",
         "shared",
     ),
-    "interface": ("input", "state", "output", "ignore", "chosen", "values", "hold"),
-    "constraints": ("at_most_one", "exactly_one", "assume"),
+    "interface": ("input", "state", "output", "ignore", "chosen", "zeroed", "values", "hold"),
+    "constraints": ("at_most_one", "exactly_one", "assume", "initial", "dwell"),
     "final": ("condition",),
     "search": ("bound", "overlap", "ordering"),
     "coverage": ("criteria",),
@@ -226,14 +226,19 @@ class Project:
         if not self.text or error.where != self.config.where:
             return error.where
         for name in re.findall(r"'([^']+)'", error.message):
-            places = [
-                Location(self.where.file, line, match.start() + 1)
-                for line, row in enumerate(self.text.splitlines(), 1)
-                for match in re.finditer(rf"(?<![\w>])(?<![^.]\.){re.escape(name)}(?![\w.]|->)", row.partition("#")[0])
-            ]
-            if len(places) == 1:
-                return places[0]
+            place = self.line_of(name)
+            if place is not None:
+                return place
         return error.where
+
+    def line_of(self, text: str) -> Location | None:
+        """Where ``text`` stands in the project file, if that is one place."""
+        places = [
+            Location(self.where.file, line, match.start() + 1)
+            for line, row in enumerate(self.text.splitlines(), 1)
+            for match in re.finditer(rf"(?<![\w>])(?<![^.]\.){re.escape(text)}(?![\w.]|->)", row.partition("#")[0])
+        ]
+        return places[0] if len(places) == 1 else None
 
 
 def read_project(path: str) -> Project:
@@ -252,9 +257,10 @@ def read_project(path: str) -> Project:
     if place.suffix == ".toml":
         return _from_toml(place)
     if place.suffix != ".c":
-        raise InputRefused(
-            "this is neither a C file nor a project file", Location(path), "its name must end in .c or .toml"
+        hint = (
+            "name the project first, then the chain" if place.suffix == ".json" else "its name must end in .c or .toml"
         )
+        raise InputRefused("this is neither a C file nor a project file", Location(path), hint)
     config = SourceConfig(place.stem, (str(place),), include=(str(place.parent),), assumption="assumption")
     return Project(config, final_function="final", by_convention=True, sources=(place.name,))
 
@@ -304,6 +310,17 @@ class _Reader(Keys):
             raise self.wrong("hold", f"a number of steps from 1 to {MOST_TICKS}")
         return 1 if found is None else found
 
+    def _dwell(self) -> dict[str, int]:
+        """For how many steps inputs keep each value."""
+        found = self.table("constraints").get("dwell", {})
+        if not isinstance(found, dict):
+            raise self.wrong("dwell", 'a table such as { door = 5, "i->*" = 2 }', "constraints")
+        for name, steps in found.items():
+            if isinstance(steps, bool) or not isinstance(steps, int) or not 1 <= steps <= MOST_TICKS:
+                text = f"the dwell time of '{name}' must be a number of steps from 1 to {MOST_TICKS}"
+                raise InputRefused(text, self.where("dwell", "constraints"))
+        return dict(found)
+
     def _config(self, base: Path, files: tuple[str, ...]) -> SourceConfig:
         defines = self.table("sources").get("defines", {})
         if not isinstance(defines, dict):
@@ -322,10 +339,13 @@ class _Reader(Keys):
             output=self.strings("interface", "output"),
             ignore=self.strings("interface", "ignore"),
             chosen=self.strings("interface", "chosen"),
+            zeroed=self.strings("interface", "zeroed"),
             ranges={name: self.range(name, value) for name, value in self.table("ranges").items()},
             at_most_one=self.groups("at_most_one"),
             exactly_one=self.groups("exactly_one"),
             assume=self.strings("constraints", "assume"),
+            initial=self.strings("constraints", "initial"),
+            dwell=self._dwell(),
             assumption=self.string("functions", "assumption"),
             invariant=self.strings("functions", "invariant"),
             input_functions=self.strings("functions", "input"),

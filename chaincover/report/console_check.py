@@ -98,6 +98,8 @@ def _show_interface(out: Console, controller: Controller) -> None:
             start = f"chosen by the tester{among}"
         rows.append((state.role, state.name, state.type.name, start))
     out.table(("role", "name", "type", "after init / allowed"), rows)
+    for rule in controller.rules:
+        say(out, f"constraint {rule.told}")
     if controller.system.hold > 1:
         say(out, f"inputs are held for {controller.system.hold} steps")
 
@@ -246,9 +248,10 @@ def grouped(names: Sequence[str], everything: Sequence[str]) -> list[str]:
     for name in everything:
         for prefix in prefixes(name):
             below.setdefault(prefix, []).append(name)
+    complete = {prefix for prefix, own in below.items() if len(own) >= LEAST_GROUP and chosen.issuperset(own)}
     texts: dict[str, None] = {}
     for name in names:
-        whole = [p for p in prefixes(name) if len(below.get(p, ())) >= LEAST_GROUP and chosen >= set(below[p])]
+        whole = [prefix for prefix in prefixes(name) if prefix in complete]
         texts[_whole(whole[0], len(below[whole[0]])) if whole else name] = None
     return list(texts)
 

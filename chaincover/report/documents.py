@@ -211,7 +211,7 @@ def claims(controller: Controller, result: ChainResult) -> list[str]:
     """What the result rests on, a sentence each."""
     found = []
     config = controller.project.config
-    if config.assume or config.at_most_one or config.exactly_one or config.ranges:
+    if controller.rules or config.at_most_one or config.exactly_one or config.ranges:
         found.append("input assumptions of the project")
     if config.assumption and controller.model.program.function(config.assumption) is not None:
         found.append(f"input assumption {config.assumption}()")

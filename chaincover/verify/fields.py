@@ -1,7 +1,7 @@
 """Every field of ``chain.json``: what follows from program, project and inputs is made again and compared.
 
 Other checks look at what is claimed of all runs. What is left is informative: ``INFORMATIVE`` names it, as
-docs/verify.md does.
+docs/reference/verify.md does.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ INFORMATIVE = (
     "graph",
     "dead_end",
 )
-"""Fields of which nothing is checked, by their paths; docs/verify.md says why."""
+"""Fields of which nothing is checked, by their paths; docs/reference/verify.md says why."""
 
 Tree = Any
 
@@ -206,7 +206,7 @@ class Expected:
         controller, said = self._controller, self._document.claims
         config, system = controller.project.config, controller.system
         found = []
-        if config.assume or config.at_most_one or config.exactly_one or config.ranges:
+        if controller.rules or config.at_most_one or config.exactly_one or config.ranges:
             found.append("input assumptions of the project")
         if config.assumption and controller.model.program.function(config.assumption) is not None:
             found.append(f"input assumption {config.assumption}()")

@@ -34,7 +34,7 @@ INFORMATIVE_OF_ALL = (
     "effort_used_up",
     "dead_end",
 )
-"""Fields of ``chains.json`` of which nothing is checked; docs/verify.md says why."""
+"""Fields of ``chains.json`` of which nothing is checked; docs/reference/verify.md says why."""
 WAYS = 10
 """Two sets of goals are compared so many times as fast as a node of the search over all runs is looked at."""
 MOST_GOALS = 24

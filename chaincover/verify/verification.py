@@ -18,6 +18,7 @@ from chaincover.project.load import Controller
 from chaincover.verify import claims, prices
 from chaincover.verify.acceleration import Jumps, jumps_of
 from chaincover.verify.confirmation import MODEL, Confirmation, confirm
+from chaincover.verify.constraints import constraints
 from chaincover.verify.document import Document
 from chaincover.verify.explicit import ExplicitFacts
 from chaincover.verify.facts import Prover, WholeChains, lengths
@@ -95,6 +96,7 @@ def verify(
     expected = Expected(controller, document, stimulus, credited)
     done(fields(document, expected))
     done(project(controller, document))
+    done(constraints(controller.system, controller.rules, checks.clock))
     if chain is not None and stimulus is not None:
         done(claims.chain(controller, document, stimulus, credited))
         done(findings(expected))

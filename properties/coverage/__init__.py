@@ -1,6 +1,6 @@
 """Goals generated from the code: each module here gives criteria, so that a new criterion is one new file.
 
-``docs/coverage-goals.md`` says what each criterion asks for and how its goals are called.
+``docs/reference/coverage-goals.md`` says what each criterion asks for and how its goals are called.
 """
 
 from __future__ import annotations

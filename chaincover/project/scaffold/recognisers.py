@@ -1,4 +1,4 @@
-"""The interface styles of C code generators, one recogniser each (see docs/init.md).
+"""The interface styles of C code generators, one recogniser each (see docs/reference/init.md).
 
 Before them: what a recogniser sees and says, and the words by which names are judged.
 """
@@ -6,6 +6,7 @@ Before them: what a recogniser sees and says, and the words by which names are j
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Protocol
@@ -15,6 +16,10 @@ from chaincover.project.scaffold.facts import Declared, Facts, FunctionFacts, Ob
 
 STEP_WORDS = ("step", "compute", "tick", "update", "run", "loop", "cycle", "main", "output", "do")
 INIT_WORDS = ("initialize", "initialise", "init", "reset", "start", "setup")
+LONGEST_NAME = 31
+"""Code generators cut longer names: ``SeatBeltReminder_initialize`` may end in ``_initial`` or ``_ini``."""
+MOST_FOR_CALLS = 30
+"""What the functions that a step calls may add to its score."""
 _END_WORDS = ("terminate", "term", "deinit", "exit", "stop")
 _PROPERTY_WORDS = ("final", "assumption", "invariant")
 
@@ -50,15 +55,18 @@ class Style(Protocol):
 
 def step_candidates(facts: Facts) -> list[FunctionFacts]:
     """Functions that may be a step: neither static nor driving others, no init, no property."""
-    return [f for f in facts.functions if not (f.static or f.drives or _is_other(f))]
+    return [f for f in facts.functions if not (f.static or f.drives or _is_other(facts, f))]
 
 
-def _is_other(function: FunctionFacts) -> bool:
-    if re.match(r"p_|p\d", function.name) or function.name in _PROPERTY_WORDS:
+def _is_other(facts: Facts, function: FunctionFacts) -> bool:
+    name = function.name
+    if re.match(r"p_|p\d", name) or name in _PROPERTY_WORDS:
         return True
     if "__CPROVER_assume" in function.called:
         return True
-    return ends_in(function.name, INIT_WORDS) is not None or ends_in(function.name, _END_WORDS) is not None
+    if ends_in(name, INIT_WORDS) is not None or ends_in(name, _END_WORDS) is not None or _cut_init(name):
+        return True
+    return any(f"_{word}_" in name and facts.function(name.replace(f"_{word}_", "_", 1)) for word in INIT_WORDS)
 
 
 def ends_in(name: str, words: Iterable[str]) -> str | None:
@@ -71,8 +79,15 @@ def ends_in(name: str, words: Iterable[str]) -> str | None:
 
 def stem(name: str, words: Iterable[str]) -> str:
     """``name`` without the word that it ends in."""
-    word = ends_in(name, words)
+    word = ends_in(name, words) or (_cut_init(name) if words is INIT_WORDS else None)
     return re.sub(rf"_?(?i:{word})\d?$", "", name) if word else name
+
+
+def _cut_init(name: str) -> str | None:
+    """The beginning of an init's word that a name of the greatest length ends in, ``initial`` or ``ini``."""
+    last = name.rpartition("_")[2]
+    cut = len(name) == LONGEST_NAME and len(last) > 2 and "initialize".startswith(last.lower())
+    return last if cut else None
 
 
 def judged(facts: Facts, style: Style, function: FunctionFacts, base: int, why: Iterable[str]) -> Proposal:
@@ -82,7 +97,11 @@ def judged(facts: Facts, style: Style, function: FunctionFacts, base: int, why: 
     if word:
         score += 30 - STEP_WORDS.index(word)
         reasons.append(f"its name {'is' if function.name.lower() == word else 'ends in'} '{word}'")
-    callers = [caller for caller in facts.callers(function.name) if not _is_other(caller)]
+    inner = len(facts.reached([function])) - 1
+    if inner:
+        score += min(2 * inner, MOST_FOR_CALLS)
+        reasons.append(f"{inner} other function{'s' * (inner > 1)} of the program work{'s' * (inner == 1)} for it")
+    callers = [caller for caller in facts.callers(function.name) if not _is_other(facts, caller)]
     drivers = [caller for caller in callers if caller.drives]
     if drivers:
         loop = any(call.function == function.name and call.repeated for call in drivers[0].calls)
@@ -111,17 +130,30 @@ def init_functions(facts: Facts, step: FunctionFacts) -> list[tuple[FunctionFact
         if within and not function.static and _fits(function, step):
             found.append(((0, INIT_WORDS.index(within)), function))
             continue
-        word = ends_in(function.name, INIT_WORDS)
+        word = ends_in(function.name, INIT_WORDS) or ("initialize" if _cut_init(function.name) else None)
         if word and not function.static and function is not step and _fits(function, step):
             near = _nearness(stem(function.name, INIT_WORDS), own)
+            if near is None and function.file == step.file:
+                near = _near_by_file(function, step)
             if near is not None:
                 found.append(((near, INIT_WORDS.index(word)), function))
     inner = {f for _, function in found for f in facts.reached([function]) if f is not function}
     found = [(rank, function) for rank, function in found if function not in inner]
+    if len(found) > 1:
+        found = [(rank, function) for rank, function in found if rank[0] < _ONLY_ONE]
     if not found:
         return []
     called = _called_by_drivers(facts, step, [function for _, function in found])
     return called or _by_name(found)
+
+
+_ONLY_ONE = 4
+
+
+def _near_by_file(init: FunctionFacts, step: FunctionFacts) -> int:
+    """How well an init of the step's file fits it: named like the file, as in AUTOSAR components, or not at all."""
+    component = file_name(step.file).rpartition(".")[0]
+    return 2 if stem(init.name, INIT_WORDS).lower() == component.lower() else _ONLY_ONE
 
 
 def _init_within(name: str, step: str) -> str | None:
@@ -147,6 +179,8 @@ def _called_by_drivers(
 def _by_name(found: Sequence[tuple[tuple[int, int], FunctionFacts]]) -> list[tuple[FunctionFacts, str]]:
     """The one whose name fits best, and after an ``X_initialize`` the ``X_Start`` and ``X_Init`` of the same name."""
     best, first = min(found, key=lambda pair: pair[0])
+    if best[0] == _ONLY_ONE:
+        return [(first, f"the only init in {file_name(first.file)}")]
     beside = [f for rank, f in found if rank[0] == best[0] and f is not first and first.name.endswith("nitialize")]
     more = [f for word in ("start", "init") for f in beside if ends_in(f.name, (word,))]
     return [(first, "named like the step"), *((f, f"named like the step, after {first.name}()") for f in more)]
@@ -168,10 +202,16 @@ def _nearness(name: str, own: str) -> int | None:
     return 3 if name.split("_")[0] == own.split("_")[0] else None
 
 
+_INSTANCE = "Rte_Instance"
+"""The handle of a component's instance, a pointer that nothing is behind."""
+
+
 def _fits(init: FunctionFacts, step: FunctionFacts) -> bool:
     """Whether all that ``init`` takes are pointers to what the step takes, too, or to pointers (an error status)."""
     types = {p.type for p in step.parameters}
-    return all(p.pointers and (p.type in types or (types and p.pointers > 1)) for p in init.parameters)
+    return all(
+        p.type == _INSTANCE or (p.pointers and (p.type in types or (types and p.pointers > 1))) for p in init.parameters
+    )
 
 
 def pointer_pattern(facts: Facts, parameter: Declared) -> str:
@@ -394,7 +434,8 @@ class Autosar:
         calls = sorted({c.function for f in reached for c in f.calls if c.function.startswith("Rte_")})
         if not calls:
             return None
-        named = ", ".join(calls[:3]) + (", .." if len(calls) > 3 else "")
+        kinds = Counter("_".join(name.split("_")[:2]) for name in calls)
+        named = ", ".join(f"{count} functions {kind}_*" for kind, count in kinds.items())
         return judged(facts, self, function, 80 + min(len(calls), 10), [f"it calls {named}"])
 
 
@@ -438,10 +479,13 @@ STYLES: tuple[Style, ...] = (
 )  # fmt: skip
 
 
-def proposals(facts: Facts) -> list[Proposal]:
-    """All readings of a program, the most likely first; each function in the first style that fits it best."""
+def proposals(facts: Facts, step: str = "") -> list[Proposal]:
+    """All readings of a program, the most likely first; each function in the first style that fits it best.
+
+    With ``step`` those of the functions of that name alone.
+    """
     found = []
-    for function in step_candidates(facts):
+    for function in [f for f in facts.functions if f.name == step] if step else step_candidates(facts):
         readings = [p for style in STYLES if (p := style.recognise(facts, function)) is not None]
         if readings:
             found.append(max(readings, key=lambda p: p.score))

@@ -113,7 +113,7 @@ def test_several_changes_at_once_are_found_out(data: st.DataObject) -> None:
 
 
 def test_what_is_informative_is_in_the_documentation() -> None:
-    text = (ROOT / "docs" / "verify.md").read_text()
+    text = (ROOT / "docs" / "reference" / "verify.md").read_text()
     of_one, of_all = text.partition("## What is informative")[2].partition("\n## ")[0].split("In `chains.json`")
     for part, names in ((of_one, INFORMATIVE), (of_all, INFORMATIVE_OF_ALL)):
         cells = [row.split("|")[1] for row in part.splitlines() if row.startswith("| `")]
