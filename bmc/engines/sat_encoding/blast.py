@@ -300,8 +300,8 @@ def _tree(node: FNode, ends: Container[FNode]) -> Tree:
         each = todo.pop()
         if each is None:
             choices.append(todo.pop())
-        elif each._node_id not in met:
-            met.add(each._node_id)
+        elif id(each) not in met:
+            met.add(id(each))
             order.append(each)
             if each._content.node_type == op.ITE and len(order) <= MOST and each not in ends:
                 _, then, other = each._content.args
