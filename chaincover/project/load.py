@@ -198,7 +198,7 @@ def _goals(project: Project, model: CModel, extra: Sequence[str]) -> list[Goal]:
     for number, text in enumerate(texts, len(goals) + 1):
         goals.append(read_property(model, text, f"p{number}"))
     _check_names(goals)
-    return [*goals, *generate_goals(model, project.criteria)]
+    return [*goals, *generate_goals(model, project.criteria, goals)]
 
 
 def _check_names(goals: Sequence[Goal]) -> None:

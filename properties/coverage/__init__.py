@@ -31,13 +31,15 @@ class CoverageCriterion:
 class Use:
     """One use of a criterion: ``inside`` stands between its parentheses.
 
-    ``spelled`` keeps how each variable was called first, by its full name.
+    ``spelled`` keeps how each variable was called first, by its full name. ``properties`` are the goals that were
+    written.
     """
 
     kind: str
     inside: str
     where: Location
     spelled: dict[str, str]
+    properties: Sequence[Goal] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,17 +62,22 @@ def known_criteria() -> dict[str, Criterion]:
     return dict(sorted(found.items(), key=lambda item: not item[1].of_variable))
 
 
-def generate_goals(model: CModel, criteria: Sequence[CoverageCriterion]) -> list[Goal]:
-    """The goals of all criteria, each once. InputRefused, with its place, for a criterion that cannot be read."""
+def generate_goals(model: CModel, criteria: Sequence[CoverageCriterion], properties: Sequence[Goal] = ()) -> list[Goal]:
+    """The goals of all criteria, each once, beside those of ``properties``.
+
+    InputRefused, with its place, for a criterion that cannot be read.
+    """
     goals: dict[str, Goal] = {}
     spelled: dict[str, str] = {}
     for criterion in criteria:
-        for goal in _goals(model, criterion, spelled):
+        for goal in _goals(model, criterion, spelled, properties):
             goals.setdefault(goal.name, goal)
     return list(goals.values())
 
 
-def _goals(model: CModel, written: CoverageCriterion, spelled: dict[str, str]) -> list[Goal]:
+def _goals(
+    model: CModel, written: CoverageCriterion, spelled: dict[str, str], properties: Sequence[Goal]
+) -> list[Goal]:
     match = re.fullmatch(r"\s*(\w+)\s*\((.*)\)\s*", written.text, re.S)
     kind, inside = (match[1], match[2].strip()) if match else (written.text.strip(), "")
     known = known_criteria()
@@ -82,7 +89,7 @@ def _goals(model: CModel, written: CoverageCriterion, spelled: dict[str, str]) -
     if match is None or known[kind].of_variable != bool(inside):
         right = f"{kind}(x) with the name of a variable{_such_as(model)}" if known[kind].of_variable else f"{kind}()"
         raise InputRefused(f"'{written.text.strip()}' is no coverage criterion", written.where, f"write {right}")
-    return known[kind].goals(model, Use(kind, inside, written.where, spelled))
+    return known[kind].goals(model, Use(kind, inside, written.where, spelled, properties))
 
 
 def _such_as(model: CModel) -> str:
