@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -39,6 +40,7 @@ _Read = TypeVar("_Read")
 
 _FORM = "write G(antecedent -> consequent), with X(...) for the next step, or cover(antecedent)"
 _ONE_STEP = f"leave out {', '.join((*OPERATORS, SINCE))}; they are for properties only"
+_FIXED = f"leave out {SINCE}: a constraint looks at a fixed number of steps"
 _LATER = "since looks back: of its conditions leave out X, F and G"
 _ONE_IMPLICATION = "an implication may only stand at the top of G(...)"
 MANY = 9
@@ -87,8 +89,8 @@ def read_property(model: CModel, given: PropertyText, default_name: str) -> Goal
     if deadline is not None:
         judged = owed.judged(occurs or owed.occurrence(condition), deadline)
         if judged is not None:
-            decided, held = at_each(judged, 0)
-            return goal(decided, held, 0)
+            decided, held, failed = at_each([judged.decided, judged.held, judged.failed], 0)
+            return replace(goal(decided, held, 0), violated=failed)
     oracle = reader.formula(consequent) if consequent is not None else None
     length = reader.length
     if occurs is not None:
@@ -141,6 +143,8 @@ def read_constraint(model: CModel, text: str, where: Location) -> FNode:
     reader = _Reader(model, where)
     reader.look_back([text])
     framed = reader.formula(text)
+    if reader.memory.variables:
+        raise InputRefused(f"'{text.strip()}' looks back over any number of steps", where, _FIXED)
     inputs, places = {v.name for v in model.inputs}, [unframed(symbol) for symbol in symbols_of(framed)]
     given = max((step for name, step in places if name in inputs), default=0)
     late = sorted({name for name, step in places if step > given})

@@ -122,9 +122,7 @@ class _Slicer:
         self, invariants: Sequence[Condition], claim: Sequence[Condition], kept: set[str]
     ) -> tuple[Condition, ...]:
         """``invariants`` and what is claimed of constants, here and where the system itself is a slice already."""
-        before = [
-            inv for inv in self._invariants if inv.name.startswith(CONSTANTS) and names_in([inv.formula]) <= kept
-        ]
+        before = [inv for inv in self._invariants if inv.name.startswith(CONSTANTS) and names_in([inv.formula]) <= kept]
         return tuple({inv.name: inv for inv in (*before, *invariants, *claim)}.values())
 
     def _needed(self, formulas: Sequence[FNode]) -> frozenset[str]:

@@ -303,7 +303,9 @@ void compute(unsigned char go) {
   else if (s.mode == 1 && s.t >= s.limit) { s.mode = 2; }
 }
 """
-    text = '[functions]\ninit = ["init"]\n[ranges]\ngo = [0, 1]\n[[property]]\ntext = "cover(s.mode == 1 && s.t == 98)"\n'
+    text = (
+        '[functions]\ninit = ["init"]\n[ranges]\ngo = [0, 1]\n[[property]]\ntext = "cover(s.mode == 1 && s.t == 98)"\n'
+    )
     write_files(tmp_path, {"c.c": code, "chaincover.toml": project(text)})
     document = generated(tmp_path / "out", tmp_path)
     proof = document["certificate"]
