@@ -50,7 +50,7 @@ def command(request: Request, shown: Shown, chain: str, time_limit: float | None
     if shown.as_json:
         click.echo(to_json(replay_data(played)), nl=False)
     elif shown.text:
-        out = console.console()
+        out = console.console(shown.verbose > 0)
         console.show_replay(out, played)
         console.show_replay_goals(out, played)
     return played.exit_code
