@@ -55,6 +55,10 @@ def goal_length(formulas: Collection[FNode], inputs: Collection[str]) -> int:
     return length
 
 
+VIOLATIONS = "violations()"
+"""The criterion of the goals that properties are violated."""
+
+
 def violation_name(goal: str) -> str:
     """The name of the goal that the property of ``goal`` is violated."""
     return f"violation:{goal}"
@@ -70,7 +74,8 @@ def violation(goal: Goal, inputs: Collection[str]) -> Goal:
     violated = both(goal.antecedent, negate(goal.consequent)) if goal.violated is None else goal.violated
     length = max(goal.length, goal_length([goal.antecedent, goal.consequent], inputs))
     name = violation_name(goal.name)
-    return Goal(name, violated, None, length, f"not {goal.text}", "", goal.requirement, goal.where, "violations()")
+    told = f"not {goal.text}", "", goal.requirement, goal.where, VIOLATIONS
+    return Goal(name, violated, None, length, *told, goal.memory)
 
 
 def values_before(goal: Goal, system: TransitionSystem) -> list[str]:

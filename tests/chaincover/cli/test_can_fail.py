@@ -116,3 +116,16 @@ def test_files_of_violations_are_those_of_the_last_run(tmp_path: Path) -> None:
     assert (tmp_path / "out" / "violation-one.csv").read_text().splitlines()[-1].endswith(",one")
     assert generated(tmp_path, "--no-native", "--exclude", "one").code == 0
     assert not [*(tmp_path / "out").glob("violation-*")]
+
+
+def test_violations_are_goals_of_the_chain_where_they_are_asked_for(tmp_path: Path) -> None:
+    """That one cannot be covered is no failure; a run that covers the others fails, which is what was asked for."""
+    ended = generated(tmp_path, "--no-native", "--violations")
+    assert ended.code == 1
+    document = json.loads((tmp_path / "out" / "chain.json").read_text())
+    goals = {goal["name"]: goal for goal in document["goals"]}
+    assert goals["violation:one"]["verdict"] == "covered"
+    assert goals["violation:one"]["generated"] == "violations()"
+    assert goals["violation:bounded"]["verdict"] == goals["violation:kept"]["verdict"] == "unreachable"
+    assert document["chain"]["failures"] == [{"goal": "one", "step": goals["violation:one"]["step"]}]
+    assert not wrong(tmp_path, document)

@@ -127,6 +127,7 @@ no-first-step ¦ [constraints]⏎assume = ['n > 3'] ¦ :5:12: no first step is p
 contradictory-first-step ¦ [constraints]⏎assume = ['a > 3']⏎initial = ['a < 2'] ¦ :5:12: no first step is possible ¦
 constraint-unknown ¦ [constraints]⏎assume = ['X(a) <= aa'] ¦ :5:20: unknown name 'aa' ¦ did you mean 'i->a'?
 constraint-of-state ¦ [constraints]⏎assume = ['a || X(n)'] ¦ :5:12: 'a || X(n)' reads 's->n' ¦ read no state of a later
+constraint-since ¦ [constraints]⏎assume = ['a since b'] ¦ :5:12: 'a since b' looks back over any ¦ leave out since
 initial-unknown ¦ [constraints]⏎initial = ['aa > 1'] ¦ :5:13: unknown name 'aa' ¦ did you mean 'i->a'?
 dwell-unknown ¦ [constraints]⏎dwell = { c = 3 } ¦ :5:11: unknown input 'c' ¦ known names are i->a, i->b
 dwell-of-state ¦ [constraints]⏎dwell = { n = 3 } ¦ :5:11: unknown input 'n' ¦ known names are i->a, i->b
