@@ -18,21 +18,22 @@ from bmc.engines import choose as choose_engine
 from bmc.engines.protocol import Session, Status
 from bmc.errors import LimitReached, counted
 from bmc.formulas.unroll import at, shift, unframed, with_terms
+from bmc.invariants.induction import Prover
 from bmc.records import dataclass
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, TransitionSystem, symbols_of
 from chaincover.certificate import Certificate, EdgeFact, formula_text
 from chaincover.chain import CAN_FAIL, NEVER_VIOLATED, UNDECIDED, UNREACHABLE, Ruling
-from chaincover.graph.enumerated import enumerate_states, exact_graph
+from chaincover.graph.enumerated import ENUMERATING, enumerate_states, enumerate_within, enumeration_of, exact_graph
 from chaincover.known import Board, Known, Reason
-from chaincover.limits import Limits
+from chaincover.limits import UNITS, Limits
 from chaincover.minimality.claims import result_of
 from chaincover.minimality.explicit_sub_paths import ExplicitSubPaths
 from chaincover.minimality.sub_path_lengths import SubPath
 from chaincover.options import Options
 from chaincover.problem import Problem
 from chaincover.reductions.reduction import Reduction, distinct, distinct_goals, in_turn
-from chaincover.reductions.slicing import smaller_problem
+from chaincover.reductions.slicing import normal_states, sliced_problem
 from chaincover.replay.judge import Judge, explained
 from chaincover.result import INTERRUPT, ChainResult, Listener, Requirements, Silent
 from chaincover.stages import Profiler, Stage, later, take_turns, wait_for
@@ -45,6 +46,9 @@ EFFORT = 1 / 12
 
 INDUCTION = 8
 """The largest k of a proof by k-induction."""
+
+FIRST = 0.1
+"""Units of work for enumerating the states before they get a normal form: mostly they are few."""
 
 QUESTION = 1
 """Units of work for one question."""
@@ -243,9 +247,9 @@ class _Unrolled:
 
 
 STAGES = (
+    Stage("requirements", _by_solver, first_turn=1.0, for_targets=False),
     Stage("enumerate", enumerate_states, first_turn=0.5, for_targets=False),
     Stage("requirements on states", _on_states, first_turn=1.0, for_targets=False),
-    Stage("requirements", _by_solver, first_turn=1.0, for_targets=False),
     Stage("invariants", later("chaincover.minimality.induction:find_invariants"), first_turn=2.0, for_targets=False),
     Stage("simulate", later("chaincover.runs.random:random_runs"), first_turn=0.5, for_targets=False),
     Stage("requirements in layers", _in_layers, for_targets=False),
@@ -275,17 +279,26 @@ class _Search:
         """Decide as many goals as can be. LimitReached or KeyboardInterrupt where something ends that early."""
         options, limits = self._options, self._limits
         self._listener("requirements: can they fail?")
-        self._reduction = in_turn(
-            self._whole, (distinct_goals, lambda distinct: smaller_problem(distinct, options, limits))
-        )
-        problem = self._reduction.problem
-        profiler = Profiler(self._listener, lambda known: None)
+        sliced, states = in_turn(self._whole, (distinct_goals, sliced_problem)), None
+        if options.engine == ENUMERATING:
+            ahead = Limits(limits.seconds, None, FIRST / UNITS)
+            states = enumerate_within(enumeration_of(sliced.problem), ahead)
+            limits.spend(ahead.spent)
         engine = choose_engine(options.engine, options.memory_limit)
         limits.watch(engine)
-        self._board = board = _Violations(Known(problem), options, engine, limits, profiler, Judge(problem))
+        if states is None:
+            prover = Prover(engine, limits.for_query, QUESTION)
+            self._reduction = in_turn(sliced.problem, (lambda _: sliced, normal_states(prover)))
+        else:
+            self._reduction = sliced
+        problem, profiler = self._reduction.problem, Profiler(self._listener, lambda known: None)
+        known = Known(problem, enumerated=states)
+        self._board = board = _Violations(known, options, engine, limits, profiler, Judge(problem))
         for run in self._shown.values():
             board.see(run, board.judge.first_steps(run))
-        if not board.settled:
+        if states is not None:
+            _on_states(board)
+        elif not board.settled:
             take_turns(STAGES, board)
 
     def told(self, problem: Problem, goals: Sequence[Goal], ended: str) -> Requirements:

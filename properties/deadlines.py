@@ -39,6 +39,18 @@ class Occurrence:
     known: int
 
 
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Over a state: the oldest occurrence that waits is ``decided`` here, and as it ``held``; or any has ``failed``.
+
+    What has been decided first is always the oldest; what fails first may be a later one.
+    """
+
+    decided: FNode
+    held: FNode
+    failed: FNode
+
+
 class Obligations:
     """What is owed for occurrences of an antecedent: made once, as variables of ``memory``.
 
@@ -49,6 +61,7 @@ class Obligations:
         self._memory, self._inputs, self._base = memory, frozenset(inputs), base
         self._held: list[FNode] = []
         self._failed: list[FNode] = []
+        self._later_failed: list[FNode] = []
 
     def occurrence(self, antecedent: FNode) -> Occurrence:
         """Where an antecedent (framed) occurs."""
@@ -87,11 +100,8 @@ class Obligations:
     def _rest(self, antecedent: FNode, told: int) -> FNode:
         return both(self._memory.now(antecedent, told), self._memory.after(told))
 
-    def judged(self, antecedent: Occurrence, deadline: Deadline) -> tuple[FNode, FNode] | None:
-        """Two formulas over a state: some occurrence of ``antecedent`` is decided here; none is decided as failed here.
-
-        None if the whole of the deadline lies within the antecedent.
-        """
+    def judged(self, antecedent: Occurrence, deadline: Deadline) -> Judged | None:
+        """Where occurrences of ``antecedent`` are judged; None if the deadline lies within the antecedent."""
         known, checked, occurs = antecedent.known, self._last_step(deadline.condition), antecedent.here
         check = self._memory.now(deadline.condition, checked)
         wait, more = deadline.first + checked - known, deadline.last - deadline.first
@@ -107,7 +117,7 @@ class Obligations:
         else:
             self._always(occurs, check, conjunction(early), more)
         held, failed = self._here(self._held), self._here(self._failed)
-        return either(held, failed), negate(failed)
+        return Judged(either(held, failed), negate(failed), either(failed, self._here(self._later_failed)))
 
     def _last_step(self, formula: FNode) -> int:
         return max([self._base, *(unframed(symbol)[1] for symbol in symbols_of(formula))])
@@ -144,7 +154,8 @@ class Obligations:
     def _always(self, occurs: FNode, check: FNode, early: FNode, more: int) -> None:
         """An occurrence asks for ``check``, now and in ``more`` further steps; ``early``: it has held before that.
 
-        The oldest occurrence is the first that is decided as held; the newest asks for checks the longest.
+        The oldest occurrence is the first that is decided; the newest asks for checks the longest. Goals look at the
+        first alone, so that what counts for the other is not part of the state when a chain is sought.
         """
         begun = both(occurs, early)
         self._failed += [both(occurs, negate(early)), both(begun, negate(check))]
@@ -157,7 +168,8 @@ class Obligations:
         counted, asks = negate(equals(oldest, none)), negate(equals(newest, none))
         ends = equals(oldest, all_of_them)
         self._held.append(conjunction([counted, ends, check]))
-        self._failed.append(both(asks, negate(check)))
+        self._failed.append(both(counted, negate(check)))
+        self._later_failed.append(both(asks, negate(check)))
         begins = choose(begun, one, none)
         after = choose(counted, choose(ends, begins, oldest + one), begins)
         self._memory.keep(oldest, choose(check, after, none), most=more)

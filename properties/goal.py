@@ -25,7 +25,8 @@ class Goal:
     None for a goal without an oracle. ``length`` is J in steps (docs: design words). ``text`` is the property as the
     user wrote it. ``generated`` is the criterion that a generated goal belongs to, such as ``states(mode)``, and empty
     for a goal that the user wrote. ``memory`` are the variables, made by the tool, by which a system remembers what
-    the formulas say of earlier steps.
+    the formulas say of earlier steps. ``violated``, over ``x@0``, says where the property of a goal with a deadline is
+    violated; None: where the antecedent holds and the consequent does not.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Goal:
     where: Location | None = None
     generated: str = ""
     memory: tuple[StateVariable, ...] = ()
+    violated: FNode | None = None
 
 
 def goal_length(formulas: Collection[FNode], inputs: Collection[str]) -> int:
@@ -53,6 +55,10 @@ def goal_length(formulas: Collection[FNode], inputs: Collection[str]) -> int:
     return length
 
 
+VIOLATIONS = "violations()"
+"""The criterion of the goals that properties are violated."""
+
+
 def violation_name(goal: str) -> str:
     """The name of the goal that the property of ``goal`` is violated."""
     return f"violation:{goal}"
@@ -65,10 +71,11 @@ def violation(goal: Goal, inputs: Collection[str]) -> Goal:
     ``inputs`` holds the plain names of the inputs. It is as long as it takes to judge the consequent.
     """
     assert goal.consequent is not None
-    violated = both(goal.antecedent, negate(goal.consequent))
+    violated = both(goal.antecedent, negate(goal.consequent)) if goal.violated is None else goal.violated
     length = max(goal.length, goal_length([goal.antecedent, goal.consequent], inputs))
     name = violation_name(goal.name)
-    return Goal(name, violated, None, length, f"not {goal.text}", "", goal.requirement, goal.where, "violations()")
+    told = f"not {goal.text}", "", goal.requirement, goal.where, VIOLATIONS
+    return Goal(name, violated, None, length, *told, goal.memory)
 
 
 def values_before(goal: Goal, system: TransitionSystem) -> list[str]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,6 +38,7 @@ from chaincover.report import documents as results
 from chaincover.report.console_generate import Asked, part_of, show_result, show_several
 from chaincover.result import CALLED_OFF, INTERRUPT, TERMINATED, ChainResult, Listener, Requirements
 from chaincover.verdicts import infeasible
+from properties.goal import VIOLATIONS
 
 if TYPE_CHECKING:
     from bmc.engines.dead_ends import DeadEnd
@@ -73,15 +75,17 @@ class Run:
 @click.option("--no-replay", is_flag=True, help="Do not replay the chain on the compiled original.")
 @click.option("--several", is_flag=True, help="As few chains as it takes, where one cannot cover every goal.")
 @click.option("--most", is_flag=True, help="The one chain that covers most goals, where it cannot cover every goal.")
+@click.option("--violations", is_flag=True, help="Violations of requirements are goals too: those that can fail do so.")
 @shown_options
-def command(
-    request: Request, search: Search, shown: Shown, output: str, no_replay: bool, several: bool, most: bool
-) -> int:
+def command(request: Request, search: Search, shown: Shown, output: str, **asked: bool) -> int:
     """Generate one chain that covers every goal; replay it on the compiled original.
 
     The best chain so far is on disk from the first one on.
     """
     progress = shown.progress()
+    several, most, no_replay = (asked[name] for name in ("several", "most", "no_replay"))
+    if asked["violations"]:
+        request = replace(request, cover=(*request.cover, VIOLATIONS))
     if several and most:
         raise UsageError("--several and --most exclude each other", hint="give one of them")
     if not no_replay:

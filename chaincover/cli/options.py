@@ -214,7 +214,7 @@ _REQUEST = (
         "--cover",
         multiple=True,
         metavar="CRITERION",
-        help="Goals of a coverage criterion too: states(x), transitions(x), branches(), conditions(), mcdc().",
+        help="Goals of a coverage criterion too: states(x), transitions(x), branches(), conditions(), mcdc(), ...",
     ),
     click.option(
         "--final",

@@ -351,6 +351,22 @@ class Recorded:
     hold: int = 1
 
 
+def chain_files(path: str) -> list[str]:
+    """The chains that ``path`` stands for: itself, or each that its ``chains.json`` names. InputRefused if damaged."""
+    place = Path(path)
+    if os.path.isdir(path):
+        place = place / ("chain.json" if (place / "chain.json").exists() else "chains.json")
+    if place.name != "chains.json" or not place.exists():
+        return [path]
+    data = read_json(text_of(place), Location(str(place)))
+    chains = data.get("chains") if isinstance(data, dict) else None
+    named = [chain.get("file") for chain in chains if isinstance(chain, dict)] if isinstance(chains, list) else []
+    files = [file for file in named if isinstance(file, str) and Path(file).name == file]
+    if not files or len(files) < len(named):
+        raise InputRefused("this file names no chains", Location(str(place)), "name a chain-N.json")
+    return [str(place.with_name(file)) for file in files]
+
+
 def read_recorded(path: str) -> Recorded:
     """What the ``chain.json`` at ``path`` (or in that folder) records; nothing for any other file, or a damaged one."""
     place = Path(path)

@@ -131,6 +131,10 @@ class _Best:
         """The goals that the chains cover."""
         return frozenset(name for result in self.results for name in _covered(result))
 
+    def has(self, goals: Collection[str]) -> bool:
+        """Whether one of the chains covers all ``goals``."""
+        return any({*goals} <= _covered(result) for result in self.results)
+
     @property
     def cost(self) -> tuple[int, int, int]:
         """The less the better: most goals, then the smallest number of chains, then the fewest steps."""
@@ -195,6 +199,9 @@ class _Several:
         if exact is None or not exact.complete or not self._by_cover(exact):
             left = [name for name in possible if name in self._best.covered]
             self._conflicts = [conflict for conflict in self._conflicts if {*conflict.goals} <= {*left}]
+            self._conflicts = [conflict for conflict in self._conflicts if not self._best.has(conflict.goals)]
+            if not self._conflicts and {*left} == {*self._kinds.names} and len(left) > 1:
+                self._conflicts.append(conflict_of_class(left, whole))
             self._by_conflicts(left)
             self._shorten(whole, left)
         self._bound_each()

@@ -30,7 +30,7 @@ from chaincover.chain import (
 )
 from chaincover.options import Options
 from chaincover.project.load import Controller
-from chaincover.report.chain_table import ChainTable, modes, read_by_goals
+from chaincover.report.chain_table import ChainTable, read_by_goals
 from chaincover.report.console import (
     MOST_LINES,
     MOST_NAMES,
@@ -46,6 +46,7 @@ from chaincover.report.console import (
     show_open_ends,
     show_replay,
 )
+from chaincover.report.names import modes
 from chaincover.result import ChainResult, Requirements
 from chaincover.verdicts import infeasible
 from properties.goal import Goal
@@ -101,7 +102,7 @@ def show_result(out: Console, asked: Asked, result: ChainResult, played: Replay 
     out.show(head)
     if chain is not None:
         room = MOST_LINES - len(head.kept) - len(rest.kept)
-        _table(controller, chain).show(out, room, str(asked.folder / "chain.csv"))
+        _table(controller, chain).show(out, room, "chain.csv")
     out.show(rest)
 
 
@@ -239,7 +240,7 @@ def show_several(out: Console, asked: Asked, found: SeveralChains, played: Seque
     tables = out.part()
     for number, (part, chain, result) in enumerate(zip(parts, chains, found.results, strict=True), 1):
         say(tables, _chain_line(number, chain, result), "bold")
-        _table(part, chain).show(tables, 0, str(asked.folder / f"chain-{number}.csv"))
+        _table(part, chain).show(tables, 0, f"chain-{number}.csv")
     out.show(head)
     if out.everything or len(head.kept) + len(tables.kept) + len(rest.kept) <= MOST_LINES:
         out.show(tables)

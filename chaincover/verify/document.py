@@ -29,6 +29,7 @@ from chaincover.formats.chain_file import (
 )
 from chaincover.project.load import Controller, Program, Request
 from chaincover.project.project_file import Project, read_project
+from properties.goal import VIOLATIONS
 
 T = TypeVar("T")
 
@@ -399,7 +400,7 @@ def _load(document: Document, request: Request, project: Project, cover: Sequenc
         return _ordered(program.controller((), final, names, (), cover), names)
     except UsageError:
         known = {goal.name for goal in program.controller((), "none", (), (), cover).goals}
-    lost = [goal for goal in document.goals if goal.name not in known]
+    lost = [goal for goal in document.goals if goal.name not in known and goal.generated != VIOLATIONS]
     for goal in lost:
         if not RecordedGoal(goal.name, goal.property, goal.generated).readable:
             raise InputRefused(f"the program has no goal '{goal.name}'", document.where, _hint(goal))

@@ -164,7 +164,7 @@ def test_an_interrupt_leaves_what_is_known(monkeypatch: pytest.MonkeyPatch) -> N
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt("terminated")
 
-    monkeypatch.setattr(requirements, "take_turns", interrupted)
+    monkeypatch.setattr(requirements, "_on_states", interrupted)
     result = generate_all_or_most(problem_of(SYSTEM, GOALS, None))
     assert result.complete
     assert result.stopped_by == result.requirements.stopped_by == "terminated"

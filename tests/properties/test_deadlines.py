@@ -11,7 +11,7 @@ from spelled_conditions import Meaning, goals_of, meaning, run_of
 
 from bmc.system.memory import remembered
 from bmc.system.transition import Run
-from properties.goal import Goal, goal_length
+from properties.goal import Goal, goal_length, violation
 from properties.monitor import Monitor
 
 
@@ -57,9 +57,9 @@ def drawn(source: random.Random) -> Requirement:
     return Requirement(meaning(source, 2), word, later, first, last, meaning(source, 1))
 
 
-def seen(goal: Goal, run: Run) -> dict[int, bool | None]:
-    """The states of ``run`` in which an occurrence is decided, with the outcome."""
-    monitor, whole = Monitor([goal]), remembered(run, goal.memory)
+def seen(goal: Goal, run: Run, by: Goal | None = None) -> dict[int, bool | None]:
+    """The states of ``run`` in which an occurrence is decided, with the outcome; ``by`` tells what is remembered."""
+    monitor, whole = Monitor([goal]), remembered(run, (by or goal).memory)
     return {step: monitor.judge(whole, goal.name, step) for step in monitor.covered(whole)[goal.name]}
 
 
@@ -85,7 +85,10 @@ def test_the_first_decision_and_the_first_failure_are_those_of_single_occurrence
         if first is not None:
             assert found[first] == all(held for step, held in decisions if step == first), each.text
         failed = min((step for step, held in decisions if not held), default=None)
-        assert next((step for step, held in found.items() if held is False), None) == failed, each.text
+        if goal.consequent is not None:
+            violated = seen(violation(goal, {"a", "rise"}), run, goal)
+            assert next(iter(violated), None) == failed, each.text
+            assert {step for step, held in decisions if not held} >= set(violated), each.text
         assert {step for step, held in found.items()} <= {step for step, _ in decisions}, each.text
 
 

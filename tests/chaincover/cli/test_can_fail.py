@@ -40,11 +40,12 @@ def wrong(folder: Path, document: object) -> set[str]:
 def test_it_is_a_finding_with_a_run_of_its_own(tmp_path: Path) -> None:
     ended = generated(tmp_path)
     assert ended.code == 1
-    first = ended.out.splitlines()[0]
-    assert first.startswith(
-        "FINDING: one can fail: at step 3 of a shortest run of 4 steps; at its end s->m is 9, expected 1"
+    headline, found, *_ = ended.out.splitlines()
+    assert ": 1 finding; one chain of 4 steps" in headline
+    assert found == (
+        "FINDING: one can fail: at step 3 of a shortest run of 4 steps; at its end s->m is 9, expected 1; "
+        "bounded, kept held there"
     )
-    assert first.endswith("; bounded, kept held there")
     assert "requirements: 1 can fail, 2 never violated, proved" in ended.out.splitlines()
     document = json.loads((tmp_path / "out" / "chain.json").read_text())
     assert document["chain"]["failures"] == []
@@ -115,3 +116,16 @@ def test_files_of_violations_are_those_of_the_last_run(tmp_path: Path) -> None:
     assert (tmp_path / "out" / "violation-one.csv").read_text().splitlines()[-1].endswith(",one")
     assert generated(tmp_path, "--no-native", "--exclude", "one").code == 0
     assert not [*(tmp_path / "out").glob("violation-*")]
+
+
+def test_violations_are_goals_of_the_chain_where_they_are_asked_for(tmp_path: Path) -> None:
+    """That one cannot be covered is no failure; a run that covers the others fails, which is what was asked for."""
+    ended = generated(tmp_path, "--no-native", "--violations")
+    assert ended.code == 1
+    document = json.loads((tmp_path / "out" / "chain.json").read_text())
+    goals = {goal["name"]: goal for goal in document["goals"]}
+    assert goals["violation:one"]["verdict"] == "covered"
+    assert goals["violation:one"]["generated"] == "violations()"
+    assert goals["violation:bounded"]["verdict"] == goals["violation:kept"]["verdict"] == "unreachable"
+    assert document["chain"]["failures"] == [{"goal": "one", "step": goals["violation:one"]["step"]}]
+    assert not wrong(tmp_path, document)
