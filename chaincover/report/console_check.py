@@ -430,9 +430,10 @@ def grouped(names: Sequence[str], everything: Sequence[str]) -> list[str]:
     for name in everything:
         for prefix in prefixes(name):
             below.setdefault(prefix, []).append(name)
+    complete = {prefix for prefix, own in below.items() if len(own) >= LEAST_GROUP and chosen.issuperset(own)}
     texts: dict[str, None] = {}
     for name in names:
-        whole = [p for p in prefixes(name) if len(below.get(p, ())) >= LEAST_GROUP and chosen >= set(below[p])]
+        whole = [prefix for prefix in prefixes(name) if prefix in complete]
         texts[_whole(whole[0], len(below[whole[0]])) if whole else name] = None
     return list(texts)
 
