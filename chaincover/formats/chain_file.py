@@ -102,8 +102,12 @@ def bounds_claim(covered: int, goals: int) -> str:
     return f"length and bounds speak of chains through the {covered} of {goals} goals that this one covers"
 
 
-def chain_rows(system: TransitionSystem, chain: Chain) -> list[dict[str, Any]]:
-    """One record per step: inputs, and state and outputs after it, and the goals covered from it on."""
+def chain_rows(system: TransitionSystem, chain: Chain, goals: Sequence[Goal]) -> list[dict[str, Any]]:
+    """One record per step: inputs, and state and outputs after it, the goals covered from it on, those that it serves.
+
+    ``goals`` are those of the chain.
+    """
+    lengths = {goal.name: goal.length for goal in goals}
     rows = []
     for step, inputs in enumerate(chain.run.inputs):
         after = chain.run.states[step + 1]
@@ -114,9 +118,17 @@ def chain_rows(system: TransitionSystem, chain: Chain) -> list[dict[str, Any]]:
                 "state": shown(_set(reported(system, "state"), after), after),
                 "outputs": shown(_set(reported(system, "output"), after), after),
                 "goals": [hit.goal for hit in chain.hits if hit.step == step],
+                "serves": _served(step, chain.hits, lengths),
             }
         )
     return rows
+
+
+def _served(step: int, hits: Sequence[Hit], lengths: Mapping[str, int]) -> list[str]:
+    """The goals that are under way in ``step``; where none is, those that it leads to; none after the last of them."""
+    under_way = [hit.goal for hit in hits if hit.step <= step < hit.step + lengths[hit.goal]]
+    following = min((hit.step for hit in hits if hit.step > step), default=None)
+    return under_way or [hit.goal for hit in hits if hit.step == following]
 
 
 def _set(variables: Sequence[StateVariable], values: Valuation) -> list[StateVariable]:
@@ -165,30 +177,31 @@ def ruling_record(system: TransitionSystem, goal: Goal, ruling: Ruling) -> dict[
     }
 
 
-def violation_csv(system: TransitionSystem, failure: Failure, period: float | None) -> str:
+def violation_csv(controller: Controller, failure: Failure) -> str:
     """The run that violates a property as a table, as ``chain_csv`` gives it."""
     hit = Hit(failure.goal, failure.step, False)
-    return chain_csv(system, Chain(failure.run, (failure.goal,), (hit,)), period)
+    return chain_csv(controller, Chain(failure.run, (failure.goal,), (hit,)))
 
 
-def chain_csv(system: TransitionSystem, chain: Chain, period: float | None) -> str:
-    """The chain as a table: step, time in seconds, inputs, state and outputs after the step, goals.
+def chain_csv(controller: Controller, chain: Chain) -> str:
+    """The chain as a table: step, time in seconds, inputs, state and outputs after the step, goals, goals served.
 
     Where the tester chooses start values, a first row ``init`` holds the start state.
     """
-    out = io.StringIO()
+    out, system, period = io.StringIO(), controller.system, controller.project.period
     state, outputs = reported(system, "state"), reported(system, "output")
     names = [*(v.name for v in system.inputs), *(v.name for v in state), *(v.name for v in outputs)]
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["step", *(["time"] if period else []), *names, "goals"])
+    writer.writerow(["step", *(["time"] if period else []), *names, "goals", "serves"])
     if system.chosen:
         start = start_record(system, chain)
         values = {**start["state"], **start["outputs"], **start["chosen"]}
-        writer.writerow([START_ROW, *([""] if period else []), *(values.get(name, "") for name in names), ""])
-    for row in chain_rows(system, chain):
+        writer.writerow([START_ROW, *([""] if period else []), *(values.get(name, "") for name in names), "", ""])
+    for row in chain_rows(system, chain, controller.goals):
         values = {**row["inputs"], **row["state"], **row["outputs"]}
         time = [f"{row['step'] * period:.9g}"] if period else []
-        writer.writerow([row["step"], *time, *(values.get(name, "") for name in names), " ".join(row["goals"])])
+        told = " ".join(row["goals"]), " ".join(row["serves"])
+        writer.writerow([row["step"], *time, *(values.get(name, "") for name in names), *told])
     return out.getvalue()
 
 
@@ -261,7 +274,7 @@ def _valuation(
 
 def _passed_over(title: str, system: TransitionSystem) -> bool:
     """Whether a column of a hand-written table is no input but one that ``chain.csv`` has too."""
-    if title in ("step", "time", "goals", ""):
+    if title in ("step", "time", "goals", "serves", ""):
         return True
     for variables in (system.inputs, system.state):
         with contextlib.suppress(InputRefused):
