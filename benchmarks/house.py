@@ -31,7 +31,7 @@ PARAMETERS, ATTRIBUTES, LINES = 5, 12, 100
 MIRRORS = ("Certificate", "ChainResult", "Document", "Options", "Project", "Result", "Search", "SourceConfig")
 """Records with one attribute for each option, key of chaincover.toml or entry of a result file."""
 
-COMMANDS_AND_EXPORTERS = ("chaincover.cli.", "chaincover.formats.dot")
+COMMANDS_AND_EXPORTERS = ("chaincover.cli.", "chaincover.formats.drawing")
 
 
 @dataclass(frozen=True)

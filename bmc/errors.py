@@ -33,8 +33,8 @@ class Location:
 class ChainCoverError(Exception):
     """Base of all errors shown to the user: what is wrong, where, and what to do next.
 
-    ``exit_code`` is the code that the command line ends with (docs/exit-codes.md); ``next_step`` is the hint of errors
-    that are given none of their own.
+    ``exit_code`` is the code that the command line ends with (docs/reference/exit-codes.md); ``next_step`` is the hint
+    of errors that are given none of their own.
     """
 
     exit_code = 3
@@ -70,7 +70,7 @@ class UnsupportedConstruct(InputRefused):
 
     next_step = (
         "rewrite it, or keep it out of what init and step reach (#ifndef __CHAINCOVER__, a stand-in header or function)"
-        "; docs/c-subset.md lists what is read"
+        "; docs/reference/c-subset.md lists what is read"
     )
 
 

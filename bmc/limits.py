@@ -1,4 +1,4 @@
-"""What is read from outside: texts, data and whole numbers, each up to a limit that has a name (docs/limits.md).
+"""What is read from outside: texts, data and whole numbers, each up to a named limit (docs/reference/limits.md).
 
 A limit is far above real inputs. What is larger is refused with its place, before it takes memory or time.
 """
@@ -73,7 +73,7 @@ LIMITS = (
     *(FILE_SIZE, DIGITS, NESTED_DATA, TOKENS, INCLUDED, INCLUDES, SYNTAX, BRACKETS, CALLS, STRUCTS),
     *(ELEMENTS, NUMBERS, ITERATIONS, OPEN_ITERATIONS, WORK, STEPS),
 )
-"""All of them, in the order of docs/limits.md."""
+"""All of them, in the order of docs/reference/limits.md."""
 
 
 _TOO_LONG = 10**DIGITS.most

@@ -1,4 +1,4 @@
-"""Chains of goals through embedded C controllers, as short as possible, with proofs: the public face (docs/api.md).
+"""Short chains of goals through embedded C controllers, with proofs: the public face (docs/reference/api.md).
 
 Nothing is loaded before it is used: each name is looked up in the module that defines it when it is first asked for.
 """

@@ -1,7 +1,7 @@
 """Algorithm 1: from a transition system and goals to the best chain, and a bound on how short any chain can be.
 
 Algorithms are numbered as in P. Schrammel, T. Melham, D. Kroening: Generating test case chains for reactive systems,
-2014; docs/architecture.md says where each one is.
+2014; docs/development/architecture.md says where each one is.
 
 The stages below work in turns on what is known (``chaincover.stages``), in the order of ``STAGES``. First come the
 reachable states, where they can be enumerated: they give the exact K-reachability graph (Algorithms 2, 3 and 10),

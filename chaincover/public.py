@@ -1,4 +1,4 @@
-"""The functions of the public face that join rooms together (docs/api.md)."""
+"""The functions of the public face that join rooms together (docs/reference/api.md)."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def verify(
 
 
 def save(controller: Controller, result: ChainResult, folder: str | Path) -> None:
-    """Write ``chain.json``, and ``chain.csv`` if there is a chain, each whole or not at all (docs/results.md)."""
+    """Write ``chain.json``, and ``chain.csv`` if there is a chain, each whole or not (docs/reference/results.md)."""
     place = prepare_folder(str(folder))
     write_text(place / "chain.json", to_json(chain_document(controller, result)))
     if result.chain is not None:

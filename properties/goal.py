@@ -11,9 +11,10 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE
 
 from bmc.errors import Location
+from bmc.formulas.terms import both, negate
 from bmc.formulas.unroll import NEXT, plain, unframed, with_terms
 from bmc.records import dataclass
-from bmc.system.transition import TransitionSystem, conjunction, symbols_of
+from bmc.system.transition import StateVariable, TransitionSystem, conjunction, symbols_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,9 @@ class Goal:
     ``antecedent`` is over ``x@0 .. x@J`` (state at steps 0..J, inputs at steps 0..J-1); ``consequent`` likewise, or
     None for a goal without an oracle. ``length`` is J in steps (docs: design words). ``text`` is the property as the
     user wrote it. ``generated`` is the criterion that a generated goal belongs to, such as ``states(mode)``, and empty
-    for a goal that the user wrote.
+    for a goal that the user wrote. ``memory`` are the variables, made by the tool, by which a system remembers what
+    the formulas say of earlier steps. ``violated``, over ``x@0``, says where the property of a goal with a deadline is
+    violated; None: where the antecedent holds and the consequent does not.
     """
 
     name: str
@@ -35,6 +38,8 @@ class Goal:
     requirement: str = ""
     where: Location | None = None
     generated: str = ""
+    memory: tuple[StateVariable, ...] = ()
+    violated: FNode | None = None
 
 
 def goal_length(formulas: Collection[FNode], inputs: Collection[str]) -> int:
@@ -48,6 +53,29 @@ def goal_length(formulas: Collection[FNode], inputs: Collection[str]) -> int:
             name, step = unframed(symbol)
             length = max(length, step + 1 if name in inputs else step)
     return length
+
+
+VIOLATIONS = "violations()"
+"""The criterion of the goals that properties are violated."""
+
+
+def violation_name(goal: str) -> str:
+    """The name of the goal that the property of ``goal`` is violated."""
+    return f"violation:{goal}"
+
+
+def violation(goal: Goal, inputs: Collection[str]) -> Goal:
+    """The goal that the property of ``goal``, which has a consequent, is violated: its antecedent holds, its consequent
+    does not.
+
+    ``inputs`` holds the plain names of the inputs. It is as long as it takes to judge the consequent.
+    """
+    assert goal.consequent is not None
+    violated = both(goal.antecedent, negate(goal.consequent)) if goal.violated is None else goal.violated
+    length = max(goal.length, goal_length([goal.antecedent, goal.consequent], inputs))
+    name = violation_name(goal.name)
+    told = f"not {goal.text}", "", goal.requirement, goal.where, VIOLATIONS
+    return Goal(name, violated, None, length, *told, goal.memory)
 
 
 def values_before(goal: Goal, system: TransitionSystem) -> list[str]:

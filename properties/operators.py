@@ -20,6 +20,7 @@ _TOKEN = re.compile(
     r"->|=>|⇒|→|==|!=|<=|>=|&&|\|\||.",
     re.S,
 )
+_WORD = re.compile(r"`?\w")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +41,14 @@ OPERATORS = {
     "fall": Operator("fall(e)"),
     "changed": Operator("changed(e)"),
 }
-"""By the word. What each means is told in docs/properties.md."""
+"""By the word. What each means is told in docs/reference/properties.md."""
 
-FORMS = f"operators are {', '.join(each.written for each in OPERATORS.values())}"
+SINCE = "since"
+"""The operator that stands between two conditions."""
 
-CALLS = {word: f"chaincover_operator_{word}_" for word in OPERATORS}
+FORMS = f"operators are {', '.join(each.written for each in OPERATORS.values())}, a since b"
+
+CALLS = {word: f"chaincover_operator_{word}_" for word in (*OPERATORS, SINCE)}
 """What the operators are called in the C text that the parser gets: no program's name, no macro."""
 _WORDS = {call: word for word, call in CALLS.items()}
 
@@ -69,7 +73,7 @@ def is_operator(tokens: Sequence[str], index: int) -> bool:
 
 def as_c(text: str) -> str:
     """``text`` with each operator as a call; first how many numbers stand in its brackets, and these."""
-    tokens = tokens_of(text)
+    tokens = _since_as_calls(tokens_of(text))
     made: list[str] = []
     index = 0
     while index < len(tokens):
@@ -90,6 +94,45 @@ def as_c(text: str) -> str:
     return "".join(made)
 
 
+def is_since(tokens: Sequence[str], index: int) -> bool:
+    """Whether the token at ``index`` is the operator ``since``: after the end of a condition and before another one.
+
+    There C has no name, but for a cast's; so a variable of that name stays one.
+    """
+    if tokens[index] != SINCE:
+        return False
+    before = next((tokens[at] for at in range(index - 1, -1, -1) if not tokens[at].isspace()), "")
+    after = _next(tokens, index)
+    begins = after < len(tokens) and (_WORD.match(tokens[after]) or tokens[after] in ("(", "!", "~"))
+    return bool(begins and (_WORD.match(before) or before in (")", "]")))
+
+
+def _since_as_calls(tokens: list[str]) -> list[str]:
+    """``tokens`` with each ``a since b`` as a call. InputRefused where it is not clear how far a condition goes."""
+    while True:
+        index = next((at for at in range(len(tokens)) if is_since(tokens, at)), None)
+        if index is None:
+            return tokens
+        first, last = _reaches(tokens, index, -1) + 1, _reaches(tokens, index, 1)
+        left, right = tokens[first:index], tokens[index + 1 : last]
+        call = [CALLS[SINCE], "(0, (", *left, "), (", *right, "))"]
+        tokens = [*tokens[:first], *call, *tokens[last:]]
+
+
+def _reaches(tokens: Sequence[str], index: int, by: int) -> int:
+    """Where the condition beside the ``since`` at ``index`` ends: at the bracket or comma around both."""
+    depth, at = 0, index + by
+    while 0 <= at < len(tokens):
+        depth += by * {"(": 1, "[": 1, ")": -1, "]": -1}.get(tokens[at], 0)
+        if depth < 0 or (depth == 0 and tokens[at] == ","):
+            break
+        if depth == 0 and (tokens[at] in ("&&", "||", "?", ":") or is_since(tokens, at)):
+            text = f"'{tokens[at]}' beside since: it is not clear how far its conditions go"
+            raise InputRefused(text, None, "put brackets around it: (a since b) && c, (a && b) since c")
+        at += by
+    return at
+
+
 def as_written(text: str) -> str:
     """``text``, a message about what ``as_c`` made, with the operators' own words."""
     for call, word in _WORDS.items():
@@ -99,11 +142,15 @@ def as_written(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """One use of an operator in a syntax tree: ``numbers`` stand in its brackets, ``condition`` in its parentheses."""
+    """One use of an operator in a syntax tree: ``numbers`` stand in its brackets, ``condition`` in its parentheses.
+
+    ``held``: of ``a since b`` the condition a; ``condition`` is b.
+    """
 
     word: str
     numbers: tuple[Any, ...]
     condition: Any
+    held: Any = None
 
 
 def use_of(node: Any, where: Location) -> Use | None:
@@ -112,6 +159,8 @@ def use_of(node: Any, where: Location) -> Use | None:
     if word is None:
         return None
     count, *items = node.args.exprs
+    if word == SINCE:
+        return Use(word, (), items[1], items[0])
     numbers, operator = int(count.value), OPERATORS[word]
     hint = f"{FORMS}; a macro or function of the program that is called {word} is written `{word}`(...)"
     if not operator.least <= numbers <= operator.most:

@@ -8,35 +8,43 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
 from pycparser import c_ast
 from pysmt.fnode import FNode
+from pysmt.shortcuts import TRUE
 
 from bmc.c.controller.model import CModel
 from bmc.c.execute.access import NO_POINTER, Watch
 from bmc.c.execute.arithmetic import from_condition
 from bmc.c.execute.calls import UNDEFINED_FUNCTION
-from bmc.c.execute.memory import Content, Key, State
+from bmc.c.execute.memory import Content, Key, State, Value
 from bmc.c.execute.recorder import Recorder
 from bmc.c.execute.variables import variable_name
 from bmc.c.source.program import EnumConstant, Scope, with_deep_stack
-from bmc.c.source.types import PointerType
+from bmc.c.source.types import Arithmetic, PointerType
 from bmc.errors import InputRefused, Location
-from bmc.formulas.terms import negate
-from bmc.formulas.unroll import unframed, unplaced
+from bmc.formulas.terms import both, either, negate
+from bmc.formulas.unroll import at, at_each, unframed, unplaced
 from bmc.limits import STEPS
 from bmc.records import dataclass
+from bmc.system.memory import Memory
 from bmc.system.transition import conjunction, symbols_of
+from properties.deadlines import Deadline, Obligations
 from properties.goal import Goal, goal_length
-from properties.operators import CALLS, FORMS, OPERATORS, Use, as_c, as_written, is_operator, tokens_of, use_of
+from properties.operators import CALLS, FORMS, OPERATORS, SINCE, Use, as_c, as_written, is_operator, tokens_of, use_of
 
 _Read = TypeVar("_Read")
 
 _FORM = "write G(antecedent -> consequent), with X(...) for the next step, or cover(antecedent)"
-_ONE_STEP = f"leave out {', '.join(OPERATORS)}; they are for properties only"
+_ONE_STEP = f"leave out {', '.join((*OPERATORS, SINCE))}; they are for properties only"
+_FIXED = f"leave out {SINCE}: a constraint looks at a fixed number of steps"
+_LATER = "since looks back: of its conditions leave out X, F and G"
 _ONE_IMPLICATION = "an implication may only stand at the top of G(...)"
+MANY = 9
+"""From so many steps on a ``G`` in an antecedent is remembered, not unrolled."""
 _ID = re.compile(r"\s*([A-Za-z_][\w.=\-]*)\s*:(?!:)")
 _COMPOUND = c_ast.BinaryOp, c_ast.TernaryOp, c_ast.Cast, c_ast.ExprList, c_ast.Constant, c_ast.Typename
 _NAME = re.compile(r"`?[A-Za-z_]")
@@ -65,13 +73,31 @@ def read_property(model: CModel, given: PropertyText, default_name: str) -> Goal
         antecedent, consequent = inside, None
     else:
         antecedent, consequent = _split(inside, model, given.where)
-    reader = _Reader(model, given.where)
+    reader = _Reader(model, given.where, name)
+
+    def goal(condition: FNode, oracle: FNode | None, length: int) -> Goal:
+        about = (body, given.description, given.requirement, given.where)
+        return Goal(name, condition, oracle, length, *about, memory=tuple(reader.memory.variables))
+
     reader.look_back([antecedent] if consequent is None else [antecedent, consequent])
-    condition = reader.formula(antecedent)
+    inputs = {variable.name for variable in model.inputs}
+    owed = Obligations(reader.memory, inputs, reader.past)
+    lasting = reader.lasting(antecedent)
+    occurs = None if lasting is None else owed.lasting(*lasting)
+    condition = TRUE() if occurs is not None else reader.formula(antecedent)
+    deadline = reader.deadline(consequent) if consequent is not None else None
+    if deadline is not None:
+        judged = owed.judged(occurs or owed.occurrence(condition), deadline)
+        if judged is not None:
+            decided, held, failed = at_each([judged.decided, judged.held, judged.failed], 0)
+            return replace(goal(decided, held, 0), violated=failed)
     oracle = reader.formula(consequent) if consequent is not None else None
+    length = reader.length
+    if occurs is not None:
+        condition, length = at(occurs.here, 0), 0
+        oracle = None if oracle is None else reader.memory.from_now(oracle, occurs.known)
     parts = [condition] if oracle is None else [condition, oracle]
-    length = max(reader.length, goal_length(parts, {v.name for v in model.inputs}))
-    return Goal(name, condition, oracle, length, body, given.description, given.requirement, given.where)
+    return goal(condition, oracle, max(length, goal_length(parts, inputs)))
 
 
 def read_condition(model: CModel, text: str, where: Location) -> FNode:
@@ -82,9 +108,50 @@ def read_condition(model: CModel, text: str, where: Location) -> FNode:
     reader = _Reader(model, where)
     reader.look_back([text])
     framed = reader.formula(text)
-    if reader.past or any(unframed(symbol)[1] for symbol in symbols_of(framed)):
+    if reader.past or reader.memory.variables or any(unframed(symbol)[1] for symbol in symbols_of(framed)):
         raise InputRefused(f"'{text.strip()}' looks at another step", where, _ONE_STEP)
     return unplaced([framed])[0]
+
+
+def read_value(model: CModel, text: str, where: Location) -> tuple[FNode, FNode, Arithmetic]:
+    """A C expression over the variables of one step: its value, when that is defined (plain), and its type.
+
+    InputRefused as in ``read_condition``, and for a pointer.
+    """
+    reader = _Reader(model, where)
+    reader.look_back([text])
+    recorder, state = Recorder(), model.state_at(0)
+    before = dict(state.cells)
+
+    def work(node: Any, scope: Scope) -> Value:
+        found: Value = model.with_names(recorder, where, lambda: model.executor.value(node, scope, state))
+        reader._refuse_changes(before, state)
+        return found
+
+    value = reader._read(text, work)
+    if isinstance(value.ctype, PointerType):
+        raise InputRefused(f"'{text.strip()}' is a pointer", where, "name what has a value")
+    term, defined = unplaced([value.bits, recorder.defined])
+    return term, defined, value.ctype
+
+
+def read_constraint(model: CModel, text: str, where: Location) -> FNode:
+    """A condition on inputs, over the variables of one step or of several, as a framed formula.
+
+    InputRefused, with its place, if it cannot be read, or says nothing of the inputs that come last in it.
+    """
+    reader = _Reader(model, where)
+    reader.look_back([text])
+    framed = reader.formula(text)
+    if reader.memory.variables:
+        raise InputRefused(f"'{text.strip()}' looks back over any number of steps", where, _FIXED)
+    inputs, places = {v.name for v in model.inputs}, [unframed(symbol) for symbol in symbols_of(framed)]
+    given = max((step for name, step in places if name in inputs), default=0)
+    late = sorted({name for name, step in places if step > given})
+    if late:
+        text = f"'{text.strip()}' reads '{late[0]}' after the last input in it, which no input can change any more"
+        raise InputRefused(text, where, "a constraint restricts inputs: read no state of a later step than theirs")
+    return framed
 
 
 def _outer(body: str, where: Location) -> tuple[str, str]:
@@ -145,7 +212,7 @@ def _has_implication(text: str) -> bool:
 class _Reader:
     """Evaluates the conditions of one property; operators move on to the memory of other steps."""
 
-    def __init__(self, model: CModel, where: Location) -> None:
+    def __init__(self, model: CModel, where: Location, name: str = "") -> None:
         self.model = model
         self.where = where
         self.past = 0
@@ -156,8 +223,11 @@ class _Reader:
         objects = dict.fromkeys(variable.key[0] for variable in model.variables)
         named = [obj for obj in objects if obj.kind == "return" or "::" in obj.name]
         self.spelled = {f"chaincover_name_{number}_": obj for number, obj in enumerate(named)}
+        self.memory = Memory(name)
         self._looked_at = 0
         self._memories: dict[int, dict[Key, Content]] = {}
+        self._since: dict[int, tuple[Any, FNode]] = {}
+        """By each use of ``since``, which is kept with it, what it says at one step."""
 
     def look_back(self, texts: Sequence[str]) -> None:
         """Find ``past`` for conditions that are to be read."""
@@ -166,23 +236,59 @@ class _Reader:
 
     def formula(self, text: str) -> FNode:
         """The framed formula of a condition; where it is not defined it does not hold."""
-        recorder = Recorder()
 
         def work(node: Any, scope: Scope) -> FNode:
-            self.step = self.past
-            state = self.model.state_at(self.step)
-            before = dict(state.cells)
-            self._measure(node, scope, self.step)
+            self._measure(node, scope, self.past)
+            return self._holds(node, scope, self.past)
+
+        return self._read(text, work)
+
+    def deadline(self, text: str) -> Deadline | None:
+        """A condition that is ``F`` or ``G`` over several steps, perhaps within ``X``; None if it is another one."""
+        return self._read(text, lambda node, scope: self._deadline(node, scope, "FG", 2))
+
+    def lasting(self, text: str) -> tuple[FNode, Deadline] | None:
+        """A conjunction with one ``G`` over many steps: what else it says, and this; None if it is another one."""
+
+        def work(node: Any, scope: Scope) -> tuple[FNode, Deadline] | None:
+            parts = [node]
+            while compound := [part for part in parts if isinstance(part, c_ast.BinaryOp) and part.op == "&&"]:
+                parts = [part for part in parts if part is not compound[0]] + [compound[0].left, compound[0].right]
+            found = [part for part in parts if self._deadline(part, scope, "G", MANY) is not None]
+            if len(found) != 1:
+                return None
+            always = self._deadline(found[0], scope, "G", MANY)
+            assert always is not None
+            return conjunction(self._holds(part, scope, self.past) for part in parts if part is not found[0]), always
+
+        return self._read(text, work)
+
+    def _deadline(self, node: Any, scope: Scope, words: str, least: int) -> Deadline | None:
+        """``node`` as one of ``words`` over at least so many steps."""
+        later = 0
+        while (use := use_of(node, self.where)) is not None and use.word == "X":
+            later, node = later + self._steps(use, scope)[0], use.condition
+        steps = self._steps(use, scope) if use is not None and use.word in ("F", "G") else range(0)
+        if use is None or use.word not in words or len(steps) < least:
+            return None
+        return Deadline(use.word, later + steps[0], later + steps[-1], self._holds(use.condition, scope, self.past))
+
+    def _holds(self, node: Any, scope: Scope, step: int) -> FNode:
+        """The framed formula of a condition at ``step``; where it is not defined it does not hold."""
+        outside, self.step = self.step, step
+        recorder, state = Recorder(), self.model.state_at(step)
+        before = dict(state.cells)
+        try:
             holds = self.model.with_names(
                 recorder, self.where, lambda: self.model.executor.condition(node, scope, state), **self._hooks()
             )
-            self._refuse_changes(before, state)
-            for place in recorder.undefined_behaviour:
-                if place.formula.is_true():
-                    raise InputRefused(f"always undefined: {place.name}", self.where)
-            return conjunction([holds, recorder.defined])
-
-        return self._read(text, work)
+        finally:
+            self.step = outside
+        self._refuse_changes(before, state)
+        for place in recorder.undefined_behaviour:
+            if place.formula.is_true():
+                raise InputRefused(f"always undefined: {place.name}", self.where)
+        return conjunction([holds, recorder.defined])
 
     def _read(self, text: str, work: Callable[[Any, Scope], _Read]) -> _Read:
         """What ``work`` makes of the syntax tree of a condition; refusals quote it."""
@@ -211,6 +317,8 @@ class _Reader:
     def _first(self, node: Any, scope: Scope, step: int) -> int:
         """The first step that ``node``, evaluated at ``step``, speaks of."""
         use = use_of(node, self.where)
+        if use is not None and use.word == SINCE:
+            return step
         if use is None:
             return min((self._first(child, scope, step) for _, child in node.children()), default=step)
         return min(step, self._first(use.condition, scope, step + self._steps(use, scope)[0]))
@@ -219,7 +327,10 @@ class _Reader:
         """Take note of the last step that ``node`` speaks of, evaluated at ``step``: the state then, or its inputs."""
         self.length = max(self.length, step)
         use = use_of(node, self.where)
-        if use is not None:
+        if use is not None and use.word == SINCE:
+            self._measure(use.condition, scope, step)
+            self._measure(use.held, scope, step)
+        elif use is not None:
             self._measure(use.condition, scope, step + self._steps(use, scope)[-1])
         elif isinstance(node, _COMPOUND) or (isinstance(node, c_ast.UnaryOp) and node.op in ("!", "~", "-", "+")):
             for _, child in node.children():
@@ -254,6 +365,8 @@ class _Reader:
         """The value of an operator at this step."""
         use = use_of(node, self.where)
         assert use is not None
+        if use.word == SINCE:
+            return from_condition(at(self._since_here(use, scope), self.step), self.model.executor.model.int_type)
         steps = self._steps(use, scope)
         if use.word in ("X", "prev"):
             return self._at(steps[0], use.condition, scope, state)
@@ -268,6 +381,24 @@ class _Reader:
             return executor.evaluate(c_ast.BinaryOp("!=", before, now), scope, state)
         was, is_ = (before, c_ast.UnaryOp("!", now)) if use.word == "fall" else (c_ast.UnaryOp("!", before), now)
         return executor.evaluate(c_ast.BinaryOp("&&", was, is_), scope, state)
+
+    def _since_here(self, use: Use, scope: Scope) -> FNode:
+        """What ``since`` says at one step, over its state, its inputs and what the system remembers."""
+        if id(use.condition) not in self._since:
+            held, seen = self._of_one_step(use.held, scope), self._of_one_step(use.condition, scope)
+            before = self.memory.fresh()
+            now = either(seen, both(held, before))
+            self.memory.keep(before, now)
+            self._since[id(use.condition)] = use.condition, now
+        return self._since[id(use.condition)][1]
+
+    def _of_one_step(self, node: Any, scope: Scope) -> FNode:
+        """A condition that looks at no later step, over one step and what the system remembers."""
+        back = -self._first(node, scope, 0)
+        framed = self._holds(node, scope, back)
+        if any(unframed(symbol)[1] > back for symbol in symbols_of(framed)):
+            raise InputRefused("a condition of since looks at a later step", self.where, _LATER)
+        return self.memory.now(framed, back)
 
     def _at(self, steps: int, condition: Any, scope: Scope, state: State) -> Any:
         """The value of ``condition`` that many steps later."""

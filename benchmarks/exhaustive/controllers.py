@@ -34,8 +34,20 @@ class Goal:
 
 
 @dataclass(frozen=True, slots=True)
+class Past:
+    """Which inputs may follow others, in C: ``fields`` of ``past``, all 0 at the start, and when a step is ``allowed``.
+
+    ``kept`` is done after each step. Both are over ``past``, the input, and the state before the step or after it.
+    """
+
+    fields: str = ""
+    allowed: str = "1"
+    kept: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Declared:
-    """How a controller is written. ``several``: its goals need several chains."""
+    """How a controller is written. ``several``: its goals need several chains. ``past``: how inputs are constrained."""
 
     state: str
     input: str
@@ -45,6 +57,7 @@ class Declared:
     step: str
     fill: int = 0
     several: bool = False
+    past: Past = Past()
 
 
 def declared(model: str, state: str, panel: str, names: tuple[str, str]) -> Declared:
@@ -52,6 +65,15 @@ def declared(model: str, state: str, panel: str, names: tuple[str, str]) -> Decl
     calls = f"{model}_init({names[0]});", f"{model}_step({names[0]}, {names[1]});"
     return Declared(f"struct {state}", f"struct {panel}", names, f"{model}.c", *calls)
 
+
+OVEN = Past(
+    "unsigned char begun, temp, door, since;",
+    "past->begun ? abs(s->temp - past->temp) <= 2 && (o->heater || s->temp <= past->temp)"
+    " && (s->door == past->door || past->since >= 4) : s->temp == 4 && !s->door",
+    "past->since = !past->begun || s->door != past->door ? 1 : past->since < 4 ? past->since + 1 : 4;"
+    " past->begun = 1; past->temp = s->temp; past->door = s->door;",
+)
+"""The temperature changes slowly, and rises with the heater on only; the door stays as it is for four steps."""
 
 CONTROLLERS = {
     "dishwasher": declared("dishwasher", "dishwasher", "panel", ("d", "p")),
@@ -70,6 +92,7 @@ CONTROLLERS = {
     "tank": declared("tank", "tank", "signals", ("t", "s")),
     "kiln": declared("kiln", "kiln", "keys", ("k", "p")),
     "reminder": declared("reminder", "reminder", "signals", ("r", "s")),
+    "oven": replace(declared("oven", "oven", "signals", ("o", "s")), past=OVEN),
 }
 """``fill``: the bytes of variables that init leaves open; no figure may depend on it."""
 

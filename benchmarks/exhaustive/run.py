@@ -88,7 +88,7 @@ def header(model: str, asked: Sequence[Goal]) -> str:
     )
     return f"""#include "{controller.source}"
 typedef {controller.state} OWN;
-typedef struct {{ OWN own; unsigned long long begun; }} STATE;
+typedef struct {{ OWN own; unsigned long long begun; struct {{ {controller.past.fields} }} past; }} STATE;
 typedef {controller.input} INPUT;
 #define GOALS {len(asked)}
 #define INPUTS {len(chosen)}
@@ -97,7 +97,13 @@ static const unsigned short values[INPUTS][{len(fields)}] = {{
 {rows}
 }};
 static void input(INPUT *{panel}, unsigned long chosen) {{ {sets} }}
-static void initial(STATE *whole) {{ OWN *{state} = &whole->own; whole->begun = 0; {controller.init} }}
+static void initial(STATE *whole)
+{{
+  OWN *{state} = &whole->own;
+  whole->begun = 0;
+  memset(&whole->past, 0, sizeof whole->past);
+  {controller.init}
+}}
 static void step(STATE *whole, INPUT *{panel})
 {{
   OWN *{state} = &whole->own;
@@ -105,6 +111,16 @@ static void step(STATE *whole, INPUT *{panel})
 {begins}
   {controller.step}
   whole->begun = begun;
+  __typeof__(whole->past) *past = &whole->past;
+  (void)past;
+  {controller.past.kept}
+}}
+static int allowed(STATE *whole, INPUT *{panel})
+{{
+  OWN *{state} = &whole->own;
+  __typeof__(whole->past) *past = &whole->past;
+  (void){state}, (void){panel}, (void)past;
+  return {controller.past.allowed};
 }}
 static int is_final(STATE *whole) {{ OWN *{state} = &whole->own; (void){state}; return {condition}; }}
 {afters}

@@ -1,7 +1,7 @@
 /* Exhaustive search over a compiled controller: its states, and its shortest run over all goals.
  *
  * controller.h, which run.py writes, includes the controller and defines STATE, INPUT, GOALS, INPUTS, OPEN_BYTE, initial, step,
- * input, covers and is_final. States are compared by all their bytes.
+ * allowed, input, covers and is_final. States are compared by all their bytes.
  *
  *   search count LIMIT     how many states there are (at most LIMIT)
  *   search graph LIMIT     all states, and every different step: from, to, goals covered
@@ -95,6 +95,8 @@ static void expand(unsigned from)
     memcpy(&after, &states[from], sizeof after);
     memset(&in, 0, sizeof in);
     input(&in, chosen);
+    if (!allowed(&before, &in))
+      continue;
     step(&after, &in);
     struct arc arc = {number_of(&after), {{0}}};
     for (int goal = 0; goal < GOALS; goal++)

@@ -1,6 +1,6 @@
 """What ``generate`` and ``verify`` take for members of families and for bundled models with MC/DC goals.
 
-    python -m benchmarks.families                        # the table of docs/benchmarks.md
+    python -m benchmarks.families                        # the table of docs/development/benchmarks.md
     python -m benchmarks.families grid_40_30 model:seat  # some rows of it
     python -m benchmarks.families --write DIR grid_20_30 # only the controllers
 

@@ -1,8 +1,8 @@
 """Random inputs of all kinds: ``python -m benchmarks.fuzz --kind property --count 1000``.
 
 C programs are built with gcc and compared with the model on random steps, bit for bit; the other kinds have references
-of their own (docs/benchmarks.md). No input may end in an internal error, in a message without place or next step, or
-take too long. The seeds of what does are listed, and the exit code is 1; ``--show`` prints the input of a seed.
+of their own (docs/development/benchmarks.md). No input may end in an internal error, in a message without place or next
+step, or take too long. The seeds of what does are listed, and the exit code is 1; ``--show`` prints a seed's input.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ from bmc.native.build import NO_NATIVE
 from chaincover.cli.main import COMMANDS, Commands, main
 
 CODES = frozenset({0, 1, 2, 3, 4, 5, 6, 7, 74})
-"""Exit codes of commands that nobody interrupts (docs/exit-codes.md), but for 70."""
+"""Exit codes of commands that nobody interrupts (docs/reference/exit-codes.md), but for 70."""
 REFUSALS = frozenset({2, 3, 74})
 """Those with one message."""
 WRITING = {"os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.link", "os.symlink", "os.truncate", "os.chmod"}
@@ -241,7 +241,7 @@ def _made() -> dict[str, str]:
         "d/chaincover.toml": PROJECT,
         "d/p.toml": PROJECT.replace("[[property]]", "[search]\nbound = 2\n[[property]]", 1),
         "empty.c": "",
-        "bad.json": '{"schema": "chaincover/chain/2", "chain": {}}',
+        "bad.json": '{"schema": "chaincover/chain/3", "chain": {}}',
         "in.csv": "a,b\n1,1\n1,1\n3,0\n",
     }
     with tempfile.TemporaryDirectory() as name:

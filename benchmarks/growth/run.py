@@ -22,7 +22,7 @@ from benchmarks.growth.table import tables
 from benchmarks.process import run
 from bmc.errors import ChainCoverError
 
-FOLDER = Path(__file__).parents[2] / "docs" / "plots"
+FOLDER = Path(__file__).parents[2] / "docs" / "development" / "plots"
 FILE = "growth.json"
 
 GOALS = (4, 8, 16, 32, 64)

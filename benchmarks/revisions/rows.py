@@ -35,7 +35,7 @@ REAL: dict[str, tuple[tuple[str, ...], ...]] = {
         ("--hold", "10", "--final", "is_Logic == powerwindow_powerwindow_control_IN_Neutral"),
     ),
 }
-"""Further questions to real programs, those of ``docs/real-inputs.md``."""
+"""Further questions to real programs, those of ``docs/development/real-inputs.md``."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,6 @@
 """Slicing: the part of a transition system on which some formulas depend, and nothing else.
 
-Inputs that nothing reads are cut off too: they get constant values that are allowed in every step, whatever else
-happens.
+Inputs that nothing reads are cut off too (``bmc.analysis.idle``).
 
 A state variable is live at the start of a step if its value then can still make a difference, and dead where nothing
 observed ever depends on it, over any number of steps: it is written before it is read, or read by dead ones only, or
@@ -13,25 +12,24 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
-from itertools import chain, islice, product
+from functools import lru_cache
 from typing import Any
 
 import pysmt.operators as op
 from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE
 
-from bmc.analysis.constants import constant_state, fixed_inputs, next_states, put_in, raw_value
+from bmc.analysis.constants import constant_state, fixed_inputs, names_in, next_states, put_in, raw_value
+from bmc.analysis.idle import idle_inputs, without_inputs
 from bmc.analysis.state_values import every_step, state_values, values_of
-from bmc.floats.format import FORMATS
-from bmc.floats.ranges import every
-from bmc.floats.values import plainest_first
-from bmc.formulas.evaluate import compile_formulas, post_order, unseen
+from bmc.formulas.evaluate import post_order, unseen
+from bmc.formulas.terms import is_constant, is_true
 from bmc.formulas.value_sets import ALWAYS, NEVER
 from bmc.records import dataclass
+from bmc.system.constraints import remembers
 from bmc.system.hold import PHASE, hold, released
 from bmc.system.transition import (
     Condition,
-    InputVariable,
     StateVariable,
     TransitionSystem,
     Valuation,
@@ -39,76 +37,6 @@ from bmc.system.transition import (
     conjuncts,
     equal,
 )
-
-MOST_VALUES = 16
-"""Values of one input that are tried."""
-MOST_TRIED = 256
-"""Values that are tried of inputs which the constraint ties to each other."""
-
-
-def idle_inputs(system: TransitionSystem, formulas: Sequence[FNode]) -> Valuation:
-    """Constant raw values for inputs that ``formulas`` do not read; the plainest that are allowed.
-
-    If only ``formulas`` and the input constraint read inputs, every step that is allowed with some values of these is
-    allowed with the ones given. Inputs of which none of the values tried is allowed are left out.
-    """
-    read = inputs_read(system, formulas)
-    parts = [(part, names_in([part])) for part in conjuncts(system.input_constraint)]
-    found: dict[str, int] = {}
-    for group in _tied([var for var in system.inputs if var.name not in read], [names for _, names in parts]):
-        names = [var.name for var in group]
-        allows = compile_formulas([conjunction(part for part, own in parts if own & {*names})])
-        tried = product(*(list(islice(_plainest(var), MOST_VALUES)) for var in group))
-        valuations = (dict(zip(names, raw, strict=True)) for raw in islice(tried, MOST_TRIED))
-        found.update(next((values for values in valuations if allows(values)[0]), {}))
-    return found
-
-
-def without_inputs(system: TransitionSystem, idle: Valuation) -> TransitionSystem:
-    """``system`` without the inputs ``idle``, and without what the input constraint says of these."""
-    if not idle:
-        return system
-    kept = conjunction(part for part in conjuncts(system.input_constraint) if not names_in([part]) & idle.keys())
-    return replace(system, inputs=tuple(v for v in system.inputs if v.name not in idle), input_constraint=kept)
-
-
-def inputs_read(system: TransitionSystem, formulas: Sequence[FNode]) -> set[str]:
-    """The inputs in ``formulas``, and those that a part of the input constraint ties to them or to a state variable."""
-    inputs, state = {var.name for var in system.inputs}, {var.name for var in system.state}
-    read = names_in(formulas) & inputs
-    parts = [names_in([part]) for part in conjuncts(system.input_constraint)]
-    while True:
-        tied = {name for part in parts if part & (read | state) for name in part & inputs}
-        if tied <= read:
-            return read
-        read |= tied
-
-
-def names_in(formulas: Sequence[FNode]) -> set[str]:
-    """The names of all symbols in ``formulas``."""
-    return {node.symbol_name() for node in post_order(formulas) if node.is_symbol()}
-
-
-def _tied(variables: Sequence[InputVariable], parts: Sequence[set[str]]) -> list[list[InputVariable]]:
-    """``variables`` in groups, each in order: those that one of ``parts`` names together are in one."""
-    groups = {var.name: {var.name} for var in variables}
-    for part in parts:
-        joined = set().union(*(groups[name] for name in part if name in groups))
-        groups.update(dict.fromkeys(joined, joined))
-    listed = {id(names): names for names in groups.values()}
-    return [[var for var in variables if var.name in names] for names in listed.values()]
-
-
-def _plainest(var: InputVariable) -> Iterator[int]:
-    """The allowed values of ``var``, raw, the plainest first: for integers those from 0 up before negative ones."""
-    if var.type.floating:
-        form = FORMATS[var.type.bits]
-        return chain.from_iterable(plainest_first(var.values or every(form), form))
-    ranges, wrap = var.values or ((var.type.least, var.type.greatest),), 1 << max(var.type.bits, 1)
-    up = [range(max(low, 0), high + 1) for low, high in ranges if high >= 0]
-    down = [range(low, min(high, -1) + 1) for low, high in ranges if low < 0]
-    return (value % wrap for value in chain.from_iterable([*up, *down]))
-
 
 CONSTANTS = "never change: "
 """The name of the invariant that lists the constant variables on which a sliced system rests begins so."""
@@ -139,8 +67,19 @@ def _cut(
     if system.hold > 1:
         observed, judged = (put_in(formulas, {PHASE: 0}) for formulas in (observed, judged))
     part = _Slicer(released(system)).sliced(observed, judged)
-    idle = idle_inputs(part, [*observed, *judged, part.defined, *(var.next for var in part.state)])
-    return hold(without_inputs(part, idle), system.hold), idle
+    nexts = (var.next for var in part.state if not remembers(var.name))
+    idle = idle_inputs(part, [*observed, *judged, part.defined, *nexts])
+    if idle:
+        part = _read_part(without_inputs(part, idle), [*observed, *judged])
+    return hold(part, system.hold), idle
+
+
+def _read_part(system: TransitionSystem, formulas: Sequence[FNode]) -> TransitionSystem:
+    """``system`` with the variables that ``formulas`` and its steps still read, and the invariants on these."""
+    left = replace(system, invariants=()).cone(formulas)
+    names = {var.name for var in left}
+    kept = tuple(inv for inv in system.invariants if names_in([inv.formula]) <= names)
+    return replace(system, state=left, invariants=kept, chosen=tuple(n for n in system.chosen if n in names))
 
 
 class _Slicer:
@@ -175,9 +114,17 @@ class _Slicer:
             asserts=(),
             undefined_behaviour=(),
             assumptions=(),
-            invariants=(*invariants, *self._claim(needed, invariants, observed)),
+            constraints=(),
+            invariants=self._told(invariants, self._claim(needed, invariants, observed), {var.name for var in kept}),
             chosen=tuple(name for name in system.chosen if name in live),
         )
+
+    def _told(
+        self, invariants: Sequence[Condition], claim: Sequence[Condition], kept: set[str]
+    ) -> tuple[Condition, ...]:
+        """``invariants`` and what is claimed of constants, here and where the system itself is a slice already."""
+        before = [inv for inv in self._invariants if inv.name.startswith(CONSTANTS) and names_in([inv.formula]) <= kept]
+        return tuple({inv.name: inv for inv in (*before, *invariants, *claim)}.values())
 
     def _needed(self, formulas: Sequence[FNode]) -> frozenset[str]:
         """The variables, but for constants, that ``formulas`` name or on which these or a step's validity depend."""
@@ -204,7 +151,7 @@ class _Slicer:
         named = names_in(formulas)
         terms = [system.input_constraint, system.defined, *(following[name] for name in sorted(needed))]
         roots = [*formulas, *terms, *(inv.formula for inv in system.invariants if inv.name in kept)]
-        seen: set[FNode] = set()
+        seen: set[int] = set()
         used: set[str] = set()
         while roots:
             fresh = {node.symbol_name() for node in unseen(roots, seen) if node.is_symbol()}
@@ -252,6 +199,8 @@ def _naming(formulas: Sequence[FNode], names: Collection[str]) -> list[FNode]:
 
 MOST_GIVEN = 64
 """Conditions that are kept for one read; further ones are dropped, which is safe."""
+MOST_PARTS = 256
+"""Parts of one condition that are looked at; the others are dropped, which is safe."""
 MOST_JOINED = 8
 """An And or Or of more arguments is read as if each mattered always."""
 REPEATED = 6
@@ -315,7 +264,7 @@ def _facts(system: TransitionSystem, formulas: Sequence[FNode]) -> Facts:
 
 def _compares(node: FNode) -> bool:
     """Whether a node compares words, one of them a constant."""
-    return node.is_theory_relation() and any(argument.is_constant() for argument in node.args())
+    return node.node_type() in op.RELATIONS and any(map(is_constant, node.args()))
 
 
 def live_among(following: Mapping[str, FNode], observed: Sequence[FNode], facts: Facts = NO_FACTS) -> frozenset[str]:
@@ -323,17 +272,32 @@ def live_among(following: Mapping[str, FNode], observed: Sequence[FNode], facts:
     what the next states of its members read."""
     live: set[str] = set()
     budget = REPEATED * len(post_order([*following.values(), *observed]))
-    seen: set[FNode] = set()
+    seen: set[int] = set()
     roots = list(observed)
     while roots:
-        order = post_order(roots) if budget > 0 else unseen(roots, seen)
+        order = _ordered(tuple(roots)) if budget > 0 else unseen(roots, seen)
         budget -= len(order)
-        symbols = read_symbols(roots, order, facts) if budget > 0 else [node for node in order if node.is_symbol()]
+        symbols = _read(tuple(roots), facts) if budget > 0 else [node for node in order if node.is_symbol()]
         names = dict.fromkeys(symbol.symbol_name() for symbol in symbols)
         fresh = [name for name in names if name in following and name not in live]
         live.update(fresh)
         roots = [following[name] for name in fresh]
     return frozenset(live)
+
+
+@lru_cache(maxsize=4)
+def _ordered(roots: tuple[FNode, ...]) -> list[FNode]:
+    return post_order(roots)
+
+
+def _read(roots: tuple[FNode, ...], facts: Facts) -> Sequence[FNode]:
+    """``read_symbols``; where no facts are known they are kept, since slices of one system ask for the same ones."""
+    return _read_without_facts(roots) if facts is NO_FACTS else read_symbols(roots, _ordered(roots), facts)
+
+
+@lru_cache(maxsize=16)
+def _read_without_facts(roots: tuple[FNode, ...]) -> tuple[FNode, ...]:
+    return tuple(read_symbols(roots, _ordered(roots)))
 
 
 def read_symbols(roots: Sequence[FNode], order: Sequence[FNode] | None = None, facts: Facts = NO_FACTS) -> list[FNode]:
@@ -405,18 +369,22 @@ class _Reads:
         added = dict(given)
         self._left -= len(added)
         todo = [(cond, value)]
-        while todo:
+        for _ in range(MOST_PARTS):
+            if not todo:
+                break
             self._left -= 1
             term, wanted = todo.pop()
-            while term.is_not():
+            kind = term.node_type()
+            while kind == op.NOT:
                 term, wanted = term.arg(0), not wanted
-            if term.is_constant():
-                if term.is_true() != wanted:
+                kind = term.node_type()
+            if kind == op.BOOL_CONSTANT:
+                if is_true(term) != wanted:
                     return None
             elif not _added(added, term, wanted, self._facts):
                 return None
-            elif (term.is_and() and wanted) or (term.is_or() and not wanted):
-                todo.extend((part, wanted) for part in term.args())
+            elif kind == (op.AND if wanted else op.OR):
+                todo += [(part, wanted) for part in term.args()]
         return added
 
 
@@ -444,9 +412,9 @@ def _added(given: dict[Any, int], atom: FNode, wanted: bool, facts: Facts) -> bo
 
 def _against_constant(atom: FNode) -> tuple[FNode, int] | None:
     """The term and the number of an equation with a constant."""
-    if not atom.is_equals():
+    if atom.node_type() != op.EQUALS:
         return None
     left, right = atom.args()
-    if left.is_constant():
+    if is_constant(left):
         left, right = right, left
-    return (left, raw_value(right)) if right.is_constant() else None
+    return (left, raw_value(right)) if is_constant(right) else None

@@ -202,10 +202,10 @@ class Evaluation:
             return all(self._restrict(a, part, given) for a, part in zip(instruction.arguments, parts, strict=True))
         if kind not in (op.EQUALS, op.IFF, *_ORDERS):
             return True
-        left, right = (self._known(argument, given) for argument in instruction.arguments)
-        bits = width_of(instruction.node.arg(0))
-        parts = remaining(kind, holds, (left, right), bits)
-        return all(self._restrict(a, part, given) for a, part in zip(instruction.arguments, parts, strict=True))
+        first, second = instruction.arguments
+        sides = self._known(first, given), self._known(second, given)
+        left, right = remaining(kind, holds, sides, width_of(instruction.node.arg(0)))
+        return self._restrict(first, left, given) and self._restrict(second, right, given)
 
     def _known(self, place: int, given: Facts) -> Ranges:
         return given.get(place, self.found[place])
@@ -246,14 +246,20 @@ def remaining(kind: int, holds: bool, sides: tuple[Ranges, Ranges], bits: int) -
         more, less = remaining(_TURNED[kind], True, (right, left), bits)
         return less, more
     if kind in (op.BV_ULT, op.BV_ULE):
-        least, greatest, first, last = 0, (1 << bits) - 1, left[0][0], right[-1][1]
+        least, greatest, (first, most), (low, last) = 0, (1 << bits) - 1, *map(_ends, sides)
     else:
         half = 1 << bits >> 1
-        least, greatest, first, last = -half, half - 1, signed_ends(left, bits)[0], signed_ends(right, bits)[1]
-    return (
-        common(left, wrapped(least, last - strict, bits) if least <= last - strict else ()),
-        common(right, wrapped(first + strict, greatest, bits) if first + strict <= greatest else ()),
-    )
+        least, greatest = -half, half - 1
+        (first, most), (low, last) = signed_ends(left, bits), signed_ends(right, bits)
+    if most > last - strict:
+        left = common(left, wrapped(least, last - strict, bits) if least <= last - strict else ())
+    if low < first + strict:
+        right = common(right, wrapped(first + strict, greatest, bits) if first + strict <= greatest else ())
+    return left, right
+
+
+def _ends(ranges: Ranges) -> tuple[int, int]:
+    return ranges[0][0], ranges[-1][1]
 
 
 _TURNED = {op.BV_ULT: op.BV_ULE, op.BV_ULE: op.BV_ULT, op.BV_SLT: op.BV_SLE, op.BV_SLE: op.BV_SLT}

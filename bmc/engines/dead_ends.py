@@ -20,7 +20,7 @@ from bmc.errors import Location, counted
 from bmc.formulas.terms import either, negate
 from bmc.formulas.unroll import at
 from bmc.records import dataclass
-from bmc.system.transition import Condition, TransitionSystem, symbols_of
+from bmc.system.transition import Condition, TransitionSystem, conjunction, conjuncts, symbols_of
 
 UNSET = "uninitialised read"
 """The name of the undefined behaviour where a variable is read that may not have been set."""
@@ -33,7 +33,8 @@ class DeadEnd:
     """No run has more than ``steps`` steps.
 
     ``undefined`` is the undefined behaviour and ``assumed`` are the assumptions of the code that rule out every
-    further step together, each with its place; where both are empty, the allowed inputs contradict each other there.
+    further step together, each with its place, and ``broken`` the named constraints on inputs; where all are empty, the
+    other ones contradict each other there.
     ``unset`` are the variables that init leaves open and that are read before anything has set them.
     """
 
@@ -41,11 +42,13 @@ class DeadEnd:
     undefined: tuple[Condition, ...]
     assumed: tuple[Condition, ...]
     unset: tuple[str, ...]
+    broken: tuple[Condition, ...] = ()
 
     @property
     def where(self) -> Location | None:
         """The first place that is to blame; None where no line of the source is."""
-        return next((c.where for c in (*self.undefined, *self.assumed) if c.where is not None), None)
+        rules = *self.undefined, *self.assumed, *self.broken
+        return next((c.where for c in rules if c.where is not None), None)
 
     @property
     def message(self) -> str:
@@ -56,7 +59,8 @@ class DeadEnd:
             else "no first step is possible: after init"
         )
         undefined = _listed(f"{c.name} at {c.where}" for c in self.undefined)
-        assumed = _listed(f"the one at {c.where}" for c in self.assumed)
+        stated = (f"'{c.name}'" + (f" at {c.where}" if c.where else "") for c in self.broken)
+        assumed = _listed([*(f"the one at {c.where}" for c in self.assumed), *stated])
         if not undefined:
             return f"{when} every allowed input breaks an assumption" + (f": {assumed}" if assumed else "")
         also = f"; or breaks an assumption: {assumed}" if assumed else ""
@@ -83,6 +87,7 @@ class DeadEnd:
             "where": None if self.where is None else str(self.where),
             "undefined": [{"kind": each.name, "where": str(each.where)} for each in self.undefined],
             "assumptions": [str(each.where) for each in self.assumed],
+            **({"constraints": [each.name for each in self.broken]} if self.broken else {}),
             "unset": list(self.unset),
             "next": self.hint,
         }
@@ -134,9 +139,12 @@ def _explained(
     """Which conditions rule out a step after ``steps`` valid ones; none of those told could be left out."""
     undefined = {at(negate(c.formula), steps): c for c in _joined(system.undefined_behaviour)}
     assumed = {at(c.formula, steps): c for c in system.assumptions}
-    rules = [*undefined, *assumed]
-    before = [at(system.defined, step) for step in range(steps)]
-    session = engine.session(replace(system, defined=TRUE(), invariants=()), start)
+    broken = {at(c.formula, steps): c for c in system.constraints}
+    rules = [*undefined, *assumed, *broken]
+    named = conjunction(c.formula for c in system.constraints)
+    other = conjunction(part for part in conjuncts(system.input_constraint) if part not in conjuncts(named))
+    before = [at(part, step) for step in range(steps) for part in (system.defined, named)]
+    session = engine.session(replace(system, input_constraint=other, defined=TRUE(), invariants=()), start)
 
     def ask(tried: Iterable[FNode]) -> Answer:
         return session.check([*before, *tried], steps + 1, limits.seconds, limits.effort)
@@ -151,9 +159,8 @@ def _explained(
             others = [other for other in guilty if other is not rule]
             if ask(others).status is Status.UNSAT:
                 guilty = others
-    met = tuple(undefined[rule] for rule in guilty if rule in undefined)
-    broken = tuple(assumed[rule] for rule in guilty if rule not in undefined)
-    return DeadEnd(steps, met, broken, _unset(system, met))
+    met, code, stated = (tuple(kind[rule] for rule in guilty if rule in kind) for kind in (undefined, assumed, broken))
+    return DeadEnd(steps, met, code, _unset(system, met), stated)
 
 
 def _joined(conditions: Iterable[Condition]) -> list[Condition]:

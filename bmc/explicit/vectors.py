@@ -20,6 +20,7 @@ from pysmt.fnode import FNode
 
 from bmc.floats.format import FLOAT32, FLOAT64, Format
 from bmc.floats.operations import Kind, Operation, operation_of
+from bmc.formulas.terms import meanings
 
 Column = np.ndarray[Any, np.dtype[Any]]
 Columns = Mapping[str, Column]
@@ -64,21 +65,30 @@ def _floating(node: FNode) -> Operation | None:
 
 def walk(formulas: Iterable[FNode], leaves: Iterable[FNode] = ()) -> list[FNode]:
     """Every node to compute once, what it reads before it; nothing below ``leaves``."""
-    order: dict[FNode, None] = {}
-    cut = set(leaves)
-    stack: list[tuple[FNode, bool]] = [(formula, False) for formula in reversed(list(formulas))]
+    order: list[FNode] = []
+    met: set[int] = set()
+    cut, special = {id(leaf) for leaf in leaves}, meanings()
+    stack: list[FNode | None] = [*reversed(list(formulas))]
     while stack:
-        node, expanded = stack.pop()
-        if expanded:
-            order[node] = None
-        elif node not in order:
-            below = () if node in cut else arguments_of(node)
-            if below:
-                stack.append((node, True))
-                stack.extend((a, False) for a in reversed(below) if a not in order)
-            else:
-                order[node] = None
-    return list(order)
+        node = stack.pop()
+        if node is None:
+            order.append(stack.pop())
+            continue
+        number = id(node)
+        if number in met:
+            continue
+        met.add(number)
+        if number in cut:
+            order.append(node)
+            continue
+        below = arguments_of(node) if special else node._content.args
+        if below:
+            stack.append(node)
+            stack.append(None)
+            stack.extend(below[::-1])
+        else:
+            order.append(node)
+    return order
 
 
 def bits_of(node: FNode) -> int:
@@ -110,7 +120,7 @@ class Program:
             elif node.is_symbol():
                 self._read.append((place, node.symbol_name()))
             else:
-                operations.append((place, operator(node), tuple(places[a] for a in arguments_of(node))))
+                operations.append((place, operator(node), tuple([places[a] for a in arguments_of(node)])))
         self._results = [places[formula] for formula in formulas]
         self.size = len(operations)
         kept = set(self._results)

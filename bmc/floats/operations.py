@@ -34,6 +34,11 @@ class Operation(Meaning):
     bits: int = 0
     signed: bool = False
 
+    @property
+    def kind(self) -> Kind:
+        """The operation without its operands."""
+        return Kind(self.name, self.form, self.to_form, self.bits, self.signed)
+
 
 @dataclass(frozen=True, slots=True)
 class Kind:
@@ -76,12 +81,14 @@ def beyond_solvers(formulas: Iterable[FNode]) -> bool:
 
 
 def _operations_in(formulas: Iterable[FNode]) -> Iterator[Operation]:
-    found = map(operation_of, unseen(formulas, set()))
+    found = map(operation_of, unseen(formulas, set()) if meanings() else ())
     return (operation for operation in found if operation is not None)
 
 
 def outside_circuits(formulas: Iterable[FNode]) -> list[FNode]:
     """The nodes of ``formulas``; below a floating-point operation come its operands, not its circuit."""
+    if not meanings():
+        return unseen(formulas, set())
     found: dict[FNode, None] = {}
     todo = list(formulas)
     while todo:
@@ -308,19 +315,20 @@ class Program:
         wanted = list(formulas)
         self.instructions: list[Instruction] = []
         places: dict[FNode, int] = {}
+        special = meanings()
         stack = [(formula, False) for formula in reversed(wanted)]
         while stack:
             node, ready = stack.pop()
             if node in places:
                 continue
-            floating = operation_of(node)
+            floating = operation_of(node) if special else None
             arguments = node.args() if floating is None else floating.operands
-            if ready:
+            if ready or not arguments:
                 places[node] = len(self.instructions)
-                self.instructions.append(Instruction(node, tuple(places[a] for a in arguments), floating))
+                self.instructions.append(Instruction(node, tuple([places[a] for a in arguments]), floating))
             else:
                 stack.append((node, True))
-                stack.extend((a, False) for a in arguments if a not in places)
+                stack.extend([(a, False) for a in arguments])
         self.places = places
         self.results = tuple(places[formula] for formula in wanted)
         self.compute = [_computing(instruction) for instruction in self.instructions]

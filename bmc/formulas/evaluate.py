@@ -167,30 +167,40 @@ def _node_text(
 
 def post_order(formulas: Sequence[FNode]) -> list[FNode]:
     """Every node under ``formulas`` once, arguments before their users."""
-    order: dict[FNode, None] = {}
-    stack = [(f, False) for f in reversed(formulas)]
+    order: list[FNode] = []
+    met: set[int] = set()  # by identity: to hash a node takes longer
+    stack: list[FNode | None] = [*reversed(formulas)]
+    take, put, note, done = stack.pop, stack.append, met.add, order.append  # this is done more often than all else
     while stack:
-        node, expanded = stack.pop()
-        if node in order:
+        node = take()
+        if node is None:
+            done(take())
             continue
-        if expanded:
-            order[node] = None
-        else:
-            stack.append((node, True))
-            stack.extend((a, False) for a in reversed(node.args()) if a not in order)
-    return list(order)
+        number = id(node)
+        if number not in met:
+            note(number)
+            arguments = node._content.args
+            if arguments:
+                put(node)
+                put(None)
+                stack.extend(arguments[::-1])
+            else:
+                done(node)
+    return order
 
 
-def unseen(roots: Iterable[FNode], seen: set[FNode]) -> list[FNode]:
-    """The nodes under ``roots`` that are not in ``seen``, which then holds them."""
+def unseen(roots: Iterable[FNode], seen: set[int]) -> list[FNode]:
+    """The nodes under ``roots`` whose identities (``id``) are not in ``seen``, which then holds them."""
     found: list[FNode] = []
     todo = list(roots)
+    take = todo.pop
     while todo:
-        node = todo.pop()
-        if node not in seen:
-            seen.add(node)
+        node = take()
+        number = id(node)
+        if number not in seen:
+            seen.add(number)
             found.append(node)
-            todo.extend(node.args())
+            todo.extend(node._content.args)
     return found
 
 

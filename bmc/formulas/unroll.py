@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from pysmt.fnode import FNode
 from pysmt.shortcuts import Symbol, get_env
@@ -53,8 +53,9 @@ def unplaced(formulas: Sequence[FNode]) -> list[FNode]:
 
 
 def with_terms(formulas: Sequence[FNode], terms: Mapping[FNode, FNode]) -> list[FNode]:
-    """``formulas`` with ``terms`` of the same types in place of symbols; what they share is replaced once."""
-    return _renamed(formulas, lambda symbol: terms.get(symbol, symbol))
+    """``formulas`` with ``terms`` of the same types in place of symbols, or of larger terms; each is replaced once."""
+    larger = {term for term in terms if not term.is_symbol()}
+    return _renamed(formulas, lambda node: terms.get(node, node), larger)
 
 
 def _moved(symbol: FNode, steps: int) -> FNode:
@@ -62,15 +63,17 @@ def _moved(symbol: FNode, steps: int) -> FNode:
     return Symbol(f"{name}@{step + steps}", symbol.get_type())
 
 
-def _renamed(formulas: Sequence[FNode], rename: Callable[[FNode], FNode]) -> list[FNode]:
-    """``formulas`` with other symbols of the same types, in one walk through their DAG.
+def _renamed(
+    formulas: Sequence[FNode], rename: Callable[[FNode], FNode], larger: Collection[FNode] = ()
+) -> list[FNode]:
+    """``formulas`` with other terms of the same types for symbols and ``larger`` terms, in one walk through their DAG.
 
     What is known of the meaning of a term is known of the new one too.
     """
     create = get_env().formula_manager.create_node
     made: dict[FNode, FNode] = {}
     for node in post_order(formulas):
-        if node.is_symbol():
+        if node.is_symbol() or node in larger:
             made[node] = rename(node)
         elif node.args():
             made[node] = create(node.node_type(), tuple(made[a] for a in node.args()), node._content.payload)

@@ -49,8 +49,11 @@ def whole(bits: int) -> Ranges:
 
 def joined(pieces: Iterable[tuple[int, int]]) -> Ranges:
     """The union of inclusive ranges, rising; adjacent ones are one."""
+    rising = sorted(pieces)
+    if len(rising) < 2:
+        return tuple(rising)
     found: list[tuple[int, int]] = []
-    for low, high in sorted(pieces):
+    for low, high in rising:
         if found and low <= found[-1][1] + 1:
             found[-1] = (found[-1][0], max(high, found[-1][1]))
         else:
@@ -71,12 +74,18 @@ def common(one: Ranges, two: Ranges) -> Ranges:
     """The intersection; () where it is empty."""
     if one is two or one == two:
         return one
-    return tuple(
-        (max(low, least), min(high, greatest))
-        for low, high in one
-        for least, greatest in two
-        if max(low, least) <= min(high, greatest)
-    )
+    found = []
+    here = there = 0
+    while here < len(one) and there < len(two):
+        (low, high), (least, greatest) = one[here], two[there]
+        first = low if low > least else least  # max() takes much longer
+        if high < greatest:
+            last, here = high, here + 1
+        else:
+            last, there = greatest, there + 1
+        if first <= last:
+            found.append((first, last))
+    return tuple(found)
 
 
 def contains(ranges: Iterable[tuple[int, int]], raw: int) -> bool:
@@ -127,8 +136,14 @@ def wrapped(low: int, high: int, bits: int) -> Ranges:
 
 def signed_ends(ranges: Ranges, bits: int) -> tuple[int, int]:
     """The least and the greatest signed number in ``ranges``."""
-    pieces = _pieces(ranges, bits)
-    return min(piece.least for piece in pieces), max(piece.greatest for piece in pieces)
+    low, high, size = ranges[0][0], ranges[-1][1], 1 << bits
+    half = size >> 1
+    if high < half:
+        return low, high
+    if low >= half:
+        return low - size, high - size
+    least = next(max(first, half) for first, last in ranges if last >= half)
+    return least - size, next(min(last, half - 1) for first, last in reversed(ranges) if first < half)
 
 
 class Piece(NamedTuple):

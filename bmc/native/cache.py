@@ -1,4 +1,4 @@
-"""Built libraries kept for later runs, in a folder that is its owner's alone (docs/results.md, ADR 11).
+"""Built libraries kept for later runs, in a folder that is its owner's alone (docs/reference/results.md, ADR 11).
 
 Whoever can write a library there can run code as its user. So the folder must belong to the user, and nobody else may
 read or write it; it is opened once, and all files are opened relative to it, so that it cannot be exchanged meanwhile.

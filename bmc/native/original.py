@@ -40,7 +40,7 @@ TAIL = 4000
 
 UNCONFINED = (
     "the code ran with limits, but not confined: this system allows no namespaces of one's own, so it could reach the "
-    "network and your files (docs/security.md)"
+    "network and your files (docs/how-to/security.md)"
 )
 
 MEANINGS = {
@@ -92,7 +92,7 @@ class CompiledOriginal:
     """A built program. Every call of ``run`` or ``steps`` loads it afresh in a process of its own.
 
     ``compiler``: first line of its ``--version``. ``note``: why built programs are not kept, or ''. ``confined``:
-    every run so far was without a network and could write to no file (docs/security.md). ``unreadable``:
+    every run so far was without a network and could write to no file (docs/how-to/security.md). ``unreadable``:
     variables whose memory could not be located; they are in no result and are not written, so a difference found while
     there are some need not be an error. Values are raw unsigned patterns; variables that the program does not have (the
     tool's own) are ignored in states.

@@ -6,8 +6,8 @@ after each step; records are written one by one, so that they outlive a crash. W
 never gets there.
 
 Before the program is loaded, for loading it runs some of its code, the process gives up what the program has no need
-of (docs/security.md): memory, time, files and processes without limit, and, where the kernel lets it, the network and
-all files that it could write.
+of (docs/how-to/security.md): memory, time, files and processes without limit, and, where the kernel lets it, the
+network and all files that it could write.
 
 Of Python it imports as little as it can: there is one such process for each run. Jobs come as plain tuples, so they are
 taken apart here, never asked for an attribute.

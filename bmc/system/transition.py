@@ -138,8 +138,9 @@ class TransitionSystem:
     violates one is a finding. ``undefined_behaviour`` and ``assumptions`` say where ``defined`` comes from: where
     it may happen (each formula is true of the (state, input) pairs that meet it), and what the code assumes.
     ``invariants`` hold in every reachable state; only those with ``proved`` may strengthen a claim. ``chosen`` names
-    the state variables whose start value the tester may choose. ``hold``: inputs change only every so many steps, which
-    ``bmc.system.hold`` made the constraint say.
+    the state variables whose start value the tester may choose. ``constraints`` are the parts of the input constraint
+    that have a name. ``hold``: inputs change only every so many steps, which ``bmc.system.hold`` made the constraint
+    say.
     """
 
     name: str
@@ -152,6 +153,7 @@ class TransitionSystem:
     assumptions: tuple[Condition, ...] = ()
     invariants: tuple[Condition, ...] = ()
     chosen: tuple[str, ...] = ()
+    constraints: tuple[Condition, ...] = ()
     hold: int = 1
 
     def variable(self, name: str) -> StateVariable | InputVariable:
@@ -171,7 +173,7 @@ class TransitionSystem:
         """The state variables on which ``formulas`` and every step's constraint depend, over any number of steps."""
         following = {var.name: var.next for var in self.state}
         roots = [*formulas, self.input_constraint, self.defined, *(inv.formula for inv in self.invariants)]
-        seen: set[FNode] = set()
+        seen: set[int] = set()
         wanted: set[str] = set()
         while roots:
             names = {node.symbol_name() for node in unseen(roots, seen) if node.is_symbol()}

@@ -18,6 +18,7 @@ from bmc.formulas.evaluate import compile_formulas
 from bmc.native.differential import Comparison, Sampler, compare
 from bmc.native.original import NoCompiler, compiled
 from bmc.records import dataclass
+from bmc.system.constraints import unconstrained
 from bmc.system.hold import own_part, released
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Condition, TransitionSystem
@@ -103,6 +104,7 @@ def as_data(controller: Controller, found: Analysis) -> dict[str, Any]:
         "inputs": [
             {"name": v.name, "type": v.type.name, "values": show_ranges(v.values, v.type)} for v in system.inputs
         ],
+        **({"constraints": rules} if (rules := [rule.told for rule in controller.rules]) else {}),
         "state": [
             {"name": v.name, "type": v.type.name, "role": v.role, "open": v.init is None}
             for v in system.state
@@ -190,6 +192,7 @@ def analyse(
     progress("check: state")
     final = own_part(system, controller.final)
     part = sliced(system, controller.goals, controller.final)
+    free = unconstrained(released(system))
     liveness = find_liveness(released(system), controller.observers, controller.goals, final, part)
     limits.spend(Simulator(system).size / NODES_PER_UNIT)
     problem = Problem(part, controller.goals, final, controller.project.overlap)
@@ -207,7 +210,7 @@ def analyse(
         with suppress(LimitReached):
             final_open = controller.final is not None and _impossible(part, controller.final, engine, limits.share(0.2))
         progress("check: comparison with the compiled original")
-        comparison, compiler, not_compared = _compared(controller, released(system), compare_steps, limits.share(0.3))
+        comparison, compiler, not_compared = _compared(controller, free, compare_steps, limits.share(0.3))
         with suppress(LimitReached):
             undefined_behaviour.run(limits.share(0.6 if controller.goals else 1.0), progress)
         progress("check: reachable states")

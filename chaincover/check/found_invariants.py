@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from bmc.analysis.slice import names_in
+from bmc.analysis.constants import names_in
 from bmc.analysis.state_values import Span, patterns_of
 from bmc.c.controller.model import CModel
 from bmc.errors import LimitReached

@@ -9,10 +9,12 @@ from typing import Any
 from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE
 
-from bmc.analysis.constants import constant_state
-from bmc.analysis.slice import inputs_read, live_state, names_in, without_impossible
+from bmc.analysis.constants import constant_state, names_in
+from bmc.analysis.idle import inputs_read
+from bmc.analysis.slice import live_state, without_impossible
 from bmc.c.execute.variables import DEFINED
 from bmc.records import dataclass
+from bmc.system.constraints import remembers
 from bmc.system.transition import TransitionSystem
 from chaincover.project.load import Observers, compared_with_init, formulas_of, observations
 from chaincover.project.values import show_value
@@ -74,7 +76,8 @@ def find_liveness(
     seen = [v for v in system.state if v.role != "internal"]
     kept = {v.name for v in part.state}
     asked = plain_symbols(formulas_of(goals))
-    everything = [*(v.next for v in system.state), system.defined, *(a.formula for a in system.asserts), *asked]
+    nexts = (v.next for v in system.state if not remembers(v.name))
+    everything = [*nexts, system.defined, *(a.formula for a in system.asserts), *asked]
     read = inputs_read(system, everything)
     names, seen_names = ({v.name for v in seen if {v.name, v.name + DEFINED} & found} for found in (live, seen_later))
     dead = [v for v in seen if v.name not in names and v.name not in {*constant, *observers.outputs}]

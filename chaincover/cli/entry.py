@@ -7,9 +7,12 @@ import io
 import os
 import signal
 import sys
+import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from types import FrameType
+from typing import Any
 
 INTERRUPTED = 130
 TERMINATED = 143
@@ -17,6 +20,10 @@ TIME_LIMIT = "time limit"
 GRACE, AGAIN, LONGEST = 1.0, 0.6, 1e8
 """Seconds after the time limit in which a run may end by itself, and from one interrupt to the next; no
 limit is longer than the last one."""
+LATER = 0.05
+"""Seconds until a signal is sent again that came where its exception would be lost."""
+REASONS = {signal.SIGINT: (), signal.SIGTERM: ("terminated",)}
+"""What is said of the interrupt that a signal becomes."""
 
 
 _begun: list[float] = []
@@ -27,9 +34,44 @@ def seconds_gone() -> float:
     return time.monotonic() - _begun[0] if _begun else 0.0
 
 
-def terminated(number: int, frame: FrameType | None) -> None:
-    """SIGTERM ends a search as an interrupt does, with the best result so far."""
-    raise KeyboardInterrupt("terminated")
+def interrupted(number: int, frame: FrameType | None) -> None:
+    """SIGINT and SIGTERM end a search, with the best result so far; after a library under way has been loaded.
+
+    A compiled library makes another exception of an interrupt of its loading, and half of it is no use.
+    """
+    if _loading(frame):
+        _send_again(number)
+    else:
+        raise KeyboardInterrupt(*REASONS[signal.Signals(number)])
+
+
+def _loading(frame: FrameType | None) -> bool:
+    """Whether a library is being loaded in ``frame`` or around it."""
+    while frame is not None:
+        if frame.f_code.co_filename == "<frozen importlib._bootstrap>":
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _send_again(number: int) -> None:
+    """Send this process a signal once more, a little later."""
+    timer = threading.Timer(LATER, os.kill, (os.getpid(), number))
+    timer.daemon = True
+    timer.start()
+
+
+def _not_lost(told: Callable[[Any], object]) -> Callable[[Any], None]:
+    """As ``told`` tells of exceptions that nothing can take (in a destructor), but interrupts come again."""
+
+    def tell(lost: Any) -> None:
+        if not issubclass(lost.exc_type, KeyboardInterrupt):
+            told(lost)
+        elif str(lost.exc_value) != TIME_LIMIT:  # which comes again by itself
+            ends = str(lost.exc_value) in REASONS[signal.SIGTERM]
+            _send_again(signal.SIGTERM if ends else signal.SIGINT)
+
+    return tell
 
 
 def interrupt_after(seconds: float) -> None:
@@ -40,7 +82,8 @@ def interrupt_after(seconds: float) -> None:
     end = time.monotonic() + seconds
 
     def out_of_time(number: int, frame: FrameType | None) -> None:
-        if time.monotonic() >= end:  # which may be another clock than that of the alarm
+        # the alarm may go by another clock, and comes again
+        if time.monotonic() >= end and not _loading(frame):
             raise KeyboardInterrupt(TIME_LIMIT)
 
     if hasattr(signal, "setitimer"):
@@ -80,8 +123,9 @@ def main() -> None:
         sys.stderr.flush()
         os._exit(INTERRUPTED if of_keyboard else TERMINATED)  # half-loaded libraries complain when they are torn down
     if signal.getsignal(signal.SIGINT) is too_early:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.signal(signal.SIGTERM, terminated)
+        signal.signal(signal.SIGINT, interrupted)
+    signal.signal(signal.SIGTERM, interrupted)
+    sys.unraisablehook = _not_lost(sys.unraisablehook)
     try:
         run()
     except SystemExit as ended:

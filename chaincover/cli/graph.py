@@ -1,4 +1,4 @@
-"""The command ``graph``: the K-reachability graph as JSON or DOT."""
+"""The command ``graph``: the K-reachability graph as JSON, DOT or SVG."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import click
 
 from bmc.engines import choose as choose_engine
 from chaincover.cli.options import Search, Shown, graph_options, held_request_options, prepare, reduced, shown_options
-from chaincover.formats.dot import to_dot
+from chaincover.formats.drawing import to_dot, to_svg
 from chaincover.formats.output import prepare_folder, to_json, write_text
 from chaincover.graph.reachability import covering_graph
 from chaincover.project.load import Request
@@ -18,11 +18,11 @@ from chaincover.report.documents import graph_data, graph_exit_code
 @click.command(name="graph")
 @held_request_options
 @graph_options
-@click.option("--format", "form", type=click.Choice(["json", "dot"]), default="json", show_default=True)
+@click.option("--format", "form", type=click.Choice(["json", "dot", "svg"]), default="json", show_default=True)
 @click.option("-o", "--output", metavar="FILE", help="Write to a file instead of stdout.")
 @shown_options
 def command(request: Request, search: Search, shown: Shown, form: str, output: str | None) -> int:
-    """The K-reachability graph, as JSON or DOT, grown until a covering path exists."""
+    """The K-reachability graph, as JSON, DOT or SVG, grown until a covering path exists."""
     progress = shown.progress()
     controller, options = prepare(request, search, progress)
     if output:
@@ -33,7 +33,8 @@ def command(request: Request, search: Search, shown: Shown, form: str, output: s
         found = covering_graph(problem, left, engine, progress)
     progress.done()
     data = graph_data(found.graph)
-    text = to_json(data) if form == "json" or shown.as_json else to_dot(controller.system.name, data)
+    drawn = {"dot": to_dot, "svg": to_svg}.get("json" if shown.as_json else form)
+    text = to_json(data) if drawn is None else drawn(controller.system.name, data)
     if output:
         write_text(Path(output), text)
     else:

@@ -191,7 +191,7 @@ search_options = gathers(
 )
 
 
-def _pairs(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+def name_pairs(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     """Macros with their values; 1 where none is given."""
     found = (text.partition("=") for text in texts)
     return tuple((name, value if equals else "1") for name, equals, value in found)
@@ -214,7 +214,7 @@ _REQUEST = (
         "--cover",
         multiple=True,
         metavar="CRITERION",
-        help="Goals of a coverage criterion too: states(x), transitions(x), branches(), conditions(), mcdc().",
+        help="Goals of a coverage criterion too: states(x), transitions(x), branches(), conditions(), mcdc(), ...",
     ),
     click.option(
         "--final",
@@ -223,7 +223,7 @@ _REQUEST = (
         "none: a chain may end anywhere, whatever the project says.",
     ),
     click.option("-I", "include", multiple=True, metavar="DIR", help="Folder of headers."),
-    click.option("-D", "defines", multiple=True, metavar="NAME[=VALUE]", callback=_pairs, help="Define a macro."),
+    click.option("-D", "defines", multiple=True, metavar="NAME[=VALUE]", callback=name_pairs, help="Define a macro."),
     click.option(
         "--no-native",
         is_flag=True,

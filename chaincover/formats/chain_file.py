@@ -16,14 +16,15 @@ from bmc.errors import InputRefused, Location
 from bmc.limits import FILE_SIZE, read_json, read_text, text_of
 from bmc.records import dataclass
 from bmc.system.hold import MOST_TICKS
-from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, Valuation
-from chaincover.chain import UNREACHABLE, Chain
+from bmc.system.transition import InputVariable, Run, StateVariable, TransitionSystem, Valuation
+from chaincover.chain import UNREACHABLE, Chain, Failure, Hit, Ruling
 from chaincover.project.load import Controller
 from chaincover.project.project_file import Project
 from chaincover.project.values import parse_value, show_ranges, shown
+from properties.goal import Goal
 
-SCHEMA = "chaincover/chain/2"
-CHAINS_SCHEMA = "chaincover/chains/2"
+SCHEMA = "chaincover/chain/3"
+CHAINS_SCHEMA = "chaincover/chains/3"
 START_ROW = "init"
 """In the column ``step`` of a CSV file: the row holds start values that the tester chooses."""
 
@@ -131,6 +132,43 @@ def start_record(system: TransitionSystem, chain: Chain) -> dict[str, Any]:
         "outputs": shown(_set(reported(system, "output"), first), first),
         "chosen": shown([v for v in system.state if v.name in system.chosen], first),
     }
+
+
+def test_data(system: TransitionSystem, run: Run) -> dict[str, Any]:
+    """A run of its own that covers a goal: the start values that the tester chooses, and the inputs of each step."""
+    chosen = [variable for variable in system.state if variable.name in system.chosen]
+    return {
+        "length": run.length,
+        "chosen": shown(chosen, run.states[0]),
+        "inputs": [shown(system.inputs, inputs) for inputs in run.inputs],
+    }
+
+
+def ruling_record(system: TransitionSystem, goal: Goal, ruling: Ruling) -> dict[str, Any]:
+    """Whether the property of ``goal`` can fail, with what fails, and the test that shows it."""
+    failure = ruling.failure
+    return {
+        "goal": goal.name,
+        "requirement": goal.requirement,
+        "ruling": ruling.status,
+        "detail": ruling.detail,
+        "shortest": None if failure is None else failure.shortest,
+        "step": None if failure is None else failure.step,
+        "values": []
+        if failure is None
+        else [
+            {"variable": each.variable, "step": each.step, "actual": each.actual, "expected": each.expected}
+            for each in failure.values
+        ],
+        "held": [] if failure is None else list(failure.held),
+        "test": None if failure is None else test_data(system, failure.run),
+    }
+
+
+def violation_csv(system: TransitionSystem, failure: Failure, period: float | None) -> str:
+    """The run that violates a property as a table, as ``chain_csv`` gives it."""
+    hit = Hit(failure.goal, failure.step, False)
+    return chain_csv(system, Chain(failure.run, (failure.goal,), (hit,)), period)
 
 
 def chain_csv(system: TransitionSystem, chain: Chain, period: float | None) -> str:
@@ -311,6 +349,22 @@ class Recorded:
     criteria: tuple[str, ...] = ()
     infeasible: tuple[str, ...] = ()
     hold: int = 1
+
+
+def chain_files(path: str) -> list[str]:
+    """The chains that ``path`` stands for: itself, or each that its ``chains.json`` names. InputRefused if damaged."""
+    place = Path(path)
+    if os.path.isdir(path):
+        place = place / ("chain.json" if (place / "chain.json").exists() else "chains.json")
+    if place.name != "chains.json" or not place.exists():
+        return [path]
+    data = read_json(text_of(place), Location(str(place)))
+    chains = data.get("chains") if isinstance(data, dict) else None
+    named = [chain.get("file") for chain in chains if isinstance(chain, dict)] if isinstance(chains, list) else []
+    files = [file for file in named if isinstance(file, str) and Path(file).name == file]
+    if not files or len(files) < len(named):
+        raise InputRefused("this file names no chains", Location(str(place)), "name a chain-N.json")
+    return [str(place.with_name(file)) for file in files]
 
 
 def read_recorded(path: str) -> Recorded:

@@ -1,4 +1,4 @@
-"""Ordering backends: one file each behind the protocol in ``chaincover.orderings.protocol``; docs/orderings.md."""
+"""Ordering backends: one file each behind ``chaincover.orderings.protocol``; docs/reference/orderings.md."""
 
 from __future__ import annotations
 

@@ -87,11 +87,12 @@ def _interruptible(solver: Any, model: Any) -> Any:
         finally:
             done.set()
 
-    threading.Thread(target=work, daemon=True).start()
+    thread = threading.Thread(target=work, daemon=True)
     try:
+        thread.start()
         done.wait()
     except BaseException:
-        while not done.wait(0.05):
+        while thread.is_alive() and not done.wait(0.05):
             solver.stop_search()
         raise
     if not answers:

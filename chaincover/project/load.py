@@ -17,7 +17,9 @@ from bmc.c.execute.variables import DEFINED, matching, suggestion
 from bmc.errors import InputRefused, Location, UsageError
 from bmc.formulas.unroll import unframed
 from bmc.records import dataclass
+from bmc.system.constraints import Constraint, Dwell, Rule, constrained
 from bmc.system.hold import boundary, hold
+from bmc.system.memory import with_memory
 from bmc.system.original import NativeInterface
 from bmc.system.transition import (
     Condition,
@@ -33,7 +35,7 @@ from chaincover.project.project_file import Project, read_project
 from properties.c_functions import covers_in_code, read_condition_function, read_property_function
 from properties.coverage import CoverageCriterion, generate_goals
 from properties.goal import Goal, values_before
-from properties.text import PropertyText, read_condition, read_property
+from properties.text import PropertyText, read_condition, read_constraint, read_property
 
 _RESERVED = ("init", "final", "end")
 _FROM_OPTION = "--property"
@@ -59,6 +61,7 @@ class Controller:
     condition is, '' without one. ``model`` is kept for reading further expressions. Where inputs are held, ``system``
     holds them, and ``final`` has the end of a held step in it, even without a final condition. ``observers``
     say for whom a state is like the one after init: the goals of the project and of this run, and the outside.
+    ``rules``: the project's conditions on inputs, of one step or several, and its dwell times; ``system`` keeps them.
     """
 
     project: Project
@@ -69,6 +72,7 @@ class Controller:
     final_text: str
     native: NativeInterface
     observers: Observers = NOBODY
+    rules: tuple[Rule, ...] = ()
 
     @property
     def problem(self) -> Problem:
@@ -143,15 +147,19 @@ class Program:
         more = tuple(CoverageCriterion(text, Location(f"--cover {n}")) for n, text in enumerate(criteria, 1))
         project, model = replace(self.project, criteria=(*self.project.criteria, *more)), self.model
         with _placed(project):
-            everything = _goals(project, model, properties)
+            rules = tuple(_rules(project, model))
+            conditions = _with_conditions(project, model, rules)
+            everything = _goals(project, model, properties, conditions)
             goals = _selected(everything, select, exclude)
             names = {goal.name for goal in goals}
             kept = tuple(g for g in everything if g.name in names or not str(g.where).startswith(_FROM_OPTION))
             observers = Observers(kept, _seen_outputs(project, model))
-            system = _with_conditions(project, model)
+            memory = [var for goal in goals for var in goal.memory]
+            system = with_memory(conditions, memory)
             formula, text = _final(project, model, system, final, observers)
         held = hold(system, project.hold)
-        return Controller(project, model, held, tuple(goals), boundary(held, formula), text, model.native, observers)
+        end = boundary(held, formula)
+        return Controller(project, model, held, tuple(goals), end, text, model.native, observers, rules)
 
 
 @contextmanager
@@ -177,7 +185,7 @@ def load(
     return Program.of(project).controller(properties, final, select)
 
 
-def _goals(project: Project, model: CModel, extra: Sequence[str]) -> list[Goal]:
+def _goals(project: Project, model: CModel, extra: Sequence[str], system: TransitionSystem) -> list[Goal]:
     patterns = [p for p in project.property_functions if p]
     names = model.functions_matching(patterns)
     for pattern in patterns:
@@ -191,7 +199,7 @@ def _goals(project: Project, model: CModel, extra: Sequence[str]) -> list[Goal]:
     for number, text in enumerate(texts, len(goals) + 1):
         goals.append(read_property(model, text, f"p{number}"))
     _check_names(goals)
-    return [*goals, *generate_goals(model, project.criteria)]
+    return [*goals, *generate_goals(model, project.criteria, goals, system)]
 
 
 def _check_names(goals: Sequence[Goal]) -> None:
@@ -223,10 +231,24 @@ def _matches(goal: Goal, patterns: Sequence[str]) -> bool:
     return any(goal.name == p or fnmatch.fnmatchcase(goal.name, p) for p in patterns)
 
 
-def _with_conditions(project: Project, model: CModel) -> TransitionSystem:
-    """The system with the project's assumptions, and the invariants that C functions state."""
-    assumed = [read_condition(model, text, project.where) for text in project.config.assume]
-    system = replace(model.system, input_constraint=conjunction([model.system.input_constraint, *assumed]))
+def _rules(project: Project, model: CModel) -> Iterator[Rule]:
+    """What the project says of inputs beside ranges and exclusions."""
+    config = project.config
+    for text in config.assume:
+        yield Constraint(text.strip(), read_constraint(model, text, project.where), project.line_of(text))
+    for text in config.initial:
+        yield Constraint(text.strip(), read_constraint(model, text, project.where), project.line_of(text), True)
+    inputs = [variable.name for variable in model.inputs]
+    steps = {}
+    for pattern, number in config.dwell.items():
+        for name in matching([pattern], inputs, project.where, "input"):
+            steps[name] = number, project.line_of(pattern)
+    yield from (Dwell(name, *steps[name]) for name in inputs if name in steps and steps[name][0] > 1)
+
+
+def _with_conditions(project: Project, model: CModel, rules: Sequence[Rule]) -> TransitionSystem:
+    """The system that keeps to ``rules`` and the project's assumption, with the invariants that C functions state."""
+    system = constrained(model.system, rules)
     name = project.config.assumption
     if name and (not project.by_convention or model.program.function(name) is not None):
         assumption = _stated(project, model, name)

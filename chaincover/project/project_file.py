@@ -1,4 +1,4 @@
-"""The project file ``chaincover.toml`` (docs/project-file.md), and the paper's convention where there is none.
+"""The project file ``chaincover.toml`` (docs/reference/project-file.md), and the paper's convention without one.
 
 First the reading of single keys: typed values, and the place of each key for messages.
 """
@@ -152,40 +152,70 @@ class Keys:
 PROJECT_FILE = "chaincover.toml"
 GREATEST = sys.float_info.max
 
-_KEYS: dict[str, tuple[str, ...]] = {
-    "": (
-        "name",
-        "period",
-        "sources",
-        "functions",
-        "interface",
-        "ranges",
-        "constraints",
-        "final",
-        "search",
-        "coverage",
-        "property",
-    ),
-    "sources": ("files", "include", "defines", "target"),
-    "functions": (
-        "init",
-        "step",
-        "properties",
-        "final",
-        "assumption",
-        "invariant",
-        "input",
-        "output",
-        "status",
-        "shared",
-    ),
-    "interface": ("input", "state", "output", "ignore", "chosen", "values", "hold"),
-    "constraints": ("at_most_one", "exactly_one", "assume"),
-    "final": ("condition",),
-    "search": ("bound", "overlap", "ordering"),
-    "coverage": ("criteria",),
-    "property": ("id", "text", "requirement", "description"),
+KEYS: dict[str, dict[str, str]] = {
+    "": {
+        "name": "name of the project; default: the folder's",
+        "period": "period of the step in seconds, for reports and tables",
+        "sources": "table: what the compiler is given",
+        "functions": "table: which function does what",
+        "interface": "table: which variable is what",
+        "ranges": 'table: allowed values of variables, by name or pattern: a list of values, or `"0..9"`',
+        "constraints": "table: what the environment does to inputs",
+        "final": "table: how a chain ends",
+        "search": "table: settings of the search",
+        "coverage": "table: generated goals",
+        "property": "tables `[[property]]`: one requirement each",
+    },
+    "sources": {
+        "files": "C files, relative to the project file; the one key that has to be there",
+        "include": "folders of headers",
+        "defines": "macros and their values, as texts",
+        "target": "word sizes of the target: `lp64` (default), `ilp32`, `llp64`, `ip16`",
+    },
+    "functions": {
+        "init": "functions or calls that are run once, in this order",
+        "step": "the function, or call, that is run once in each step",
+        "properties": "C functions that state properties; default `p_*`",
+        "final": "C function: the condition in which a chain ends",
+        "assumption": "C function: which inputs are allowed",
+        "invariant": "C functions: what holds in every state; used where it is proved",
+        "input": "functions that no source defines, and that deliver inputs",
+        "output": "functions that no source defines, and that take outputs",
+        "status": "functions whose result tells whether the call worked, where that is an input",
+        "shared": "functions that read and write one variable, by its name",
+    },
+    "interface": {
+        "input": "variables that are inputs",
+        "state": "variables that are state",
+        "output": "variables that are outputs",
+        "ignore": "variables that are left out",
+        "chosen": "state left open by init whose start value the tester chooses",
+        "zeroed": "what pointers of the step lead to, if that memory is 0 before init runs",
+        "values": "values of objects and functions that no source defines",
+        "hold": "inputs change only every so many steps; default 1",
+    },
+    "constraints": {
+        "at_most_one": "lists of inputs of which at most one is nonzero in a step",
+        "exactly_one": "lists of inputs of which exactly one is nonzero in a step",
+        "assume": "conditions on inputs and state, over several steps too",
+        "initial": "conditions on the inputs of the first step",
+        "dwell": "for how many steps an input keeps each value at least",
+    },
+    "final": {"condition": 'a condition on the state, `"init"` (as after init) or `"none"`'},
+    "search": {
+        "bound": "K, the largest distance between two goals that is sought; default: it grows",
+        "overlap": "`allow` (default) or `forbid`: may goals share steps?",
+        "ordering": "who orders the goals; default `auto`",
+    },
+    "coverage": {"criteria": "criteria that generate goals, such as `branches()`"},
+    "property": {
+        "id": "its name; default: the one in its text, or a number",
+        "text": "the property: `G(antecedent -> consequent)` or `cover(condition)`",
+        "requirement": "the requirement that it stands for, shown with its results",
+        "description": "free text, kept in the result",
+    },
 }
+"""All keys by their tables, and what each says. The table of the keys in the reference is made of this."""
 
 
 @dataclass(frozen=True)
@@ -226,14 +256,19 @@ class Project:
         if not self.text or error.where != self.config.where:
             return error.where
         for name in re.findall(r"'([^']+)'", error.message):
-            places = [
-                Location(self.where.file, line, match.start() + 1)
-                for line, row in enumerate(self.text.splitlines(), 1)
-                for match in re.finditer(rf"(?<![\w>])(?<![^.]\.){re.escape(name)}(?![\w.]|->)", row.partition("#")[0])
-            ]
-            if len(places) == 1:
-                return places[0]
+            place = self.line_of(name)
+            if place is not None:
+                return place
         return error.where
+
+    def line_of(self, text: str) -> Location | None:
+        """Where ``text`` stands in the project file, if that is one place."""
+        places = [
+            Location(self.where.file, line, match.start() + 1)
+            for line, row in enumerate(self.text.splitlines(), 1)
+            for match in re.finditer(rf"(?<![\w>])(?<![^.]\.){re.escape(text)}(?![\w.]|->)", row.partition("#")[0])
+        ]
+        return places[0] if len(places) == 1 else None
 
 
 def read_project(path: str) -> Project:
@@ -252,9 +287,10 @@ def read_project(path: str) -> Project:
     if place.suffix == ".toml":
         return _from_toml(place)
     if place.suffix != ".c":
-        raise InputRefused(
-            "this is neither a C file nor a project file", Location(path), "its name must end in .c or .toml"
+        hint = (
+            "name the project first, then the chain" if place.suffix == ".json" else "its name must end in .c or .toml"
         )
+        raise InputRefused("this is neither a C file nor a project file", Location(path), hint)
     config = SourceConfig(place.stem, (str(place),), include=(str(place.parent),), assumption="assumption")
     return Project(config, final_function="final", by_convention=True, sources=(place.name,))
 
@@ -304,6 +340,17 @@ class _Reader(Keys):
             raise self.wrong("hold", f"a number of steps from 1 to {MOST_TICKS}")
         return 1 if found is None else found
 
+    def _dwell(self) -> dict[str, int]:
+        """For how many steps inputs keep each value."""
+        found = self.table("constraints").get("dwell", {})
+        if not isinstance(found, dict):
+            raise self.wrong("dwell", 'a table such as { door = 5, "i->*" = 2 }', "constraints")
+        for name, steps in found.items():
+            if isinstance(steps, bool) or not isinstance(steps, int) or not 1 <= steps <= MOST_TICKS:
+                text = f"the dwell time of '{name}' must be a number of steps from 1 to {MOST_TICKS}"
+                raise InputRefused(text, self.where("dwell", "constraints"))
+        return dict(found)
+
     def _config(self, base: Path, files: tuple[str, ...]) -> SourceConfig:
         defines = self.table("sources").get("defines", {})
         if not isinstance(defines, dict):
@@ -322,10 +369,13 @@ class _Reader(Keys):
             output=self.strings("interface", "output"),
             ignore=self.strings("interface", "ignore"),
             chosen=self.strings("interface", "chosen"),
+            zeroed=self.strings("interface", "zeroed"),
             ranges={name: self.range(name, value) for name, value in self.table("ranges").items()},
             at_most_one=self.groups("at_most_one"),
             exactly_one=self.groups("exactly_one"),
             assume=self.strings("constraints", "assume"),
+            initial=self.strings("constraints", "initial"),
+            dwell=self._dwell(),
             assumption=self.string("functions", "assumption"),
             invariant=self.strings("functions", "invariant"),
             input_functions=self.strings("functions", "input"),
@@ -372,10 +422,10 @@ class _Reader(Keys):
 
     def _check_keys(self, table: str, found: Mapping[str, Any]) -> None:
         for key, value in found.items():
-            if key not in _KEYS[table]:
+            if key not in KEYS[table]:
                 shown = f"{table}.{key}" if table else key
-                raise InputRefused(f"unknown key '{shown}'", self.where(key), suggestion(key, _KEYS[table]))
-            if not table and key in _KEYS and key != "property":
+                raise InputRefused(f"unknown key '{shown}'", self.where(key), suggestion(key, [*KEYS[table]]))
+            if not table and key in KEYS and key != "property":
                 if not isinstance(value, dict):
                     raise self.wrong(key, f"a table headed [{key}]")
                 self._check_keys(key, value)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from contextlib import nullcontext
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import ExitStack, nullcontext
+from dataclasses import replace
 
 from bmc.errors import counted
 from bmc.formulas.evaluate import compile_formulas
 from bmc.native.original import CompiledOriginal, NoCompiler, compiled
 from bmc.records import dataclass
+from bmc.system.constraints import Rule
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, TransitionSystem, Valuation
+from chaincover.chain import Failure
 from chaincover.formats.chain_file import Stimulus
 from chaincover.project.load import Controller
 from chaincover.project.values import show_value
@@ -90,7 +93,7 @@ def replay(
     except NoCompiler as error:
         run, different, on, remarks = expected, [], "model", (f"replayed on the model: {error.message}",)
     different += _against_file(system, stimulus, run)
-    refused = tuple(_refused(simulator, expected))
+    refused = tuple(_refused(simulator, expected, controller.rules))
     violations = tuple(
         f"{condition.where}: assertion fails in step {step}"
         for step, inputs in enumerate(run.inputs)
@@ -106,6 +109,36 @@ def replay(
     if controller.final is not None and controller.final_text and stimulus.to_final:
         final = bool(compile_formulas([controller.final])(run.states[-1])[0])
     return Replay(on, run, judged, final, tuple(different), refused, violations, remarks)
+
+
+def replay_each(controller: Controller, failures: Sequence[Failure]) -> Iterator[Replay]:
+    """The replay of each run that violates a property, on one build of the original that may have been kept.
+
+    That the property does not fail there is a disagreement.
+    """
+    with ExitStack() as stack:
+        try:
+            built = stack.enter_context(compiled(controller.native, True))
+        except NoCompiler:
+            built = None
+        for failure in failures:
+            chosen = {name: failure.run.states[0][name] for name in controller.system.chosen}
+            stimulus = Stimulus(f"violation of {failure.goal}", failure.run.inputs, chosen, {}, (), None, False)
+            yield replay_violation(controller, stimulus, failure.goal, failure.step, built)
+
+
+def replay_violation(
+    controller: Controller, stimulus: Stimulus, goal: str, step: int, built: CompiledOriginal | None
+) -> Replay:
+    """The replay of a run that is said to violate the property of ``goal`` from ``step`` on; it may end within a held
+    step. That the property does not fail there is a disagreement."""
+    part = replace(controller, goals=tuple(each for each in controller.goals if each.name == goal))
+    played = replay(part, stimulus, built=built)
+    monitor = Monitor(part.goals)
+    fails = monitor.holds(played.run, goal, step) and monitor.judge(played.run, goal, step) is False
+    refused = tuple(text for text in played.refused if text != ends_within(controller.system.hold))
+    differs = () if fails else (f"the property of {goal} does not fail at step {step}",)
+    return replace(played, refused=refused, disagreements=(*played.disagreements, *differs))
 
 
 def _on_original(
@@ -148,7 +181,8 @@ def ends_within(hold: int) -> str:
     return f"the run ends within a held step of {hold} steps"
 
 
-def _refused(simulator: Simulator, run: Run) -> list[str]:
+def _refused(simulator: Simulator, run: Run, rules: Sequence[Rule]) -> list[str]:
+    """What of ``run`` is not allowed; of a step that breaks ``rules`` these are told, by what they say alone."""
     hold = simulator.system.hold
     starts = [
         f"'{var.name}' may not start with {show_value(var.type, run.states[0][var.name])}"
@@ -156,13 +190,25 @@ def _refused(simulator: Simulator, run: Run) -> list[str]:
         if not compile_formulas([var.start])(run.states[0])[0]
     ]
     ended = [ends_within(hold)] if run.length % hold else []
-    return [*starts, *ended] + [
-        f"step {step} changes the inputs within a held step of {hold} steps"
-        if step % hold and inputs != run.inputs[step - 1]
-        else f"step {step} breaks the input constraint, an assumption in the code or relies on undefined behaviour"
-        for step, inputs in enumerate(run.inputs)
-        if not simulator.allowed(run.states[step], inputs)
-    ]
+    texts = _broken(rules, run, simulator.system)
+    for step, inputs in enumerate(run.inputs):
+        if step not in texts and not simulator.allowed(run.states[step], inputs):
+            texts[step] = f"step {step} " + (
+                f"changes the inputs within a held step of {hold} steps"
+                if step % hold and inputs != run.inputs[step - 1]
+                else "breaks the input constraint, an assumption in the code or relies on undefined behaviour"
+            )
+    return [*starts, *ended, *(texts[step] for step in sorted(texts))]
+
+
+def _broken(rules: Sequence[Rule], run: Run, system: TransitionSystem) -> dict[int, str]:
+    """The steps of ``run`` that break ``rules``, by what these say alone, and what is told of each."""
+    found: dict[int, list[str]] = {}
+    for rule in rules:
+        for step in rule.broken(run):
+            values = rule.shown(run, step, lambda name, raw: show_value(system.variable(name).type, raw))
+            found.setdefault(step, []).append(f"'{rule.text}' ({values})")
+    return {step: f"step {step} breaks the constraint {' and '.join(texts)}" for step, texts in found.items()}
 
 
 def _judge(goals: Sequence[Goal], run: Run, stimulus: Stimulus, infeasible: Collection[str]) -> list[GoalReplay]:

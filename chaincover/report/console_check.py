@@ -32,8 +32,8 @@ from chaincover.report.console import MOST_LINES, Console, ended_by, goes_on_fir
 from chaincover.verdicts import listed, next_step
 from properties.goal import Goal
 
-MOST_WRONG, MOST_SLOW, MOST_PLACES, MOST_LEFT_OPEN = 14, 6, 4, 4
-"""Lines about what is wrong, what is slow, undefined behaviour, and what init leaves open, unless all is asked for."""
+MOST_WRONG, MOST_SLOW, MOST_PLACES, MOST_LEFT_OPEN, MOST_CONSTRAINTS = 14, 6, 4, 4, 5
+"""Lines about what is wrong, slow or undefined behaviour, what init leaves open, and constraints; -v tells all."""
 
 
 def show_analysis(out: Console, controller: Controller, analysis: Analysis) -> None:
@@ -226,6 +226,10 @@ def _show_interface(out: Console, controller: Controller) -> None:
     texts = [f"{listed(grouped(of, names))}: {values}" for values, of in allowed.items()]
     say(part, f"{counted(len(system.inputs), 'input')}: {'; '.join(texts) or '(none)'}")
     out.show(part.cut(5, "-v tells all inputs"))
+    part = out.part()
+    for rule in controller.rules:
+        say(part, f"constraint {rule.told}")
+    out.show(part.cut(MOST_CONSTRAINTS, "-v tells all"))
     for role, title in (("output", "output"), ("state", "state variable")):
         own = [var.name for var in system.state if var.role == role]
         if own:
@@ -441,9 +445,10 @@ def grouped(names: Sequence[str], everything: Sequence[str]) -> list[str]:
     for name in everything:
         for prefix in prefixes(name):
             below.setdefault(prefix, []).append(name)
+    complete = {prefix for prefix, own in below.items() if len(own) >= LEAST_GROUP and chosen.issuperset(own)}
     texts: dict[str, None] = {}
     for name in names:
-        whole = [p for p in prefixes(name) if len(below.get(p, ())) >= LEAST_GROUP and chosen >= set(below[p])]
+        whole = [prefix for prefix in prefixes(name) if prefix in complete]
         texts[_whole(whole[0], len(below[whole[0]])) if whole else name] = None
     return list(texts)
 

@@ -5,22 +5,27 @@ from __future__ import annotations
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bmc.errors import counted
 from bmc.records import dataclass
+from bmc.system.transition import TransitionSystem
 from chaincover.chain import (
+    CAN_FAIL,
     COVERED,
     EXCLUDED,
+    NEVER_VIOLATED,
     NO_WAY_TO_FINAL,
     NOT_WITHIN_BOUND,
     STATUSES,
     UNDECIDED,
     UNREACHABLE,
     Chain,
+    Failure,
+    Ruling,
     Verdict,
 )
 from chaincover.options import Options
@@ -28,6 +33,7 @@ from chaincover.project.load import Controller
 from chaincover.report.chain_table import ChainTable, read_by_goals
 from chaincover.report.console import (
     MOST_LINES,
+    MOST_NAMES,
     Console,
     held,
     held_runs,
@@ -41,7 +47,7 @@ from chaincover.report.console import (
     show_replay,
 )
 from chaincover.report.names import modes
-from chaincover.result import ChainResult
+from chaincover.result import ChainResult, Requirements
 from chaincover.verdicts import infeasible
 from properties.goal import Goal
 
@@ -53,6 +59,8 @@ if TYPE_CHECKING:
 MOST_FINDINGS, MOST_CRITERIA, MOST_CHAINS = 8, 8, 16
 """Lines of each kind that are told at most, unless asked for all."""
 
+FINDING = "FINDING:"
+
 MORE_EFFORT = 4
 """So many times the effort or the time that was not enough is proposed next."""
 
@@ -61,7 +69,8 @@ MORE_EFFORT = 4
 class Asked:
     """What was asked for, and what is told besides the chains.
 
-    ``no_step``: why no run goes on after some step, if that was found; ``written``: the files that were.
+    ``no_step``: why no run goes on after some step, if that was found; ``written``: the files that were;
+    ``violated``: the replays of the runs that violate a requirement, by their goals.
     """
 
     controller: Controller
@@ -69,6 +78,7 @@ class Asked:
     folder: Path
     no_step: DeadEnd | None
     written: str
+    violated: Mapping[str, Replay]
 
 
 def show_result(out: Console, asked: Asked, result: ChainResult, played: Replay | None) -> None:
@@ -76,12 +86,11 @@ def show_result(out: Console, asked: Asked, result: ChainResult, played: Replay 
     controller, chain = asked.controller, result.chain
     head, rest = out.part(), out.part()
     show_dead_end(head, asked.no_step)
-    if chain is None:
-        say(head, f"{controller.system.name}: {_no_chain(controller, result)}", "bold")
-    else:
-        say(head, _headline(controller, result, chain), "bold red" if _failed(chain) else "bold")
-        _limited(head, _findings(controller, chain), MOST_FINDINGS, "chain.json has all", "bold red")
+    findings = [*_requirements(asked, result.requirements), *_findings(controller, chain, result.requirements)]
+    told = _no_chain(controller, result) if chain is None else _headline(controller, result, chain)
+    _show_head(head, controller, told, findings, "chain.json")
     show_criteria(head, controller.goals, result.verdicts, [chain] if chain else [])
+    show_rulings(head, result.requirements.rulings)
     if out.everything:
         _show_goals(rest, controller, result)
     show_next_steps(rest, zip(controller.goals, result.verdicts, strict=True), asked.options, asked.no_step)
@@ -116,19 +125,69 @@ def _limited(out: Console, texts: Sequence[str], most: int, rest: str, style: st
     out.show(part.cut(most, rest))
 
 
-def _failed(chain: Chain) -> int:
-    """How many findings a chain shows."""
-    return len(chain.failures) + len(chain.violations)
+def _show_head(out: Console, controller: Controller, told: str, findings: Sequence[str], files: str) -> None:
+    """The headline with the number of findings, and these; ``files`` have all of them."""
+    number = sum(1 for text in findings if text.startswith(FINDING))
+    said = f"{counted(number, 'finding')}; " if number else ""
+    say(out, f"{controller.system.name}: {said}{told}", "bold red" if number else "bold")
+    _limited(out, findings, MOST_FINDINGS, f"{files} has all", "bold red")
 
 
-def _findings(controller: Controller, chain: Chain) -> list[str]:
-    """The consequents and assertions that fail on a chain."""
+def _findings(controller: Controller, chain: Chain | None, found: Requirements, where: str = "") -> list[str]:
+    """The consequents and assertions that fail on a chain; ``where`` says which one it is."""
+    if chain is None:
+        return []
+    known = {failure.goal for failure in found.failures}
     texts = []
     for hit in chain.failures:
+        begin = "on the chain" if hit.goal in known else FINDING
+        texts.append(f"{begin} the consequent of {hit.goal} fails{where} at step {hit.step}")
         note = next((controller.note_of(goal) for goal in controller.goals if goal.name == hit.goal), "")
-        texts.append(f"FINDING: the consequent of {hit.goal} fails at step {hit.step}")
+        texts += [f"  note: {note}"] if note and hit.goal not in known else []
+    return texts + [f"{FINDING} {each.name} fails{where} in step {each.step}" for each in chain.violations]
+
+
+def _requirements(asked: Asked, found: Requirements) -> list[str]:
+    """The requirements that can fail, each with what fails."""
+    controller = asked.controller
+    goals = {goal.name: goal for goal in controller.goals}
+    texts = []
+    for failure in found.failures:
+        texts.append(f"{FINDING} {failing(controller.system, goals[failure.goal], failure)}")
+        note = controller.note_of(goals[failure.goal])
         texts += [f"  note: {note}"] if note else []
-    return texts + [f"FINDING: {violation.name} fails in step {violation.step}" for violation in chain.violations]
+        played = asked.violated.get(failure.goal)
+        for text in () if played is None else (*played.disagreements, *played.refused):
+            texts.append(f"DISAGREES: {failure.goal}: {text}")
+    return texts
+
+
+def failing(system: TransitionSystem, goal: Goal, failure: Failure) -> str:
+    """That a requirement can fail, where, and with which values."""
+    inputs = {var.name for var in system.inputs}
+    parts = []
+    for each in failure.values:
+        when = f"before step {each.step}" if each.step < failure.run.length else "at its end"
+        when = f"in step {each.step}" if each.variable in inputs else when
+        parts.append(f"{when} {each.variable} is {each.actual}{each.expected and f', expected {each.expected}'}")
+    name = f"{goal.name} ({goal.requirement})" if goal.requirement else goal.name
+    least = "a shortest run" if failure.shortest else "a run"
+    text = f"{name} can fail: at step {failure.step} of {least} of {counted(failure.run.length, 'step')}"
+    text += f"; {'; '.join(parts)}" if parts else ""
+    return text + (f"; {', '.join(failure.held)} held there" if failure.held else "")
+
+
+def show_rulings(out: Console, rulings: Sequence[Ruling]) -> None:
+    """How many requirements can fail, how many are never violated, and which are left open."""
+    said = []
+    for status, words in ((CAN_FAIL, "can fail"), (NEVER_VIOLATED, "never violated, proved"), (UNDECIDED, "undecided")):
+        names = [ruling.goal for ruling in rulings if ruling.status == status]
+        if names:
+            which = "all " if len(names) == len(rulings) > 1 else ""
+            told = f" ({', '.join(names[:MOST_NAMES])})" if status == UNDECIDED else ""
+            said.append(f"{which}{len(names)} {words}{told}")
+    if said:
+        say(out, f"requirements: {', '.join(said)}")
 
 
 def show_criteria(out: Console, goals: Sequence[Goal], verdicts: Sequence[Verdict], chains: Sequence[Chain]) -> None:
@@ -164,15 +223,12 @@ def show_several(out: Console, asked: Asked, found: SeveralChains, played: Seque
     chains = [result.chain for result in found.results if result.chain is not None]
     head, rest = out.part(), out.part()
     show_dead_end(head, asked.no_step)
-    failed = sum(_failed(chain) for chain in chains)
-    say(head, _several_headline(controller, found, failed), "bold red" if failed else "bold")
-    findings = [
-        text.replace(" fails ", f" fails in chain {number} ", 1)
-        for number, (part, chain) in enumerate(zip(parts, chains, strict=True), 1)
-        for text in _findings(part, chain)
-    ]
-    _limited(head, findings, MOST_FINDINGS, "the files of the chains have all", "bold red")
+    findings = _requirements(asked, found.requirements)
+    for number, (part, chain) in enumerate(zip(parts, chains, strict=True), 1):
+        findings += _findings(part, chain, found.requirements, f" in chain {number}")
+    _show_head(head, controller, _several_headline(controller, found), findings, "chains.json")
     show_criteria(head, controller.goals, found.verdicts, chains)
+    show_rulings(head, found.requirements.rulings)
     conflicts = [f"conflict: {', '.join(conflict.goals)}: {conflict.reason}" for conflict in found.conflicts]
     _limited(rest, conflicts, 3, "chains.json has all conflicts")
     judged = zip(controller.goals, found.verdicts, strict=True)
@@ -223,7 +279,7 @@ def _show_replays(out: Console, played: Sequence[Replay | None]) -> None:
     say(out, f"replay on {on}: {every}{final}")
 
 
-def _several_headline(controller: Controller, found: SeveralChains, failed: int) -> str:
+def _several_headline(controller: Controller, found: SeveralChains) -> str:
     covered = sum(1 for v in found.verdicts if v.status == COVERED)
     chains = counted(len(found.results), "chain")
     minimal = ""
@@ -232,8 +288,7 @@ def _several_headline(controller: Controller, found: SeveralChains, failed: int)
     goals = f"{covered} of {len(controller.goals)} goals{infeasible_ones(controller.goals, found.verdicts)}"
     proof = _proof_of_several(found, held_runs(controller.system.hold))
     steps = f"{counted(found.length, 'step')} in all ({proof})" if found.results else "0 steps in all"
-    findings = f"{counted(failed, 'finding')}; " if failed else ""
-    return f"{controller.system.name}: {findings}{chains}{minimal}, {steps}, cover {goals}"
+    return f"{chains}{minimal}, {steps}, cover {goals}"
 
 
 def _open_ends(found: SeveralChains) -> list[str]:
@@ -332,9 +387,7 @@ def _headline(controller: Controller, result: ChainResult, chain: Chain) -> str:
     end = f" and ends in {_final_name(controller)}" if controller.final_text else ""
     steps = counted(chain.length, "step")
     proof = _proof(result, controller.system.hold)
-    failed = _failed(chain)
-    findings = f"{counted(failed, 'finding')}; " if failed else ""
-    return f"{controller.system.name}: {findings}one chain of {steps} covers {goals}{end} ({proof})"
+    return f"one chain of {steps} covers {goals}{end} ({proof})"
 
 
 def _final_name(controller: Controller) -> str:

@@ -1,1 +1,1 @@
-"""``chaincover verify``: a chain and the proof of its bound, checked by means of its own (docs/verify.md)."""
+"""``chaincover verify``: a chain and the proof of its bound, checked by means of its own (docs/reference/verify.md)."""

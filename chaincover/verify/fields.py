@@ -1,7 +1,7 @@
 """Every field of ``chain.json``: what follows from program, project and inputs is made again and compared.
 
 Other checks look at what is claimed of all runs. What is left is informative: ``INFORMATIVE`` names it, as
-docs/verify.md does.
+docs/reference/verify.md does.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from chaincover.project.load import Controller
 from chaincover.project.values import shown
 from chaincover.verify.document import Document, Source
 from chaincover.verify.report import FINDING, HOLDS, NOTE, WRONG, Line, limited
+from chaincover.verify.requirements import expected_rulings
 from chaincover.verify.setting import Setting
 from properties.monitor import Monitor
 
@@ -50,6 +51,10 @@ SEARCH = (
 )
 """Settings that say how the chain was sought."""
 
+RULINGS_INFORMATIVE = tuple(
+    f"requirements.{name}" for name in ("rulings.detail", "certificate.counted", "certificate.exhausted")
+)
+
 INFORMATIVE = (
     "tool.version",
     "controller.name",
@@ -65,8 +70,9 @@ INFORMATIVE = (
     "certificate.counted",
     "graph",
     "dead_end",
+    *RULINGS_INFORMATIVE,
 )
-"""Fields of which nothing is checked, by their paths; docs/verify.md says why."""
+"""Fields of which nothing is checked, by their paths; docs/reference/verify.md says why."""
 
 Tree = Any
 
@@ -139,6 +145,7 @@ class Expected:
             "bounds": self._bounds(),
             "no_chain": None if everything and self._run is not None else _entry(data, "no_chain"),
             **{name: _entry(data, name) for name in ("finished", "stopped_by", "effort_used_up")},
+            "requirements": expected_rulings(self._controller, self._document.requirements, self._document.where),
             "claims": self._claims(),
             "certificate": _entry(data, "certificate"),
             "chain": self._chain(),
@@ -206,7 +213,7 @@ class Expected:
         controller, said = self._controller, self._document.claims
         config, system = controller.project.config, controller.system
         found = []
-        if config.assume or config.at_most_one or config.exactly_one or config.ranges:
+        if controller.rules or config.at_most_one or config.exactly_one or config.ranges:
             found.append("input assumptions of the project")
         if config.assumption and controller.model.program.function(config.assumption) is not None:
             found.append(f"input assumption {config.assumption}()")

@@ -444,8 +444,8 @@ def _by_cpsat(model: OrderModel, claimed: int, clock: Clock) -> Path | bool | No
         solver.parameters.max_time_in_seconds = clock.left
     answers: list[Any] = []
     worker = threading.Thread(target=lambda: answers.append(solver.solve(program)), daemon=True)
-    worker.start()
     try:
+        worker.start()
         worker.join()
     except BaseException:
         while worker.is_alive():

@@ -21,7 +21,7 @@ NOTE = "note"
 SOME_WRONG = 7
 SOME_OPEN = 6
 SOME_FOUND = 1
-"""Exit codes (docs/exit-codes.md)."""
+"""Exit codes (docs/reference/exit-codes.md)."""
 
 SHOWN_DETAILS = 10
 

@@ -56,6 +56,6 @@ def test_a_file_that_cannot_be_opened_is_refused_with_its_name(name: str, tmp_pa
 
 
 def test_the_page_on_limits_has_every_limit() -> None:
-    page = (ROOT / "docs" / "limits.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "reference" / "limits.md").read_text(encoding="utf-8")
     rows = [tuple(row.strip("| ").split(" | ")) for row in page.splitlines() if re.match(r"\| \d", row)]
     assert rows == [(f"{x.most:,}", x.named) for x in LIMITS]

@@ -14,7 +14,7 @@ import chaincover
 
 EXAMPLES = [
     body
-    for page in (ROOT / "README.md", ROOT / "docs" / "api.md")
+    for page in (ROOT / "README.md", ROOT / "docs" / "reference" / "api.md")
     for language, body in FENCE.findall(page.read_text(encoding="utf-8"))
     if language == "python"
 ]
@@ -35,7 +35,7 @@ def test_importing_it_loads_no_library() -> None:
 def test_every_name_is_there_and_told(name: str) -> None:
     assert callable(getattr(chaincover, name))
     assert name in dir(chaincover)
-    assert f"`{name}" in (ROOT / "docs" / "api.md").read_text()
+    assert f"`{name}" in (ROOT / "docs" / "reference" / "api.md").read_text()
 
 
 def test_a_name_that_is_not_there() -> None:

@@ -4,40 +4,19 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from command_line import fresh_names
+from spelled_conditions import SOURCE, goals_of, meaning, run_of
 
 from bmc.errors import InputRefused
+from bmc.system.memory import remembered
 from bmc.system.transition import Run
 from chaincover.project.load import load
 from chaincover.project.project_file import read_project
 from properties.goal import Goal
 from properties.monitor import Monitor
-
-SOURCE = """\
-typedef unsigned char u8;
-static u8 n; static u8 F[3]; static u8 since;
-void init(void) { n = 0; F[1] = 0; since = 0; }
-void compute(u8 a, u8 rise) { n = a; F[1] = rise; since = a; }
-"""
-DEADLINE = "#define DEADLINE 2\n"
-
-
-def goals_of(folder: Path, *texts: str, before: str = DEADLINE) -> list[Goal]:
-    (folder / "c.c").write_text(before + SOURCE)
-    with fresh_names():
-        return list(load(read_project(str(folder / "c.c")), texts).goals)
-
-
-def run_of(values: list[int], inputs: list[int]) -> Run:
-    """A run whose state ``n`` and input ``a`` have these values; the program need not be able to do this."""
-    states = [{"n": value, "F[1]": value % 2, "since": value} for value in values]
-    return Run(tuple(states), tuple({"a": value, "rise": value % 2} for value in inputs))
-
 
 VALUES, INPUTS = [0, 1, 1, 3, 2, 2, 0], [5, 5, 0, 1, 1, 0]
 MEANT = [
@@ -68,7 +47,19 @@ MEANT = [
     ("cover(F[1] == 1 && since == 3)", 0, [3]),
     ("cover(rise == 1 && X(rise))", 2, [0, 3]),
     ("cover(F[0,1](F[1]))", 1, [0, 1, 2, 3]),
+    ("cover(since == 3 && (since > 0))", 0, [3]),
+    ("cover(n > 0 since n == 3)", 0, [3, 4, 5]),
+    ("cover(n since (n == 1 && a == 5))", 1, [1, 2, 3, 4, 5]),
+    ("cover((n != 2 since n == 1) && X(n) == 2)", 1, [3]),
+    ("cover(!(since > 1 since since == 3) && n)", 0, [1, 2]),
+    ("cover(n since rise(n == 3))", 0, [3, 4, 5]),
+    ("cover(true since (true since (n == 1 && prev(n) == 1)))", 0, [2, 3, 4, 5, 6]),
+    ("cover(prev(n since n == 3) && !n)", 1, [5]),
 ]
+
+
+def covered(goal: Goal, run: Run) -> list[int]:
+    return Monitor([goal]).covered(remembered(run, goal.memory))[goal.name]
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +71,7 @@ def goals(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Goal]:
 @pytest.mark.parametrize(("text", "length", "steps"), MEANT, ids=[meant[0] for meant in MEANT])
 def test_what_operators_mean(goals: dict[str, Goal], text: str, length: int, steps: list[int]) -> None:
     assert goals[text].length == length
-    assert Monitor([goals[text]]).covered(run_of(VALUES, INPUTS))[goals[text].name] == steps
+    assert covered(goals[text], run_of(VALUES, INPUTS)) == steps
 
 
 def test_a_consequent_looks_back_from_the_same_step(tmp_path: Path) -> None:
@@ -88,52 +79,6 @@ def test_a_consequent_looks_back_from_the_same_step(tmp_path: Path) -> None:
     monitor, run = Monitor([goal]), run_of(VALUES, INPUTS)
     assert goal.length == 2
     assert {k: monitor.judge(run, goal.name, k) for k in monitor.covered(run)[goal.name]} == {0: True, 1: True}
-
-
-@dataclass(frozen=True)
-class Meaning:
-    """A condition as text, whether it holds at a step of a run, the first and the last step that it looks at."""
-
-    text: str
-    holds: Callable[[Run, int], int]
-    first: int
-    last: int
-
-
-def meaning(source: random.Random, depth: int) -> Meaning:
-    if not depth or source.random() < 0.2:
-        name, value = source.choice("na"), source.randrange(3)
-        at = (
-            (lambda run, k: int(run.states[k]["n"] == value))
-            if name == "n"
-            else (lambda run, k: int(run.inputs[k]["a"] == value))
-        )
-        return Meaning(f"{name} == {value}", at, 0, int(name == "a"))
-    kind = source.choice(("X", "X[]", "F", "G", "prev", "rise", "fall", "changed", "&&", "||", "!"))
-    e = meaning(source, depth - 1)
-    m = source.randrange(3)
-    n = m + source.randrange(3)
-    if kind in ("&&", "||"):
-        f = meaning(source, depth - 1)
-        both = (
-            (lambda run, k: e.holds(run, k) and f.holds(run, k))
-            if kind == "&&"
-            else (lambda run, k: e.holds(run, k) or f.holds(run, k))
-        )
-        return Meaning(f"({e.text} {kind} {f.text})", both, min(e.first, f.first), max(e.last, f.last))
-    if kind == "!":
-        return Meaning(f"!({e.text})", lambda run, k: int(not e.holds(run, k)), e.first, e.last)
-    word, steps, holds = {
-        "X": ("X", [1], lambda run, k: e.holds(run, k + 1)),
-        "X[]": (f"X[{m}]", [m], lambda run, k: e.holds(run, k + m)),
-        "F": (f"F[{m},{n}]", [m, n], lambda run, k: int(any(e.holds(run, k + d) for d in range(m, n + 1)))),
-        "G": (f"G[{m},{n}]", [m, n], lambda run, k: int(all(e.holds(run, k + d) for d in range(m, n + 1)))),
-        "prev": ("prev", [-1], lambda run, k: e.holds(run, k - 1)),
-        "rise": ("rise", [-1, 0], lambda run, k: int(e.holds(run, k) and not e.holds(run, k - 1))),
-        "fall": ("fall", [-1, 0], lambda run, k: int(e.holds(run, k - 1) and not e.holds(run, k))),
-        "changed": ("changed", [-1, 0], lambda run, k: int(e.holds(run, k) != e.holds(run, k - 1))),
-    }[kind]
-    return Meaning(f"{word}({e.text})", holds, min(0, steps[0] + e.first), max(0, steps[-1] + e.last))
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -146,7 +91,7 @@ def test_random_conditions_mean_what_is_spelled_out(seed: int, tmp_path: Path) -
         assert goal.length == meant.last - meant.first, meant.text
         steps = range(run.length - goal.length + 1)
         expected = [k for k in steps if meant.holds(run, k - meant.first)]
-        assert Monitor([goal]).covered(run)[goal.name] == expected, meant.text
+        assert covered(goal, run) == expected, meant.text
 
 
 @pytest.mark.parametrize(
@@ -165,6 +110,10 @@ def test_random_conditions_mean_what_is_spelled_out(seed: int, tmp_path: Path) -
         ("cover(prev())", r"prev"),
         ("cover(XX(n))", r"'XX' is called but not defined.*operators are X\(e\) and X\[n\]\(e\), F\[m,n\]\(e\)"),
         ("cover(eventually(n))", r"'eventually' is called but not defined.*operators are"),
+        ("cover(n since a && n)", r"'&&' beside since.*\(a since b\) && c"),
+        ("cover(n since a since n)", r"'since' beside since"),
+        ("cover(n since X(n))", r"a condition of since looks at a later step.*leave out X, F and G"),
+        ("cover(n since F[0,2](n))", r"a condition of since looks at a later step"),
         ("cover(prev(n = 1))", r"the condition changes 'n'"),
     ],
 )
@@ -187,6 +136,6 @@ def test_a_function_called_like_an_operator_is_quoted(tmp_path: Path) -> None:
 
 def test_conditions_of_one_step_have_no_operators(tmp_path: Path) -> None:
     (tmp_path / "c.c").write_text(SOURCE)
-    for final in ("X(n) == 1", "prev(n) == 1", "changed(n)"):
+    for final in ("X(n) == 1", "prev(n) == 1", "changed(n)", "n since n == 1"):
         with fresh_names(), pytest.raises(InputRefused, match=r"looks at another step"):
             load(read_project(str(tmp_path / "c.c")), ["cover(n)"], final)

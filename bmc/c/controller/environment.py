@@ -7,6 +7,7 @@ the same environment as C for the compiled original.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import field
 from typing import Any
@@ -248,7 +249,7 @@ class Environment:
             if (obj, path) not in self.valued and (obj, path) not in set_by_init
         ]
         if statuses:
-            listed = ", ".join(statuses)
+            listed = ", ".join(statuses if len(statuses) <= _MOST_NAMED else _by_kind(statuses))
             notes.append(f"these calls are taken to work, with the result 0: {listed} (an input with functions.status)")
         return notes
 
@@ -259,6 +260,15 @@ class Environment:
             for obj in (*self.objects, *self.externs)
         ]
         return environment_text(list(self.functions.values()), definitions, self.program.model)
+
+
+_MOST_NAMED = 6
+
+
+def _by_kind(names: Sequence[str]) -> list[str]:
+    """How many functions of the run-time environment there are of each kind: ``42 of Rte_Read_*``."""
+    kinds = Counter("_".join(name.split("_")[:2]) for name in names)
+    return [f"{count} of {kind}_*" for kind, count in kinds.items()]
 
 
 def undefined_object(obj: MemObject) -> InputRefused:

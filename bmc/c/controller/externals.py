@@ -1,10 +1,10 @@
 """Functions that a program calls and no source defines: the role of each one, and what its calls move.
 
-Roles (docs/project-file.md): ``input`` (delivers values: its result, or what it fills through pointers), ``output``
-(takes values), ``shared`` (reads or writes a variable that several functions share), ``memory`` (its result points to
-memory that the program owns), ``constant`` (its result never changes), ``status`` (its result tells that all went
-well). A *slot* is one value that a call moves. The project gives the roles, or the name does: that of a function of the
-run-time environment of AUTOSAR (Rte_..., SchM_...).
+Roles (docs/reference/project-file.md): ``input`` (delivers values: its result, or what it fills through pointers),
+``output`` (takes values), ``shared`` (reads or writes a variable that several functions share), ``memory`` (its result
+points to memory that the program owns), ``constant`` (its result never changes), ``status`` (its result tells that all
+went well). A *slot* is one value that a call moves. The project gives the roles, or the name does: that of a function
+of the run-time environment of AUTOSAR (Rte_..., SchM_...).
 """
 
 from __future__ import annotations

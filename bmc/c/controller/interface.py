@@ -92,7 +92,7 @@ def _scalar_type(key: Key) -> Arithmetic:
 
 
 def _roles(runs: Runs, keys: Sequence[Key], result: StepResult) -> dict[Key, str]:
-    """Role of each variable: as the project says, else by the rules of docs/project-file.md."""
+    """Role of each variable: as the project says, else by the rules of docs/reference/project-file.md."""
     config = runs.config
     names = {variable_name(*key): key for key in keys}
     roles: dict[Key, str] = {}

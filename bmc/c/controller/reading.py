@@ -32,14 +32,16 @@ from bmc.records import dataclass
 
 @dataclass(frozen=True)
 class SourceConfig:
-    """Sources, functions and interface of one controller (docs/project-file.md names every key).
+    """Sources, functions and interface of one controller (docs/reference/project-file.md names every key).
 
     ``init`` and ``step`` are function names or, for ``init``, calls; the empty ``step`` stands for the paper's
     convention (``compute``). Patterns are shell patterns over full variable names, or unambiguous tails.
     ``ranges`` maps a variable to the text of its allowed values: ``"0..9"`` or a tuple of constants.
     ``input_functions``, ``output_functions`` and ``status_functions`` are patterns of functions that no source defines,
     ``shared`` names the variables that several of them share. ``values`` maps what no source defines (an object, a
-    function's result) to the text of its start value.
+    function's result) to the text of its start value. ``zeroed`` are patterns of variables behind the step's pointers
+    that hold 0 before init runs. ``initial`` are conditions on the inputs of the first step; ``dwell`` maps inputs to
+    the number of steps for which they keep each value.
     ``where`` is the project file, for messages.
     """
 
@@ -55,10 +57,13 @@ class SourceConfig:
     output: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     chosen: tuple[str, ...] = ()
+    zeroed: tuple[str, ...] = ()
     ranges: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
     at_most_one: tuple[tuple[str, ...], ...] = ()
     exactly_one: tuple[tuple[str, ...], ...] = ()
     assume: tuple[str, ...] = ()
+    initial: tuple[str, ...] = ()
+    dwell: Mapping[str, int] = field(default_factory=dict)
     assumption: str = ""
     invariant: tuple[str, ...] = ()
     input_functions: tuple[str, ...] = ()

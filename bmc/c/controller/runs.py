@@ -13,11 +13,12 @@ from bmc.c.controller.binding import Binding, as_argument, called_names, reachab
 from bmc.c.controller.environment import Environment
 from bmc.c.controller.ranges import input_limits
 from bmc.c.controller.reading import SourceConfig, read_program
+from bmc.c.execute.initialise import zero
 from bmc.c.execute.memory import Content, Key, MemObject, State, Value
 from bmc.c.execute.recorder import Recorder, StepResult, undefined_in_init
-from bmc.c.execute.variables import is_variable, suggestion, symbol_content, variable_name
+from bmc.c.execute.variables import is_variable, matching, suggestion, symbol_content, variable_name
 from bmc.c.source.program import Function, Scope, parse_text, where
-from bmc.c.source.types import FloatType, IntType, PointerType, scalars
+from bmc.c.source.types import FloatType, IntType, PointerType, scalars, type_at
 from bmc.errors import InputRefused
 from bmc.formulas.terms import negate
 from bmc.system.original import Argument, Call
@@ -58,6 +59,7 @@ class Runs:
         for obj in self.binding.objects.values():
             for path, _ in scalars(obj.ctype):
                 state.cells[obj, path] = Content((), negate(TRUE()))
+        self._clear(state)
         state.cells.update(self.binding.pointer_cells())
         recorder = self.executor.recorder = Recorder()
         self.environment.initialising = True
@@ -70,6 +72,14 @@ class Runs:
             raise undefined_in_init(recorder.undefined_behaviour[0])
         kept = {key: c for key, c in state.cells.items() if key[0].kind != "automatic"}
         return {key: self._constant_cell(key, content) for key, content in kept.items()}
+
+    def _clear(self, state: State) -> None:
+        """Set what the project lists under ``interface.zeroed`` to 0."""
+        behind = [(obj, path) for obj in self.binding.objects.values() for path, _ in scalars(obj.ctype)]
+        names = {variable_name(*key): key for key in behind if key[0].kind == "pointee"}
+        for name in matching(self.config.zeroed, list(names), self.config.where, "variable behind a pointer"):
+            obj, path = names[name]
+            state.cells[obj, path] = zero(type_at(obj.ctype, path))
 
     @staticmethod
     def _constant_cell(key: Key, content: Content) -> Content:

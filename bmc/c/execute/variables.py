@@ -75,13 +75,28 @@ def find_variable(
     if len(found) == 1:
         return found[0]
     if found:
-        raise InputRefused(f"the name '{text}' is ambiguous: {', '.join(found[:6])}", where, "write the full name")
+        raise InputRefused(
+            f"the name '{text}' is ambiguous: {', '.join(found[:6])}",
+            where,
+            f"write the full name, such as '{min(found, key=len)}'",
+        )
     raise InputRefused(f"unknown {what} '{text}'", where, suggestion(text, [*names, *extra]))
 
 
 def _has_tail(name: str, tail: str) -> bool:
+    """Whether ``name`` ends in ``tail``, a whole part of it.
+
+    Functions of a run-time environment have names made of ports: there a tail may begin after any underscore, and leave
+    out the parameter.
+    """
     plain = name.replace("->", ".").replace("*", "")
-    return plain == tail or bool(re.search(r"(\.|::)" + re.escape(tail) + "$", plain))
+    if plain == tail or re.search(r"(\.|::)" + re.escape(tail) + "$", plain):
+        return True
+    return plain.startswith("Rte_") and bool(re.search("_" + re.escape(tail) + "(::[^:]*)?$", plain))
+
+
+_SHORT = 3
+"""Words up to this length are in many names."""
 
 
 def suggestion(text: str, names: Iterable[str]) -> str:
@@ -92,7 +107,9 @@ def suggestion(text: str, names: Iterable[str]) -> str:
     for name in names:
         pool.setdefault(name, name)
         pool.setdefault(re.split(r"->|\.|::", name)[-1], name)
-    close = difflib.get_close_matches(text, pool, n=3, cutoff=0.5)
+    word = text.lower()
+    close = [known for known in pool if len(word) > _SHORT and word in known.lower()][:3]
+    close = close or difflib.get_close_matches(text, pool, n=3, cutoff=0.5)
     if close:
         return f"did you mean {' or '.join(repr(c) for c in dict.fromkeys(pool[c] for c in close))}?"
     shown = sorted(set(pool.values()))[:8]

@@ -24,8 +24,9 @@ from bmc.errors import ChainCoverError, InputRefused, Location
 from bmc.limits import text_of
 from bmc.records import dataclass
 from bmc.system.transition import symbols_of
+from chaincover.project.scaffold.entry_points import init_functions, values_of
 from chaincover.project.scaffold.facts import Facts, FileFacts, FunctionFacts, ObjectFacts, facts_of
-from chaincover.project.scaffold.recognisers import Proposal, init_functions
+from chaincover.project.scaffold.recognisers import Proposal
 
 MOST_FILES = 100
 """More C files than this are not read: a folder should hold one controller."""
@@ -52,13 +53,38 @@ class Sources:
     target: str = "lp64"
     chosen: bool = False
     skipped: tuple[str, ...] = ()
+    defines: tuple[tuple[str, str], ...] = ()
 
     def config(self, name: str, files: Sequence[str], base: str, **more: object) -> SourceConfig:
         """A configuration that reads ``files``; ``base`` is the project file's folder."""
-        return SourceConfig(name, tuple(files), (base, *self.include), target=self.target, **more)  # type: ignore[arg-type]
+        return SourceConfig(
+            name,
+            tuple(files),
+            (base, *self.include),
+            self.defines,
+            self.target,
+            **more,  # type: ignore[arg-type]
+        )
+
+    def headers_of(self, file: str) -> list[str]:
+        """The headers that a file includes and that were found, in its order."""
+        found = (_find(name, file, self.include) for name in _INCLUDE.findall(_text(file)))
+        return [place for place in found if place is not None]
 
 
-def find_sources(places: Sequence[str], base: Path) -> Sources:
+@dataclass(frozen=True)
+class Wanted:
+    """What the user says before anything is recognised: folders of headers, macros, the step's name."""
+
+    include: tuple[str, ...] = ()
+    defines: tuple[tuple[str, str], ...] = ()
+    step: str = ""
+
+
+ANYTHING = Wanted()
+
+
+def find_sources(places: Sequence[str], base: Path, wanted: Wanted = ANYTHING) -> Sources:
     """Read the C files that ``places`` (files, or folders with all below them) name; ``base``: the project's folder.
 
     InputRefused where there is no C file, or too many.
@@ -68,13 +94,14 @@ def find_sources(places: Sequence[str], base: Path) -> Sources:
     if len(files) > MOST_FILES:
         hint = "name the folder of one controller, or its files"
         raise InputRefused(f"{len(files)} C files are too many to look through", Location(places[0]), hint)
-    include, missing, stand_ins = _headers(files, places, base)
-    wanted = (str(base), *include)
+    include, missing, stand_ins = _headers(files, places, (str(base), *wanted.include))
+    include = tuple(dict.fromkeys((*wanted.include, *(each for each in include if not _same(each, base)))))
+    folders = (str(base), *include)
     read: list[FileFacts] = []
     unreadable: dict[str, str] = {}
     target = ""
     for file in files:
-        facts, problem, needs = _file_facts(file, wanted, target or "lp64")
+        facts, problem, needs = _file_facts(file, folders, wanted.defines, target or "lp64")
         if facts is None:
             unreadable[file] = problem
         else:
@@ -82,8 +109,20 @@ def find_sources(places: Sequence[str], base: Path) -> Sources:
             target = needs if needs != "lp64" else target
     chosen = all(not os.path.isdir(place) for place in places)
     return Sources(
-        Facts(tuple(read)), unreadable, include, missing, stand_ins, target or "lp64", chosen, tuple(skipped)
+        Facts(tuple(read)),
+        unreadable,
+        include,
+        missing,
+        stand_ins,
+        target or "lp64",
+        chosen,
+        tuple(skipped),
+        wanted.defines,
     )
+
+
+def _same(folder: str, base: Path) -> bool:
+    return os.path.relpath(folder, base) == "."
 
 
 def _c_files(place: str, skipped: list[str]) -> Iterator[str]:
@@ -107,12 +146,14 @@ def _c_files(place: str, skipped: list[str]) -> Iterator[str]:
         raise InputRefused("there is no C file in this folder", Location(place), "name C files, or their folder")
 
 
-def _file_facts(file: str, include: Sequence[str], target: str) -> tuple[FileFacts | None, str, str]:
+def _file_facts(
+    file: str, include: Sequence[str], defines: Sequence[tuple[str, str]], target: str
+) -> tuple[FileFacts | None, str, str]:
     """What a file declares, or why it cannot be read; and the first word sizes, ``target`` first, that it accepts."""
     problem = ""
     for name in dict.fromkeys([target, *DATA_MODELS]):
         try:
-            return _parsed(file, include, name), "", name
+            return _parsed(file, include, defines, name), "", name
         except ChainCoverError as error:
             problem = problem or str(error)
             if "#error" not in error.message:
@@ -120,14 +161,14 @@ def _file_facts(file: str, include: Sequence[str], target: str) -> tuple[FileFac
     return None, problem, target
 
 
-def _parsed(file: str, include: Sequence[str], target: str) -> FileFacts:
-    return with_deep_stack(lambda: facts_of(file, parse_file(file, include, (), DATA_MODELS[target])[1]))
+def _parsed(file: str, include: Sequence[str], defines: Sequence[tuple[str, str]], target: str) -> FileFacts:
+    return with_deep_stack(lambda: facts_of(file, parse_file(file, include, defines, DATA_MODELS[target])[1]))
 
 
 def _headers(
-    files: Sequence[str], places: Sequence[str], base: Path
+    files: Sequence[str], places: Sequence[str], known_folders: Sequence[str]
 ) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-    """Folders of the headers that ``files`` need; headers that are nowhere; those with a bundled stand-in."""
+    """Further folders of the headers that ``files`` need; headers that are nowhere; those with a bundled stand-in."""
     known = _header_index(places)
     folders: dict[str, None] = {}
     missing: dict[str, None] = {}
@@ -136,7 +177,7 @@ def _headers(
     seen = set(todo)
     for file in todo:
         for name in _INCLUDE.findall(_text(file)):
-            found = _find(name, file, [str(base), *folders])
+            found = _find(name, file, [*known_folders, *folders])
             if found is None and (index := _candidates(name, known, file)):
                 found = index[0]
                 folders[found.removesuffix(os.path.normpath(name)).rstrip("/") or "."] = None
@@ -145,8 +186,7 @@ def _headers(
                 todo.append(found)
             elif found is None and not (STANDARD_HEADERS / name).exists():
                 (bundled if _has_stand_in(name) else missing)[name] = None
-    include = tuple(folder for folder in folders if os.path.relpath(folder, base) != ".")
-    return include, tuple(missing), tuple(bundled)
+    return tuple(folders), tuple(missing), tuple(bundled)
 
 
 def _find(name: str, file: str, folders: Sequence[str]) -> str | None:
@@ -247,6 +287,8 @@ def try_proposal(sources: Sources, proposal: Proposal, base: Path) -> Reading:
         config = _with_functions(config, reading)
         model, roles = _read_fitting(config, roles)
         more = _unset_inputs(model, facts, reading)
+        if not more and not model.inputs:
+            more = _parameters(model, facts)
         if more:
             roles = {**roles, "input": (*roles["input"], *more)}
             model = _read(config, roles)
@@ -256,7 +298,7 @@ def try_proposal(sources: Sources, proposal: Proposal, base: Path) -> Reading:
 
 
 def _config(sources: Sources, reading: Reading, base: Path) -> SourceConfig:
-    init = tuple(function.name for function, _ in reading.init)
+    init = tuple(function.name for function, _ in reading.init if not values_of(function))
     return sources.config(base.resolve().name, reading.files, str(base), init=init, step=reading.proposal.step.name)
 
 
@@ -372,15 +414,47 @@ def _unset_inputs(model: CModel, facts: Facts, reading: Reading) -> dict[str, st
     terms += [model.system.defined, *(each.formula for each in model.system.asserts)]
     read = {symbol.symbol_name() for term in terms for symbol in symbols_of(term)}
     written = {w.root for function, _ in reading.init for f in facts.reached([function]) for w in f.writes}
+    changed = {var.name for var in model.system.state if var.next is not var.symbol}
+    only_read = {v.key[0] for v in model.variables if v.key[1] and v.key[0].name in _structures(reading.proposal.step)}
+    only_read -= {v.key[0] for v in model.variables if v.name in changed or v.role != "state"}
     found = {}
     for variable in model.variables:
         state = next((var for var in model.system.state if var.name == variable.name), None)
         if variable.role != "state" or state is None or state.next is not state.symbol or variable.name not in read:
             continue
-        if state.init is None:
+        if variable.key[0] in only_read:
+            found[variable.name] = "the step changes nothing of what it stands in"
+        elif state.init is None:
             found[variable.name] = "the step reads it, init leaves it open and the step never writes it"
         elif _is_free_global(variable, facts, written):
             found[variable.name] = "a global variable that nothing in the program writes"
+    return found
+
+
+_SETTINGS = re.compile(r"par(am|$)|prm|cfg|conf|cal(ib|$)|const|setting|prog|(^|_)P$", re.IGNORECASE)
+
+
+def _structures(step: FunctionFacts) -> set[str]:
+    """The pointers of a step that may lead to inputs: not to what it cannot change, nor to settings by their names."""
+    return {
+        p.name
+        for p in step.parameters
+        if p.pointers and not p.const and not _SETTINGS.search(p.name) and not _SETTINGS.search(p.type)
+    }
+
+
+def _parameters(model: CModel, facts: Facts) -> dict[str, str]:
+    """In a program without inputs: what the step reads and nothing writes, though it has a value from the beginning."""
+    read = {symbol.symbol_name() for var in model.system.state for symbol in symbols_of(var.next)}
+    found = {}
+    for variable in model.variables:
+        state = next((var for var in model.system.state if var.name == variable.name), None)
+        obj = facts.object(variable.key[0].symbol) if variable.key[0].kind == "global" else None
+        if state is None or obj is None or obj.static or not obj.initialised or state.init is None:
+            continue
+        others = {var.name for var in model.system.state if state.symbol in symbols_of(var.next)} - {variable.name}
+        if variable.name in read and others and state.next is state.symbol:
+            found[variable.name] = "a parameter that nothing in the program writes; there are no other inputs"
     return found
 
 

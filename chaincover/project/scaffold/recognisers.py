@@ -1,22 +1,29 @@
-"""The interface styles of C code generators, one recogniser each (see docs/init.md).
+"""The interface styles of C code generators, one recogniser each (see docs/reference/init.md).
 
-Before them: what a recogniser sees and says, and the words by which names are judged.
+Before them: what a recogniser sees and says.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Protocol
 
 from bmc.records import dataclass
+from chaincover.project.scaffold.entry_points import (
+    STEP_WORDS,
+    ends_in,
+    file_name,
+    init_functions,
+    is_other,
+    step_candidates,
+)
 from chaincover.project.scaffold.facts import Declared, Facts, FunctionFacts, ObjectFacts
 
-STEP_WORDS = ("step", "compute", "tick", "update", "run", "loop", "cycle", "main", "output", "do")
-INIT_WORDS = ("initialize", "initialise", "init", "reset", "start", "setup")
-_END_WORDS = ("terminate", "term", "deinit", "exit", "stop")
-_PROPERTY_WORDS = ("final", "assumption", "invariant")
+MOST_FOR_CALLS = 30
+"""What the functions that a step calls may add to its score."""
 
 
 @dataclass(frozen=True)
@@ -48,33 +55,6 @@ class Style(Protocol):
         ...
 
 
-def step_candidates(facts: Facts) -> list[FunctionFacts]:
-    """Functions that may be a step: neither static nor driving others, no init, no property."""
-    return [f for f in facts.functions if not (f.static or f.drives or _is_other(f))]
-
-
-def _is_other(function: FunctionFacts) -> bool:
-    if re.match(r"p_|p\d", function.name) or function.name in _PROPERTY_WORDS:
-        return True
-    if "__CPROVER_assume" in function.called:
-        return True
-    return ends_in(function.name, INIT_WORDS) is not None or ends_in(function.name, _END_WORDS) is not None
-
-
-def ends_in(name: str, words: Iterable[str]) -> str | None:
-    """The first of ``words`` that ``name`` is or ends in, as a word of its own (``X_step``, ``doStep``)."""
-    for word in words:
-        if re.search(rf"(^|_|\d)(?i:{word})\d?$", name) or re.search(rf"[a-z]{word.capitalize()}$", name):
-            return word
-    return None
-
-
-def stem(name: str, words: Iterable[str]) -> str:
-    """``name`` without the word that it ends in."""
-    word = ends_in(name, words)
-    return re.sub(rf"_?(?i:{word})\d?$", "", name) if word else name
-
-
 def judged(facts: Facts, style: Style, function: FunctionFacts, base: int, why: Iterable[str]) -> Proposal:
     """A proposal whose score counts what speaks for any step: its name, its callers, an init beside it."""
     reasons, score = list(why), base
@@ -82,7 +62,11 @@ def judged(facts: Facts, style: Style, function: FunctionFacts, base: int, why: 
     if word:
         score += 30 - STEP_WORDS.index(word)
         reasons.append(f"its name {'is' if function.name.lower() == word else 'ends in'} '{word}'")
-    callers = [caller for caller in facts.callers(function.name) if not _is_other(caller)]
+    inner = len(facts.reached([function])) - 1
+    if inner:
+        score += min(2 * inner, MOST_FOR_CALLS)
+        reasons.append(f"{inner} other function{'s' * (inner > 1)} of the program work{'s' * (inner == 1)} for it")
+    callers = [caller for caller in facts.callers(function.name) if not is_other(facts, caller)]
     drivers = [caller for caller in callers if caller.drives]
     if drivers:
         loop = any(call.function == function.name and call.repeated for call in drivers[0].calls)
@@ -97,81 +81,6 @@ def judged(facts: Facts, style: Style, function: FunctionFacts, base: int, why: 
         score += 15
         reasons.append(f"{found[0].name}() belongs to it")
     return Proposal(style.letter, style.title, function, tuple(reasons), score)
-
-
-def init_functions(facts: Facts, step: FunctionFacts) -> list[tuple[FunctionFacts, str]]:
-    """The functions to run before the first step, in order, each with the reason.
-
-    What main calls beside the step, else the best one by name; one that another one calls is left out.
-    """
-    own = stem(step.name, STEP_WORDS)
-    found: list[tuple[tuple[int, int], FunctionFacts]] = []
-    for function in facts.functions:
-        within = _init_within(function.name, step.name)
-        if within and not function.static and _fits(function, step):
-            found.append(((0, INIT_WORDS.index(within)), function))
-            continue
-        word = ends_in(function.name, INIT_WORDS)
-        if word and not function.static and function is not step and _fits(function, step):
-            near = _nearness(stem(function.name, INIT_WORDS), own)
-            if near is not None:
-                found.append(((near, INIT_WORDS.index(word)), function))
-    inner = {f for _, function in found for f in facts.reached([function]) if f is not function}
-    found = [(rank, function) for rank, function in found if function not in inner]
-    if not found:
-        return []
-    called = _called_by_drivers(facts, step, [function for _, function in found])
-    return called or _by_name(found)
-
-
-def _init_within(name: str, step: str) -> str | None:
-    """The word of an init whose name is the step's with that word inside: ``node_init_pack`` of ``node_pack``."""
-    return next(
-        (word for word in INIT_WORDS if f"_{word}_" in name and name.replace(f"_{word}_", "_", 1) == step), None
-    )
-
-
-def _called_by_drivers(
-    facts: Facts, step: FunctionFacts, inits: Sequence[FunctionFacts]
-) -> list[tuple[FunctionFacts, str]]:
-    """Those of ``inits`` that stand around the call of the step, in their order there."""
-    driver = next((caller for caller in facts.callers(step.name) if caller.drives), None)
-    if driver is None:
-        return []
-    around = [f for f in facts.functions if f.file == driver.file and f.drives]
-    order = [call.function for f in sorted(around, key=lambda f: f.name != "main") for call in f.calls]
-    called = sorted((f for f in inits if f.name in order), key=lambda f: order.index(f.name))
-    return [(f, f"called beside the step in {file_name(driver.file)}") for f in called]
-
-
-def _by_name(found: Sequence[tuple[tuple[int, int], FunctionFacts]]) -> list[tuple[FunctionFacts, str]]:
-    """The one whose name fits best, and after an ``X_initialize`` the ``X_Start`` and ``X_Init`` of the same name."""
-    best, first = min(found, key=lambda pair: pair[0])
-    beside = [f for rank, f in found if rank[0] == best[0] and f is not first and first.name.endswith("nitialize")]
-    more = [f for word in ("start", "init") for f in beside if ends_in(f.name, (word,))]
-    return [(first, "named like the step"), *((f, f"named like the step, after {first.name}()") for f in more)]
-
-
-def file_name(file: str) -> str:
-    """The last part of a path."""
-    return file.rpartition("/")[2]
-
-
-def _nearness(name: str, own: str) -> int | None:
-    """How well an init's stem fits that of a step; None: not at all."""
-    if name == own:
-        return 0
-    if not name:
-        return 1
-    if own.startswith(name):
-        return 2
-    return 3 if name.split("_")[0] == own.split("_")[0] else None
-
-
-def _fits(init: FunctionFacts, step: FunctionFacts) -> bool:
-    """Whether all that ``init`` takes are pointers to what the step takes, too, or to pointers (an error status)."""
-    types = {p.type for p in step.parameters}
-    return all(p.pointers and (p.type in types or (types and p.pointers > 1)) for p in init.parameters)
 
 
 def pointer_pattern(facts: Facts, parameter: Declared) -> str:
@@ -394,7 +303,8 @@ class Autosar:
         calls = sorted({c.function for f in reached for c in f.calls if c.function.startswith("Rte_")})
         if not calls:
             return None
-        named = ", ".join(calls[:3]) + (", .." if len(calls) > 3 else "")
+        kinds = Counter("_".join(name.split("_")[:2]) for name in calls)
+        named = ", ".join(f"{count} functions {kind}_*" for kind, count in kinds.items())
         return judged(facts, self, function, 80 + min(len(calls), 10), [f"it calls {named}"])
 
 
@@ -438,10 +348,13 @@ STYLES: tuple[Style, ...] = (
 )  # fmt: skip
 
 
-def proposals(facts: Facts) -> list[Proposal]:
-    """All readings of a program, the most likely first; each function in the first style that fits it best."""
+def proposals(facts: Facts, step: str = "") -> list[Proposal]:
+    """All readings of a program, the most likely first; each function in the first style that fits it best.
+
+    With ``step`` those of the functions of that name alone.
+    """
     found = []
-    for function in step_candidates(facts):
+    for function in [f for f in facts.functions if f.name == step] if step else step_candidates(facts):
         readings = [p for style in STYLES if (p := style.recognise(facts, function)) is not None]
         if readings:
             found.append(max(readings, key=lambda p: p.score))

@@ -1,176 +1,132 @@
-"""The text of a project file that is proposed for C sources, with the reason beside everything that was found.
-
-First which values of an input the step tells apart: where it is only compared with constants, a few stand for all.
-"""
+"""The text of a project file that is proposed for C sources, with the reason beside everything that was found."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import pysmt.operators as op
-from pysmt.fnode import FNode
-
 from bmc.c.controller.model import CModel
-from bmc.c.execute.variables import CVariable, matching
+from bmc.c.execute.variables import CVariable, matching, suggestion
 from bmc.c.source.types import IntType, show_type
-from bmc.errors import InputRefused
+from bmc.errors import InputRefused, Location
 from bmc.records import dataclass
-from bmc.system.transition import InputVariable, TransitionSystem
-from chaincover.project.scaffold.reading import ROLES, OpenFunction, Reading, Sources, find_sources, try_proposal
+from chaincover.project.scaffold.entry_points import commands, file_name, values_of
+from chaincover.project.scaffold.reading import (
+    ANYTHING,
+    ROLES,
+    OpenFunction,
+    Reading,
+    Sources,
+    Wanted,
+    find_sources,
+    try_proposal,
+)
+from chaincover.project.scaffold.recipes import recipe
 from chaincover.project.scaffold.recognisers import Proposal, proposals
+from chaincover.project.scaffold.terms import first_step_flags, modes_at_rest, telling_values
 from chaincover.project.values import show_ranges
-
-MOST_VALUES = 12
-_EXTENSIONS = (op.BV_ZEXT, op.BV_SEXT)
-_COMPARISONS = (op.EQUALS, op.BV_ULT, op.BV_ULE, op.BV_SLT, op.BV_SLE)
-
-
-@dataclass(frozen=True, slots=True)
-class _Comparison:
-    """``kind`` (a pysmt node type) of an input's extension and a constant; ``swapped``: the constant stands first."""
-
-    kind: int
-    extended: FNode
-    constant: int
-    swapped: bool
-
-    def holds(self, raw: int) -> bool:
-        """Whether it holds for the input's pattern ``raw``."""
-        width = self.extended.bv_width()
-        value = _extend(self.extended, raw)
-        left, right = (self.constant, value) if self.swapped else (value, self.constant)
-        if self.kind in (op.BV_SLT, op.BV_SLE):
-            left, right = _signed(left, width), _signed(right, width)
-        if self.kind == op.EQUALS:
-            return left == right
-        return left < right if self.kind in (op.BV_ULT, op.BV_SLT) else left <= right
-
-
-def telling_values(system: TransitionSystem) -> dict[str, tuple[int, ...]]:
-    """For each input that the system only compares with constants: one number per class of values, ascending.
-
-    Two values of one class have the same effect in every state. Floating inputs and those with more than
-    ``MOST_VALUES`` classes are left out.
-    """
-    inputs = {var.symbol: var for var in system.inputs if not var.type.floating and var.type.bits}
-    found = {}
-    for symbol, comparisons in _comparisons(system, inputs).items():
-        values = _classes(inputs[symbol], comparisons) if comparisons else ()
-        if 0 < len(values) <= MOST_VALUES:
-            found[symbol.symbol_name()] = values
-    return found
-
-
-def _comparisons(system: TransitionSystem, inputs: dict[FNode, InputVariable]) -> dict[FNode, list[_Comparison]]:
-    """The comparisons of each input that is used in no other way."""
-    found: dict[FNode, list[_Comparison]] = {symbol: [] for symbol in inputs}
-    todo = [*(var.next for var in system.state), system.defined, system.input_constraint]
-    todo += [each.formula for each in system.asserts]
-    otherwise = {symbol for symbol in inputs if symbol in todo}
-    seen = set()
-    while todo:
-        node = todo.pop()
-        if node in seen:
-            continue
-        seen.add(node)
-        for argument in node.args():
-            symbol = _under(argument)
-            if symbol not in inputs:
-                todo.append(argument)
-            elif (comparison := _comparison(node, argument)) is not None:
-                found[symbol].append(comparison)
-            else:
-                otherwise.add(symbol)
-    return {symbol: comparisons for symbol, comparisons in found.items() if symbol not in otherwise}
-
-
-def _comparison(node: FNode, argument: FNode) -> _Comparison | None:
-    if node.node_type() not in _COMPARISONS:
-        return None
-    swapped = node.arg(1) is argument
-    other = node.arg(0) if swapped else node.arg(1)
-    if not other.is_bv_constant():
-        return None
-    return _Comparison(node.node_type(), argument, other.bv_unsigned_value(), swapped)
-
-
-def _under(term: FNode) -> FNode:
-    """What a term extends."""
-    while term.node_type() in _EXTENSIONS:
-        term = term.arg(0)
-    return term
-
-
-def _extend(term: FNode, raw: int) -> int:
-    """The pattern of an extension of a symbol whose pattern is ``raw``."""
-    if term.node_type() not in _EXTENSIONS:
-        return raw
-    inner = _extend(term.arg(0), raw)
-    if term.node_type() == op.BV_ZEXT:
-        return inner
-    return _signed(inner, term.arg(0).bv_width()) & int((1 << term.bv_width()) - 1)
-
-
-def _signed(raw: int, width: int) -> int:
-    return raw - (1 << width) if raw >> (width - 1) else raw
-
-
-def _classes(var: InputVariable, comparisons: list[_Comparison]) -> tuple[int, ...]:
-    """The number nearest to 0 of each class of allowed values.
-
-    As a function of the pattern, a comparison changes only beside its constant, at 0 and where the sign changes; so
-    each class has a member among these patterns and their neighbours, and the ends of the allowed ranges.
-    """
-    bits, vtype = var.type.bits, var.type
-    edges = {0, 1 << (bits - 1), *(c.constant for c in comparisons)}
-    edges |= {number for bounds in var.values for number in bounds}
-    numbers = {vtype.value((edge + near) & ((1 << bits) - 1)) for edge in edges for near in (-1, 0, 1)}
-    allowed = sorted(n for n in numbers if any(low <= n <= high for low, high in var.values))
-    classes: dict[tuple[bool, ...], int] = {}
-    for number in sorted(allowed, key=lambda n: (abs(n), n < 0)):
-        raw = number & ((1 << bits) - 1)
-        classes.setdefault(tuple(c.holds(raw) for c in comparisons), number)
-    return tuple(sorted(classes.values()))
-
 
 _LINE = 120
 _MOST_OTHERS = 5
 _MOST_LISTED = 12
+_NEAR = 20
+"""Candidates whose score is this much lower at most are asked about."""
 _FAR = 90
 """Candidates whose score is this much lower are not listed."""
 _BOOLEAN_TYPES = ("boolean_t", "boolean", "bool", "kcg_bool", "bool_t", "tboolean", "bool8", "_bool")
 
 
-def propose(places: Sequence[str], folder: Path) -> tuple[str, str]:
-    """A project file for C files and folders, to be kept in ``folder``, and one line on what was found.
+@dataclass(frozen=True)
+class Scaffold:
+    """A proposed project file: its text, one line on what was found, and what the user is to decide or mend."""
 
-    InputRefused where there is no C file.
+    text: str
+    summary: str
+    questions: tuple[str, ...]
+    reading: Reading
+
+
+def propose(places: Sequence[str], folder: Path, wanted: Wanted = ANYTHING) -> Scaffold:
+    """A project file for C files and folders, to be kept in ``folder``.
+
+    InputRefused where there is no C file, none that can be read, or no function that looks like a step.
     """
-    text, reading = read_proposal(places, folder)
-    return text, summary(reading)
-
-
-def read_proposal(places: Sequence[str], folder: Path) -> tuple[str, Reading | None]:
-    """The project file, and what was recognised (None: no function looks like a step)."""
-    sources = find_sources(places, folder)
-    found = proposals(sources.facts)
-    reading = try_proposal(sources, found[0], folder) if found else None
+    sources = find_sources(places, folder, wanted)
+    found = proposals(sources.facts, wanted.step)
+    if not found:
+        raise _no_step(sources, places[0], wanted.step)
+    reading = try_proposal(sources, found[0], folder)
+    others = [p for p in proposals(sources.facts) if p.step is not found[0].step]
     first = Path(places[0])
     name = first.resolve().name if os.path.isdir(first) else first.stem
-    return project_text(name, sources, reading, found[1:], folder), reading
+    text = project_text(name, sources, reading, others, folder)
+    return Scaffold(text, summary(reading), tuple(_questions(sources, reading, others, folder)), reading)
 
 
-def project_text(name: str, sources: Sources, reading: Reading | None, others: Sequence[Proposal], base: Path) -> str:
-    """The project file; ``reading`` is None where no function looks like a step, ``others`` are further candidates."""
+def _no_step(sources: Sources, place: str, step: str) -> InputRefused:
+    """Why there is nothing to propose."""
+    names = [function.name for function in sources.facts.functions]
+    if step:
+        return InputRefused(
+            f"no function '{step}' in the files that could be read", Location(place), suggestion(step, names)
+        )
+    if not sources.facts.files:
+        file, why = next(iter(sources.unreadable.items()))
+        return InputRefused(f"none of the C files can be read; of {file_name(file)}: {why}", Location(place))
+    hint = f"name it: --step NAME; defined are {', '.join(names[:_MOST_LISTED])}" if names else "name other files"
+    return InputRefused("no function looks like the step of a controller", Location(place), hint)
+
+
+def _questions(sources: Sources, reading: Reading, others: Sequence[Proposal], base: Path) -> Iterator[str]:
+    """What a user is to decide or to mend, the most urgent first."""
+    if reading.problem:
+        yield f"the step cannot be read yet: {reading.problem}"
+    for file, why in list(sources.unreadable.items())[:_MOST_OTHERS]:
+        if not any(file in line for line in reading.problem.splitlines()):
+            yield f"{_shown(file, base)} cannot be read, and nothing in it was considered: {why}"
+    also = commands(sources.facts, reading.proposal.step, [f for f, _ in reading.init])
+    near = [other.step for other in others if other.score > reading.proposal.score - _NEAR]
+    rivals = [step.name for step in near if step not in also and sources.facts.changes(step)]
+    if rivals:
+        yield f"the step may be another function, too: {_some(rivals)} (--step NAME)"
+    unknown = [function.name for function in reading.functions if function.role not in ("input", "output")]
+    if unknown:
+        yield f"nothing tells what these functions do: {_some(unknown)} (functions.input or .output, or their files)"
+    if reading.model is None:
+        return
+    starts = _open_starts(reading.model)
+    for function, _ in reading.init:
+        if values_of(function):
+            names = ", ".join(p.name for p in values_of(function))
+            yield f"{function.name}() takes values that only you know: {names} (see the recipe in [functions])"
+    if also:
+        yield f"the environment may call {_some([f.name for f in also])}, too (see the recipe in [functions])"
+    if starts and not any(values_of(function) for function, _ in reading.init):
+        yield f"nothing sets these before the first step: {_some(starts)} (see [interface]: zeroed or chosen)"
+    if not reading.model.inputs:
+        yield "nothing looks like an input: a program without inputs has one run only (see [interface])"
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST_OTHERS} more" if len(names) > _MOST_OTHERS else ""
+    return ", ".join(names[:_MOST_OTHERS]) + more
+
+
+def _open_starts(model: CModel) -> list[str]:
+    """State behind pointers that no init sets."""
+    behind = {v.name for v in model.variables if v.role == "state" and v.key[0].kind == "pointee"}
+    return [var.name for var in model.system.state if var.init is None and var.name in behind]
+
+
+def project_text(name: str, sources: Sources, reading: Reading, others: Sequence[Proposal], base: Path) -> str:
+    """The project file; ``others`` are further candidates for the step."""
+    proposal = reading.proposal
     lines = [
-        f"# ChainCover project for {name}. Every key is explained in docs/project-file.md, styles in docs/init.md."
-    ]
-    if reading is not None:
-        proposal = reading.proposal
-        lines.append(f"# Recognised: {f'style {proposal.letter}, ' if proposal.letter != '-' else ''}{proposal.title}.")
-    lines += [
+        f"# ChainCover project for {name}. Its keys: docs/reference/project-file.md; styles: docs/reference/init.md.",
+        f"# Recognised: {f'style {proposal.letter}, ' if proposal.letter != '-' else ''}{proposal.title}.",
         f"name = {quoted(name)}",
         "# period = 0.01              # step period in seconds, for reports",
         "",
@@ -186,13 +142,13 @@ def project_text(name: str, sources: Sources, reading: Reading | None, others: S
         '# assume = ["temperature >= 10"]',
         "",
         "[final]",
-        '# condition = "init"         # a chain ends as it began; or a C expression over the state',
+        *_final(reading.model),
         "",
         "[search]",
         "# bound = 30                 # K; without it K grows until a chain is found",
         "",
         "[coverage]",
-        '# criteria = ["transitions(mode)", "branches()", "mcdc()"]   # generated goals: docs/coverage-goals.md',
+        '# criteria = ["transitions(mode)", "branches()", "mcdc()"]   # docs/reference/coverage-goals.md',
         "",
         "# [[property]]",
         '# id = "p1"',
@@ -202,10 +158,8 @@ def project_text(name: str, sources: Sources, reading: Reading | None, others: S
     return "\n".join(lines) + "\n"
 
 
-def summary(reading: Reading | None) -> str:
+def summary(reading: Reading) -> str:
     """One line on what was found."""
-    if reading is None:
-        return "no function looks like a step: set functions.step"
     proposal = reading.proposal
     style = f"style {proposal.letter}, {proposal.title}" if proposal.letter != "-" else proposal.title
     init = ", ".join(function.name + "()" for function, _ in reading.init) or "(none)"
@@ -226,10 +180,8 @@ def _comment(text: str) -> list[str]:
     return [f"# {line}".rstrip() for line in text.splitlines()]
 
 
-def _sources(sources: Sources, reading: Reading | None, base: Path) -> list[str]:
-    files = reading.files if reading else tuple(file.file for file in sources.facts.files)
-    files = files or tuple(sources.unreadable)
-    left_out = reading.left_out if reading else tuple(sources.unreadable.items())
+def _sources(sources: Sources, reading: Reading, base: Path) -> list[str]:
+    files, left_out = reading.files, reading.left_out
     lines = ["[sources]", *_list("files", [quoted(_shown(file, base)) for file in files])]
     for file, why in left_out[:_MOST_LISTED]:
         lines += _comment(f"{'not read' if file in files else 'left out'}: {_shown(file, base)}: {why}")
@@ -244,33 +196,33 @@ def _sources(sources: Sources, reading: Reading | None, base: Path) -> list[str]
     lines += [f"# missing header, no stand-in known: {name}" for name in sources.missing]
     if sources.stand_ins:
         lines.append(f"# missing headers with a bundled stand-in: {', '.join(sources.stand_ins)}")
-    lines.append('# defines = { TIMEOUT = "4" }')
+    given = ", ".join(f"{name} = {quoted(value)}" for name, value in sources.defines)
+    lines.append(f"defines = {{ {given} }}" if given else '# defines = { TIMEOUT = "4" }')
     if sources.target != "lp64":
         lines.append(f'target = "{sources.target}"            # the word sizes that the code checks for with #error')
     return lines
 
 
-def _functions(sources: Sources, reading: Reading | None, others: Sequence[Proposal], base: Path) -> list[str]:
+def _functions(sources: Sources, reading: Reading, others: Sequence[Proposal], base: Path) -> list[str]:
     names = [f.name for f in sources.facts.functions if not f.static]
     lines = ["[functions]"]
-    if reading is None:
-        lines.append(f"# defined: {', '.join(names) or 'none'}")
-        lines += ['# init = ["..."]            # run once; a name or a call like "init(&s, 3)"']
-        return [*lines, '# step = "..."              # run once per step', *_conditions(names)]
     step = reading.proposal.step
     for function, why in reading.init:
         lines.append(f"# {function}, {_shown(function.file, base)}:{function.line}: {why}")
-    if reading.init:
-        lines += _list("init", [quoted(function.name) for function, _ in reading.init])
+    ready = [function for function, _ in reading.init if not values_of(function)]
+    if ready:
+        lines += _list("init", [quoted(function.name) for function in ready])
+    elif reading.init:
+        lines.append('# init = ["setup"]          # with the values that you write into setup(), see below')
     else:
         lines.append('# init = ["..."]            # none was found; run once: a name or a call like "init(&s, 3)"')
-    lines += _setup(sources, reading)
+    lines += _comment("\n".join(recipe(sources, reading.proposal, [f for f, _ in reading.init], base)))
     lines.append(f"# {step}, {_shown(step.file, base)}:{step.line}:")
     lines += [f"#   {why}" for why in reading.proposal.why]
     lines.append(f"step = {quoted(step.name)}")
     likely = [other for other in others if other.score > reading.proposal.score - _FAR]
     if likely:
-        lines.append("# other candidates (to choose one, put its name above):")
+        lines.append("# other candidates (to choose one: chaincover init --step NAME):")
         for other in likely[:_MOST_OTHERS]:
             place = f"{_shown(other.step.file, base)}:{other.step.line}"
             lines.append(f"#   {other.step.name}, {place} ({other.title}): {'; '.join(other.why)}")
@@ -299,27 +251,6 @@ def _open_functions(functions: Sequence[OpenFunction]) -> list[str]:
     return lines
 
 
-def _setup(sources: Sources, reading: Reading) -> list[str]:
-    """For a model behind one pointer: how to give it the static objects that the target's main gives it."""
-    step, facts = reading.proposal.step, sources.facts
-    model = step.parameters[0] if reading.proposal.letter == "C" and step.parameters else None
-    members = [m for m in facts.members(model.type) if m.pointers == 1 and facts.members(m.type)] if model else []
-    if model is None or not members:
-        return []
-    known = {m.name: next((o for o in facts.objects if o.what.type == m.type and not o.static), None) for m in members}
-    lines = [f"Objects behind {model.name} start without values. If the target's main() gives it static objects, which"]
-    lines += ['start with 0 or as they are initialised, add a file like this to files and write init = ["setup"]:']
-    for member in members:
-        obj = known[member.name]
-        lines.append(f"  extern {obj.what};" if obj else f"  static {member.type} the_{member.name};")
-    lines.append(f"  void setup({model}) {{")
-    for member in members:
-        obj = known[member.name]
-        lines.append(f"    {model.name}->{member.name} = &{obj.what.name if obj else f'the_{member.name}'};")
-    lines += [f"    {function.name}({model.name});" for function, _ in reading.init]
-    return _comment("\n".join([*lines, "  }"]))
-
-
 def _shared_functions(reading: Reading) -> list[str]:
     lines = (
         ["", "[functions.shared]           # one variable each, moved by several runnables"] if reading.shared else []
@@ -329,16 +260,13 @@ def _shared_functions(reading: Reading) -> list[str]:
     return lines
 
 
-def _interface(reading: Reading | None) -> list[str]:
-    if reading is None or reading.model is None:
-        lines = ["[interface]"]
-        if reading is not None:
-            lines += _comment("not read yet: " + reading.problem)
-            for role in ROLES:
-                patterns = reading.roles.get(role, ())
-                lines += _comment("\n".join(_list(role, [quoted(p) for p in patterns]))) if patterns else []
-            return lines
-        return [*lines, '# input = ["i->*"]', '# state = ["s->*"]']
+def _interface(reading: Reading) -> list[str]:
+    if reading.model is None:
+        lines = ["[interface]", *_comment("not read yet: " + reading.problem)]
+        for role in ROLES:
+            patterns = reading.roles.get(role, ())
+            lines += _comment("\n".join(_list(role, [quoted(p) for p in patterns]))) if patterns else []
+        return lines
     model = reading.model
     lines = ["[interface]                  # as recognised; move names between the lists where it is wrong"]
     lines += [f"# {name}: {why}" for name, why in reading.inputs.items() if _selects(name, model)]
@@ -346,10 +274,79 @@ def _interface(reading: Reading | None) -> list[str]:
         word = "ignored" if role == "ignore" else role
         names = [v.name for v in model.variables if v.role == word]
         if names or role not in ("ignore", "output"):
-            lines += _list(role, [quoted(p) for p in _patterns(names, model)])
-    for note in dict.fromkeys(model.notes):
-        lines += _comment(note)
-    return [*lines, "", *_ranges(model)]
+            lines += _role(role, names, reading.roles.get(role, ()), model)
+    lines += _starts(model)
+    if not model.inputs:
+        lines.append(
+            "# nothing looks like an input: what the environment sets before a step belongs into the list input"
+        )
+    ranges, ranged = _ranges(model)
+    named = {f"'{name}' is given no values but those that the type names" for name in ranged}
+    notes = [note for note in dict.fromkeys(model.notes) if note.partition(";")[0] not in named]
+    return [*lines, *_notes(notes), "", *ranges]
+
+
+def _notes(notes: Sequence[str]) -> Iterator[str]:
+    """Notes as comments; one that is made of many variables once."""
+    kinds: dict[str, list[str]] = {}
+    for note in notes:
+        named = re.fullmatch(r"'([^']+)' (.*)", note, re.S)
+        kinds.setdefault(named[2] if named else note, []).append(named[1] if named else "")
+    for text, names in kinds.items():
+        more = f" (and {len(names) - 1} more like it)" if len(names) > 1 else ""
+        yield from _comment(f"'{names[0]}'{more} {text}" if names[0] else text)
+
+
+def _role(role: str, names: Sequence[str], given: Sequence[str], model: CModel) -> list[str]:
+    """The list of a role; where it is long only what has to be named, for the rest has that role anyway."""
+    patterns = _patterns(names, model)
+    if len(patterns) <= _MOST_LISTED:
+        return _list(role, [quoted(p) for p in patterns])
+    needed = [p for p in given if _selects(p, model)]
+    inside = set(matching(needed, model.names, None, "variable"))
+    roots = Counter(re.split(r"->|\.|\[|::", name)[0] for name in names if name not in inside)
+    lines = _list(role, [quoted(p) for p in needed]) if needed else []
+    if roots:
+        number = f"{sum(roots.values())}{' more' if needed else ''}"
+        rest = [f"{count} of {root}" for root, count in roots.items()] if len(roots) <= _MOST_OTHERS else []
+        what = f": {', '.join(rest)}" if rest else ""
+        lines.append(f"# {role}: {number} variables, by the way the code uses them{what}")
+    return lines
+
+
+def _starts(model: CModel) -> list[str]:
+    """What may be said of state behind pointers that no init sets: a chain then works for all its values."""
+    roots = dict.fromkeys(re.split(r"->|\.", name)[0].lstrip("*") for name in _open_starts(model))
+    if not roots:
+        return []
+    patterns = ", ".join(
+        quoted(p) for root in roots for p in _patterns([n for n in _open_starts(model) if _below(n, root)], model)
+    )
+    return [
+        f"# nothing sets what is behind {', '.join(roots)} before the first step: a chain works for all its values,",
+        "# unless the memory is 0 then (a static object), or the tester sets it:",
+        f"# zeroed = [{patterns}]",
+        f"# chosen = [{patterns}]",
+    ]
+
+
+def _below(name: str, root: str) -> bool:
+    return re.split(r"->|\.", name)[0].lstrip("*") == root
+
+
+def _final(model: CModel | None) -> list[str]:
+    """Conditions in which a chain may end: those that can come true again after the first step."""
+    flags = first_step_flags(model.system) if model else []
+    if model is None or not flags:
+        return ['# condition = "init"         # a chain ends as it began; or a C expression over the state']
+    names = _some([flag.name for flag in flags])
+    modes = modes_at_rest(model.system)
+    condition = " && ".join(f"{name} == {value}" for name, value in modes.items()) or "mode == 1"
+    what = "as after a first step with all inputs at rest" if modes else "a C expression over the state"
+    return [
+        f"# no later state is like the one after init: the first step changes {names} for good",
+        f"# condition = {quoted(condition)}   # {what}",
+    ]
 
 
 def _selects(pattern: str, model: CModel) -> bool:
@@ -377,13 +374,17 @@ def _patterns(names: Sequence[str], model: CModel) -> list[str]:
     return found
 
 
-def _ranges(model: CModel) -> list[str]:
-    """What the inputs may be: set where nothing is lost, else proposed."""
+def _ranges(model: CModel) -> tuple[list[str], list[str]]:
+    """What the inputs may be: set where nothing is lost, else proposed; and the names of those where it is set."""
     telling = telling_values(model.system)
     lines = ["[ranges]                     # allowed values of inputs, and of state for random testing"]
     for variable in model.inputs:
         allowed = next(v for v in model.system.inputs if v.name == variable.name)
-        name, kind, values = quoted(variable.name), show_type(variable.ctype), telling.get(variable.name, ())
+        name, kind, values = (
+            quoted(_port(variable.name, model.names)),
+            show_type(variable.ctype),
+            telling.get(variable.name, ()),
+        )
         if _is_boolean(variable):
             lines.append(f"{name} = [0, 1]   # {kind}")
         elif values == (0, 1) and allowed.values != ((0, 1),) and not allowed.type.labels:
@@ -394,7 +395,15 @@ def _ranges(model: CModel) -> list[str]:
         else:
             shown = show_ranges(allowed.values, allowed.type)
             lines.append(f'# {name} = "{shown}"   # {kind}')
-    return lines
+    keys = {line.partition(" = ")[0] for line in lines}
+    return lines, [v.name for v in model.inputs if quoted(_port(v.name, model.names)) in keys]
+
+
+def _port(name: str, names: Sequence[str]) -> str:
+    """The name of the port where an AUTOSAR function names it twice (``Rte_Read_Speed_Speed``); else the whole name."""
+    twice = re.fullmatch(r"Rte_\w*?_(\w+)_\1(::\w+)?", name)
+    alone = twice and sum(other.partition("::")[0].endswith(f"_{twice[1]}") for other in names) == 1
+    return twice[1] if twice and alone else name
 
 
 def _is_boolean(variable: CVariable) -> bool:

@@ -15,7 +15,8 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, FALSE, TRUE, And, Implies, Not, Or
 from random_systems import random_case
 
-from bmc.analysis.slice import CONSTANTS, idle_inputs, inputs_read, without_inputs
+from bmc.analysis.idle import idle_inputs, inputs_read, without_inputs
+from bmc.analysis.slice import CONSTANTS
 from bmc.floats.format import FLOAT32
 from bmc.floats.ranges import every
 from bmc.system.hold import PHASE, PREFIX, boundary, hold
@@ -49,7 +50,8 @@ def test_what_is_tied_to_something_read_is_kept() -> None:
     assert spare(TRUE()) == {"sp_y": 0, "sp_z": 0}
     assert spare(Implies(x, y)) == {"sp_z": 0}
     assert spare(And(Implies(x, y), Or(y, z))) == {}
-    assert spare(Implies(m, y)) == {"sp_z": 0}
+    assert spare(Implies(m, y)) == {"sp_y": 1, "sp_z": 0}
+    assert spare(m.Iff(y)) == {"sp_z": 0}
     assert spare(And(Or(y, z), Not(And(y, z)))) == {"sp_y": 0, "sp_z": 1}
     assert spare(And(y, Not(z))) == {"sp_y": 1, "sp_z": 0}
     assert spare(And(y, Not(y))) == {"sp_z": 0}
@@ -61,7 +63,8 @@ def test_the_plainest_allowed_value_is_chosen() -> None:
     assert spare(TRUE(), InputVariable("sp_junk", FLOAT, every(FLOAT32)))["sp_junk"] == 0
     below = ((FLOAT32.nan, FLOAT32.nan), (0xC0000000, 0xC1000000))  # NaN, -2 to -8
     assert spare(TRUE(), InputVariable("sp_junk", FLOAT, below))["sp_junk"] == 0xC0000000
-    no_small_one = BV(100, 8).BVSLT(far)
+    assert spare(BV(100, 8).BVSLT(far), InputVariable("sp_far", BYTE))["sp_far"] == 101
+    no_small_one = Or(And(y, BV(100, 8).BVSLT(far)), And(Not(y), BV(99, 8).BVSLT(far)))
     assert "sp_far" not in spare(no_small_one, InputVariable("sp_far", BYTE))
 
 

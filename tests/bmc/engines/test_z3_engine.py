@@ -171,10 +171,12 @@ def test_unknown_is_kept_apart_and_leaves_the_session_usable() -> None:
     assert s.check([], 0).status is Status.SAT
 
 
-def test_an_interrupt_inside_z3_reaches_python() -> None:
+def test_an_interrupt_inside_z3_reaches_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is sent a little after the last that Python does before z3 begins."""
     s, hard = hard_session()
     timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
-    timer.start()
+    limit = s._limit
+    monkeypatch.setattr(s, "_limit", lambda *given: (limit(*given), timer.start()))
     with pytest.raises(KeyboardInterrupt):
         s.check([hard], 0, time_limit=20)
     timer.join()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pysmt.shortcuts import And, BVConcat, BVExtract, BVSExt, BVZExt, Iff, Implies, Ite, Not, Or
 
 from bmc.formulas.evaluate import operation
-from bmc.formulas.value_sets import Ranges, applied, contains, united, values, whole, width_of
+from bmc.formulas.value_sets import Ranges, applied, common, contains, signed_ends, united, values, whole, width_of
 from bmc.system.transition import BOOLEAN, ValueType
 
 BITS = 3
@@ -63,6 +63,16 @@ def some_set(rng: random.Random, bits: int) -> Ranges:
     last = (1 << max(bits, 1)) - 1
     lows = [rng.randint(0, last) for _ in range(rng.choice([1, 1, 2, 3]))]
     return united((low, min(last, low + rng.choice([0, 0, 1, 3]))) for low in lows)
+
+
+def test_what_two_sets_have_in_common_and_their_ends_are_those_of_their_members() -> None:
+    for seed in range(400):
+        rng = random.Random(seed)
+        one, two = some_set(rng, 4), some_set(rng, 4)
+        members = values(one, 16) or []
+        assert values(common(one, two), 16) == [raw for raw in members if contains(two, raw)]
+        signed = [raw - 16 if raw >= 8 else raw for raw in members]
+        assert signed_ends(one, 4) == (min(signed), max(signed))
 
 
 @pytest.mark.parametrize("name", TERMS)

@@ -1,4 +1,4 @@
-"""What the compiled original can do to the machine that runs it (docs/security.md)."""
+"""What the compiled original can do to the machine that runs it (docs/how-to/security.md)."""
 
 from __future__ import annotations
 

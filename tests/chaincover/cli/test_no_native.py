@@ -1,4 +1,4 @@
-"""``--no-native`` compiles, loads and runs nothing; else the first line says that code runs (docs/security.md)."""
+"""``--no-native`` compiles and runs nothing; else the first line says that code runs (docs/how-to/security.md)."""
 
 from __future__ import annotations
 

@@ -86,6 +86,58 @@ def test_a_termination_while_the_libraries_are_loaded_gives_no_traceback() -> No
     assert (ended.returncode, ended.stdout, ended.stderr) == (143, "", "\nterminated\n")
 
 
+INTERRUPTED_IN_A_LIBRARY = """\
+import os, signal, sys
+from chaincover import pipeline
+from chaincover.cli import entry
+
+class Ends:
+    def find_spec(self, name, path, target=None):
+        if name == "ortools.util.python":  # sought by a library of OR-tools that is not written in Python
+            os.kill(os.getpid(), signal.SIGTERM)
+
+def load(board):
+    from ortools.sat.python import cp_model
+    while True:  # until it comes again
+        pass
+
+sys.meta_path.insert(0, Ends())
+pipeline.find_tests = load
+entry.main()
+"""
+INTERRUPTED_IN_A_DESTRUCTOR = """\
+import os, signal
+from chaincover import pipeline
+from chaincover.cli import entry
+
+class Ends:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGTERM)
+
+def goes_on(board):
+    Ends()
+    while True:  # until it comes again
+        pass
+
+pipeline.find_tests = goes_on
+entry.main()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.needs("ortools")
+@pytest.mark.needs_signals
+@pytest.mark.parametrize("program", [INTERRUPTED_IN_A_LIBRARY, INTERRUPTED_IN_A_DESTRUCTOR])
+def test_a_termination_that_python_would_lose_leaves_the_best_chain(program: str, tmp_path: Path) -> None:
+    """The loading of a compiled library makes an ImportError of it, and after a destructor the program goes on."""
+    call = [sys.executable, "-c", program, "generate", str(CRUISE), "-o", str(tmp_path), "--no-replay"]
+    ended = subprocess.run(call, capture_output=True, text=True, check=False, timeout=60)
+    assert (ended.returncode, ended.stderr.count("Traceback"), ended.stderr.count("ignored")) == (143, 0, 0)
+    assert "Stopped by SIGTERM; " in ended.stdout
+    found = document(tmp_path)
+    assert (found["finished"], found["stopped_by"], found["bounds"]["length"]) == (True, "terminated", 9)
+
+
 INTERRUPTED_BEFORE = """\
 from chaincover.cli import entry
 from chaincover.reductions import slicing

@@ -7,6 +7,7 @@ import random
 import signal
 import sys
 import threading
+from collections.abc import Callable
 from itertools import pairwise, product
 
 import pytest
@@ -308,20 +309,59 @@ def test_exact_finds_a_path_of_the_cost_it_says_for_eighteen_goals() -> None:
     assert path_cost(problem(5, 18), result.path) == result.cost
 
 
-@pytest.mark.parametrize(("name", "count"), [pytest.param("cpsat", 150, marks=needs_ortools), ("asp-bb", 30)])
+def interrupt(*given: object) -> None:
+    """Send this process what Ctrl-C sends it."""
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def interrupts_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The interrupt comes while the model is made."""
+    make = cpsat._state
+    monkeypatch.setattr(cpsat, "_state", lambda *given: (make(*given), interrupt())[0])
+
+
+def interrupts_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The interrupt comes with the first path of CP-SAT, which goes on once it has been told to stop."""
+    from ortools.sat.python import cp_model
+
+    solve, stop, told = cp_model.CpSolver.solve, cp_model.CpSolver.stop_search, threading.Event()
+
+    class Interrupts(cp_model.CpSolverSolutionCallback):
+        def on_solution_callback(self) -> None:
+            if not told.is_set():
+                interrupt()
+                assert told.wait(60)
+
+    monkeypatch.setattr(cp_model.CpSolver, "solve", lambda solver, model: solve(solver, model, Interrupts()))
+    monkeypatch.setattr(cp_model.CpSolver, "stop_search", lambda solver: (told.set(), stop(solver)))
+
+
+def interrupts_clingo(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The interrupt comes with the first path of clingo, which tells of it from a thread of its own."""
+    monkeypatch.setattr(asp._Search, "_keep", interrupt)
+
+
 @pytest.mark.needs_signals
-def test_an_interrupt_ends_the_search_and_is_passed_on(name: str, count: int) -> None:
-    timer = threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT))
-    p = problem(1, count, largest=200)
-    choose(name).solve(problem(1, 3))  # its libraries are loaded: they may swallow an interrupt of their loading
+@pytest.mark.parametrize(
+    ("name", "count", "interrupts"),
+    [
+        pytest.param("cpsat", 9, interrupts_model, marks=needs_ortools),
+        pytest.param("cpsat", 9, interrupts_search, marks=needs_ortools),
+        pytest.param("asp-bb", 30, interrupts_clingo, marks=pytest.mark.needs("clingo")),
+    ],
+)
+def test_an_interrupt_ends_the_search_and_is_passed_on(
+    name: str, count: int, interrupts: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    interrupts(monkeypatch)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have it ignored
-    timer.start()
+    threads = threading.active_count()
     try:
         with pytest.raises(KeyboardInterrupt):
-            choose(name).solve(p, Limit(seconds=60))  # without the interrupt it would go on, and not raise
+            choose(name).solve(problem(1, count, largest=200))
     finally:
-        timer.cancel()
         signal.signal(signal.SIGINT, before)
+    assert threading.active_count() == threads
 
 
 def test_the_assignment_relaxation_never_exceeds_the_optimum_and_keeps_the_order_of_costs() -> None:

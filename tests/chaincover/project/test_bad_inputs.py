@@ -59,7 +59,7 @@ long-hexadecimal ¦ s->n = 0xNUMBER; ¦ ¦ c.c:8:10: there are more than 1,000 d
 long-float ¦ s->n = NUMBER.0 > 1.0; ¦ ¦ c.c:8:3: there are more than 1,000 digits in a number ¦
 long-length ¦ s->n = q[0]; ¦ int q[NUMBER]; ¦ c.c:6:7: there are more than 1,000 digits in a number ¦
 long-double ¦ s->n = (int)(i->a * 0.5L); ¦ ¦ c.c:8:23: unsupported C construct: long double ¦
-inline-assembly ¦ __asm__("nop"); ¦ ¦ c.c:8:3: unsupported C construct: inline assembly ¦ docs/c-subset.md
+inline-assembly ¦ __asm__("nop"); ¦ ¦ c.c:8:3: unsupported C construct: inline assembly ¦ docs/reference/c-subset.md
 variable-length-array ¦ int v[i->a]; v[0] = 1; s->n = v[0]; ¦ ¦ c.c:8:9: unsupported C construct: array of variable ¦
 undefined-function ¦ s->n = f(); ¦ int f(void); ¦ c.c:8:10: the function 'f' is called but not defined ¦ sources.files
 undeclared-name ¦ s->n = spede; ¦ ¦ c.c:8:10: unknown name 'spede' ¦ declare it
@@ -123,7 +123,16 @@ assume-assigns ¦ [constraints]⏎assume = ['a = 1'] ¦ :5:12: the condition cha
 two-finals ¦ [functions]⏎final = 'f'⏎[final]⏎condition = '1' ¦ :7:1: both final.condition and functions.final ¦
 final-reads-input ¦ [final]⏎condition = 'i->a == 1' ¦ :5:14: the final condition reads the input 'i->a' ¦ name state
 contradiction ¦ [constraints]⏎assume = ['a > 3', 'a < 2'] ¦ : the input assumptions contradict each other ¦ look at the
-no-first-step ¦ [constraints]⏎assume = ['n > 3'] ¦ : no first step is possible ¦ look at the ranges
+no-first-step ¦ [constraints]⏎assume = ['n > 3'] ¦ :5:12: no first step is possible ¦ look at the ranges
+contradictory-first-step ¦ [constraints]⏎assume = ['a > 3']⏎initial = ['a < 2'] ¦ :5:12: no first step is possible ¦
+constraint-unknown ¦ [constraints]⏎assume = ['X(a) <= aa'] ¦ :5:20: unknown name 'aa' ¦ did you mean 'i->a'?
+constraint-of-state ¦ [constraints]⏎assume = ['a || X(n)'] ¦ :5:12: 'a || X(n)' reads 's->n' ¦ read no state of a later
+constraint-since ¦ [constraints]⏎assume = ['a since b'] ¦ :5:12: 'a since b' looks back over any ¦ leave out since
+initial-unknown ¦ [constraints]⏎initial = ['aa > 1'] ¦ :5:13: unknown name 'aa' ¦ did you mean 'i->a'?
+dwell-unknown ¦ [constraints]⏎dwell = { c = 3 } ¦ :5:11: unknown input 'c' ¦ known names are i->a, i->b
+dwell-of-state ¦ [constraints]⏎dwell = { n = 3 } ¦ :5:11: unknown input 'n' ¦ known names are i->a, i->b
+dwell-number ¦ [constraints]⏎dwell = { a = 0 } ¦ :5:1: the dwell time of 'a' must be a number of steps from 1 to ¦
+dwell-table ¦ [constraints]⏎dwell = 3 ¦ :5:1: 'dwell' must be a table such as { door = 5 ¦
 no-text ¦ [[property]]⏎id = 'x' ¦ :4: a [[property]] has no text ¦ write text = "G(
 unknown-property-key ¦ [[property]]⏎txt = 'x' ¦ :5:1: unknown key 'property.txt' ¦ did you mean 'text'?
 long-number ¦ [search]⏎bound = NUMBER ¦ :5:9: there are more than 1,000 digits in a number ¦ its type can hold
@@ -151,15 +160,15 @@ csv-long-row ¦ a,b⏎1,0,1⏎ ¦ :2: 3 values for 2 columns ¦ one value under 
 
 def chain_json(steps: object) -> str:
     chain = {"steps": steps, "initial": {"chosen": {}}, "hits": []}
-    return json.dumps({"schema": "chaincover/chain/2", "chain": chain})
+    return json.dumps({"schema": "chaincover/chain/3", "chain": chain})
 
 
 # content, message after the file's name
 DOCUMENTS = {
-    "json-cut-off": ('{"schema": "chaincover/chain/2",\n', ":2:1: this is not JSON"),
+    "json-cut-off": ('{"schema": "chaincover/chain/3",\n', ":2:1: this is not JSON"),
     "json-other-schema": ('{"schema": "chaincover/chain/9"}', ": this is no chain of the schema"),
-    "json-no-chain": ('{"schema": "chaincover/chain/2", "chain": null}', ": this result holds no chain"),
-    "json-damaged": ('{"schema": "chaincover/chain/2", "chain": {}}', ": the chain is damaged"),
+    "json-no-chain": ('{"schema": "chaincover/chain/3", "chain": null}', ": this result holds no chain"),
+    "json-damaged": ('{"schema": "chaincover/chain/3", "chain": {}}', ": the chain is damaged"),
     "json-deep": ("[" * 100_000, ": there are more than 100 lists and tables one within the other"),
     "json-long-number": (chain_json([int("9" * 1_200)]), ":1:54: there are more than 1,000 digits in a number"),
     "json-infinite": (chain_json([float("inf")]), ": this is not JSON: Infinity is no finite number"),

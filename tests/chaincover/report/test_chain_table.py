@@ -149,8 +149,9 @@ def test_a_limit_that_a_counter_is_compared_with_is_no_mode() -> None:
 def test_a_failed_consequent_is_in_the_headline_and_at_its_step(tmp_path: Path) -> None:
     told = chaincover("generate", MODELS / "latch", "--no-replay", cwd=tmp_path).out.splitlines()
     assert told[0].startswith("latch: 1 finding; one chain of 6 steps covers all 5 goals")
-    assert told[1] == "FINDING: the consequent of reset_wins fails at step 4"
-    assert told[2] == "properties: 5 of 5 covered, 3 consequents held, 1 FAILED"
+    assert told[1].startswith("FINDING: reset_wins (L-04) can fail: at step 1 of a shortest run of 2 steps; ")
+    assert told[2] == "on the chain the consequent of reset_wins fails at step 4"
+    assert told[3] == "properties: 5 of 5 covered, 3 consequents held, 1 FAILED"
     assert [row.split()[-2:] for row in told if "(FAILED)" in row] == [["reset_wins", "(FAILED)"]]
 
 

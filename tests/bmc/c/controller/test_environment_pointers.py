@@ -311,3 +311,22 @@ def test_a_pointer_that_init_makes_point_elsewhere_stays_so_whatever_the_inputs_
     found = agreement(model, pairs=60)
     assert found.steps > 40
     assert not found.differences, found.differences[0]
+
+
+CLEARED = """
+typedef struct { int n; int m; double d; struct { unsigned char on; } inner; } Mem;
+void Node_start(Mem *self) { self->m = self->n + 4; }
+void Node_step(int up, Mem *self) { self->n += up & self->m;
+  if (self->inner.on) { self->d += 0.5; } self->inner.on = up & 1; }
+"""
+
+
+def test_memory_that_is_cleared_before_init(tmp_path: Path) -> None:
+    """``zeroed``: init reads it, the step too; so does the compiled original, whose memory is 0 when it is loaded."""
+    model = read(tmp_path, CLEARED, step="Node_step", init=("Node_start",), zeroed=("self->*",))
+    assert all(var.init is not None for var in model.system.state)
+    agreement(model)
+    model = read(tmp_path, CLEARED, step="Node_step", init=(), zeroed=("self->inner.*", "self->d"))
+    assert [var.name for var in model.system.state if var.init is None] == ["self->n", "self->m"]
+    with pytest.raises(InputRefused, match="unknown variable behind a pointer 'up'"):
+        read(tmp_path, CLEARED, step="Node_step", init=(), zeroed=("up",))

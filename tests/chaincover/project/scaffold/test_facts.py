@@ -12,7 +12,7 @@ from bmc.c.controller.build import read_c
 from bmc.c.controller.reading import SourceConfig
 from bmc.system.simulation import Simulator
 from bmc.system.transition import TransitionSystem
-from chaincover.project.scaffold.text import telling_values
+from chaincover.project.scaffold.terms import telling_values
 
 TYPES = ("signed char", "unsigned char", "char", "_Bool")
 COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")

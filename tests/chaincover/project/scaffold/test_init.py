@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +13,7 @@ from command_line import MODEL_NAMES, MODELS, chaincover, fresh_names, write_fil
 
 from bmc.c.controller.build import read_c
 from chaincover.project.project_file import read_project
-from chaincover.project.scaffold.text import read_proposal
+from chaincover.project.scaffold.text import propose
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,7 @@ EXPECTED = {
     "drive": Expected("-", "drive_step", "drive_init"),
     "kiln": Expected("-", "kiln_step", "kiln_init"),
     "reminder": Expected("-", "reminder_step", "reminder_init"),
+    "oven": Expected("-", "oven_step", "oven_init"),
     "tank": Expected("-", "tank_step", "tank_init"),
     "stairlight": Expected("-", "stairlight_step", "stairlight_init"),
     "turret": Expected("-", "turret_step", "turret_init"),
@@ -90,8 +93,7 @@ def test_the_style_of_a_bundled_model(model: str, tmp_path: Path) -> None:
     assert (written.code, written.err) == (0, "")
     assert f"step {expected.step}(), init {expected.init}()" in written.out
     with fresh_names():
-        _, reading = read_proposal([str(place)], place)
-    assert reading is not None
+        reading = propose([str(place)], place).reading
     assert (reading.proposal.letter, reading.problem) == (expected.style, "")
     with fresh_names():
         proposed = read_c(read_project(str(place)).config)
@@ -145,17 +147,18 @@ def test_a_main_in_the_only_file_does_not_matter(tmp_path: Path) -> None:
 
 
 def test_headers_are_found_below_and_beside(tmp_path: Path) -> None:
-    files: dict[str, str | bytes] = {
+    files: dict[str, str] = {
         "Src/x.c": '#include "x.h"\n#include "deep/y.h"\n#include "gone.h"\n' + STEP,
         "Inc/x.h": "",
         "Src/shared/deep/y.h": "",
     }
     write_files(tmp_path, files)
+    refused = chaincover("init", "Src", cwd=tmp_path)
+    assert refused.code == 3
+    assert "none of the C files can be read; of x.c: Src/x.c:3: header 'gone.h' not found" in refused.err
+    write_files(tmp_path, {"Src/x.c": files["Src/x.c"].replace('#include "gone.h"\n', "")})
     assert chaincover("init", "Src", cwd=tmp_path).code == 0
-    text = (tmp_path / "Src" / "chaincover.toml").read_text()
-    assert 'include = ["../Inc", "shared"]' in text
-    assert "# missing header, no stand-in known: gone.h" in text
-    assert "x.c:3: header 'gone.h' not found" in text
+    assert 'include = ["../Inc", "shared"]' in (tmp_path / "Src" / "chaincover.toml").read_text()
 
 
 def test_files_that_nothing_needs_are_left_out(tmp_path: Path) -> None:
@@ -184,7 +187,11 @@ def test_candidates_are_listed_with_reasons(tmp_path: Path) -> None:
     code = "static int n, m;\nvoid fast_step(int a) { n = a; }\nvoid slow_step(int a) { m = a; }\n"
     text = proposed_text(tmp_path, {"x.c": code})
     assert 'step = "fast_step"' in text
-    assert "# other candidates (to choose one, put its name above):\n#   slow_step, x.c:3 (written by hand)" in text
+    others = "# other candidates (to choose one: chaincover init --step NAME):\n#   slow_step, x.c:3 (written by hand)"
+    assert others in text
+    chosen = proposed_text(tmp_path, {}, ".", "--force", "--step", "slow_step")
+    assert 'step = "slow_step"' in chosen
+    assert "#   fast_step, x.c:2 (written by hand)" in chosen
 
 
 def test_what_cannot_be_read_is_told_with_its_line(tmp_path: Path) -> None:
@@ -197,9 +204,39 @@ def test_what_cannot_be_read_is_told_with_its_line(tmp_path: Path) -> None:
     assert "x.c:3:3: unsupported C construct: goto" in checked.err
 
 
-def test_nothing_that_looks_like_a_step(tmp_path: Path) -> None:
-    text = proposed_text(tmp_path, {"x.c": "int n;\n"})
-    assert '# step = "..."' in text
+@pytest.mark.parametrize(
+    ("code", "arguments", "message"),
+    [
+        ("int n;\n", (), "no function looks like the step of a controller"),
+        ("int n;\nstatic void go(int a) { n = a; }\n", (), "next: name it: --step NAME; defined are go"),
+        (STEP, ("--step", "Y_step"), "no function 'Y_step' in the files that could be read"),
+        (STEP, ("--step", "Y_step"), "did you mean 'X_step'"),
+        ("this is no C\n", (), "none of the C files can be read; of x.c: x.c:1"),
+    ],
+)
+def test_a_failed_init_leaves_no_file(code: str, arguments: tuple[str, ...], message: str, tmp_path: Path) -> None:
+    write_files(tmp_path, {"x.c": code})
+    refused = chaincover("init", ".", *arguments, cwd=tmp_path)
+    assert refused.code == 3
+    assert message in refused.err
+    assert not (tmp_path / "chaincover.toml").exists()
+
+
+def test_a_static_function_may_be_named(tmp_path: Path) -> None:
+    text = proposed_text(tmp_path, {"x.c": "int n;\nstatic void go(int a) { n = a; }\n"}, ".", "--step", "go")
+    assert 'step = "go"' in text
+
+
+def test_folders_and_macros_are_given(tmp_path: Path) -> None:
+    """Headers that are neither below nor beside the sources, and a macro without which there is no step."""
+    code = '#include "kinds.h"\n#ifdef WITH_STEP\nstatic kind n;\nvoid X_step(kind a) { n = a; }\n#endif\n'
+    write_files(tmp_path, {"far/away/kinds.h": "typedef int kind;\n"})
+    text = proposed_text(
+        tmp_path, {"a/x.c": code}, "a/x.c", "-o", "chaincover.toml", "-I", "far/away", "-D", "WITH_STEP"
+    )
+    assert 'include = ["far/away"]' in text
+    assert 'defines = { WITH_STEP = "1" }' in text
+    assert chaincover("check", ".", "--compare", "20", cwd=tmp_path).code == 0
 
 
 def test_imported_objects_and_functions_get_a_role(tmp_path: Path) -> None:
@@ -266,15 +303,27 @@ def test_a_folder_without_sources(tmp_path: Path) -> None:
 
 
 @pytest.mark.needs_compiler
+def test_a_recipe_finds_its_headers(tmp_path: Path) -> None:
+    """They lie elsewhere than the project file, beside which the recipe's file is written."""
+    sources = {f"src/{f.name}": f.read_text() for f in (MODELS / "fan").glob("*.c")}
+    headers = {f"inc/{f.name}": f.read_text() for f in (MODELS / "fan").glob("*.h")}
+    text = proposed_text(tmp_path, {**sources, **headers}, "src", "-o", "chaincover.toml")
+    recipe = text[text.index("#   #include") : text.index("#   }\n")].replace("#   ", "") + "}\n"
+    assert '#include "inc/fan.h"\n' in recipe
+    write_files(tmp_path, {"setup.c": recipe})
+    folders = [f"-I{tmp_path / name}" for name in (".", "inc", "src")]
+    subprocess.run(["cc", "-fsyntax-only", "-Wall", "-Werror", *folders, "setup.c"], cwd=tmp_path, check=True)
+
+
+@pytest.mark.needs_compiler
 def test_a_reusable_model_may_get_static_objects(tmp_path: Path) -> None:
     """The setup function in the comments, taken as it stands: init and step then work on objects that start with 0."""
     place = copy_of("fan", tmp_path)
     assert chaincover("init", place).code == 0
     text = (place / "chaincover.toml").read_text()
-    rows = [row.removeprefix("#   ") for row in text.splitlines() if row.startswith("#   ")]
-    code = [row for row in rows if row.rstrip().endswith((";", "{", "}"))]
-    assert "  rtM->dwork = &the_dwork;" in code
-    write_files(place, {"setup.c": '#include "fan.h"\n' + "\n".join(code) + "\n"})
+    recipe = text[text.index("#   #include") : text.index("#   }\n")].replace("#   ", "") + "}\n"
+    assert "  rtM->dwork = &the_dwork;\n" in recipe
+    write_files(place, {"setup.c": recipe})
     text = text.replace('"fan_data.c"]', '"fan_data.c", "setup.c"]').replace('["fan_initialize"]', '["setup"]')
     text = "\n".join(row for row in text.splitlines() if "rtM->" not in row or row.startswith("#"))
     write_files(place, {"chaincover.toml": text})
@@ -297,7 +346,247 @@ BY_VALUE = (
 )
 
 
-@pytest.mark.parametrize(("code", "init"), [(INNER_INIT, "node_init_pack"), (BY_VALUE, "X_initialize")])
+LONG = "SeatBeltReminderControl_"
+CUT = f"static int n;\nvoid {LONG}initial(void) {{ n = 1; }}\nvoid {LONG}step(void) {{ n++; }}\n"
+CUT_BEFORE = (
+    "static int n;\nvoid stm32f207_template_a_initialize(void) { n = 1; }\n"
+    "void stm32f207_template_app_ver_step(void) { n++; }\n"
+)
+RTE = "typedef unsigned char boolean;\nextern boolean Rte_IRead_Lamp_Control_10ms_Button(void);\nstatic int n;\n"
+RUNNABLE = "void Lamp_Control_10ms(void) { if (Rte_IRead_Lamp_Control_10ms_Button()) n++; }\n"
+COMPONENT = RTE + "void Door_Init(void) { n = 3; }\n" + RUNNABLE
+ONLY = RTE + "void Startup_Init(void) { n = 3; }\n" + RUNNABLE
+INSTANCE = (
+    "typedef void *Rte_Instance;\nextern int Rte_IRead_Run_Button(Rte_Instance self);\nstatic int n;\n"
+    "void Door_Init(Rte_Instance self) { (void)self; n = 3; }\n"
+    "void Run(Rte_Instance self) { n += Rte_IRead_Run_Button(self); }\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("code", "init"),
+    [
+        (INNER_INIT, "node_init_pack"),
+        (BY_VALUE, "X_initialize"),
+        (CUT, "SeatBeltReminderControl_initial"),
+        (CUT_BEFORE, "stm32f207_template_a_initialize"),
+        (COMPONENT, "Door_Init"),
+        (ONLY, "Startup_Init"),
+        (INSTANCE, "Door_Init"),
+    ],
+)
 def test_inits_are_found(code: str, init: str, tmp_path: Path) -> None:
-    """Where a package's name follows the word, and where the init takes addresses of what the step takes by value."""
-    assert f'init = ["{init}"]' in proposed_text(tmp_path, {"x.c": code})
+    """A package's name after the word, addresses of what the step takes by value, names cut at 31 characters, and
+    AUTOSAR components, whose init is named like the file and not like the runnable.
+    """
+    assert f'init = ["{init}"]' in proposed_text(tmp_path, {"Door.c": code})
+
+
+def test_of_several_inits_in_a_file_none_is_guessed(tmp_path: Path) -> None:
+    """Neither is named like the step or the file."""
+    code = (
+        "static int n, m;\nvoid a_init(void) { n = 1; }\nvoid b_init(void) { m = 1; }\nvoid X_step(void) { n += m; }\n"
+    )
+    assert '# init = ["..."]' in proposed_text(tmp_path, {"x.c": code})
+
+
+def test_the_step_is_the_node_for_which_the_others_work(tmp_path: Path) -> None:
+    """SCADE KCG: several nodes with inputs and contexts of their own; inits and resets of nodes are no steps."""
+    node = (
+        "typedef struct {{ int in; }} inC_{0}_pack;\ntypedef struct {{ int out; int n; }} outC_{0}_pack;\n"
+        "void {0}_init_pack(outC_{0}_pack *outC) {{ outC->n = 0; }}\n"
+        "void {0}_reset_pack(outC_{0}_pack *outC) {{ outC->n = 0; }}\n"
+    )
+    leaf = "void {0}_pack(inC_{0}_pack *inC, outC_{0}_pack *outC) {{ outC->n += inC->in; outC->out = outC->n & 1; }}\n"
+    count = "static int count(int a, int b) { return (a + b) & 7; }\n"
+    root = "void Root_pack(inC_Root_pack *inC, outC_Root_pack *outC) { outC->n = count(outC->n, inC->in); }\n"
+    code = (node + leaf).format("Converter") + node.format("Root") + count + root
+    write_files(tmp_path, {"nodes.c": code})
+    outcome = chaincover("init", ".", cwd=tmp_path)
+    assert "step Root_pack(), init Root_init_pack()" in outcome.out
+    assert "- the step may be another function, too: Converter_pack (--step NAME)" in outcome.out
+    assert "_init_pack (SCADE" not in (tmp_path / "chaincover.toml").read_text()
+
+
+HEPTAGON = (
+    "typedef struct { int lamp; } N_out;\ntypedef struct { int mode; int t; } N_mem;\n"
+    "void N_step(int up, N_out *_out, N_mem *self) {\n"
+    "  if (up) { self->mode = !self->mode; self->t = 0; } else if (self->t < 9) self->t++;\n"
+    "  _out->lamp = self->mode && self->t < 5; }\n"
+)
+
+
+@pytest.mark.parametrize("choice", ["zeroed", "chosen"])
+def test_a_context_that_nothing_sets(choice: str, tmp_path: Path) -> None:
+    """Zeroed memory and values that the tester chooses are proposed; either works as it is written."""
+    write_files(tmp_path, {"n.c": HEPTAGON})
+    outcome = chaincover("init", ".", cwd=tmp_path)
+    assert "- nothing sets these before the first step: self->mode, self->t" in outcome.out
+    text = (tmp_path / "chaincover.toml").read_text()
+    assert f'\n# {choice} = ["self->*"]\n' in text
+    write_files(tmp_path, {"chaincover.toml": text.replace(f"# {choice} =", f"{choice} =")})
+    checked = chaincover("check", ".", "--json", "--compare", "40", cwd=tmp_path)
+    assert (checked.code, checked.err) == (0, "")
+    is_open = {row["name"]: row["open"] for row in json.loads(checked.out)["state"] if row["role"] == "state"}
+    assert is_open == dict.fromkeys(("self->mode", "self->t"), choice == "chosen")
+
+
+def test_final_conditions_can_come_true(tmp_path: Path) -> None:
+    """A state with a first-cycle flag never is like the one after init: a mode is proposed that a chain can end in."""
+    code = (
+        "typedef struct { unsigned char is_active_c1, is_c1; } DW_X;\ntypedef struct { int up; } ExtU_X;\n"
+        "DW_X X_DW;\nExtU_X X_U;\nvoid X_initialize(void) { X_DW.is_active_c1 = 0; X_DW.is_c1 = 0; }\n"
+        "void X_step(void) { if (!X_DW.is_active_c1) { X_DW.is_active_c1 = 1; X_DW.is_c1 = 2; }\n"
+        "  else if (X_U.up) X_DW.is_c1 = X_DW.is_c1 == 2 ? 1 : 2; }\n"
+    )
+    text = proposed_text(tmp_path, {"x.c": code})
+    assert "# no later state is like the one after init: the first step changes X_DW.is_active_c1 for good" in text
+    assert '# condition = "X_DW.is_c1 == 2"   # as after a first step with all inputs at rest' in text
+    proposed = text.replace("# condition", "condition") + '[[property]]\ntext = "cover(is_c1 == 1)"\n'
+    write_files(tmp_path, {"chaincover.toml": proposed})
+    assert chaincover("generate", ".", "-q", cwd=tmp_path).code == 0
+
+
+def test_parameters_of_a_program_without_inputs(tmp_path: Path) -> None:
+    """They are the only values that can be set; where there is an input they stay what they are."""
+    code = "typedef struct { int limit; int spare; } P_X;\nP_X X_P = { 5, 7 };\nstatic int n;\n"
+    step = "void X_step(void) { n = n < X_P.limit ? n + 1 : 0; }\n"
+    text = proposed_text(tmp_path, {"x.c": code + step})
+    assert "# X_P.limit: a parameter that nothing in the program writes; there are no other inputs" in text
+    assert 'input = ["X_P.limit"]' in text
+    more = "int up;\nvoid X_step(void) { n = up && n < X_P.limit ? n + 1 : 0; }\n"
+    assert 'input = ["up"]' in proposed_text(tmp_path, {"x.c": code + more}, ".", "--force")
+
+
+def test_nothing_that_looks_like_an_input_is_asked_about(tmp_path: Path) -> None:
+    write_files(tmp_path, {"x.c": STEP})
+    assert (
+        "- nothing looks like an input: a program without inputs has one run only"
+        in chaincover("init", ".", cwd=tmp_path).out
+    )
+
+
+def test_what_cannot_be_read_is_asked_about(tmp_path: Path) -> None:
+    """A file that may hold the step, and a step that is not read yet."""
+    write_files(tmp_path, {"x.c": STEP.replace("n++", "goto e; e: n++"), "main.c": '#include "iostream"\n'})
+    told = chaincover("init", ".", cwd=tmp_path).out
+    assert "- the step cannot be read yet: x.c:3:21: unsupported C construct: goto" in told
+    assert "- main.c cannot be read, and nothing in it was considered: main.c:1: header 'iostream' not found" in told
+
+
+def test_long_interfaces_are_told_in_short(tmp_path: Path) -> None:
+    """AUTOSAR: many ports and many states; what every port is called twice is written once."""
+    ports = [f"Speed{n}" for n in range(14)]
+    reads = "".join(f"unsigned char Rte_Read_Door_{p}_{p}(boolean *u);\n" for p in ports)
+    states = "".join(
+        f"  boolean tmp{n}; (void)Rte_Read_Door_{p}_{p}(&tmp{n}); d.s{n} ^= tmp{n};\n" for n, p in enumerate(ports)
+    )
+    outs = "".join(f" boolean s{n}; boolean o{n};" for n in range(14))
+    sums = "".join(f"  d.o{n} = !d.s{n};\n" for n in range(14))
+    code = (
+        "typedef unsigned char boolean;\n"
+        + reads
+        + f"static struct {{{outs} }} d;\nvoid Door_Step(void) {{\n{states}{sums}}}\n"
+    )
+    text = proposed_text(tmp_path, {"Door.c": code})
+    assert "#   it calls 14 functions Rte_Read_*" in text
+    assert "\n# input: 14 variables, by the way the code uses them" in text
+    assert "\n# state: 14 variables, by the way the code uses them: 14 of d\n" in text
+    assert '"Speed3" = [0, 1]   # boolean' in text
+    assert "is given no values but" not in text
+    assert "the result 0: 14 of Rte_Read_* (" in text
+    property_text = '[[property]]\ntext = "cover(Speed3 && !s3)"\n'
+    write_files(tmp_path, {"chaincover.toml": text + property_text})
+    assert chaincover("check", ".", "--compare", "20", cwd=tmp_path).code == 0
+
+
+PUMP_H = """#include <stdbool.h>
+typedef enum { IDLE, FILL, DONE, FAULT } state_t;
+typedef struct { unsigned char limit; bool dry; } settings_t;
+typedef struct { unsigned char level; bool leak; } sensors_t;
+typedef struct { state_t state; unsigned char t; settings_t settings; } pump_t;
+void pump_init(pump_t *p, sensors_t *s, settings_t settings, int trim);
+void pump_start(pump_t *p);
+void pump_set(pump_t *p, unsigned char t);
+bool pump_done(const pump_t *p);
+int pump_tick(pump_t *p, const sensors_t *x, sensors_t *s);
+"""
+PUMP = """#include "pump.h"
+void pump_init(pump_t *p, sensors_t *s, settings_t settings, int trim) {
+  p->state = IDLE; p->t = (unsigned char)trim; p->settings = settings; s->level = 0; s->leak = 0;
+}
+void pump_start(pump_t *p) { if (p->state == IDLE) p->state = FILL; }
+void pump_set(pump_t *p, unsigned char t) { p->t = t; }
+bool pump_done(const pump_t *p) { return p->state == DONE; }
+int pump_tick(pump_t *p, const sensors_t *x, sensors_t *s) {
+  if (p->state == FILL) {
+    p->t++;
+    if (s->level > 9) p->state = DONE; else if (p->t >= p->settings.limit) p->state = FAULT;
+  }
+  return s->leak && !x->leak;
+}
+"""
+
+
+@pytest.mark.needs_compiler
+def test_values_of_an_init_and_calls_of_the_environment(tmp_path: Path) -> None:
+    """A file to copy makes them a setup and a step; with it in the folder the same command gives a project."""
+    files: dict[str, str | bytes] = {"lib/pump.h": PUMP_H, "lib/pump.c": PUMP}
+    write_files(tmp_path, files)
+    told = chaincover("init", "lib", "-o", "chaincover.toml", cwd=tmp_path).out
+    assert "step pump_tick(), init pump_init()" in told
+    assert "- pump_init() takes values that only you know: settings, trim (see the recipe in [functions])" in told
+    assert "- the environment may call pump_start, pump_set, too (see the recipe in [functions])" in told
+    text = (tmp_path / "chaincover.toml").read_text()
+    assert '\n# init = ["setup"]' in text
+    recipe = text[text.index("#   #include") : text.index("# int pump_tick(")].replace("#   ", "")
+    assert recipe == (
+        '#include "lib/pump.h"\n'
+        "void setup(pump_t *p, sensors_t *s) {\n"
+        "  settings_t settings = {0};   /* write its value here */\n"
+        "  int trim = 0;   /* write its value here */\n"
+        "  pump_init(p, s, settings, trim);\n"
+        "}\n"
+        "int tick(pump_t *p, const sensors_t *x, sensors_t *s, _Bool call_pump_start, _Bool call_pump_set, "
+        "unsigned char pump_set_t) {\n"
+        "  if (call_pump_start) pump_start(p);\n"
+        "  if (call_pump_set) pump_set(p, pump_set_t);\n"
+        "  return pump_tick(p, x, s);\n"
+        "}\n"
+    )
+    write_files(tmp_path, {"harness.c": recipe.replace("settings = {0}", "settings = {5, 0}")})
+    again = chaincover("init", ".", "--force", cwd=tmp_path)
+    assert (
+        again.out
+        == "written by hand: step tick(), init setup()\nwrote chaincover.toml; next: chaincover check chaincover.toml\n"
+    )
+    text = (tmp_path / "chaincover.toml").read_text()
+    assert "# s->level: the step changes nothing of what it stands in" in text
+    goal = '[[property]]\ntext = "cover(p->state == FAULT && prev(p->state) == FILL)"\n'
+    write_files(tmp_path, {"chaincover.toml": text + goal})
+    generated = chaincover("generate", ".", "--json", cwd=tmp_path)
+    assert (generated.code, generated.json["chain"]["length"]) == (0, 2)
+
+
+def test_what_a_step_is_given_once_is_no_input(tmp_path: Path) -> None:
+    """Settings that init sets, by the name of their type, and what the step cannot change."""
+    code = (
+        "typedef struct { int limit; } config_t;\ntypedef struct { int n; } state_t;\n"
+        "typedef struct { int up; } in_t;\n"
+        "void X_init(config_t *c, state_t *s, in_t *i) { c->limit = 5; s->n = 0; i->up = 0; }\n"
+        "void X_step(config_t *c, state_t *s, in_t *i) { if (i->up && s->n < c->limit) s->n++; }\n"
+    )
+    assert 'input = ["i->up"]' in proposed_text(tmp_path, {"x.c": code})
+
+
+def test_a_function_block_of_a_programmable_controller(tmp_path: Path) -> None:
+    """MatIEC: names with underscores at their end, and an init that takes whether values are retained."""
+    code = (
+        "typedef unsigned char BOOL;\ntypedef struct { BOOL START; int N; } PROGRAM0;\n"
+        "void PROGRAM0_init__(PROGRAM0 *data__, BOOL retain) { if (!retain) { data__->N = 0; } data__->START = 0; }\n"
+        "void PROGRAM0_body__(PROGRAM0 *data__) { if (data__->START && data__->N < 9) data__->N++; }\n"
+    )
+    text = proposed_text(tmp_path, {"POUS.c": code})
+    assert 'step = "PROGRAM0_body__"' in text
+    assert "# PROGRAM0_init__() takes BOOL retain: values that only you know." in text
+    assert "# For that write this at the end of POUS.c, and run 'chaincover init' again:" in text

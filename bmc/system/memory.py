@@ -1,0 +1,166 @@
+"""What a system remembers of steps that are over: state variables made by the tool, which change no run.
+
+A property, or a condition over several steps, looks back by such variables: each carries a value of earlier steps,
+and so every formula over steps up to this one becomes a formula over this step alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pysmt.fnode import FNode
+from pysmt.shortcuts import BV, TRUE, BVConcat, BVExtract, Equals, Ite, get_env
+
+from bmc.formulas.evaluate import compile_formulas, post_order
+from bmc.formulas.terms import both, keep_meaning
+from bmc.formulas.unroll import at, shift, unframed, unplaced
+from bmc.system.transition import BOOLEAN, Run, StateVariable, TransitionSystem, ValueType, symbols_of
+
+CHAINED = 4
+"""Up to so many steps a Boolean is carried by a variable for each step, beyond by one variable with a bit for each."""
+
+
+class Memory:
+    """Collects ``variables``, called ``owner``, a number and their bits; equal terms are carried once."""
+
+    def __init__(self, owner: str) -> None:
+        self.variables: list[StateVariable] = []
+        self._owner = owner
+        self._carried: dict[tuple[FNode, int], FNode] = {}
+        self._counted: dict[int, FNode] = {}
+        self._lines: dict[FNode, FNode] = {}
+        self._named = 0
+
+    def fresh(self, kind: ValueType = BOOLEAN) -> FNode:
+        """The symbol of a new variable; ``keep`` says how it begins and goes on."""
+        self._named += 1
+        return kind.symbol(f"{self._owner}#{self._named}" + (f":{kind.bits}" if kind.bits else ""))
+
+    def keep(self, symbol: FNode, following: FNode, begins: int = 0, most: int | None = None) -> FNode:
+        """``symbol``, the fresh one, is ``following`` after each step; it has at most the value ``most``."""
+        kind = BOOLEAN if symbol.get_type().is_bool_type() else ValueType("memory", symbol.bv_width())
+        low = None if most is None else 0
+        name = symbol.symbol_name()
+        self.variables.append(StateVariable(name, kind, kind.constant(begins), following, "internal", low, most))
+        return symbol
+
+    def before(self, term: FNode, steps: int) -> FNode:
+        """The value that ``term`` (over plain symbols) had so many steps before; 0 or false where there is none."""
+        if steps == 0 or term.is_constant():
+            return term
+        if (term, steps) not in self._carried:
+            self._carried[term, steps] = self._carry(term, steps)
+        return self._carried[term, steps]
+
+    def _carry(self, term: FNode, steps: int) -> FNode:
+        line = self._lines.get(term)
+        if line is not None and line.bv_width() >= steps:
+            return Equals(BVExtract(line, steps - 1, steps - 1), BV(1, 1))
+        if term.get_type().is_bool_type() and steps > CHAINED:
+            line = self._lines[term] = self.fresh(ValueType("memory", steps))
+            newest = Ite(term, BV(1, 1), BV(0, 1))
+            self.keep(line, BVConcat(BVExtract(line, 0, steps - 2), newest))
+            return self.before(term, steps)
+        following = self.before(term, steps - 1)
+        boolean = term.get_type().is_bool_type()
+        return self.keep(self.fresh(BOOLEAN if boolean else ValueType("memory", term.bv_width())), following)
+
+    def after(self, steps: int) -> FNode:
+        """That at least so many steps have been made."""
+        if steps == 0:
+            return TRUE()
+        if steps not in self._counted:
+            count = self.fresh(ValueType("memory", steps.bit_length()))
+            most = BV(steps, steps.bit_length())
+            self._counted[steps] = Equals(count, most)
+            self.keep(count, Ite(Equals(count, most), most, count + BV(1, steps.bit_length())), most=steps)
+        return self._counted[steps]
+
+    def now(self, formula: FNode, present: int) -> FNode:
+        """``formula`` (framed), read when the step ``present`` is the one at hand: over plain symbols.
+
+        False as long as it looks at steps before the first. It looks at none after ``present``.
+        """
+        steps = [unframed(symbol)[1] for symbol in symbols_of(formula)]
+        result = unplaced([self.from_now(formula, present)])[0]
+        return both(result, self.after(present - min(steps, default=present)))
+
+    def from_now(self, formula: FNode, present: int) -> FNode:
+        """``formula`` (framed), where the step ``present`` is the first: what it says of earlier ones is remembered."""
+        made: dict[FNode, FNode] = {}
+        for step, term in _earlier(formula, present):
+            made[term] = at(self.before(unplaced([term])[0], present - step), 0)
+        create = get_env().formula_manager.create_node
+        for node in post_order([formula]):
+            if node in made:
+                continue
+            if node.is_symbol():
+                made[node] = shift(node, -present)
+            elif node.args():
+                made[node] = create(node.node_type(), tuple(made[a] for a in node.args()), node._content.payload)
+                keep_meaning(node, made[node], made)
+            else:
+                made[node] = node
+        return made[formula]
+
+
+def _earlier(formula: FNode, present: int) -> list[tuple[int, FNode]]:
+    """What ``formula`` (framed) reads of each step before ``present``: the steps in order, each with a term.
+
+    Conditions, where they take fewer bits than the variables in them and these are read in no other way; else these.
+    """
+    order = post_order([formula])
+    read: dict[FNode, frozenset[int]] = {}
+    for node in order:
+        own = [unframed(node)[1]] if node.is_symbol() else [step for a in node.args() for step in read[a]]
+        read[node] = frozenset(own)
+    largest: dict[int, list[FNode]] = {}
+    reached = {formula}
+    for node in reversed(order):
+        if node in reached and len(read[node]) > 1:
+            reached.update(node.args())
+        elif node in reached and read[node] and min(read[node]) < present:
+            largest.setdefault(min(read[node]), []).append(node)
+    found = []
+    for step, terms in sorted(largest.items()):
+        for group, symbols in _sharing(terms):
+            conditions = all(term.get_type().is_bool_type() for term in group)
+            few = conditions and len(group) < sum(_bits(symbol) for symbol in symbols)
+            found += [(step, term) for term in (group if few else symbols)]
+    return found
+
+
+def _sharing(terms: Sequence[FNode]) -> list[tuple[list[FNode], list[FNode]]]:
+    """``terms`` in groups, those that have a symbol in common in one; each with its symbols."""
+    groups: list[tuple[list[FNode], set[FNode]]] = []
+    for term in terms:
+        own, symbols = [term], set(symbols_of(term))
+        for group in [group for group in groups if group[1] & symbols]:
+            groups.remove(group)
+            own, symbols = [*group[0], *own], group[1] | symbols
+        groups.append((own, symbols))
+    return [(own, sorted(symbols, key=lambda symbol: symbol.symbol_name())) for own, symbols in groups]
+
+
+def _bits(symbol: FNode) -> int:
+    return 1 if symbol.get_type().is_bool_type() else int(symbol.bv_width())
+
+
+def with_memory(system: TransitionSystem, variables: Sequence[StateVariable]) -> TransitionSystem:
+    """``system`` that remembers ``variables`` as well; each has one name and is added once."""
+    known = {var.name for var in system.state}
+    added = {var.name: var for var in variables if var.name not in known}
+    return replace(system, state=(*system.state, *added.values())) if added else system
+
+
+def remembered(run: Run, variables: Sequence[StateVariable]) -> Run:
+    """``run``, of a system without ``variables``, with their values in its states."""
+    following = compile_formulas([var.next for var in variables])
+    begins = compile_formulas([var.init for var in variables if var.init is not None])({})
+    now = dict(zip((var.name for var in variables), begins, strict=True))
+    states = [{**run.states[0], **now}]
+    for state, inputs in zip(run.states[1:], run.inputs, strict=True):
+        now = dict(zip(now, following({**states[-1], **inputs}), strict=True))
+        states.append({**state, **now})
+    return Run(tuple(states), run.inputs)

@@ -1,0 +1,33 @@
+"""What the site takes from the code when it is built: lists for the reference, and drawings.
+
+A line ``<!-- made from the code: NAME -->`` of a page becomes the Markdown that the function of this name gives (in
+``lists.py``), a line ``<!-- drawing: NAME -->`` a figure (in ``drawings.py``). Nothing of it is kept in the checkout.
+A link to a file outside of ``docs`` is one to a copy of it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import drawings
+import lists
+
+_MADE = re.compile(r"^<!-- (made from the code|drawing): ([\w-]+) -->$", re.M)
+
+
+def _replaced(found: re.Match[str]) -> str:
+    kind, name = found.groups()
+    makers = lists.MAKERS if kind == "made from the code" else drawings.MAKERS
+    return makers[name]()
+
+
+def _read(app: Any, page: str, source: list[str]) -> None:
+    outside = "../" * (page.count("/") + 1)
+    source[0] = _MADE.sub(_replaced, source[0]).replace(f"]({outside}", f"](path:{outside}")
+
+
+def setup(app: Any) -> dict[str, Any]:
+    """Sphinx's way to find an extension."""
+    app.connect("source-read", _read)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,67 @@
+"""What a system remembers of earlier steps, against a look into the run itself."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from command_line import fresh_names
+from pysmt.shortcuts import BV, BVULT, And, Equals
+
+from bmc.formulas.evaluate import compile_formulas
+from bmc.formulas.unroll import at, framed
+from bmc.system.memory import Memory, remembered, with_memory
+from bmc.system.simulation import Simulator
+from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
+
+BYTE = ValueType("byte", 8)
+
+
+def counter() -> TransitionSystem:
+    """``n`` adds up the input ``a``."""
+    n, a = BYTE.symbol("n"), BYTE.symbol("a")
+    return TransitionSystem("counter", (StateVariable("n", BYTE, BV(0, 8), n + a),), (InputVariable("a", BYTE),))
+
+
+@pytest.mark.parametrize("steps", [1, 2, 4, 5, 11])
+def test_values_of_earlier_steps(steps: int) -> None:
+    with fresh_names():
+        system, source = counter(), random.Random(steps)
+        n, a = BYTE.symbol("n"), BYTE.symbol("a")
+        memory = Memory("m")
+        value, truth = memory.before(n, min(steps, 5)), memory.before(BVULT(a, n), steps)
+        again = memory.before(BVULT(a, n), steps)
+        known = memory.after(steps)
+        larger = with_memory(system, memory.variables)
+        simulator = Simulator(larger)
+        inputs = [{"a": source.randrange(40)} for _ in range(30)]
+        run = simulator.run(simulator.initial(), inputs)
+        seen = [compile_formulas([value, truth, known])(state) for state in run.states]
+        plain = Simulator(system).run(Simulator(system).initial(), inputs)
+
+    assert again is truth
+    for k, (number, holds, old) in enumerate(seen):
+        before, far = k - min(steps, 5), k - steps
+        assert number == (plain.states[before]["n"] if before >= 0 else 0)
+        assert bool(holds) == (far >= 0 and inputs[far]["a"] < plain.states[far]["n"])
+        assert bool(old) == (far >= 0)
+    assert remembered(plain, memory.variables) == run
+
+
+def test_a_formula_over_steps_reads_when_the_last_is_at_hand() -> None:
+    with fresh_names():
+        system = counter()
+        n, a = BYTE.symbol("n"), BYTE.symbol("a")
+        grown = And(
+            Equals(framed(n, 2), framed(n, 0) + framed(a, 0) + framed(a, 1)),
+            at(BVULT(a, BV(9, 8)), 2),
+        )
+        memory = Memory("m")
+        now = memory.now(grown, 2)
+        simulator = Simulator(with_memory(system, memory.variables))
+        inputs = [{"a": value} for value in (3, 250, 9, 8, 200, 1)]
+        run = simulator.run(simulator.initial(), inputs)
+        holds = compile_formulas([now])
+        seen = [bool(holds({**state, **values})[0]) for state, values in zip(run.states, inputs, strict=False)]
+
+    assert seen == [k >= 2 and inputs[k]["a"] < 9 for k in range(len(inputs))]

@@ -1,0 +1,95 @@
+"""Whether the steps that a system allows are those that keep the project's constraints: proved, and refuted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from constrained_runs import random_rules
+from drawn_seeds import seeds
+from pysmt.fnode import FNode
+from pysmt.shortcuts import BV, TRUE, Iff, Not, Or, Symbol
+from pysmt.typing import BVType
+from random_systems import random_case
+
+from bmc.formulas.unroll import framed
+from bmc.system.constraints import Constraint, Dwell, constrained
+from bmc.system.hold import TICKS
+from bmc.system.transition import BOOLEAN, InputVariable, TransitionSystem, conjunction
+from chaincover.verify.constraints import constraints
+from chaincover.verify.limits import Clock, Limits
+from chaincover.verify.report import HOLDS, OPEN, WRONG
+
+CLOCK = Clock(Limits())
+push = BOOLEAN.symbol("vc_push")
+FREE = TransitionSystem("push", (), (InputVariable("vc_push", BOOLEAN),))
+RULES = (
+    Constraint("pushed at most twice in a row", Or(*(Not(framed(push, step)) for step in range(3)))),
+    Constraint("not pushed first", Not(framed(push, 0)), first=True),
+    Dwell("vc_push", 2),
+)
+SYSTEM = constrained(FREE, RULES)
+BEFORE, TWICE_BEFORE, TWO, ONE, LEFT = (var.name for var in SYSTEM.state)
+"""The input one and two steps before; that two steps were made, and one; the steps for which the input has to stay."""
+
+
+@seeds(20)
+def test_what_is_remembered_says_what_the_constraints_say(seed: int) -> None:
+    case = random_case(seed)
+    rules = random_rules(seed, case)
+    found = constraints(constrained(case.system, rules), rules, CLOCK)
+    assert found is not None
+    assert found.verdict == HOLDS, found
+
+
+def changed(name: str, **fields: FNode) -> TransitionSystem:
+    """The system with another start or next value of one of the variables that remember something."""
+    return replace(SYSTEM, state=tuple(replace(v, **fields) if v.name == name else v for v in SYSTEM.state))
+
+
+def without(number: int) -> TransitionSystem:
+    """The system that does not restrict steps by one of the rules."""
+    kept = [replace(c, formula=TRUE()) if n == number else c for n, c in enumerate(SYSTEM.constraints)]
+    return replace(SYSTEM, constraints=tuple(kept), input_constraint=conjunction(c.formula for c in kept))
+
+
+def ticks(number: int) -> FNode:
+    return TICKS.constant(number)
+
+
+@pytest.mark.parametrize(
+    ("forged", "blamed"),
+    [
+        (lambda: without(0), "pushed at most twice"),
+        (lambda: without(1), "not pushed first"),
+        (lambda: without(2), "vc_push keeps each value"),
+        (lambda: changed(BEFORE, next=TRUE()), "pushed at most twice"),
+        (lambda: changed(TWICE_BEFORE, next=push), "pushed at most twice"),
+        (lambda: changed(LEFT, next=ticks(0)), "vc_push keeps each value"),
+        (lambda: changed(LEFT, init=ticks(1)), "vc_push keeps each value"),
+        (lambda: changed(TWO, next=BV(0, 2)), "pushed at most twice"),
+        (lambda: changed(TWO, next=Symbol(TWO, BVType(2)) + BV(1, 2)), "pushed at most twice"),
+        (lambda: changed(ONE, init=BV(1, 1)), "not pushed first"),
+        (lambda: changed(ONE, next=BV(0, 1)), "vc_push keeps each value"),
+        (lambda: replace(SYSTEM, defined=Symbol(ONE, BVType(1)).Equals(BV(0, 1))), ONE),
+        (lambda: replace(SYSTEM, constraints=SYSTEM.constraints[:2]), "vc_push keeps each value"),
+        (lambda: constrained(FREE, (*RULES[:2], Dwell("vc_push", 3))), "vc_push keeps each value"),
+        (
+            lambda: constrained(FREE, (replace(RULES[0], formula=Iff(framed(push, 0), framed(push, 2))), *RULES[1:])),
+            "twi",
+        ),
+    ],
+)
+def test_steps_other_than_those_are_told(forged: Callable[[], TransitionSystem], blamed: str) -> None:
+    found = constraints(forged(), RULES, CLOCK)
+    assert found is not None
+    assert found.verdict == WRONG
+    assert blamed in "; ".join(found.details)
+
+
+def test_nothing_is_said_without_constraints_and_without_time() -> None:
+    assert constraints(FREE, (), CLOCK) is None
+    found = constraints(SYSTEM, RULES, Clock(Limits(seconds=0.0)))
+    assert found is not None
+    assert found.verdict == OPEN

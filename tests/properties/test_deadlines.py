@@ -1,0 +1,124 @@
+"""Deadlines in consequents: the monitor that counts against each occurrence looked at by itself on a run."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from spelled_conditions import Meaning, goals_of, meaning, run_of
+
+from bmc.system.memory import remembered
+from bmc.system.transition import Run
+from properties.goal import Goal, goal_length, violation
+from properties.monitor import Monitor
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """``G(occurs -> X[later](word[first,last](check)))``."""
+
+    occurs: Meaning
+    word: str
+    later: int
+    first: int
+    last: int
+    check: Meaning
+
+    @property
+    def text(self) -> str:
+        return f"G({self.occurs.text} -> X[{self.later}]({self.word}[{self.first},{self.last}]({self.check.text})))"
+
+    @property
+    def back(self) -> int:
+        """How many steps it looks back from where it is written."""
+        return max(0, -self.occurs.first, -(self.later + self.first + self.check.first))
+
+    def decided(self, run: Run, step: int, known: int, checked: int) -> tuple[int, bool] | None:
+        """When the occurrence at ``step``, if it is one, is decided, and which way; a step counts once it is over.
+
+        What the antecedent says is known after ``known`` steps, what a check says after ``checked`` steps.
+        """
+        if step + known > run.length or not self.occurs.holds(run, step):
+            return None
+        for check in range(step + self.later + self.first, step + self.later + self.last + 1):
+            if check + checked > run.length:
+                return None
+            if bool(self.check.holds(run, check)) == (self.word == "F"):
+                return max(check + checked, step + known), self.word == "F"
+        return max(check + checked, step + known), self.word == "G"
+
+
+def drawn(source: random.Random) -> Requirement:
+    first = source.choice((0, 0, 1, 2, 6))
+    last = first + source.choice((1, 2, 3, 5, 9))
+    word, later = source.choice("FG"), source.choice((0, 0, 1, 3))
+    return Requirement(meaning(source, 2), word, later, first, last, meaning(source, 1))
+
+
+def seen(goal: Goal, run: Run, by: Goal | None = None) -> dict[int, bool | None]:
+    """The states of ``run`` in which an occurrence is decided, with the outcome; ``by`` tells what is remembered."""
+    monitor, whole = Monitor([goal]), remembered(run, (by or goal).memory)
+    return {step: monitor.judge(whole, goal.name, step) for step in monitor.covered(whole)[goal.name]}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_first_decision_and_the_first_failure_are_those_of_single_occurrences(seed: int, tmp_path: Path) -> None:
+    source = random.Random(seed)
+    wanted = [drawn(source) for _ in range(25)]
+    texts = [text for each in wanted for text in (each.text, f"cover({each.occurs.text})", f"cover({each.check.text})")]
+    goals = goals_of(tmp_path, *texts)
+    values = [source.choice((0, 0, 0, 1, 1, 2)) for _ in range(30)]
+    run = run_of(values, [source.randrange(3) for _ in range(29)])
+    for number, each in enumerate(wanted):
+        goal, occurs, check = goals[3 * number : 3 * number + 3]
+        known = max(0, goal_length([occurs.antecedent], {"a", "rise"}) + min(0, each.occurs.first))
+        checked = max(0, goal_length([check.antecedent], {"a", "rise"}) + min(0, each.check.first))
+        if goal.length:  # the deadline lies within the antecedent: it is unrolled
+            continue
+        each_alone = [each.decided(run, step, known, checked) for step in range(each.back, run.length + 1)]
+        decisions = [one for one in each_alone if one is not None]
+        found = seen(goal, run)
+        first = min((step for step, _ in decisions), default=None)
+        assert next(iter(found), None) == first, each.text
+        if first is not None:
+            assert found[first] == all(held for step, held in decisions if step == first), each.text
+        failed = min((step for step, held in decisions if not held), default=None)
+        if goal.consequent is not None:
+            violated = seen(violation(goal, {"a", "rise"}), run, goal)
+            assert next(iter(violated), None) == failed, each.text
+            assert {step for step, held in decisions if not held} >= set(violated), each.text
+        assert {step for step, held in found.items()} <= {step for step, _ in decisions}, each.text
+
+
+def lasting(source: random.Random) -> str:
+    """A requirement whose antecedent has a ``G``, that may be remembered or unrolled."""
+    rest = source.choice(["", f"{meaning(source, 1).text} && ", f"{meaning(source, 2).text} && "])
+    first = source.choice((0, 0, 1, 2, 6))
+    always = f"G[{first},{first + source.randrange(1, 5)}](n == 1 || {meaning(source, 1).text})"
+    consequent = meaning(source, 1).text
+    return f"G({rest}X[{source.randrange(2)}]({always}) -> X[{source.randrange(9)}]({consequent}))"
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_lasts_in_an_antecedent_is_remembered_as_if_unrolled(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = random.Random(seed)
+    texts = [lasting(source) for _ in range(25)]
+    run = run_of([source.choice((0, 1, 1, 1, 2)) for _ in range(90)], [source.randrange(3) for _ in range(89)])
+    unrolled = goals_of(tmp_path, *texts)
+    monkeypatch.setattr("properties.text.MANY", 2)
+    compared = 0
+    for short, goal in zip(unrolled, goals_of(tmp_path, *texts), strict=True):
+        if not goal.memory:  # the antecedent's rest ends after it: it is unrolled
+            continue
+        expected, found = seen(short, run), seen(goal, run)
+        if expected and found:
+            later = next(iter(found)) - next(iter(expected))
+            judged = {step - later: held for step, held in found.items() if step - later + short.length <= run.length}
+            assert judged == expected, short.text
+            compared += 1
+        assert bool(found) >= bool(expected), short.text
+    assert compared > 5

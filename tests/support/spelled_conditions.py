@@ -1,0 +1,96 @@
+"""Random conditions of properties as text, each with its meaning spelled out on a run of a small program."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from command_line import fresh_names
+
+from bmc.system.transition import Run
+from chaincover.project.load import load
+from chaincover.project.project_file import read_project
+from properties.goal import Goal
+
+SOURCE = """\
+typedef unsigned char u8;
+static u8 n; static u8 F[3]; static u8 since;
+void init(void) { n = 0; F[1] = 0; since = 0; }
+void compute(u8 a, u8 rise) { n = a; F[1] = rise; since = a; }
+"""
+DEADLINE = "#define DEADLINE 2\n"
+
+
+def goals_of(folder: Path, *texts: str, before: str = DEADLINE) -> list[Goal]:
+    (folder / "c.c").write_text(before + SOURCE)
+    with fresh_names():
+        return list(load(read_project(str(folder / "c.c")), texts).goals)
+
+
+def run_of(values: list[int], inputs: list[int]) -> Run:
+    """A run whose state ``n`` and input ``a`` have these values; the program need not be able to do this."""
+    states = [{"n": value, "F[1]": value % 2, "since": value} for value in values]
+    return Run(tuple(states), tuple({"a": value, "rise": value % 2} for value in inputs))
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """A condition as text, whether it holds at a step of a run, the first and the last step that it looks at."""
+
+    text: str
+    holds: Callable[[Run, int], int]
+    first: int
+    last: int
+
+
+FUTURE = ("X", "X[]", "F", "G")
+
+
+def held_since(e: Meaning, f: Meaning, run: Run, k: int) -> int:
+    """A condition that looks at a step before the first one of the run does not hold."""
+    at = [step for step in range(k + 1) if step + f.first >= 0 and f.holds(run, step)]
+    return int(bool(at) and all(step + e.first >= 0 and e.holds(run, step) for step in range(at[-1] + 1, k + 1)))
+
+
+def meaning(source: random.Random, depth: int, past: bool = False) -> Meaning:
+    """A random one; ``past``: it looks at no later step."""
+    if not depth or source.random() < 0.2:
+        name, value = source.choice("na"), source.randrange(3)
+        at = (
+            (lambda run, k: int(run.states[k]["n"] == value))
+            if name == "n"
+            else (lambda run, k: int(run.inputs[k]["a"] == value))
+        )
+        return Meaning(f"{name} == {value}", at, 0, int(name == "a"))
+    kind = source.choice((*FUTURE * (not past), "prev", "rise", "fall", "changed", "since", "&&", "||", "!"))
+    past = past or kind == "since"
+    e = meaning(source, depth - 1, past)
+    m = source.randrange(3)
+    n = m + source.randrange(3)
+    if kind in ("&&", "||"):
+        f = meaning(source, depth - 1, past)
+        both = (
+            (lambda run, k: e.holds(run, k) and f.holds(run, k))
+            if kind == "&&"
+            else (lambda run, k: e.holds(run, k) or f.holds(run, k))
+        )
+        return Meaning(f"({e.text} {kind} {f.text})", both, min(e.first, f.first), max(e.last, f.last))
+    if kind == "since":
+        f = meaning(source, depth - 1, past)
+        return Meaning(f"(({e.text}) since ({f.text}))", partial(held_since, e, f), 0, max(e.last, f.last))
+    if kind == "!":
+        return Meaning(f"!({e.text})", lambda run, k: int(not e.holds(run, k)), e.first, e.last)
+    word, steps, holds = {
+        "X": ("X", [1], lambda run, k: e.holds(run, k + 1)),
+        "X[]": (f"X[{m}]", [m], lambda run, k: e.holds(run, k + m)),
+        "F": (f"F[{m},{n}]", [m, n], lambda run, k: int(any(e.holds(run, k + d) for d in range(m, n + 1)))),
+        "G": (f"G[{m},{n}]", [m, n], lambda run, k: int(all(e.holds(run, k + d) for d in range(m, n + 1)))),
+        "prev": ("prev", [-1], lambda run, k: e.holds(run, k - 1)),
+        "rise": ("rise", [-1, 0], lambda run, k: int(e.holds(run, k) and not e.holds(run, k - 1))),
+        "fall": ("fall", [-1, 0], lambda run, k: int(e.holds(run, k - 1) and not e.holds(run, k))),
+        "changed": ("changed", [-1, 0], lambda run, k: int(e.holds(run, k) != e.holds(run, k - 1))),
+    }[kind]
+    return Meaning(f"{word}({e.text})", holds, min(0, steps[0] + e.first), max(0, steps[-1] + e.last))
