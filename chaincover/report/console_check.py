@@ -106,7 +106,8 @@ def _wrong(controller: Controller, analysis: Analysis) -> list[tuple[str, str]]:
     if analysis.final_unsatisfiable:
         found.append(("UNSATISFIABLE: no state satisfies the final condition", "correct final, or --final none"))
     if analysis.liveness.latched:
-        found.append(_latched(controller, analysis.liveness))
+        fields = listed(grouped(analysis.liveness.latched, _names(controller)))
+        found.append((f"no chain that changes {fields} can end: it never has the value after init again", ADVICE))
     for condition in analysis.invariants:
         if not condition.proved:
             text = f"invariant {condition.name}: NOT proved: it is not used in any claim"
@@ -380,8 +381,7 @@ LEAST_GROUP = 3
 
 def liveness_lines(controller: Controller, found: Liveness) -> list[str]:
     """The lines of ``check``; those with nothing to tell are left out."""
-    system = controller.system
-    names = [*(var.name for var in system.inputs), *(var.name for var in system.state)]
+    names = _names(controller)
     lines = []
     if found.observed and found.variables:
         live, dead = grouped(found.live, names), grouped(found.dead, names)
@@ -401,8 +401,9 @@ def liveness_lines(controller: Controller, found: Liveness) -> list[str]:
         same = listed(grouped(found.compared, names))
         lines.append(f"a state like the one after init has as then: {same or 'nothing, any state is'}")
     if found.latched:
-        text, advice = _latched(controller, found)
-        lines.append(f"{text} ({advice})")
+        text = f"never as after init again, once they have changed, {len(found.latched)}"
+        fields = listed(grouped(found.latched, names))
+        lines.append(f"{text}: {fields} (a chain that changes them has no way to the end: {ADVICE})")
     if controller.goals or controller.final_text:
         lines.append(_needed(controller, found))
     if found.unread_inputs:
@@ -410,12 +411,9 @@ def liveness_lines(controller: Controller, found: Liveness) -> list[str]:
     return lines
 
 
-def _latched(controller: Controller, found: Liveness) -> tuple[str, str]:
-    system = controller.system
-    names = [*(var.name for var in system.inputs), *(var.name for var in system.state)]
-    text = f"never as after init again, once they have changed, {len(found.latched)}"
-    fields = listed(grouped(found.latched, names))
-    return f"{text}: {fields}", f"a chain that changes them has no way to the end: {ADVICE}"
+def _names(controller: Controller) -> list[str]:
+    """All inputs and state variables."""
+    return [*(var.name for var in controller.system.inputs), *(var.name for var in controller.system.state)]
 
 
 def _needed(controller: Controller, found: Liveness) -> str:

@@ -51,7 +51,7 @@ def test_a_goal_without_a_reason_gets_none(tmp_path: Path) -> None:
     (line,) = [
         line for line in told(tmp_path, "  s->mode = 0;", "cover(a == 3 && b == a && b == 4)") if "UNSAT" in line
     ]
-    assert line.endswith(":8)")
+    assert line.endswith("chaincover.toml:7)")
 
 
 def test_a_counter_that_makes_the_states_many_is_told_with_what_it_is_compared_with(tmp_path: Path) -> None:
