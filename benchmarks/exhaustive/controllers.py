@@ -93,7 +93,7 @@ BELT = Past(
     " else if (past->mode == SAFE && b->mode != SAFE) past->calm = 1;"
     " past->older = past->mode; past->mode = b->mode; past->begun = 1;",
 )
-"""Its deadlines: checks that are owed, steps in a row. The state before a step is in ``past``, ``b`` is the one after."""
+"""Its deadlines: checks owed, steps in a row. The state before a step is in ``past``, ``b`` is the one after."""
 
 DEADLINES = {
     "reacts": "then->reacted",
