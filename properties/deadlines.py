@@ -81,8 +81,9 @@ class Obligations:
         if antecedent.is_true():
             count, one = self._counter(steps)
             full = equals(count, BV(steps, count.bv_width()))
-            self._memory.keep(count, choose(check, choose(full, count, count + one), zero(count)), most=steps)
-            return Occurrence(conjunction([check, full, self._memory.after(known)]), known)
+            counts = both(check, self._memory.after(begin))
+            self._memory.keep(count, choose(counts, choose(full, count, count + one), zero(count)), most=steps)
+            return Occurrence(both(counts, full), known)
         if begin > told:
             first, told = self._memory.before(self._rest(antecedent, told), begin - told), begin
         else:
@@ -91,11 +92,7 @@ class Obligations:
             return None
         early = [self._memory.before(check, back) for back in range(1, told - begin + 1)]
         begins = conjunction([first, check, *early])
-        width = known - told
-        bits = self._memory.fresh(ValueType("memory", width))
-        newest = choose(begins, BV(1, width), BV(0, width))
-        self._memory.keep(bits, choose(check, (bits << BV(1, width)) | newest, BV(0, width)))
-        return Occurrence(both(check, negate(equals(bits & BV(1 << (width - 1), width), zero(bits)))), known)
+        return Occurrence(both(check, self._memory.line(begins, known - told, check)[-1]), known)
 
     def _rest(self, antecedent: FNode, told: int) -> FNode:
         return both(self._memory.now(antecedent, told), self._memory.after(told))

@@ -104,19 +104,20 @@ def bounds_claim(covered: int, goals: int) -> str:
 
 def chain_rows(system: TransitionSystem, chain: Chain) -> list[dict[str, Any]]:
     """One record per step: inputs, and state and outputs after it, and the goals covered from it on."""
-    rows = []
-    for step, inputs in enumerate(chain.run.inputs):
-        after = chain.run.states[step + 1]
-        rows.append(
-            {
-                "step": step,
-                "inputs": shown(system.inputs, inputs),
-                "state": shown(_set(reported(system, "state"), after), after),
-                "outputs": shown(_set(reported(system, "output"), after), after),
-                "goals": [hit.goal for hit in chain.hits if hit.step == step],
-            }
-        )
-    return rows
+    state, outputs = reported(system, "state"), reported(system, "output")
+    goals: dict[int, list[str]] = {}
+    for hit in chain.hits:
+        goals.setdefault(hit.step, []).append(hit.goal)
+    return [
+        {
+            "step": step,
+            "inputs": shown(system.inputs, inputs),
+            "state": shown(_set(state, after), after),
+            "outputs": shown(_set(outputs, after), after),
+            "goals": goals.get(step, []),
+        }
+        for step, (inputs, after) in enumerate(zip(chain.run.inputs, chain.run.states[1:], strict=True))
+    ]
 
 
 def _set(variables: Sequence[StateVariable], values: Valuation) -> list[StateVariable]:
