@@ -107,7 +107,7 @@ def test_the_list_of_exit_codes_has_every_code() -> None:
 
 
 def test_links_between_pages() -> None:
-    for page in PAGES:
+    for page in [*PAGES, ROOT / "CHANGELOG.md"]:
         prose = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.S)
         for link in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", prose):
             assert link.startswith("http") or (page.parent / link).exists(), f"{page.name}: {link}"
