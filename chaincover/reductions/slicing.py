@@ -67,11 +67,12 @@ def sliced_problem(problem: Problem) -> Reduction:
     Chains are simulated and judged on the whole system. Inputs that the slice does not have keep one value;
     CheckDisagreed if that comes out otherwise.
     """
-    small = sliced(problem.system, problem.goals, problem.final)
+    cut = _cut_at(problem.system, problem.goals, problem.final)
+    small = slice_system(*cut)
 
     @cache
     def spare() -> Valuation:
-        return spare_inputs(*_cut_at(problem.system, problem.goals, problem.final))
+        return spare_inputs(*cut)
 
     def whole_run(run: Run) -> Run:
         if not any(var.name not in values for values in run.inputs[:1] for var in problem.system.inputs):
