@@ -11,11 +11,12 @@ from dataclasses import replace
 from typing import Any
 
 from bmc.errors import CheckDisagreed, LimitReached, Location, counted
+from bmc.formulas.unroll import at, unframed, with_terms
 from bmc.native.build import why_no_compiler
 from bmc.native.original import NoCompiler, compiled
 from bmc.records import dataclass
 from bmc.system.simulation import Simulator
-from bmc.system.transition import Run
+from bmc.system.transition import Run, TransitionSystem, symbols_of
 from chaincover import certificate
 from chaincover.certificate import Certificate, EdgeFact, PathFact
 from chaincover.chain import CAN_FAIL, NEVER_VIOLATED, RULINGS, UNREACHABLE, Ruling
@@ -149,7 +150,7 @@ class Subject:
         proof, named = claim.certificate or _needed(claim, NOTHING), {each.goal: each for each in claim.rulings}
         inputs = {var.name for var in controller.system.inputs}
         claimed = [g for g in _judged(controller) if g.name in named and _proved(named[g.name])]
-        goals = tuple(violation(goal, inputs) for goal in claimed)
+        goals = tuple(_in_terms(violation(goal, inputs), controller.system) for goal in claimed)
         if not goals:
             return None
         never = [g.name for g in claimed if named[g.name].ruling == NEVER_VIOLATED]
@@ -165,6 +166,22 @@ class Subject:
         )
         facts = [PathFact((fact.source, fact.target), fact.at_least) for fact in proof.edges if fact.target in known]
         return Subject(replace(controller, goals=goals, final=None, final_text=""), subject, facts)
+
+
+def _in_terms(goal: Goal, system: TransitionSystem) -> Goal:
+    """``goal``, with what a step computes for a variable in place of its value after that step.
+
+    Only of variables that no step reads: they are then no part of states, and a solver need not find the two equal.
+    """
+    steps = [system.input_constraint, system.defined, *(var.next for var in system.state)]
+    read_back = {symbol for part in steps for symbol in symbols_of(part)}
+    following = {var.name: var.next for var in system.state if var.symbol not in read_back}
+    terms = {}
+    for symbol in symbols_of(goal.antecedent):
+        name, step = unframed(symbol)
+        if step > 0 and name in following:
+            terms[symbol] = at(following[name], step - 1)
+    return replace(goal, antecedent=with_terms([goal.antecedent], terms)[0])
 
 
 def _proved(ruling: RulingClaim) -> bool:

@@ -134,19 +134,21 @@ def proved_requirements(
         return None
     hurried = claim.certificate is None or not claim.certificate.exhausted
     told = Listener(lambda text: listener.progress(f"requirements: {text}"))
-    checks = Checks(subject.controller, subject.document, clock, told, hurried)
+    checks = Checks(subject.controller, subject.document, clock, told, hurried, True)
     return requirements.proved(subject, checks.facts_and_verdicts(subject.facts))
 
 
 @dataclass(frozen=True)
 class Checks:
-    """What the checks of one document share. ``hurried``: states are enumerated with little effort only."""
+    """What the checks of one document share. ``hurried``: states are enumerated with little effort only, or not at
+    first where a solver is ``asked_first``."""
 
     controller: Controller
     document: Document
     clock: Clock
     listener: Listener
     hurried: bool = False
+    asked_first: bool = False
 
     @cached_property
     def thorough(self) -> Checks:
@@ -212,6 +214,8 @@ class Checks:
     def watch(self) -> Watch | None:
         """All goals along all steps between reachable states; None where there are too many, or where layers do."""
         if self.layers is not None:
+            return None
+        if self.hurried and self.asked_first:
             return None
         proof, system = self.document.certificate, self.setting.system
         names = () if proof is None else proof.invariants
