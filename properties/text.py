@@ -20,11 +20,11 @@ from bmc.c.controller.model import CModel
 from bmc.c.execute.access import NO_POINTER, Watch
 from bmc.c.execute.arithmetic import from_condition
 from bmc.c.execute.calls import UNDEFINED_FUNCTION
-from bmc.c.execute.memory import Content, Key, State
+from bmc.c.execute.memory import Content, Key, State, Value
 from bmc.c.execute.recorder import Recorder
 from bmc.c.execute.variables import variable_name
 from bmc.c.source.program import EnumConstant, Scope, with_deep_stack
-from bmc.c.source.types import PointerType
+from bmc.c.source.types import Arithmetic, PointerType
 from bmc.errors import InputRefused, Location
 from bmc.formulas.terms import both, either, negate
 from bmc.formulas.unroll import at, at_each, unframed, unplaced
@@ -90,7 +90,8 @@ def read_property(model: CModel, given: PropertyText, default_name: str) -> Goal
         judged = owed.judged(occurs or owed.occurrence(condition), deadline)
         if judged is not None:
             decided, held, failed = at_each([judged.decided, judged.held, judged.failed], 0)
-            return replace(goal(decided, held, 0), violated=failed)
+            shown = None if occurs else replace(deadline, antecedent=condition, base=reader.past)
+            return replace(goal(decided, held, 0), violated=failed, deadline=shown)
     oracle = reader.formula(consequent) if consequent is not None else None
     length = reader.length
     if occurs is not None:
@@ -111,6 +112,28 @@ def read_condition(model: CModel, text: str, where: Location) -> FNode:
     if reader.past or reader.memory.variables or any(unframed(symbol)[1] for symbol in symbols_of(framed)):
         raise InputRefused(f"'{text.strip()}' looks at another step", where, _ONE_STEP)
     return unplaced([framed])[0]
+
+
+def read_value(model: CModel, text: str, where: Location) -> tuple[FNode, FNode, Arithmetic]:
+    """A C expression over the variables of one step: its value, when that is defined (plain), and its type.
+
+    InputRefused as in ``read_condition``, and for a pointer.
+    """
+    reader = _Reader(model, where)
+    reader.look_back([text])
+    recorder, state = Recorder(), model.state_at(0)
+    before = dict(state.cells)
+
+    def work(node: Any, scope: Scope) -> Value:
+        found: Value = model.with_names(recorder, where, lambda: model.executor.value(node, scope, state))
+        reader._refuse_changes(before, state)
+        return found
+
+    value = reader._read(text, work)
+    if isinstance(value.ctype, PointerType):
+        raise InputRefused(f"'{text.strip()}' is a pointer", where, "name what has a value")
+    term, defined = unplaced([value.bits, recorder.defined])
+    return term, defined, value.ctype
 
 
 def read_constraint(model: CModel, text: str, where: Location) -> FNode:

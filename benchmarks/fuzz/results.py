@@ -210,6 +210,26 @@ OPENED = {
     + "void init(t_st *s) { s->n = 0; }\nvoid compute(t_in *i, t_st *s) { s->n = i->a; if (i->b) s->m = s->n; }\n",
     "p/chaincover.toml": "[sources]\nfiles = ['c.c']\n[ranges]\na = '0..2'\n",
 }
+WIDE = {
+    "p/c.c": """\
+typedef struct { unsigned a; _Bool b; } t_in;
+typedef struct { unsigned n, m; unsigned char k; } t_st;
+void init(t_st *s) { s->n = 0; s->m = 0; s->k = 0; }
+void compute(t_in *i, t_st *s) {
+  if (s->k == 0) { s->n = i->a; s->k = i->b; }
+  else if (s->k == 1) { s->m = s->n ^ i->a; s->k = 2; }
+  else if (i->b) s->n += i->a;
+}
+""",
+    "p/chaincover.toml": "[sources]\nfiles = ['c.c']\n",
+}
+ASKED = (
+    *("--property", "near: cover(n == 7)"),
+    *("--property", "far: cover(m == 9 && k == 2)"),
+    *("--property", "never: cover(k == 5)"),
+    *("--property", "factors: cover(n * m == 2147483647u && n < 65536u && m < 65536u)"),
+    *("--engine", "sat", "--effort", "0.02"),
+)
 DOCUMENTS: dict[str, tuple[dict[str, str] | None, tuple[str, ...]]] = {
     "failure": (None, ()),
     "short": (None, ("--max-length", "3", "--effort", "0.001")),
@@ -218,8 +238,12 @@ DOCUMENTS: dict[str, tuple[dict[str, str] | None, tuple[str, ...]]] = {
     "open": (OPENED, ("--property", "one: cover(n == 1)")),
     "undecided": (BRANCHES, (*APART[:4], "--effort", "1e-9")),
     "chosen": (CHOSEN, ("--effort", "0.001")),
+    "given up": (WIDE, ASKED),
 }
-"""Kinds of documents: the program (None: the bundled latch) and the options of ``generate``."""
+"""Kinds of documents: the program (None: the bundled latch) and the options of ``generate``.
+
+Of the last one the states are too many to be listed: what is said is proved by a solver, or was given up by it.
+"""
 SEVERAL = "several"
 """The name of a summary of several chains."""
 

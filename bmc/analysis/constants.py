@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from operator import is_not
 from types import MappingProxyType
 
 import pysmt.operators as op
@@ -14,7 +15,7 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, Bool, get_env
 
 from bmc.formulas.evaluate import operation, post_order
-from bmc.formulas.terms import both, choose, either, equals, implies, keep_meaning, negate
+from bmc.formulas.terms import both, choose, either, equals, implies, is_constant, keep_meaning, negate
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, Valuation
 
 KEPT = 16
@@ -142,14 +143,17 @@ def put_in(formulas: Sequence[FNode], values: Valuation) -> list[FNode]:
     """``formulas`` with the (raw) values of the symbols that ``values`` names, folded where that decides a term."""
     made: dict[FNode, FNode] = {}
     for node in post_order(formulas):
-        if node.is_symbol():
-            value = values.get(node.symbol_name())
+        before = node.args()
+        if not before:
+            value = values.get(node.symbol_name()) if node.is_symbol() else None
             made[node] = node if value is None else _constant_like(node, value)
             continue
-        arguments = [made[argument] for argument in node.args()]
-        same = all(new is old for new, old in zip(arguments, node.args(), strict=True))
-        decided = arguments and all(argument.is_constant() for argument in arguments)
-        made[node] = _rebuilt(node, arguments) if decided or not same else node
+        arguments = [made[argument] for argument in before]
+        same = not any(map(is_not, arguments, before))
+        if same and not all(map(is_constant, arguments)):
+            made[node] = node
+            continue
+        made[node] = _rebuilt(node, arguments)
         if made[node] is not node:
             keep_meaning(node, made[node], made)
     return [made[formula] for formula in formulas]

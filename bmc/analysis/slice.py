@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
+from functools import lru_cache
 from typing import Any
 
 import pysmt.operators as op
@@ -263,7 +264,7 @@ def _facts(system: TransitionSystem, formulas: Sequence[FNode]) -> Facts:
 
 def _compares(node: FNode) -> bool:
     """Whether a node compares words, one of them a constant."""
-    return node.is_theory_relation() and any(argument.is_constant() for argument in node.args())
+    return node.node_type() in op.RELATIONS and any(map(is_constant, node.args()))
 
 
 def live_among(following: Mapping[str, FNode], observed: Sequence[FNode], facts: Facts = NO_FACTS) -> frozenset[str]:
@@ -274,14 +275,29 @@ def live_among(following: Mapping[str, FNode], observed: Sequence[FNode], facts:
     seen: set[int] = set()
     roots = list(observed)
     while roots:
-        order = post_order(roots) if budget > 0 else unseen(roots, seen)
+        order = _ordered(tuple(roots)) if budget > 0 else unseen(roots, seen)
         budget -= len(order)
-        symbols = read_symbols(roots, order, facts) if budget > 0 else [node for node in order if node.is_symbol()]
+        symbols = _read(tuple(roots), facts) if budget > 0 else [node for node in order if node.is_symbol()]
         names = dict.fromkeys(symbol.symbol_name() for symbol in symbols)
         fresh = [name for name in names if name in following and name not in live]
         live.update(fresh)
         roots = [following[name] for name in fresh]
     return frozenset(live)
+
+
+@lru_cache(maxsize=4)
+def _ordered(roots: tuple[FNode, ...]) -> list[FNode]:
+    return post_order(roots)
+
+
+def _read(roots: tuple[FNode, ...], facts: Facts) -> Sequence[FNode]:
+    """``read_symbols``; where no facts are known they are kept, since slices of one system ask for the same ones."""
+    return _read_without_facts(roots) if facts is NO_FACTS else read_symbols(roots, _ordered(roots), facts)
+
+
+@lru_cache(maxsize=16)
+def _read_without_facts(roots: tuple[FNode, ...]) -> tuple[FNode, ...]:
+    return tuple(read_symbols(roots, _ordered(roots)))
 
 
 def read_symbols(roots: Sequence[FNode], order: Sequence[FNode] | None = None, facts: Facts = NO_FACTS) -> list[FNode]:

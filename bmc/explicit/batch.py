@@ -12,6 +12,7 @@ from math import inf
 from typing import Any
 
 import numpy as np
+import pysmt.operators as op
 from pysmt.fnode import FNode
 
 from bmc.explicit.vectors import Column, Columns, Program, bits_of, column, node_count
@@ -19,6 +20,7 @@ from bmc.floats.format import FORMATS
 from bmc.floats.operations import outside_circuits
 from bmc.floats.values import constants_in
 from bmc.formulas.evaluate import unseen
+from bmc.formulas.terms import is_constant
 from bmc.records import dataclass
 from bmc.system.constraints import remembers
 from bmc.system.hold import PHASE, PREFIX
@@ -291,17 +293,26 @@ READ = 200
 def _compared(formulas: Sequence[FNode]) -> dict[str, list[FNode]]:
     """For each variable the constants in comparisons of words that read it, framed or not, but for their conditions."""
     found: dict[str, dict[FNode, None]] = {}
+    read: dict[tuple[FNode, ...], list[str]] = {}
     for node in outside_circuits(formulas):
-        if not (node.is_equals() or node.is_bv_ult() or node.is_bv_ule() or node.is_bv_slt() or node.is_bv_sle()):
+        if node.node_type() not in _COMPARISONS:
             continue
-        terms = list(node.args())
-        for term in terms:  # which grows meanwhile
-            if len(terms) < READ and not term.is_symbol():
-                terms += [a for a in term.args() if bits_of(a)]
-        symbols = [t.symbol_name().partition("@")[0] for t in terms if t.is_symbol()]
-        for name in symbols:
-            found.setdefault(name, {}).update(dict.fromkeys(t for t in terms if t.is_bv_constant()))
+        sides = tuple(side for side in node.args() if not is_constant(side))
+        if sides not in read:
+            terms = list(node.args())
+            for term in terms:  # which grows meanwhile
+                if len(terms) < READ and not term.is_symbol():
+                    terms += [a for a in term.args() if bits_of(a)]
+            read[sides] = [t.symbol_name().partition("@")[0] for t in terms if t.is_symbol()]
+            for name in read[sides]:
+                found.setdefault(name, {}).update(dict.fromkeys(t for t in terms if t.is_bv_constant()))
+        elif len(sides) < len(node.args()):
+            for name in read[sides]:
+                found[name].update((side, None) for side in node.args() if side.is_bv_constant())
     return {name: list(constants) for name, constants in found.items() if constants}
+
+
+_COMPARISONS = frozenset([op.EQUALS, op.BV_ULT, op.BV_ULE, op.BV_SLT, op.BV_SLE])
 
 
 class Watch:

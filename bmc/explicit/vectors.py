@@ -67,14 +67,14 @@ def walk(formulas: Iterable[FNode], leaves: Iterable[FNode] = ()) -> list[FNode]
     """Every node to compute once, what it reads before it; nothing below ``leaves``."""
     order: list[FNode] = []
     met: set[int] = set()
-    cut, special = {leaf.node_id() for leaf in leaves}, meanings()
+    cut, special = {id(leaf) for leaf in leaves}, meanings()
     stack: list[FNode | None] = [*reversed(list(formulas))]
     while stack:
         node = stack.pop()
         if node is None:
             order.append(stack.pop())
             continue
-        number = node._node_id
+        number = id(node)
         if number in met:
             continue
         met.add(number)

@@ -168,7 +168,7 @@ def _node_text(
 def post_order(formulas: Sequence[FNode]) -> list[FNode]:
     """Every node under ``formulas`` once, arguments before their users."""
     order: list[FNode] = []
-    met: set[int] = set()  # numbers of nodes: to hash a node takes longer
+    met: set[int] = set()  # by identity: to hash a node takes longer
     stack: list[FNode | None] = [*reversed(formulas)]
     take, put, note, done = stack.pop, stack.append, met.add, order.append  # this is done more often than all else
     while stack:
@@ -176,7 +176,7 @@ def post_order(formulas: Sequence[FNode]) -> list[FNode]:
         if node is None:
             done(take())
             continue
-        number = node._node_id
+        number = id(node)
         if number not in met:
             note(number)
             arguments = node._content.args
@@ -190,13 +190,13 @@ def post_order(formulas: Sequence[FNode]) -> list[FNode]:
 
 
 def unseen(roots: Iterable[FNode], seen: set[int]) -> list[FNode]:
-    """The nodes under ``roots`` whose numbers (``node_id``) are not in ``seen``, which then holds them."""
+    """The nodes under ``roots`` whose identities (``id``) are not in ``seen``, which then holds them."""
     found: list[FNode] = []
     todo = list(roots)
     take = todo.pop
     while todo:
         node = take()
-        number = node._node_id
+        number = id(node)
         if number not in seen:
             seen.add(number)
             found.append(node)

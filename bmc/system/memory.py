@@ -13,12 +13,16 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, TRUE, BVConcat, BVExtract, Equals, Ite, get_env
 
 from bmc.formulas.evaluate import compile_formulas, post_order
-from bmc.formulas.terms import both, keep_meaning
+from bmc.formulas.terms import both, choose, keep_meaning
 from bmc.formulas.unroll import at, shift, unframed, unplaced
 from bmc.system.transition import BOOLEAN, Run, StateVariable, TransitionSystem, ValueType, symbols_of
 
 CHAINED = 4
-"""Up to so many steps a Boolean is carried by a variable for each step, beyond by one variable with a bit for each."""
+"""Up to so many steps a Boolean is carried by a variable for each step, beyond by words with a bit for each."""
+
+
+WORD = 32
+"""The bits of such a word."""
 
 
 class Memory:
@@ -29,7 +33,7 @@ class Memory:
         self._owner = owner
         self._carried: dict[tuple[FNode, int], FNode] = {}
         self._counted: dict[int, FNode] = {}
-        self._lines: dict[FNode, FNode] = {}
+        self._lines: dict[FNode, Sequence[FNode]] = {}
         self._named = 0
 
     def fresh(self, kind: ValueType = BOOLEAN) -> FNode:
@@ -54,17 +58,27 @@ class Memory:
         return self._carried[term, steps]
 
     def _carry(self, term: FNode, steps: int) -> FNode:
-        line = self._lines.get(term)
-        if line is not None and line.bv_width() >= steps:
-            return Equals(BVExtract(line, steps - 1, steps - 1), BV(1, 1))
+        line = self._lines.get(term, ())
+        if len(line) >= steps:
+            return line[steps - 1]
         if term.get_type().is_bool_type() and steps > CHAINED:
-            line = self._lines[term] = self.fresh(ValueType("memory", steps))
-            newest = Ite(term, BV(1, 1), BV(0, 1))
-            self.keep(line, BVConcat(BVExtract(line, 0, steps - 2), newest))
+            self._lines[term] = self.line(term, steps)
             return self.before(term, steps)
         following = self.before(term, steps - 1)
         boolean = term.get_type().is_bool_type()
         return self.keep(self.fresh(BOOLEAN if boolean else ValueType("memory", term.bv_width())), following)
+
+    def line(self, newest: FNode, length: int, kept: FNode | None = None) -> Sequence[FNode]:
+        """What ``newest`` was 1, 2, ... ``length`` steps before; all is forgotten where ``kept`` does not hold."""
+        bits: list[FNode] = []
+        while len(bits) < length:
+            width = min(WORD, length - len(bits))
+            word = self.fresh(ValueType("memory", width))
+            added = Ite(bits[-1] if bits else newest, BV(1, 1), BV(0, 1))
+            moved = added if width == 1 else BVConcat(BVExtract(word, 0, width - 2), added)
+            self.keep(word, moved if kept is None else choose(kept, moved, BV(0, width)))
+            bits += [Equals(BVExtract(word, place, place), BV(1, 1)) for place in range(width)]
+        return bits
 
     def after(self, steps: int) -> FNode:
         """That at least so many steps have been made."""

@@ -46,7 +46,7 @@ def command(request: Request, shown: Shown, chain: str, time_limit: float | None
         several = {"chains": [{"file": Path(file).name, **each} for file, each in data.items()]}
         click.echo(to_json(several if len(played) > 1 else data.popitem()[1]), nl=False)
     elif shown.text:
-        out = console.console()
+        out = console.console(shown.verbose > 0)
         for file, each in played.items():
             if len(played) > 1:
                 console.say(out, f"{Path(file).name}:")

@@ -248,8 +248,9 @@ def explained(problem: Problem, name: str, run: Run, step: int) -> Failure:
     parts = {symbol: [part for part in failing if symbol in symbols_of(part)] for symbol in places}
     values = []
     for symbol, (at, of) in sorted(places.items(), key=lambda item: item[1]):
-        if parts[symbol] and not of.endswith(DEFINED):
-            vtype = problem.system.variable(of).type
+        variable = problem.system.variable(of)
+        if parts[symbol] and not of.endswith(DEFINED) and getattr(variable, "role", "") != "internal":
+            vtype = variable.type
             actual = show_value(vtype, read[symbol.symbol_name()])
             values.append(ReadValue(of, at, actual, _expected(parts[symbol], symbol, vtype, read)))
     others = [goal for goal in problem.goals if goal.consequent is not None and goal.name != name]

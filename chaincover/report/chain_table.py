@@ -40,6 +40,9 @@ BEFORE = "before the step"
 LEAST_INPUTS, LEAST_GOALS = 40, 28
 """Characters for inputs and goals, where they need so many, before columns of variables are left out."""
 
+MOST_UNREAD = 12
+"""Of more changing variables only those that goals read are shown."""
+
 NARROW = 12
 """No column of texts is narrower, however narrow the terminal."""
 
@@ -176,6 +179,9 @@ class ChainTable:
         """
         varying = [var for var in self._of_system[0] if len(set(self._cells[var.name])) > 1]
         order = sorted(varying, key=lambda var: -self._read.get(var.name, 0))
+        read = [var for var in order if self._read.get(var.name)]
+        if len(order) > MOST_UNREAD and read and not out.everything:
+            order = read
         fits, too_many = 0, min(len(order), out.width // 3) + 1
         best = self._columns(out, [])
         first = too_many - 1

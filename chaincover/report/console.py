@@ -147,6 +147,9 @@ MOST_NAMES = 8
 MOST_REASONS = 2
 """Reasons that are told of one verdict; of more, the first."""
 
+MOST_REPLAYED = 24
+"""Goals of a replay that are told one by one."""
+
 MOST_ADVICE = 12
 """Lines of advice about goals that are not covered."""
 
@@ -255,8 +258,9 @@ def short_compiler(name: str) -> str:
 
 
 def show_replay_goals(out: Console, replay: Replay) -> None:
-    """Where each goal is covered in a replay."""
-    rows = []
+    """Where each goal is covered in a replay; of many those of which there is something to say."""
+    rows, plain = [], 0
+    many = len(replay.goals) > MOST_REPLAYED and not out.everything
     for goal in replay.goals:
         text = held(goal.consequent_held) if goal.step is not None else ""
         if goal.failed_at is not None:
@@ -268,5 +272,13 @@ def show_replay_goals(out: Console, replay: Replay) -> None:
             place += " (said to be unreachable)"
         elif not goal.asked:
             place += " (the chain was not made for it)"
-        rows.append((goal.goal, place, str(goal.times), text))
-    out.table(("goal", "covered at step", "times", "consequent"), rows)
+        if many and goal.step is not None and goal.claim_holds and goal.failed_at is None:
+            plain += 1
+        else:
+            rows.append((goal.goal, place, str(goal.times), text))
+    if rows:
+        part = out.part()
+        part.table(("goal", "covered at step", "times", "consequent"), rows)
+        out.show(part.cut(MOST_REPLAYED + 1, "-v tells all goals"))
+    if plain:
+        say(out, f"{counted(plain, 'goal')} covered with nothing to say of them: -v tells where")

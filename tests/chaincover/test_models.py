@@ -30,6 +30,8 @@ LONG = {"boiler", "mixer", "seat"}
 """Models whose length without a final condition ``partition/test_coverable_sets.py`` alone asks for."""
 JUMPED = {"drive", "lubricator", "reminder", "tank"}
 """Models whose counters are jumped over: their states need not be enumerated within the effort of ``check``."""
+REMEMBERED = {"belt"}
+"""Models whose deadlines the exhaustive search remembers in other variables: they take other numbers of states."""
 
 KEYS = {
     *("project", "goals", "exit_code", "covered", "verdicts", "consequent_failed"),
@@ -113,7 +115,7 @@ def test_check_tells_how_many_states_are_reachable_in_forty_lines(model: str, tm
     assert isinstance(out.file, io.StringIO)
     assert_it_fits(out.file.getvalue(), tmp_path)
     states, counted = EXPECTED[model].get("reachable_states"), found.facts.reachable
-    if states is not None and model not in JUMPED:
+    if states is not None and model not in JUMPED | REMEMBERED:
         assert counted is not None
         assert counted <= states
         assert counted == states or found.liveness.dead
@@ -133,7 +135,7 @@ def check_answer(run: dict[str, Any], outcome: Outcome, document: dict[str, Any]
     failed = {failure["goal"] for failure in document["chain"]["failures"]}
     assert failed == set(run.get("consequent_failed", ()))
     for name in failed:
-        assert f"FINDING: the consequent of {name} fails" in outcome.out
+        assert f"the consequent of {name} fails" in outcome.out
 
 
 def check_length(run: dict[str, Any], bounds: dict[str, Any], chain: dict[str, Any]) -> None:

@@ -292,18 +292,20 @@ def tree_of(node: FNode, made: Container[FNode], bits: int, whole: Tree | None =
 
 def _tree(node: FNode, ends: Container[FNode]) -> Tree:
     """The choices down from ``node``, as many as MOST allows, none of ``ends``. Constants are the last words."""
-    order: dict[FNode, None] = {}
+    order: list[FNode] = []
+    met: set[int] = set()
     choices: list[FNode] = []
-    todo = [(node, False)]
+    todo: list[FNode | None] = [node]
     while todo:
-        each, left = todo.pop()
-        if left:
-            choices.append(each)
-        elif each not in order:
-            order[each] = None
-            if each.node_type() == op.ITE and len(order) <= MOST and each not in ends:
-                todo.append((each, True))
-                todo.extend((arg, False) for arg in (each.arg(2), each.arg(1)))
+        each = todo.pop()
+        if each is None:
+            choices.append(todo.pop())
+        elif id(each) not in met:
+            met.add(id(each))
+            order.append(each)
+            if each._content.node_type == op.ITE and len(order) <= MOST and each not in ends:
+                _, then, other = each._content.args
+                todo += (each, None, other, then)
     inner = set(choices)
     words = sorted((part for part in order if part not in inner), key=lambda part: bool(part.is_constant()))
     return Tree(tuple(reversed(choices)), tuple(words))

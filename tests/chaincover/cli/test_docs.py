@@ -16,6 +16,7 @@ from chaincover.cli.entry import INTERRUPTED, TERMINATED
 from chaincover.cli.main import COMMANDS, CUT_OFF, EXIT_CODES, INTERNAL_ERROR, NOT_WRITTEN
 from chaincover.pipeline import STAGES
 from chaincover.project.project_file import KEYS, read_project
+from properties.operators import OPERATORS, SINCE
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("[!a]*/*.md"))]
 FOLDERS = ("bmc", "properties", "chaincover", "benchmarks", "tests", "docs")
@@ -106,8 +107,18 @@ def test_the_list_of_exit_codes_has_every_code() -> None:
     assert {code for code in EXIT_CODES if code > 7} == {INTERNAL_ERROR, NOT_WRITTEN, CUT_OFF, INTERRUPTED, TERMINATED}
 
 
+def test_the_grammar_of_properties_has_every_operator() -> None:
+    """Each as often as it is written in the list of operators."""
+    page = (ROOT / "docs" / "reference" / "properties.md").read_text(encoding="utf-8")
+    grammar = page.partition("condition  = ")[2].partition("\n## ")[0]
+    for word, operator in OPERATORS.items():
+        assert grammar.count(f'"{word}" "(" condition') == operator.written.count(f"{word}("), word
+        assert grammar.count(f'"{word}" "[" ') == operator.written.count(f"{word}["), word
+    assert f'condition "{SINCE}" condition' in grammar
+
+
 def test_links_between_pages() -> None:
-    for page in PAGES:
+    for page in [*PAGES, ROOT / "CHANGELOG.md"]:
         prose = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.S)
         for link in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", prose):
             assert link.startswith("http") or (page.parent / link).exists(), f"{page.name}: {link}"

@@ -18,10 +18,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.fuzz.mutations import Place, Tree, changed, path_of, places, value_at
-from benchmarks.fuzz.results import DOCUMENTS, LIMITS, SEVERAL, TRUE_TOO, Kept, below, made, may_be_right, other_values
+from benchmarks.fuzz.results import (
+    DOCUMENTS,
+    LIMITS,
+    SEVERAL,
+    TRUE_TOO,
+    Kept,
+    below,
+    made,
+    may_be_right,
+    other_values,
+)
 from benchmarks.fuzz.results import found_out as text_found_out
 from chaincover.chain import UNDECIDED
 from chaincover.verify.fields import INFORMATIVE, PROJECT
+from chaincover.verify.invariants import CHECK as INVARIANTS
 from chaincover.verify.report import HOLDS, NOTE, OPEN, UNCLAIMED, WRONG, Verification
 from chaincover.verify.several import CONFLICTS, FEWEST, INFORMATIVE_OF_ALL
 from chaincover.verify.verdicts import UNCOVERED
@@ -57,15 +68,27 @@ def fields_of(kinds: Iterable[str]) -> Iterator[tuple[str, Place]]:
 
 
 @pytest.mark.slow
-def test_a_change_of_any_field_is_found_out() -> None:
+@pytest.mark.parametrize("kinds", [tuple(DOCUMENTS), ("given up",)])
+def test_a_change_of_any_field_is_found_out(kinds: tuple[str, ...]) -> None:
     passed = []
-    for kind, place in fields_of(DOCUMENTS):
+    for kind, place in fields_of(kinds):
         kept, document = made(kind)
         path, value = path_of(place), value_at(document, place)
         for other in other_values(value):
             if not may_be_right(path, value, other) and not found_out(kept, changed(document, (place, other))):
                 passed.append(f"{kind}: {path} {place}: {value!r} -> {other!r}")
     assert [text[:200] for text in passed] == []
+
+
+@pytest.mark.slow
+def test_a_solver_leaves_goals_undecided_and_claims_little() -> None:
+    """The document is still what its name says; what limits met leave open is neither wrong nor proved."""
+    kept, document = made("given up")
+    assert [goal["verdict"] for goal in document["goals"]] == ["covered", "covered", UNDECIDED, UNDECIDED]
+    assert (document["effort_used_up"], document["bounds"]["gap"]) == (True, None)
+    assert document["certificate"]["invariants"]
+    assert said_of(kept.verify(document), INVARIANTS) == HOLDS
+    assert said_of(kept.verify(document, replace(LIMITS, question=0)), INVARIANTS) == OPEN
 
 
 @pytest.mark.slow
