@@ -159,12 +159,16 @@ def values_of(function: FunctionFacts) -> list[Declared]:
     return [p for p in function.parameters if not p.pointers and p.type != _INSTANCE]
 
 
+_CONTEXT = re.compile(r"^outC_|_mem$")
+"""Types of contexts that belong to generated nodes: what resets one is called by other nodes."""
+
+
 def commands(facts: Facts, step: FunctionFacts, inits: Sequence[FunctionFacts]) -> list[FunctionFacts]:
     """Functions that change what the step works on, and that nothing in the program calls: the environment may.
 
     Where one has the name of the step's own family (``valve_open`` of ``valve_step``).
     """
-    types = {p.type for p in step.parameters if p.pointers and facts.members(p.type)}
+    types = {p.type for p in step.parameters if p.pointers and facts.members(p.type) and not _CONTEXT.search(p.type)}
     reached = facts.reached([step, *inits])
     return [
         f

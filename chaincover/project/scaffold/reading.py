@@ -288,7 +288,7 @@ def try_proposal(sources: Sources, proposal: Proposal, base: Path) -> Reading:
         model, roles = _read_fitting(config, roles)
         more = _unset_inputs(model, facts, reading)
         if not more and not model.inputs:
-            more = _parameters(model, facts)
+            more = _parameters(model, facts, proposal.step)
         if more:
             roles = {**roles, "input": (*roles["input"], *more)}
             model = _read(config, roles)
@@ -443,19 +443,28 @@ def _structures(step: FunctionFacts) -> set[str]:
     }
 
 
-def _parameters(model: CModel, facts: Facts) -> dict[str, str]:
-    """In a program without inputs: what the step reads and nothing writes, though it has a value from the beginning."""
-    read = {symbol.symbol_name() for var in model.system.state for symbol in symbols_of(var.next)}
-    found = {}
+def _parameters(model: CModel, facts: Facts, step: FunctionFacts) -> dict[str, str]:
+    """In a program without inputs: what the step reads and nothing but init writes.
+
+    Members behind the step's pointers, or else objects that have a value from the beginning.
+    """
+    reads: dict[str, set[str]] = {}
+    for var in model.system.state:
+        for symbol in symbols_of(var.next):
+            reads.setdefault(symbol.symbol_name(), set()).add(var.name)
+    still = {
+        var.name for var in model.system.state if var.next is var.symbol and reads.get(var.name, set()) - {var.name}
+    }
+    behind, objects = dict[str, str](), dict[str, str]()
     for variable in model.variables:
-        state = next((var for var in model.system.state if var.name == variable.name), None)
         obj = facts.object(variable.key[0].symbol) if variable.key[0].kind == "global" else None
-        if state is None or obj is None or obj.static or not obj.initialised or state.init is None:
+        if variable.name not in still:
             continue
-        others = {var.name for var in model.system.state if state.symbol in symbols_of(var.next)} - {variable.name}
-        if variable.name in read and others and state.next is state.symbol:
-            found[variable.name] = "a parameter that nothing in the program writes; there are no other inputs"
-    return found
+        if variable.key[0].name in _structures(step) and variable.key[1]:
+            behind[variable.name] = "the step reads it and never writes it; there are no other inputs"
+        elif obj is not None and obj.initialised and not obj.static:
+            objects[variable.name] = "a parameter that nothing in the program writes; there are no other inputs"
+    return behind or objects
 
 
 def _is_free_global(variable: CVariable, facts: Facts, written: set[str]) -> bool:

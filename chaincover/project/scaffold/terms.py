@@ -133,7 +133,20 @@ def first_step_flags(system: TransitionSystem) -> list[StateVariable]:
     No later state is like the one after init.
     """
     own = [var for var in system.state if var.role == "state" and not var.type.floating and var.init is not None]
-    return [var for var in own if _left_for_good(var)]
+    return [var for var in own if _is_small(var.next) and _left_for_good(var)]
+
+
+MOST_NODES = 200
+"""Of greater next values it is not found out: flags have small ones."""
+
+
+def _is_small(term: FNode) -> bool:
+    seen, todo = {term}, [term]
+    while todo and len(seen) <= MOST_NODES:
+        fresh = [argument for argument in todo.pop().args() if argument not in seen]
+        seen.update(fresh)
+        todo += fresh
+    return not todo
 
 
 def _left_for_good(var: StateVariable) -> bool:

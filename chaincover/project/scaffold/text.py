@@ -83,10 +83,14 @@ def _no_step(sources: Sources, place: str, step: str) -> InputRefused:
 def _questions(sources: Sources, reading: Reading, others: Sequence[Proposal], base: Path) -> Iterator[str]:
     """What a user is to decide or to mend, the most urgent first."""
     if reading.problem:
-        yield f"the step cannot be read yet: {reading.problem}"
-    for file, why in list(sources.unreadable.items())[:_MOST_OTHERS]:
-        if not any(file in line for line in reading.problem.splitlines()):
-            yield f"{_shown(file, base)} cannot be read, and nothing in it was considered: {why}"
+        may_help = recipe(sources, reading.proposal, [f for f, _ in reading.init], base)
+        more = "\n  or: a file of your own, see the recipe in [functions]" if may_help else ""
+        yield f"the step cannot be read yet: {reading.problem}{more}"
+    unread = {_shown(file, base): why for file, why in sources.unreadable.items() if file not in reading.problem}
+    if len(unread) > 1:
+        yield f"these files cannot be read, and nothing in them was considered: {_some([*unread])}"
+    for file, why in unread.items() if len(unread) == 1 else ():
+        yield f"{file} cannot be read, and nothing in it was considered: {why}"
     also = commands(sources.facts, reading.proposal.step, [f for f, _ in reading.init])
     near = [other.step for other in others if other.score > reading.proposal.score - _NEAR]
     rivals = [step.name for step in near if step not in also and sources.facts.changes(step)]

@@ -590,3 +590,15 @@ def test_a_function_block_of_a_programmable_controller(tmp_path: Path) -> None:
     assert 'step = "PROGRAM0_body__"' in text
     assert "# PROGRAM0_init__() takes BOOL retain: values that only you know." in text
     assert "# For that write this at the end of POUS.c, and run 'chaincover init' again:" in text
+
+
+def test_members_that_init_clears_are_inputs_where_there_are_no_others(tmp_path: Path) -> None:
+    """Gene-Auto: inputs and outputs stand in one structure, all of which init sets."""
+    code = (
+        "typedef struct { int up; int lamp; } t_io;\ntypedef struct { int n; } t_state;\n"
+        "void L_init(t_io *io, t_state *s) { io->up = 0; io->lamp = 0; s->n = 0; }\n"
+        "void L_compute(t_io *io, t_state *s) { if (io->up && s->n < 9) s->n++; io->lamp = s->n > 3; }\n"
+    )
+    text = proposed_text(tmp_path, {"x.c": code})
+    assert 'input = ["io->up"]' in text
+    assert "# io->up: the step reads it and never writes it; there are no other inputs" in text
