@@ -70,6 +70,55 @@ class Violation:
     step: int
 
 
+@dataclass(frozen=True, slots=True)
+class ReadValue:
+    """What a consequent that fails reads: ``variable`` is ``actual`` in the state at ``step`` (an input: in that step).
+
+    ``expected`` are the values with which the consequent would hold, if only this variable had one of them; '' where
+    there are none, or it is not known which.
+    """
+
+    variable: str
+    step: int
+    actual: str
+    expected: str
+
+
+@dataclass(frozen=True)
+class Failure:
+    """On ``run``, from init, the antecedent of ``goal`` holds from ``step`` on, and its consequent, by which the run
+    ends, does not; ``values`` are those that it reads.
+
+    ``held`` are the other properties whose antecedents hold from that step on too, and whose consequents hold.
+    ``shortest``: it is proved that no run of fewer steps violates the property.
+    """
+
+    goal: str
+    run: Run
+    step: int
+    values: tuple[ReadValue, ...] = ()
+    held: tuple[str, ...] = ()
+    shortest: bool = False
+
+
+CAN_FAIL = "can-fail"
+NEVER_VIOLATED = "never-violated"
+RULINGS = (CAN_FAIL, NEVER_VIOLATED, UNDECIDED)
+
+
+@dataclass(frozen=True)
+class Ruling:
+    """Whether a run violates the property of ``goal``: ``status`` is one of ``RULINGS``, ``detail`` says why.
+
+    ``failure`` is a violation, with ``can-fail``.
+    """
+
+    goal: str
+    status: str
+    detail: str
+    failure: Failure | None = None
+
+
 @dataclass(frozen=True)
 class Chain:
     """One test case: ``run`` from init through every goal of ``order`` to the end.

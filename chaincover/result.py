@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from bmc.records import dataclass
 from bmc.system.transition import Run
 from chaincover.certificate import Certificate
-from chaincover.chain import COVERED, Bounds, Chain, Verdict
+from chaincover.chain import COVERED, Bounds, Chain, Failure, Ruling, Verdict
 from chaincover.options import Options
 from chaincover.weights import ReachGraph
 
@@ -47,6 +47,26 @@ class Answered:
 
 
 @dataclass(frozen=True)
+class Requirements:
+    """Whether properties with a consequent can fail: a ruling on each of them, in their order.
+
+    The goals of ``certificate`` are violations: ``unreachable`` where no run violates, an edge from init for each
+    shortest run; ``invariants`` is what these rest on. None where nothing was searched. ``stopped_by`` as in
+    ``ChainResult``; ``effort`` is the work done, in units.
+    """
+
+    rulings: tuple[Ruling, ...] = ()
+    certificate: Certificate | None = None
+    stopped_by: str = ""
+    effort: float = 0.0
+
+    @property
+    def failures(self) -> tuple[Failure, ...]:
+        """How properties fail, for each that can."""
+        return tuple(ruling.failure for ruling in self.rulings if ruling.failure is not None)
+
+
+@dataclass(frozen=True)
 class ChainResult:
     """``chain`` is the best one found, None if no run covers any goal; ``verdicts`` are in the goals' order.
 
@@ -75,6 +95,7 @@ class ChainResult:
     invariants: tuple[str, ...] = ()
     answered: Answered = Answered()
     finished: bool = True
+    requirements: Requirements = Requirements()
 
     @property
     def complete(self) -> bool:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from chaincover.known import Known
 
 NEXT_STEP = {
-    UNREACHABLE: "correct the antecedent, or the ranges, assumptions and held inputs that exclude it",
+    UNREACHABLE: "correct the antecedent, or the ranges, constraints and held inputs that exclude it",
     NOT_WITHIN_BOUND: "give {more}, leave the goal out with --exclude, or, if it reads a variable that init "
     "leaves open ('chaincover check' shows them), list that in interface.chosen",
     NO_WAY_TO_FINAL: "look at the final condition (--final none: a chain may end anywhere), or give {more}",

@@ -9,26 +9,68 @@ step can change its outcome: ``F`` when e has held, ``G`` when it has not, both 
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, FALSE
 
+from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.terms import both, choose, either, equals, negate
 from bmc.formulas.unroll import unframed
 from bmc.records import dataclass
 from bmc.system.memory import Memory
-from bmc.system.transition import ValueType, conjunction, symbols_of
+from bmc.system.transition import Run, ValueType, conjunction, symbols_of
 
 
 @dataclass(frozen=True, slots=True)
 class Deadline:
-    """``word``, F or G, of ``condition`` at the steps ``first`` to ``last``; it is framed as at the step 0 of these."""
+    """``word``, F or G, of ``condition`` at the steps ``first`` to ``last``; it is framed as at the step 0 of these.
+
+    ``antecedent`` (framed) is what it is the consequent of, where that is not remembered itself; both are written from
+    the framed step ``base``.
+    """
 
     word: str
     first: int
     last: int
     condition: FNode
+    antecedent: FNode | None = None
+    base: int = 0
+
+    def decisions(self, run: Run, inputs: Collection[str]) -> set[tuple[int, bool]]:
+        """After how many steps of ``run`` an occurrence of the antecedent is decided, and whether as held.
+
+        Each occurrence is looked at by itself: nothing is counted or remembered.
+        """
+        assert self.antecedent is not None
+        frames = [{**state, **values} for state, values in zip(run.states, (*run.inputs, {}), strict=True)]
+        known = max(self.base, last_step([self.antecedent], inputs))
+        checked = max(self.base, last_step([self.condition], inputs))
+        occurs, holds = _looked_up(self.antecedent), _looked_up(self.condition)
+        found = set()
+        for begin in range(run.length - known + 1):
+            checks = range(begin + self.first, min(begin + self.last, run.length - checked) + 1)
+            if not occurs(frames, begin):
+                continue
+            settled = next((at for at in checks if holds(frames, at) == (self.word == "F")), None)
+            if settled is not None:
+                found.add((max(begin + known, settled + checked), self.word == "F"))
+            elif begin + self.last + checked <= run.length:
+                found.add((max(begin + known, begin + self.last + checked), self.word == "G"))
+        return found
+
+
+def last_step(formulas: Collection[FNode], inputs: Collection[str]) -> int:
+    """The largest of (step of an input symbol) + 1 and (step of a state symbol), of framed ``formulas``."""
+    places = [unframed(symbol) for formula in formulas for symbol in symbols_of(formula)]
+    return max((step + (name in inputs) for name, step in places), default=0)
+
+
+def _looked_up(formula: FNode) -> Callable[[Sequence[Mapping[str, int]], int], bool]:
+    """``formula`` (framed) as a function of a run's frames and a step."""
+    symbols = [(symbol.symbol_name(), *unframed(symbol)) for symbol in symbols_of(formula)]
+    compiled = compile_formulas([formula])
+    return lambda frames, at: bool(compiled({key: frames[at + step][name] for key, name, step in symbols})[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +79,18 @@ class Occurrence:
 
     here: FNode
     known: int
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Over a state: the oldest occurrence that waits is ``decided`` here, and as it ``held``; or any has ``failed``.
+
+    What has been decided first is always the oldest; what fails first may be a later one.
+    """
+
+    decided: FNode
+    held: FNode
+    failed: FNode
 
 
 class Obligations:
@@ -49,6 +103,7 @@ class Obligations:
         self._memory, self._inputs, self._base = memory, frozenset(inputs), base
         self._held: list[FNode] = []
         self._failed: list[FNode] = []
+        self._later_failed: list[FNode] = []
 
     def occurrence(self, antecedent: FNode) -> Occurrence:
         """Where an antecedent (framed) occurs."""
@@ -68,8 +123,9 @@ class Obligations:
         if antecedent.is_true():
             count, one = self._counter(steps)
             full = equals(count, BV(steps, count.bv_width()))
-            self._memory.keep(count, choose(check, choose(full, count, count + one), zero(count)), most=steps)
-            return Occurrence(conjunction([check, full, self._memory.after(known)]), known)
+            counts = both(check, self._memory.after(begin))
+            self._memory.keep(count, choose(counts, choose(full, count, count + one), zero(count)), most=steps)
+            return Occurrence(both(counts, full), known)
         if begin > told:
             first, told = self._memory.before(self._rest(antecedent, told), begin - told), begin
         else:
@@ -78,20 +134,13 @@ class Obligations:
             return None
         early = [self._memory.before(check, back) for back in range(1, told - begin + 1)]
         begins = conjunction([first, check, *early])
-        width = known - told
-        bits = self._memory.fresh(ValueType("memory", width))
-        newest = choose(begins, BV(1, width), BV(0, width))
-        self._memory.keep(bits, choose(check, (bits << BV(1, width)) | newest, BV(0, width)))
-        return Occurrence(both(check, negate(equals(bits & BV(1 << (width - 1), width), zero(bits)))), known)
+        return Occurrence(both(check, self._memory.line(begins, known - told, check)[-1]), known)
 
     def _rest(self, antecedent: FNode, told: int) -> FNode:
         return both(self._memory.now(antecedent, told), self._memory.after(told))
 
-    def judged(self, antecedent: Occurrence, deadline: Deadline) -> tuple[FNode, FNode] | None:
-        """Two formulas over a state: some occurrence of ``antecedent`` is decided here; none is decided as failed here.
-
-        None if the whole of the deadline lies within the antecedent.
-        """
+    def judged(self, antecedent: Occurrence, deadline: Deadline) -> Judged | None:
+        """Where occurrences of ``antecedent`` are judged; None if the deadline lies within the antecedent."""
         known, checked, occurs = antecedent.known, self._last_step(deadline.condition), antecedent.here
         check = self._memory.now(deadline.condition, checked)
         wait, more = deadline.first + checked - known, deadline.last - deadline.first
@@ -107,7 +156,7 @@ class Obligations:
         else:
             self._always(occurs, check, conjunction(early), more)
         held, failed = self._here(self._held), self._here(self._failed)
-        return either(held, failed), negate(failed)
+        return Judged(either(held, failed), negate(failed), either(failed, self._here(self._later_failed)))
 
     def _last_step(self, formula: FNode) -> int:
         return max([self._base, *(unframed(symbol)[1] for symbol in symbols_of(formula))])
@@ -144,7 +193,8 @@ class Obligations:
     def _always(self, occurs: FNode, check: FNode, early: FNode, more: int) -> None:
         """An occurrence asks for ``check``, now and in ``more`` further steps; ``early``: it has held before that.
 
-        The oldest occurrence is the first that is decided as held; the newest asks for checks the longest.
+        The oldest occurrence is the first that is decided; the newest asks for checks the longest. Goals look at the
+        first alone, so that what counts for the other is not part of the state when a chain is sought.
         """
         begun = both(occurs, early)
         self._failed += [both(occurs, negate(early)), both(begun, negate(check))]
@@ -157,7 +207,8 @@ class Obligations:
         counted, asks = negate(equals(oldest, none)), negate(equals(newest, none))
         ends = equals(oldest, all_of_them)
         self._held.append(conjunction([counted, ends, check]))
-        self._failed.append(both(asks, negate(check)))
+        self._failed.append(both(counted, negate(check)))
+        self._later_failed.append(both(asks, negate(check)))
         begins = choose(begun, one, none)
         after = choose(counted, choose(ends, begins, oldest + one), begins)
         self._memory.keep(oldest, choose(check, after, none), most=more)

@@ -11,9 +11,11 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE
 
 from bmc.errors import Location
+from bmc.formulas.terms import both, negate
 from bmc.formulas.unroll import NEXT, plain, unframed, with_terms
 from bmc.records import dataclass
 from bmc.system.transition import StateVariable, TransitionSystem, conjunction, symbols_of
+from properties.deadlines import Deadline, last_step
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +26,8 @@ class Goal:
     None for a goal without an oracle. ``length`` is J in steps (docs: design words). ``text`` is the property as the
     user wrote it. ``generated`` is the criterion that a generated goal belongs to, such as ``states(mode)``, and empty
     for a goal that the user wrote. ``memory`` are the variables, made by the tool, by which a system remembers what
-    the formulas say of earlier steps.
+    the formulas say of earlier steps. ``violated``, over ``x@0``, says where the property of a goal with a deadline is
+    violated; None: where the antecedent holds and the consequent does not. ``deadline``: what was to be judged.
     """
 
     name: str
@@ -37,6 +40,8 @@ class Goal:
     where: Location | None = None
     generated: str = ""
     memory: tuple[StateVariable, ...] = ()
+    violated: FNode | None = None
+    deadline: Deadline | None = None
 
 
 def goal_length(formulas: Collection[FNode], inputs: Collection[str]) -> int:
@@ -44,12 +49,30 @@ def goal_length(formulas: Collection[FNode], inputs: Collection[str]) -> int:
 
     ``formulas`` are over framed symbols; ``inputs`` holds the plain names of the inputs.
     """
-    length = 0
-    for formula in formulas:
-        for symbol in symbols_of(formula):
-            name, step = unframed(symbol)
-            length = max(length, step + 1 if name in inputs else step)
-    return length
+    return last_step(formulas, inputs)
+
+
+VIOLATIONS = "violations()"
+"""The criterion of the goals that properties are violated."""
+
+
+def violation_name(goal: str) -> str:
+    """The name of the goal that the property of ``goal`` is violated."""
+    return f"violation:{goal}"
+
+
+def violation(goal: Goal, inputs: Collection[str]) -> Goal:
+    """The goal that the property of ``goal``, which has a consequent, is violated: its antecedent holds, its consequent
+    does not.
+
+    ``inputs`` holds the plain names of the inputs. It is as long as it takes to judge the consequent.
+    """
+    assert goal.consequent is not None
+    violated = both(goal.antecedent, negate(goal.consequent)) if goal.violated is None else goal.violated
+    length = max(goal.length, goal_length([goal.antecedent, goal.consequent], inputs))
+    name = violation_name(goal.name)
+    told = f"not {goal.text}", "", goal.requirement, goal.where, VIOLATIONS
+    return Goal(name, violated, None, length, *told, goal.memory)
 
 
 def values_before(goal: Goal, system: TransitionSystem) -> list[str]:

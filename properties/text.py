@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -19,11 +20,11 @@ from bmc.c.controller.model import CModel
 from bmc.c.execute.access import NO_POINTER, Watch
 from bmc.c.execute.arithmetic import from_condition
 from bmc.c.execute.calls import UNDEFINED_FUNCTION
-from bmc.c.execute.memory import Content, Key, State
+from bmc.c.execute.memory import Content, Key, State, Value
 from bmc.c.execute.recorder import Recorder
 from bmc.c.execute.variables import variable_name
 from bmc.c.source.program import EnumConstant, Scope, with_deep_stack
-from bmc.c.source.types import PointerType
+from bmc.c.source.types import Arithmetic, PointerType
 from bmc.errors import InputRefused, Location
 from bmc.formulas.terms import both, either, negate
 from bmc.formulas.unroll import at, at_each, unframed, unplaced
@@ -39,6 +40,7 @@ _Read = TypeVar("_Read")
 
 _FORM = "write G(antecedent -> consequent), with X(...) for the next step, or cover(antecedent)"
 _ONE_STEP = f"leave out {', '.join((*OPERATORS, SINCE))}; they are for properties only"
+_FIXED = f"leave out {SINCE}: a constraint looks at a fixed number of steps"
 _LATER = "since looks back: of its conditions leave out X, F and G"
 _ONE_IMPLICATION = "an implication may only stand at the top of G(...)"
 MANY = 9
@@ -87,8 +89,9 @@ def read_property(model: CModel, given: PropertyText, default_name: str) -> Goal
     if deadline is not None:
         judged = owed.judged(occurs or owed.occurrence(condition), deadline)
         if judged is not None:
-            decided, held = at_each(judged, 0)
-            return goal(decided, held, 0)
+            decided, held, failed = at_each([judged.decided, judged.held, judged.failed], 0)
+            shown = None if occurs else replace(deadline, antecedent=condition, base=reader.past)
+            return replace(goal(decided, held, 0), violated=failed, deadline=shown)
     oracle = reader.formula(consequent) if consequent is not None else None
     length = reader.length
     if occurs is not None:
@@ -111,6 +114,28 @@ def read_condition(model: CModel, text: str, where: Location) -> FNode:
     return unplaced([framed])[0]
 
 
+def read_value(model: CModel, text: str, where: Location) -> tuple[FNode, FNode, Arithmetic]:
+    """A C expression over the variables of one step: its value, when that is defined (plain), and its type.
+
+    InputRefused as in ``read_condition``, and for a pointer.
+    """
+    reader = _Reader(model, where)
+    reader.look_back([text])
+    recorder, state = Recorder(), model.state_at(0)
+    before = dict(state.cells)
+
+    def work(node: Any, scope: Scope) -> Value:
+        found: Value = model.with_names(recorder, where, lambda: model.executor.value(node, scope, state))
+        reader._refuse_changes(before, state)
+        return found
+
+    value = reader._read(text, work)
+    if isinstance(value.ctype, PointerType):
+        raise InputRefused(f"'{text.strip()}' is a pointer", where, "name what has a value")
+    term, defined = unplaced([value.bits, recorder.defined])
+    return term, defined, value.ctype
+
+
 def read_constraint(model: CModel, text: str, where: Location) -> FNode:
     """A condition on inputs, over the variables of one step or of several, as a framed formula.
 
@@ -119,6 +144,8 @@ def read_constraint(model: CModel, text: str, where: Location) -> FNode:
     reader = _Reader(model, where)
     reader.look_back([text])
     framed = reader.formula(text)
+    if reader.memory.variables:
+        raise InputRefused(f"'{text.strip()}' looks back over any number of steps", where, _FIXED)
     inputs, places = {v.name for v in model.inputs}, [unframed(symbol) for symbol in symbols_of(framed)]
     given = max((step for name, step in places if name in inputs), default=0)
     late = sorted({name for name, step in places if step > given})

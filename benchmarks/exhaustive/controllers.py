@@ -75,6 +75,35 @@ OVEN = Past(
 )
 """The temperature changes slowly, and rises with the heater on only; the door stays as it is for four steps."""
 
+BELT = Past(
+    "unsigned short owed, driven, heard, calm;"
+    " unsigned char mode, older, since, chimed, begun, reacted, warned, kept, calmed;",
+    kept="past->reacted = past->warned = past->kept = past->calmed = 0;"
+    " int driving = s->ignition && !s->belt, loud = past->mode == CHIMING;"
+    " if (past->owed || driving)"
+    " { if (loud || !driving) past->reacted = 1, past->owed = 0;"
+    " else if (++past->owed > 500) past->owed = 0, past->reacted = 1; }"
+    " past->driven = !driving ? 0 : past->driven < 500 ? past->driven + 1 : 500;"
+    " past->warned = past->driven == 500;"
+    " past->heard ="
+    " !driving ? 0 : past->begun && loud && past->older != CHIMING ? 1 : past->heard ? past->heard + 1 : 0;"
+    " if (past->heard == 100) past->kept = 1, past->heard = 0;"
+    " past->since = past->mode == SAFE || (past->since && !s->belt); past->chimed = past->since && loud;"
+    " if (past->calm) { if (++past->calm == 21) past->calmed = 1, past->calm = 0; }"
+    " else if (past->mode == SAFE && b->mode != SAFE) past->calm = 1;"
+    " past->older = past->mode; past->mode = b->mode; past->begun = 1;",
+)
+"""Its deadlines: checks owed, steps in a row. The state before a step is in ``past``, ``b`` is the one after."""
+
+DEADLINES = {
+    "reacts": "then->reacted",
+    "chimes": "then->warned",
+    "goes_on": "then->kept",
+    "patient": "then->calmed",
+    "ends": "past->chimed && s->belt && s->ignition",
+}
+"""Where a goal of ``belt`` is covered: by a step, ``past`` before it and ``then`` after it."""
+
 CONTROLLERS = {
     "dishwasher": declared("dishwasher", "dishwasher", "panel", ("d", "p")),
     "gate": Declared(
@@ -92,6 +121,7 @@ CONTROLLERS = {
     "tank": declared("tank", "tank", "signals", ("t", "s")),
     "kiln": declared("kiln", "kiln", "keys", ("k", "p")),
     "reminder": declared("reminder", "reminder", "signals", ("r", "s")),
+    "belt": replace(declared("belt", "belt", "signals", ("b", "s")), past=BELT),
     "oven": replace(declared("oven", "oven", "signals", ("o", "s")), past=OVEN),
 }
 """``fill``: the bytes of variables that init leaves open; no figure may depend on it."""
@@ -105,7 +135,11 @@ EXTREMES = {"dispenser": {"m->pulses": [0, 255]}}
 def goals(model: str) -> list[Goal]:
     """The goals of the project file, generated ones too."""
     project = tomllib.loads((MODELS / model / "chaincover.toml").read_text())
-    found = [goal(entry["id"], entry["text"]) for entry in project.get("property", ())]
+    own = DEADLINES if model == "belt" else {}
+    found = [
+        Goal(entry["id"], own[entry["id"]]) if entry["id"] in own else goal(entry["id"], entry["text"])
+        for entry in project.get("property", ())
+    ]
     for criterion in project.get("coverage", {}).get("criteria", ()):
         found += generated(model, project, criterion)
     return found

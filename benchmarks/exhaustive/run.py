@@ -127,7 +127,8 @@ static int is_final(STATE *whole) {{ OWN *{state} = &whole->own; (void){state}; 
 static int covers(int goal, STATE *before, INPUT *{panel}, STATE *after)
 {{
   OWN *{state} = &before->own, *a = &after->own;
-  (void){state}, (void)a;
+  __typeof__(before->past) *past = &before->past, *then = &after->past;
+  (void){state}, (void)a, (void)past, (void)then;
   switch (goal) {{
 {cases}
   }}

@@ -53,7 +53,7 @@ VALUES = (
 
 
 def _keys() -> list[str]:
-    return [key for keys in project_file._KEYS.values() for key in keys]
+    return [key for keys in project_file.KEYS.values() for key in keys]
 
 
 def _entry(random: random.Random, text: str) -> str:
@@ -68,8 +68,8 @@ def _entry(random: random.Random, text: str) -> str:
             (f"[{table}]\n", f"[[{table}]]\n", f"[{table}.a]\n", "[[property]]\n")
         )
     elif kind == 1:
-        table = random.choice([table for table in project_file._KEYS if f"[{table}]\n" in rows] or [""])
-        key = random.choice(project_file._KEYS[table] if random.random() < 0.8 else _keys())
+        table = random.choice([table for table in project_file.KEYS if f"[{table}]\n" in rows] or [""])
+        key = random.choice([*project_file.KEYS[table]] if random.random() < 0.8 else _keys())
         rows.insert(rows.index(f"[{table}]\n") + 1 if table else 0, f"{key} = {random.choice(VALUES)}\n")
     elif lines:
         at = random.choice(lines)

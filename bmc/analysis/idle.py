@@ -17,13 +17,15 @@ from bmc.floats.format import FORMATS
 from bmc.floats.ranges import every
 from bmc.floats.values import plainest_first
 from bmc.formulas.terms import is_true
-from bmc.system.constraints import KEPT, STEP, remembers
+from bmc.system.constraints import remembers
 from bmc.system.transition import InputVariable, TransitionSystem, Valuation, conjunction, conjuncts, with_stated_values
 
 MOST_VALUES = 16
 """Values of one input that are tried."""
 MOST_TRIED = 256
 """Values that are tried of inputs which the constraint ties to each other."""
+SETTLED = 32
+"""Steps after which what is remembered of an input that stays is most often settled."""
 
 
 def idle_inputs(system: TransitionSystem, formulas: Sequence[FNode]) -> Valuation:
@@ -46,12 +48,12 @@ def idle_inputs(system: TransitionSystem, formulas: Sequence[FNode]) -> Valuatio
 def _always_allowed(system: TransitionSystem, values: Valuation) -> bool:
     """Whether the input constraint allows some inputs these ``values`` in every step, whatever else happens.
 
-    What is remembered is followed as long as it follows from these values, but for the steps left of a dwell time,
-    which do not matter to an input that stays.
+    What is remembered is followed as long as it follows from these values. What still changes after ``SETTLED`` steps
+    may be anything from then on: most often the steps left of a dwell time, which do not matter to an input that stays.
     """
     own = _remembered_of(system, values)
     parts = [part for part in conjuncts(system.input_constraint) if names_in([part]) & {*values, *own}]
-    memory = [var for var in system.state if var.name in own or var.name == STEP]
+    memory = [var for var in system.state if remembers(var.name)]
     known = {var.name: raw_value(var.init) for var in memory if var.init is not None}
     seen: list[Valuation] = []
     while known not in seen:
@@ -60,13 +62,16 @@ def _always_allowed(system: TransitionSystem, values: Valuation) -> bool:
         if not all(is_true(part) for part in put_in(parts, here)):
             return False
         after = zip(memory, put_in([var.next for var in memory], here), strict=True)
-        known = {v.name: raw_value(t) for v, t in after if t.is_constant() and not v.name.startswith(KEPT)}
+        told = {var.name: raw_value(term) for var, term in after if term.is_constant()}
+        stays = len(seen) < SETTLED
+        known = {name: value for name, value in told.items() if stays or known.get(name) == value}
     return True
 
 
 def _first_values(system: TransitionSystem) -> TransitionSystem:
     """``system``, each input with those values only that the constraint allows it in the first step."""
-    (first,) = put_in([system.input_constraint], {STEP: 0})
+    begins = {var.name: raw_value(var.init) for var in system.state if remembers(var.name) and var.init is not None}
+    (first,) = put_in([system.input_constraint], begins)
     return with_stated_values(replace(system, input_constraint=first))
 
 
@@ -94,11 +99,13 @@ def _remembered_of(system: TransitionSystem, inputs: Collection[str]) -> set[str
 
 
 def _ties(system: TransitionSystem) -> list[set[str]]:
-    """Which inputs, with what is remembered, a part of the constraint ties to each other."""
-    memory = {var.name: var.next for var in system.state if remembers(var.name) and var.name != STEP}
+    """Which inputs, with what is remembered, a part of the constraint ties to each other; counts of steps tie none."""
+    memory = {var.name: names_in([var.next]) for var in system.state if remembers(var.name)}
+    counts = {name for name, read in memory.items() if read <= {name}}
     parts = [names_in([part]) for part in conjuncts(system.input_constraint)]
-    parts += [{name} | names_in([term]) for name, term in memory.items()]
-    return [part & {*memory, *(var.name for var in system.inputs)} for part in parts]
+    parts += [{name} | read for name, read in memory.items()]
+    named = {*memory, *(var.name for var in system.inputs)} - counts
+    return [part & named for part in parts]
 
 
 def inputs_read(system: TransitionSystem, formulas: Sequence[FNode]) -> set[str]:

@@ -115,9 +115,16 @@ class _Slicer:
             undefined_behaviour=(),
             assumptions=(),
             constraints=(),
-            invariants=(*invariants, *self._claim(needed, invariants, observed)),
+            invariants=self._told(invariants, self._claim(needed, invariants, observed), {var.name for var in kept}),
             chosen=tuple(name for name in system.chosen if name in live),
         )
+
+    def _told(
+        self, invariants: Sequence[Condition], claim: Sequence[Condition], kept: set[str]
+    ) -> tuple[Condition, ...]:
+        """``invariants`` and what is claimed of constants, here and where the system itself is a slice already."""
+        before = [inv for inv in self._invariants if inv.name.startswith(CONSTANTS) and names_in([inv.formula]) <= kept]
+        return tuple({inv.name: inv for inv in (*before, *invariants, *claim)}.values())
 
     def _needed(self, formulas: Sequence[FNode]) -> frozenset[str]:
         """The variables, but for constants, that ``formulas`` name or on which these or a step's validity depend."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pysmt.operators as op
 from pysmt.fnode import FNode
@@ -41,6 +41,55 @@ COPIES = 100
 """Sets that are copied in the time in which one is found."""
 
 
+KEPT = 4096
+"""Answers that are kept, for one formula or the step: combinations of alternatives have most of them in common."""
+
+Surroundings = tuple[tuple[Ranges | None, ...], tuple[Ranges | None, ...]]
+"""The sets of state and inputs before a step, and those of the state after it, as far as they are known."""
+
+
+class _Formula:
+    """What sets of its symbols' values tell of a formula; answers are kept."""
+
+    def __init__(self, formula: FNode) -> None:
+        self._formula = formula
+        self._names = tuple(symbol.symbol_name() for symbol in symbols_of(formula))
+        self._never: dict[tuple[Ranges | None, ...], bool] = {}
+        self._narrowed: dict[tuple[Ranges | None, ...], dict[str, Ranges] | None] = {}
+
+    @cached_property
+    def _program(self) -> Program:
+        return Program([self._formula])
+
+    def __len__(self) -> int:
+        """How many sets it takes to find that of the formula."""
+        return len(self._program.instructions)
+
+    def never(self, box: Box) -> bool:
+        """Whether the sets of ``box`` show that the formula does not hold."""
+        key = tuple(box.get(name) for name in self._names)
+        if key not in self._never:
+            _make_room(self._never)
+            self._never[key] = sets_of(self._program, box) == [NEVER]
+        return self._never[key]
+
+    def narrowed(self, box: Box) -> dict[str, Ranges] | None:
+        """``box`` without values for which the formula cannot hold; see there."""
+        key = tuple(box.get(name) for name in self._names)
+        if key not in self._narrowed:
+            _make_room(self._narrowed)
+            known = {name: ranges for name, ranges in zip(self._names, key, strict=True) if ranges is not None}
+            self._narrowed[key] = narrowed(self._formula, known)
+        found = self._narrowed[key]
+        return None if found is None else {**box, **found}
+
+
+def _make_room(kept: dict[Any, Any]) -> None:
+    """Forget all answers where there are too many."""
+    if len(kept) >= KEPT:
+        kept.clear()
+
+
 class Leaf(NamedTuple):
     """A combination of alternatives that sets do not refute: ``chosen`` of them, ``formulas`` in all, ``box``."""
 
@@ -62,12 +111,13 @@ class Bounding:
         self._source = conjunction([source, at(proved, 0)])
         self._program = Program([*(var.next for var in system.state), system.input_constraint, system.defined])
         self.made = 0
-        self._programs: dict[FNode, Program] = {}
+        self._formulas: dict[FNode, _Formula] = {}
         self._names = [*(var.name for var in system.state), *(var.name for var in system.inputs)]
         self._inputs = input_values(system)
         self._known: dict[int, Known] = {}
         self._arrived: list[Known] = []
         self._passed: list[dict[str, Ranges]] = []
+        self._steps: dict[Surroundings, tuple[list[Ranges] | None, int]] = {}
 
     @cached_property
     def _read_often(self) -> list[StateVariable]:
@@ -93,13 +143,13 @@ class Bounding:
         begun, box = self._before(min(asked, default=steps + 1) - 1)  # the steps before are as in all runs
         box = self._with_inputs(box, range(begun, steps))
         for formula in formulas if begun else (self._source, *formulas):
-            box = None if box is None else narrowed(formula, box)
+            box = None if box is None else self._narrowed(formula, box)
         for step in range(begun, steps):
             box = None if box is None else self._next(box, step, finely)
         if box is None or self._never([self._source, *formulas], box):
             return None
         for formula in formulas:
-            box = None if box is None else narrowed(formula, box)
+            box = None if box is None else self._narrowed(formula, box)
         return box
 
     def refuted(self, formulas: Sequence[FNode], steps: int) -> tuple[tuple[FNode, ...] | None, Box]:
@@ -154,18 +204,24 @@ class Bounding:
 
     def _possible(self, formula: FNode, box: Box) -> bool:
         """Whether the sets of ``box`` leave it possible that ``formula`` holds."""
-        return narrowed(formula, box) is not None and not self._never([formula], box)
+        return self._narrowed(formula, box) is not None and not self._never([formula], box)
 
     def _never(self, formulas: Sequence[FNode], box: Box) -> bool:
         """Whether the sets of ``box`` show that one of ``formulas`` does not hold."""
         for formula in formulas:
-            if formula not in self._programs:
-                self._programs[formula] = Program([formula])
-            program = self._programs[formula]
-            self.made += len(program.instructions)
-            if sets_of(program, box) == [NEVER]:
+            known = self._known_of(formula)
+            self.made += len(known)
+            if known.never(box):
                 return True
         return False
+
+    def _known_of(self, formula: FNode) -> _Formula:
+        if formula not in self._formulas:
+            self._formulas[formula] = _Formula(formula)
+        return self._formulas[formula]
+
+    def _narrowed(self, formula: FNode, box: Box) -> dict[str, Ranges] | None:
+        return self._known_of(formula).narrowed(box)
 
     def _in_all_runs(self, steps: int) -> Known:
         """Sets of the framed symbols in all runs of ``steps`` valid steps; those for the last ``steps`` are kept."""
@@ -182,7 +238,7 @@ class Bounding:
         if steps < 1 or not self._source_at_once:
             return 0, {}
         if not self._arrived:
-            self._arrived.append(narrowed(self._source, {}))
+            self._arrived.append(self._narrowed(self._source, {}))
         while len(self._arrived) <= steps:
             done = len(self._passed)
             box = self._with_inputs(self._arrived[done], range(done, done + 1))
@@ -207,7 +263,7 @@ class Bounding:
         names = [name for name in self._names if name_at(name, step) in box]
         here: Known = {name: box[name_at(name, step)] for name in names}
         for condition in (self._system.input_constraint, self._system.defined):
-            here = None if here is None else narrowed(condition, here)
+            here = None if here is None else self._narrowed(condition, here)
         after = None if here is None else self._successors(here, box, step)
         if here is None or after is None:
             return None
@@ -219,30 +275,43 @@ class Bounding:
         for var, ranges in zip(self._system.state, after, strict=True):
             if ranges != whole(width_of(var.symbol)):
                 found[name_at(var.name, step + 1)] = united(ranges)
-        return narrowed(at(self._proved, step + 1), found)
+        arrived = {name: found[name_at(name, step + 1)] for name in self._names if name_at(name, step + 1) in found}
+        kept = self._narrowed(self._proved, arrived)
+        return None if kept is None else {**found, **{name_at(name, step + 1): kept[name] for name in kept}}
 
     def _successors(self, here: Box, box: Box, step: int) -> list[Ranges] | None:
         """The sets of the state variables after ``step``, before which values lie in ``here``; None if there are none.
 
         What ``box`` knows of the values after the step tells which branches the step takes.
         """
+        before = tuple(here.get(name) for name in self._names)
+        wanted = tuple(box.get(name_at(var.name, step + 1)) for var in self._system.state)
+        if (before, wanted) not in self._steps:
+            _make_room(self._steps)
+            self._steps[before, wanted] = self._after(here, wanted)
+        after, made = self._steps[before, wanted]
+        self.made += made
+        return after
+
+    def _after(self, here: Box, wanted: Sequence[Ranges | None]) -> tuple[list[Ranges] | None, int]:
+        """The sets of the state variables after a step from ``here`` into ``wanted``; and how many sets were found."""
         values = Evaluation(self._program, here)
-        self.made += len(values.found)
+        made = len(values.found)
         places = self._program.results
         *_, constraint, defined = (values.found[place] for place in places)
         if NEVER in (constraint, defined):
-            return None
+            return None, made
         known = {}
-        for var, place in zip(self._system.state, places, strict=False):
-            wanted = box.get(name_at(var.name, step + 1), values.found[place])
-            kept = common(wanted, values.found[place])
+        for place, asked in zip(places, wanted, strict=False):
+            kept = values.found[place] if asked is None else common(asked, values.found[place])
             if not kept:
-                return None
+                return None, made
             if kept != values.found[place]:
                 known[place] = kept
         ways = values.ways(known) if known else [values.found]
-        self.made += len(ways) * len(values.found) if known else 0
-        return [united(piece for way in ways for piece in way[place]) for place in places[:-2]] if ways else None
+        made += len(ways) * len(values.found) if known else 0
+        after = [united(piece for way in ways for piece in way[place]) for place in places[:-2]]
+        return (after if ways else None), made
 
     def _by_pieces(
         self, var: StateVariable, after: Sequence[Ranges], here: Box, box: Box, step: int

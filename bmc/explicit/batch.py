@@ -22,12 +22,16 @@ from bmc.floats.values import constants_in
 from bmc.formulas.evaluate import unseen
 from bmc.formulas.terms import is_constant
 from bmc.records import dataclass
+from bmc.system.constraints import remembers
 from bmc.system.hold import PHASE, PREFIX
 from bmc.system.simulation import Simulator
 from bmc.system.transition import InputVariable, Run, TransitionSystem, Valuation, conjunction
 
 ATTEMPTS = 16
 """Further draws of a step's inputs, where the first are not allowed, before a run counts as ended."""
+
+NEAR = ATTEMPTS // 2
+"""So many of these lie near the last value, where that matters."""
 
 RATES = (1.0, 0.5, 0.15, 0.03)
 """How often an input changes, by the number of the run: code that waits needs inputs that stay."""
@@ -73,11 +77,15 @@ class Runs:
 
 @dataclass(frozen=True)
 class Manner:
-    """How ``count`` runs draw each input: how often it changes, by run, and its ``last`` value if there was a step."""
+    """How ``count`` runs draw each input: how often it changes, by run, and its ``last`` value if there was a step.
+
+    ``falls``: in which runs an input whose values follow from the last one goes down rather than up.
+    """
 
     count: int
     rates: Mapping[str, Column]
     last: Mapping[str, Column] = field(default_factory=dict)
+    falls: Mapping[str, Column] = field(default_factory=dict)
 
 
 class Batch:
@@ -98,6 +106,9 @@ class Batch:
             _Drawer(var, asked if var.type.floating else beside.get(var.name, asked), self._random)
             for var in system.inputs
         ]
+        names = {drawer.name for drawer in self._drawers}
+        read = ((v.name, v.next.symbol_name()) for v in system.state if remembers(v.name) and v.next.is_symbol())
+        self._remembered = {name: before for before, name in read if name in names}
         self.nodes = node_count([*nexts, self._valid])
 
     def initial(self) -> Valuation:
@@ -111,7 +122,8 @@ class Batch:
         """
         starts = self.repeated(start, count)
         rates = np.array([RATES[number % len(RATES)] for number in range(count)])
-        return self.go_on(starts, Manner(count, {drawer.name: rates for drawer in self._drawers}), steps, check)
+        manner = Manner(count, {drawer.name: rates for drawer in self._drawers}, falls=self._falls(count))
+        return self.go_on(starts, manner, steps, check)
 
     def repeated(self, state: Valuation, count: int) -> dict[str, Column]:
         """``state`` in ``count`` runs."""
@@ -120,14 +132,19 @@ class Batch:
     def manner(self, count: int) -> Manner:
         """How ``count`` runs draw their inputs, drawn for each run and input by itself."""
         rates = np.array(RATES)
-        return Manner(count, {d.name: rates[self._random.randint(0, len(rates), count)] for d in self._drawers})
+        drawn = {d.name: rates[self._random.randint(0, len(rates), count)] for d in self._drawers}
+        return Manner(count, drawn, falls=self._falls(count))
+
+    def _falls(self, count: int) -> dict[str, Column]:
+        return {name: self._random.randint(0, 2, count) == 1 for name in self._remembered}
 
     def changed(self, manner: Manner, part: float) -> Manner:
-        """``manner``, with another rate for about ``part`` of the inputs of each run."""
-        rates, fresh = dict(manner.rates), self.manner(manner.count)
-        for name, values in rates.items():
-            rates[name] = np.where(self._random.random_sample(manner.count) < part, fresh.rates[name], values)
-        return replace(manner, rates=rates)
+        """``manner``, with another rate, or direction, for about ``part`` of the inputs of each run."""
+        rates, falls, fresh = dict(manner.rates), dict(manner.falls), self.manner(manner.count)
+        for own, other in ((rates, fresh.rates), (falls, fresh.falls)):
+            for name, values in own.items():
+                own[name] = np.where(self._random.random_sample(manner.count) < part, other[name], values)
+        return replace(manner, rates=rates, falls=falls)
 
     def go_on(self, starts: Columns, manner: Manner, steps: int, check: Callable[[], None] = lambda: None) -> Runs:
         """Runs of ``steps`` steps, each from a state of its own, that draw inputs in their ``manner``; see ``draw``."""
@@ -144,7 +161,7 @@ class Batch:
             for name, before in last.items():
                 np.copyto(inputs[name][step], before, where=kept[name][step])
             drawn = {name: values[step] for name, values in inputs.items()}
-            chosen, after, allowed = self._one_step(now, drawn, alive, check)
+            chosen, after, allowed = self._one_step(now, drawn, (alive, manner.falls), check)
             for name, values in chosen.items():
                 inputs[name][step] = values
             for name, values in zip(states, after, strict=True):
@@ -158,26 +175,41 @@ class Batch:
         return self._simulator.run(start, inputs)
 
     def _one_step(
-        self, now: Mapping[str, Column], drawn: Mapping[str, Column], alive: Column, check: Callable[[], None]
+        self,
+        now: Mapping[str, Column],
+        drawn: Mapping[str, Column],
+        runs: tuple[Column, Mapping[str, Column]],
+        check: Callable[[], None],
     ) -> tuple[Mapping[str, Column], Sequence[Column], Column]:
         """The inputs, the state after, and in which runs the step is allowed: others are tried where it is not.
 
-        Only runs that are ``alive`` count.
+        Of ``runs`` only those that are alive count; and in which of them inputs fall.
         """
         check()
+        alive, falls = runs
         chosen: Mapping[str, Column] = self._held(now, drawn)
         *after, allowed = self._step({**now, **chosen})
         lost = np.flatnonzero(alive & ~allowed)
         if len(lost) and drawn:
             check()
-            chosen = self._redrawn(now, chosen, lost)
+            chosen = self._redrawn(now, chosen, lost, falls)
             *after, allowed = self._step({**now, **chosen})
         return chosen, after, allowed
 
-    def _redrawn(self, now: Mapping[str, Column], chosen: Mapping[str, Column], lost: Column) -> dict[str, Column]:
-        """``chosen``, with the first of ``ATTEMPTS`` draws that is allowed in each of the runs that are ``lost``."""
+    def _redrawn(
+        self, now: Mapping[str, Column], chosen: Mapping[str, Column], lost: Column, falls: Mapping[str, Column]
+    ) -> dict[str, Column]:
+        """``chosen``, with the first of ``ATTEMPTS`` draws that is allowed in each of the runs that are ``lost``.
+
+        Of inputs whose last value is remembered, because it matters to the next one, half of the draws lie near it.
+        """
         here = {name: values[lost] for name, values in now.items()}
-        others = self._held(here, {drawer.name: drawer.draw(ATTEMPTS, len(lost)) for drawer in self._drawers})
+        drawn = {drawer.name: drawer.draw(ATTEMPTS, len(lost)) for drawer in self._drawers}
+        for drawer in self._drawers:
+            if drawer.name in self._remembered:
+                last, down = here[self._remembered[drawer.name]], falls[drawer.name][lost]
+                drawn[drawer.name][:NEAR] = drawer.near(last, down, NEAR)
+        others = self._held(here, drawn)
         (allowed,) = self._allowed({**here, **others})
         first = np.broadcast_to(allowed, (ATTEMPTS, len(lost))).argmax(axis=0)
         found = {name: values.copy() for name, values in chosen.items()}
@@ -222,6 +254,21 @@ class _Drawer:
             anything = ((span[..., 0] + spread) & self._mask).astype(values.dtype)
             values = np.where(self._random.random_sample(shape) < 0.7, values, anything)
         return values
+
+    def near(self, last: Column, down: Column, count: int) -> Column:
+        """For each run ``count`` values below its ``last`` one where ``down``, else above; the last time this one.
+
+        The smaller the distance, the more often it is drawn.
+        """
+        shape = (count, len(last))
+        if self._values.dtype == bool or self._values.dtype == object:
+            return np.broadcast_to(last, shape)
+        bits = int(self._mask).bit_length()
+        by = np.exp2(self._random.random_sample(shape) * bits).astype(np.uint64)
+        by[-1] = 0
+        before = last.astype(np.uint64)
+        found: Column = (np.where(down, before - by, before + by) & self._mask).astype(self._values.dtype)
+        return found
 
 
 def _telling(var: InputVariable, spans: Sequence[tuple[int, int]], formulas: Sequence[FNode], wrap: int) -> list[int]:

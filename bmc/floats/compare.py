@@ -6,17 +6,19 @@ comparison with a constant is at most two comparisons of unsigned patterns.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from pysmt.fnode import FNode
 from pysmt.shortcuts import FALSE, TRUE
 
 from bmc.floats.format import Format
 from bmc.floats.format import is_nan as is_nan_pattern
-from bmc.floats.operations import Kind, apply, folded, truth
+from bmc.floats.operations import Kind, Operation, apply, computing, folded, truth
+from bmc.floats.ranges import values_in
 from bmc.formulas import words
-from bmc.formulas.terms import both, choose, constant, either, equals
+from bmc.formulas.terms import both, choose, constant, either, equals, implies
 from bmc.formulas.terms import negate as no
+from bmc.formulas.value_sets import Ranges
 
 Before = Callable[[FNode, FNode], FNode]
 
@@ -139,6 +141,64 @@ def copysign(a: FNode, b: FNode, form: Format) -> FNode:
         return _with_sign(x, both(is_negative(y, form), no(is_nan(y, form))), form)
 
     return folded((a, b), lambda raw: build(*(constant(r, form.bits) for r in raw)), build)
+
+
+BINADES = 16
+"""Powers of two, below the largest number that a factor can be, at which a product by a constant is compared."""
+
+
+def facts_of_order(operation: Operation, result: FNode, operands: Sequence[Ranges]) -> list[FNode]:
+    """What the order of numbers says of ``result``, which is that of ``operation``: formulas that always hold.
+
+    Rounding keeps the order. So a sum of two numbers of one sign is no nearer to zero than either, one of two signs no
+    farther than the farther of them, and where a factor is no less than a power of two, its product by a constant is no
+    less than that of the power. The circuit implies all of it, but a SAT solver has to search for it in the digits.
+    The values of the operands lie in the sets ``operands``, which tell where such facts are of use.
+    """
+    if operation.name in ("add", "subtract"):
+        return _sum_in_order(operation, result)
+    constants = [operand for operand in operation.operands if operand.is_constant()]
+    if operation.name == "multiply" and len(constants) == 1:
+        return _product_in_order(operation, result, operands)
+    return []
+
+
+def _sum_in_order(operation: Operation, result: FNode) -> list[FNode]:
+    form, (a, b) = operation.form, operation.operands
+    turned = no(is_negative(b, form)) if operation.name == "subtract" else is_negative(b, form)
+    opposite = no(equals(words.bit(is_negative(a, form)), words.bit(turned)))
+    x, y, size = (magnitude(term, form) for term in (a, b, result))
+    nan, a_farther = is_nan(result, form), words.less_equal(y, x)
+    outward = both(words.less_equal(x, size), words.less_equal(y, size))
+    return [
+        either(nan, either(opposite, outward)),
+        either(nan, implies(both(opposite, a_farther), words.less_equal(size, x))),
+        either(nan, implies(both(opposite, no(a_farther)), words.less_equal(size, y))),
+    ]
+
+
+def _product_in_order(operation: Operation, result: FNode, operands: Sequence[Ranges]) -> list[FNode]:
+    form, compute = operation.form, computing(operation)
+    pairs = zip(operation.operands, operands, strict=True)
+    factor, values = next(pair for pair in pairs if not pair[0].is_constant())
+    sizes = [high & ~form.sign for _, high in values_in(values, form)]
+    x, size, bits = magnitude(factor, form), magnitude(result, form), form.bits - 1
+
+    def product(raw: int) -> int:
+        """The magnitude of the product where the factor's is ``raw``."""
+        operands = [int(o.constant_value()) if o.is_constant() else raw for o in operation.operands]
+        return compute(operands) & ~form.sign
+
+    found = []
+    top = max((size for size in sizes if size <= form.infinity), default=0) >> form.fraction
+    for exponent in range(max(1, top - BINADES + 1), top + 1):
+        power = exponent << form.fraction
+        least, most = product(power), product(power - 1)
+        if max(least, most) < form.infinity:
+            reached = words.less_equal(constant(power, bits), x)
+            found.append(implies(reached, words.less_equal(constant(least, bits), size)))
+            found.append(either(reached, words.less_equal(size, constant(most, bits))))
+    return found
 
 
 def _magnitude_is(a: FNode, raw: int, form: Format) -> FNode:

@@ -34,6 +34,11 @@ class Operation(Meaning):
     bits: int = 0
     signed: bool = False
 
+    @property
+    def kind(self) -> Kind:
+        """The operation without its operands."""
+        return Kind(self.name, self.form, self.to_form, self.bits, self.signed)
+
 
 @dataclass(frozen=True, slots=True)
 class Kind:

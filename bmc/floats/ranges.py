@@ -8,13 +8,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from itertools import pairwise, product
 
 from bmc.floats.format import Format, is_nan, number, pattern, show
-from bmc.floats.operations import BINARY, COMPARISONS, UNARY, Operation, computing
+from bmc.floats.operations import BINARY, COMPARISONS, UNARY, Kind, Operation, computing
 from bmc.formulas.value_sets import BOTH, Ranges, common, joined, pointwise, united, whole
 
+KEPT = 4096
+"""Results that are kept: runs of a program ask for the same ones again and again."""
 
+
+@lru_cache
 def every(form: Format) -> Ranges:
     """All values: 0 to infinity, the canonical NaN, -0 to minus infinity."""
     return ((0, form.infinity), (form.nan, form.nan), (form.sign, form.sign | form.infinity))
@@ -70,13 +75,18 @@ Interval = tuple[float, float]
 
 def applied(operation: Operation, operands: Sequence[Ranges]) -> Ranges:
     """A set that holds every result of ``operation`` on members of ``operands``."""
-    name, form = operation.name, operation.form
+    return _applied(operation.kind, tuple(operands))
+
+
+@lru_cache(maxsize=KEPT)
+def _applied(kind: Kind, operands: tuple[Ranges, ...]) -> Ranges:
+    name, form = kind.name, kind.form
     if name != "to_int":
-        exact = pointwise(operands, computing(operation))
+        exact = pointwise(operands, computing(kind))
         if exact is not None:
             return exact
     if name == "from_int":
-        return _from_int(operation, operands[0])
+        return _from_int(kind, operands[0])
     if name == "negate":
         return _mirrored(operands[0], form)
     sides = [_intervals(operand, form) for operand in operands]
@@ -84,8 +94,8 @@ def applied(operation: Operation, operands: Sequence[Ranges]) -> Ranges:
     if name in COMPARISONS:
         return _compared(name, sides, any(nans))
     if name == "to_int":
-        return _to_int(operation, sides[0], nans[0])
-    to_form = operation.to_form or form
+        return _to_int(kind, sides[0], nans[0])
+    to_form = kind.to_form or form
     found: list[tuple[int, int]] = []
     nan = any(nans) if name not in ("fmin", "fmax") else all(nans)
     if name in ("fmin", "fmax"):
@@ -224,10 +234,10 @@ def _selected(name: str, sides: Sequence[Sequence[Interval]], nans: Sequence[boo
     return results + list(sides[0] if nans[1] else ()) + list(sides[1] if nans[0] else ())
 
 
-def _from_int(operation: Operation, operand: Ranges) -> Ranges:
-    form, half = operation.form, 1 << (operation.bits - 1)
-    compute = computing(operation)
-    parts = common(operand, ((0, half - 1), (half, 2 * half - 1))) if operation.signed else operand
+def _from_int(kind: Kind, operand: Ranges) -> Ranges:
+    form, half = kind.form, 1 << (kind.bits - 1)
+    compute = computing(kind)
+    parts = common(operand, ((0, half - 1), (half, 2 * half - 1))) if kind.signed else operand
     found: list[tuple[int, int]] = []
     for low, high in parts:
         least, greatest = sorted((compute([low]), compute([high])), key=lambda raw: number(raw, form))
@@ -235,20 +245,21 @@ def _from_int(operation: Operation, operand: Ranges) -> Ranges:
     return united(found)
 
 
-def _to_int(operation: Operation, ends: Sequence[Interval], nan: bool) -> Ranges:
-    half = 1 << (operation.bits - 1)
-    least, greatest = (-half, half - 1) if operation.signed else (0, 2 * half - 1)
+def _to_int(kind: Kind, ends: Sequence[Interval], nan: bool) -> Ranges:
+    half = 1 << (kind.bits - 1)
+    least, greatest = (-half, half - 1) if kind.signed else (0, 2 * half - 1)
     found: list[tuple[int, int]] = []
     for low, high in ends:
         if nan or _has_infinity((low, high)) or math.trunc(low) < least or math.trunc(high) > greatest:
-            return whole(operation.bits)
+            return whole(kind.bits)
         first, last = math.trunc(low), math.trunc(high)
         negative = (max(first, least), min(last, -1))
         found += [(negative[0] + 2 * half, negative[1] + 2 * half)] if negative[0] <= negative[1] else []
         found += [(max(first, 0), last)] if last >= 0 else []
-    return united(found) if found else whole(operation.bits)
+    return united(found) if found else whole(kind.bits)
 
 
+@lru_cache(maxsize=KEPT)
 def compared_so(name: str, holds: bool, left: Ranges, right: Ranges, form: Format) -> tuple[Ranges, Ranges]:
     """What remains of two sets where the comparison ``name`` between their members is ``holds``."""
     if name == "equal":

@@ -81,7 +81,11 @@ def normal_form(system: TransitionSystem, seen: Sequence[FNode], prover: Prover)
 
 
 def in_normal_form(system: TransitionSystem, terms: Terms) -> TransitionSystem:
-    """``system`` with every state in the normal form that ``terms`` give. Its invariants, which speak of others, go."""
+    """``system`` with every state in the normal form that ``terms`` give.
+
+    Its invariants go but for the proved ones that read none of ``terms``: a state and its normal form are equal in what
+    these read, and the value of every constant that the formulas no longer read is such a fact.
+    """
     nexts = {var.symbol: var.next for var in system.state}
     inits = {var.symbol: var.init for var in system.state if var.init is not None}
     forms = [terms.get(var.name, var.symbol) for var in system.state]
@@ -91,7 +95,12 @@ def in_normal_form(system: TransitionSystem, terms: Terms) -> TransitionSystem:
             begin = form.substitute(inits).simplify()
             var = replace(var, init=begin if begin.is_constant() else None, next=following)
         state.append(var)
-    return replace(system, state=tuple(state), invariants=(), asserts=(), undefined_behaviour=(), assumptions=())
+    kept = tuple(
+        inv
+        for inv in system.invariants
+        if inv.proved and not {symbol.symbol_name() for symbol in symbols_of(inv.formula)} & terms.keys()
+    )
+    return replace(system, state=tuple(state), invariants=kept, asserts=(), undefined_behaviour=(), assumptions=())
 
 
 def _told(system: TransitionSystem, terms: Terms) -> bool:

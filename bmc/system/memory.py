@@ -13,29 +13,33 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, TRUE, BVConcat, BVExtract, Equals, Ite, get_env
 
 from bmc.formulas.evaluate import compile_formulas, post_order
-from bmc.formulas.terms import both, keep_meaning
+from bmc.formulas.terms import both, choose, keep_meaning
 from bmc.formulas.unroll import at, shift, unframed, unplaced
 from bmc.system.transition import BOOLEAN, Run, StateVariable, TransitionSystem, ValueType, symbols_of
 
 CHAINED = 4
-"""Up to so many steps a Boolean is carried by a variable for each step, beyond by one variable with a bit for each."""
+"""Up to so many steps a Boolean is carried by a variable for each step, beyond by words with a bit for each."""
+
+
+WORD = 32
+"""The bits of such a word."""
 
 
 class Memory:
-    """Collects ``variables``, all called ``owner`` and a number; equal terms are carried once."""
+    """Collects ``variables``, called ``owner``, a number and their bits; equal terms are carried once."""
 
     def __init__(self, owner: str) -> None:
         self.variables: list[StateVariable] = []
         self._owner = owner
         self._carried: dict[tuple[FNode, int], FNode] = {}
         self._counted: dict[int, FNode] = {}
-        self._lines: dict[FNode, FNode] = {}
+        self._lines: dict[FNode, Sequence[FNode]] = {}
         self._named = 0
 
     def fresh(self, kind: ValueType = BOOLEAN) -> FNode:
         """The symbol of a new variable; ``keep`` says how it begins and goes on."""
         self._named += 1
-        return kind.symbol(f"{self._owner}#{self._named}")
+        return kind.symbol(f"{self._owner}#{self._named}" + (f":{kind.bits}" if kind.bits else ""))
 
     def keep(self, symbol: FNode, following: FNode, begins: int = 0, most: int | None = None) -> FNode:
         """``symbol``, the fresh one, is ``following`` after each step; it has at most the value ``most``."""
@@ -54,17 +58,27 @@ class Memory:
         return self._carried[term, steps]
 
     def _carry(self, term: FNode, steps: int) -> FNode:
-        line = self._lines.get(term)
-        if line is not None and line.bv_width() >= steps:
-            return Equals(BVExtract(line, steps - 1, steps - 1), BV(1, 1))
+        line = self._lines.get(term, ())
+        if len(line) >= steps:
+            return line[steps - 1]
         if term.get_type().is_bool_type() and steps > CHAINED:
-            line = self._lines[term] = self.fresh(ValueType("memory", steps))
-            newest = Ite(term, BV(1, 1), BV(0, 1))
-            self.keep(line, BVConcat(BVExtract(line, 0, steps - 2), newest))
+            self._lines[term] = self.line(term, steps)
             return self.before(term, steps)
         following = self.before(term, steps - 1)
         boolean = term.get_type().is_bool_type()
         return self.keep(self.fresh(BOOLEAN if boolean else ValueType("memory", term.bv_width())), following)
+
+    def line(self, newest: FNode, length: int, kept: FNode | None = None) -> Sequence[FNode]:
+        """What ``newest`` was 1, 2, ... ``length`` steps before; all is forgotten where ``kept`` does not hold."""
+        bits: list[FNode] = []
+        while len(bits) < length:
+            width = min(WORD, length - len(bits))
+            word = self.fresh(ValueType("memory", width))
+            added = Ite(bits[-1] if bits else newest, BV(1, 1), BV(0, 1))
+            moved = added if width == 1 else BVConcat(BVExtract(word, 0, width - 2), added)
+            self.keep(word, moved if kept is None else choose(kept, moved, BV(0, width)))
+            bits += [Equals(BVExtract(word, place, place), BV(1, 1)) for place in range(width)]
+        return bits
 
     def after(self, steps: int) -> FNode:
         """That at least so many steps have been made."""
@@ -88,23 +102,11 @@ class Memory:
 
     def from_now(self, formula: FNode, present: int) -> FNode:
         """``formula`` (framed), where the step ``present`` is the first: what it says of earlier ones is remembered."""
-        steps = {symbol: unframed(symbol)[1] for symbol in symbols_of(formula)}
-        order = post_order([formula])
-        read: dict[FNode, set[int]] = {}
-        for node in order:
-            read[node] = {steps[node]} if node.is_symbol() else {step for a in node.args() for step in read[a]}
         made: dict[FNode, FNode] = {}
-        earlier: list[tuple[int, FNode]] = []
-        reached = {formula}
-        for node in reversed(order):  # the largest parts that read one earlier step
-            if node in reached and len(read[node]) > 1:
-                reached.update(node.args())
-            elif node in reached and read[node] and min(read[node]) < present:
-                earlier.append((min(read[node]), node))
-        for step, node in sorted(earlier, key=lambda item: item[0]):
-            made[node] = at(self.before(unplaced([node])[0], present - step), 0)
+        for step, term in _earlier(formula, present):
+            made[term] = at(self.before(unplaced([term])[0], present - step), 0)
         create = get_env().formula_manager.create_node
-        for node in order:
+        for node in post_order([formula]):
             if node in made:
                 continue
             if node.is_symbol():
@@ -115,6 +117,48 @@ class Memory:
             else:
                 made[node] = node
         return made[formula]
+
+
+def _earlier(formula: FNode, present: int) -> list[tuple[int, FNode]]:
+    """What ``formula`` (framed) reads of each step before ``present``: the steps in order, each with a term.
+
+    Conditions, where they take fewer bits than the variables in them and these are read in no other way; else these.
+    """
+    order = post_order([formula])
+    read: dict[FNode, frozenset[int]] = {}
+    for node in order:
+        own = [unframed(node)[1]] if node.is_symbol() else [step for a in node.args() for step in read[a]]
+        read[node] = frozenset(own)
+    largest: dict[int, list[FNode]] = {}
+    reached = {formula}
+    for node in reversed(order):
+        if node in reached and len(read[node]) > 1:
+            reached.update(node.args())
+        elif node in reached and read[node] and min(read[node]) < present:
+            largest.setdefault(min(read[node]), []).append(node)
+    found = []
+    for step, terms in sorted(largest.items()):
+        for group, symbols in _sharing(terms):
+            conditions = all(term.get_type().is_bool_type() for term in group)
+            few = conditions and len(group) < sum(_bits(symbol) for symbol in symbols)
+            found += [(step, term) for term in (group if few else symbols)]
+    return found
+
+
+def _sharing(terms: Sequence[FNode]) -> list[tuple[list[FNode], list[FNode]]]:
+    """``terms`` in groups, those that have a symbol in common in one; each with its symbols."""
+    groups: list[tuple[list[FNode], set[FNode]]] = []
+    for term in terms:
+        own, symbols = [term], set(symbols_of(term))
+        for group in [group for group in groups if group[1] & symbols]:
+            groups.remove(group)
+            own, symbols = [*group[0], *own], group[1] | symbols
+        groups.append((own, symbols))
+    return [(own, sorted(symbols, key=lambda symbol: symbol.symbol_name())) for own, symbols in groups]
+
+
+def _bits(symbol: FNode) -> int:
+    return 1 if symbol.get_type().is_bool_type() else int(symbol.bv_width())
 
 
 def with_memory(system: TransitionSystem, variables: Sequence[StateVariable]) -> TransitionSystem:

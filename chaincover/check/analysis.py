@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from pysmt.fnode import FNode
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from bmc.engines.dead_ends import DeadEnd
     from chaincover.check.found_invariants import FoundInvariant
     from chaincover.check.goal_facts import GoalFacts
+    from chaincover.check.hints import Slow
     from chaincover.check.liveness import Liveness
     from chaincover.check.undefined_behaviour import UndefinedBehaviour
 
@@ -56,7 +57,8 @@ class Analysis:
     """The findings of ``check``; ``found`` are invariants that nobody stated.
 
     ``comparison`` with the original as ``compiler`` made it is None where ``not_compared`` says why, and if
-    interrupted. ``interrupted``: ``interrupt`` (from the keyboard), ``terminated``, ``time limit`` or ''; what was not
+    interrupted. ``reasons`` say why goals cannot be met, where that was found; ``slow``: what makes a search long.
+    ``interrupted``: ``interrupt`` (from the keyboard), ``terminated``, ``time limit`` or ''; what was not
     found out until then is undecided.
     """
 
@@ -72,6 +74,8 @@ class Analysis:
     compiler: str
     not_compared: str = ""
     interrupted: str = ""
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    slow: tuple[Slow, ...] = ()
 
     @property
     def exit_code(self) -> int:
@@ -110,6 +114,8 @@ def as_data(controller: Controller, found: Analysis) -> dict[str, Any]:
         **({"hold": system.hold} if system.hold > 1 else {}),
         "final": controller.final_text or None,
         "unsatisfiable": [g.name for g in found.unsatisfiable],
+        "reasons": dict(found.reasons),
+        "slow": [{"text": slow.text, "next": slow.remedy} for slow in found.slow],
         "undecided": [g.name for g in found.undecided],
         "final_unsatisfiable": found.final_unsatisfiable,
         "invariants": [{"name": c.name, "proved": c.proved} for c in found.invariants],
@@ -173,7 +179,8 @@ def analyse(
     interrupt from the keyboard, what was not found out until then. ``progress`` is told what is done.
     """
     from chaincover.check.found_invariants import find_invariants
-    from chaincover.check.goal_facts import VacuitySearch, find_facts
+    from chaincover.check.goal_facts import NONE, VacuitySearch, find_facts
+    from chaincover.check.hints import find_slow, why_unreachable, why_unsatisfiable
     from chaincover.check.liveness import find_liveness
     from chaincover.check.undefined_behaviour import UndefinedBehaviourSearch
 
@@ -195,6 +202,8 @@ def analyse(
     facts: GoalFacts | None = None
     invariants: tuple[FoundInvariant, ...] = ()
     compiler, not_compared, final_open, interrupted = "", "", False, ""
+    reasons: dict[str, str] = {}
+    slow: tuple[Slow, ...] = ()
     try:
         with suppress(LimitReached):
             goals.run(limits.share(0.2), progress)
@@ -217,6 +226,13 @@ def analyse(
         facts = facts or find_facts(Questions(problem, engine, Limits(0.0)), None)
         ended = _dead_end(system, engine, limits.share(0.2), normal_graph)
         facts = replace(facts, normal_form=normal.normal_form, dead_end=ended)
+        contradictory = [goal for goal in goals.unsatisfiable if not goal.generated]
+        never = {trigger.goal for trigger in facts.triggers if trigger.kind == NONE}
+        missed = [goal for goal in controller.goals if goal.name in never and not goal.generated]
+        reasons = why_unreachable(part, missed, limits.share(0.1))
+        reasons |= why_unsatisfiable(part, contradictory, engine, limits.share(0.2))
+        if facts.not_enumerated:
+            slow = find_slow(part, controller.goals, limits.share(0.2))
         progress("check: invariants")
         with suppress(StepTooLarge):
             invariants = find_invariants(system, Questions(problem, engine, limits.share(1.0)), graph)
@@ -237,6 +253,8 @@ def analyse(
         compiler=compiler,
         not_compared=not_compared,
         interrupted=interrupted,
+        reasons=reasons,
+        slow=slow,
     )
 
 

@@ -64,5 +64,5 @@ def command(request: Request, shown: Shown, compare: int, **given: Any) -> int:
     if shown.as_json:
         click.echo(to_json(analysis.as_data(controller, found)), nl=False)
     elif shown.text:
-        show_analysis(console.console(), controller, found)
+        show_analysis(console.console(shown.verbose > 0), controller, found)
     return found.exit_code

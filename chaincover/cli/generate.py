@@ -5,7 +5,7 @@ With ``--several`` it finds as few chains as it takes, each with its own files, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import count
@@ -35,8 +35,10 @@ from chaincover.problem import Problem
 from chaincover.project.load import Controller, Request
 from chaincover.report import console
 from chaincover.report import documents as results
-from chaincover.result import CALLED_OFF, INTERRUPT, TERMINATED, ChainResult, Listener
+from chaincover.report.console_generate import Asked, part_of, show_result, show_several
+from chaincover.result import CALLED_OFF, INTERRUPT, TERMINATED, ChainResult, Listener, Requirements
 from chaincover.verdicts import infeasible
+from properties.goal import VIOLATIONS
 
 if TYPE_CHECKING:
     from bmc.engines.dead_ends import DeadEnd
@@ -47,6 +49,9 @@ DEAD_END_EFFORT = 1 / 12
 """Effort for the questions whether runs end for good, where a goal is not covered."""
 DEAD_END_SECONDS = 20.0
 """Seconds for them at most, for what is only encoded counts as little work."""
+
+VIOLATION = "violation-"
+"""How the names of the files begin that hold a run which violates a property."""
 
 Find = Callable[[Problem, Options, Listener], ChainResult]
 
@@ -70,15 +75,17 @@ class Run:
 @click.option("--no-replay", is_flag=True, help="Do not replay the chain on the compiled original.")
 @click.option("--several", is_flag=True, help="As few chains as it takes, where one cannot cover every goal.")
 @click.option("--most", is_flag=True, help="The one chain that covers most goals, where it cannot cover every goal.")
+@click.option("--violations", is_flag=True, help="Violations of requirements are goals too: those that can fail do so.")
 @shown_options
-def command(
-    request: Request, search: Search, shown: Shown, output: str, no_replay: bool, several: bool, most: bool
-) -> int:
+def command(request: Request, search: Search, shown: Shown, output: str, **asked: bool) -> int:
     """Generate one chain that covers every goal; replay it on the compiled original.
 
     The best chain so far is on disk from the first one on.
     """
     progress = shown.progress()
+    several, most, no_replay = (asked[name] for name in ("several", "most", "no_replay"))
+    if asked["violations"]:
+        request = replace(request, cover=(*request.cover, VIOLATIONS))
     if several and most:
         raise UsageError("--several and --most exclude each other", hint="give one of them")
     if not no_replay:
@@ -111,24 +118,22 @@ def generate_chain(run: Run, find: Find) -> int:
     nothing = result.chain is None and not result.tests
     no_step = find_dead_end(run, result.stopped_by, [result]) if nothing or _missed(result) else None
     played, problem = try_replay(run, controller, result)
+    violated, other = replay_violations(run, result.requirements)
+    problem = problem or other
     progress.done()
     document = results.chain_document(controller, result, no_step=no_step)
     errors = [problem]
     try:
-        _write(run, result, document, played)
+        _write(run, result, document, played, violated)
     except CannotWrite as error:
         errors.insert(0, error)
     if run.shown.as_json and not any(errors):
         click.echo(to_json(document), nl=False)
     elif run.shown.text:
-        out = console.console()
-        console.show_dead_end(out, no_step)
-        console.show_result(out, controller, result, no_step)
-        if played is not None:
-            console.show_replay(out, played)
-        if errors[0] is problem:
-            files = "chain.json, run.json" + (", chain.csv" if result.chain else "")
-            console.say(out, f"written to {run.folder}/: {files}")
+        each = ["chain.json, run.json", *(["chain.csv"] if result.chain else []), *_tables(result.requirements)]
+        files = ", ".join(each) if errors[0] is problem else ""
+        asked = Asked(controller, run.options, run.folder, no_step, files, violated)
+        show_result(console.console(run.shown.verbose > 0), asked, result, played)
     for stopped in errors:
         if stopped is not None:
             raise stopped
@@ -178,15 +183,59 @@ def try_replay(run: Run, part: Controller, result: ChainResult) -> tuple[Replay 
         return None, error
 
 
-def _write(run: Run, result: ChainResult, document: dict[str, Any], played: Replay | None = None) -> None:
+def replay_violations(run: Run, found: Requirements) -> tuple[dict[str, Replay], BaseException | None]:
+    """The replays of the runs that violate properties, by goal, where they are wanted, and what stopped them."""
+    played: dict[str, Replay] = {}
+    if not run.with_replay or not found.failures:
+        return played, None
+    from chaincover.replay.original import replay_each
+
+    try:
+        with run.progress.stage("replay"):
+            for failure, own in zip(found.failures, replay_each(run.controller, found.failures), strict=True):
+                played[failure.goal] = own
+    except (ChainCoverError, KeyboardInterrupt) as error:
+        return played, error
+    return played, None
+
+
+def _tables(found: Requirements) -> list[str]:
+    """The names of the files of the runs that violate properties."""
+    return [f"{VIOLATION}{failure.goal}.csv" for failure in found.failures]
+
+
+def _violations(run: Run, found: Requirements) -> dict[Path, str]:
+    """The files of the runs that violate properties, each with its text."""
+    controller = run.controller
+    texts = (chain_file.violation_csv(controller, failure) for failure in found.failures)
+    return {run.folder / name: text for name, text in zip(_tables(found), texts, strict=True)}
+
+
+def _remove_violations(run: Run, found: Requirements) -> None:
+    """Remove the files of violations of an earlier run."""
+    for place in run.folder.glob(f"{VIOLATION}*.csv"):
+        if place.name not in _tables(found):
+            place.unlink(missing_ok=True)
+
+
+def _write(
+    run: Run,
+    result: ChainResult,
+    document: dict[str, Any],
+    played: Replay | None = None,
+    violated: Mapping[str, Replay] = results.NOTHING_REPLAYED,
+) -> None:
     """Write the files of ``result``, all whole or none at all."""
     controller, folder = run.controller, run.folder
     table = folder / "chain.csv"
     texts = {folder / "chain.json": to_json(document)}
     if result.chain is not None:
-        texts[table] = chain_file.chain_csv(controller.system, result.chain, controller.project.period)
-    texts[folder / "run.json"] = to_json(results.run_document(controller, result, played, run.progress.seconds))
+        texts[table] = chain_file.chain_csv(controller, result.chain)
+    data = results.run_document(controller, result, played, run.progress.seconds, violated)
+    texts[folder / "run.json"] = to_json(data)
+    texts |= _violations(run, result.requirements)
     write_texts(texts)
+    _remove_violations(run, result.requirements)
     if result.chain is None:
         table.unlink(missing_ok=True)
     if (folder / "chains.json").exists():  # of an earlier run for several chains
@@ -212,10 +261,11 @@ def generate_chains(run: Run) -> int:
     run.progress.better(several_described(found))
     nothing = not found.results
     no_step = find_dead_end(run, found.stopped_by, found.results) if nothing or _missed(found) else None
-    parts = [_part(run.controller, result) for result in found.results]
+    parts = [part_of(run.controller, result) for result in found.results]
     tried = [try_replay(run, part, result) for part, result in zip(parts, found.results, strict=True)]
     played = [own for own, _ in tried]
-    errors = [problem for _, problem in tried if problem is not None]
+    violated, other = replay_violations(run, found.requirements)
+    errors = [problem for problem in (*(problem for _, problem in tried), other) if problem is not None]
     run.progress.done()
     try:
         _write_chains(run, found, played, no_step=no_step)
@@ -224,11 +274,15 @@ def generate_chains(run: Run) -> int:
     if run.shown.as_json and not errors:
         click.echo(to_json(summary(run, found, no_step=no_step)), nl=False)
     elif run.shown.text:
-        console.show_dead_end(console.console(), no_step)
-        _show(console.console(), run, found, played, no_step)
+        each = ["chain-N.json, chain-N.csv, run-N.json"] if found.results else []
+        files = "" if errors else ", ".join(["chains.json", *each, *_tables(found.requirements)])
+        asked = Asked(run.controller, run.options, run.folder, no_step, files, violated)
+        show_several(console.console(run.shown.verbose > 0), asked, found, played)
     if errors:
         raise errors[0]
-    return results.GOALS_NOT_COVERED if nothing and no_step is not None else _exit_code(run.controller, found, played)
+    if nothing and no_step is not None and not found.requirements.failures:
+        return results.GOALS_NOT_COVERED
+    return _exit_code(run.controller, found, played)
 
 
 def several_described(found: SeveralChains) -> str:
@@ -237,12 +291,6 @@ def several_described(found: SeveralChains) -> str:
     steps = f"{counted(found.length, 'step')} in all"
     proved = f"none below {found.bounds.lower}" if found.bounds.lower else "no lower bound yet"
     return f"{goals_covered(found.verdicts)} by {chains} of {steps}, {proved}"
-
-
-def _part(controller: Controller, result: ChainResult) -> Controller:
-    """The controller with the goals of one chain."""
-    names = {verdict.goal for verdict in result.verdicts}
-    return replace(controller, goals=tuple(goal for goal in controller.goals if goal.name in names))
 
 
 def summary(run: Run, found: SeveralChains, finished: bool = True, no_step: DeadEnd | None = None) -> dict[str, Any]:
@@ -281,10 +329,11 @@ def summary(run: Run, found: SeveralChains, finished: bool = True, no_step: Dead
                 "verdict": v.status,
                 "step": v.step,
                 "detail": v.detail,
-                "test": results.test_data(controller.system, found.tests[v.goal]) if v.goal in found.tests else None,
+                "test": chain_file.test_data(controller.system, found.tests[v.goal]) if v.goal in found.tests else None,
             }
             for goal, v in zip(controller.goals, found.verdicts, strict=True)
         ],
+        "requirements": results.requirements_record(controller, found.requirements),
         "finished": finished,
         "stopped_by": found.stopped_by,
         "effort_used_up": found.used_up,
@@ -300,13 +349,15 @@ def _write_chains(
     texts: dict[Path, str] = {}
     for number, (result, own) in enumerate(zip(found.results, played, strict=True), 1):
         assert result.chain is not None
-        part = _part(run.controller, result)
+        part = part_of(run.controller, result)
         texts[folder / f"chain-{number}.json"] = to_json(results.chain_document(part, result, finished))
-        texts[folder / f"chain-{number}.csv"] = chain_file.chain_csv(part.system, result.chain, part.project.period)
+        texts[folder / f"chain-{number}.csv"] = chain_file.chain_csv(part, result.chain)
         run_data = results.run_document(part, result, own, run.progress.seconds)
         texts[folder / f"run-{number}.json"] = to_json(run_data)
     texts[folder / "chains.json"] = to_json(summary(run, found, finished, no_step))
+    texts |= _violations(run, found.requirements)
     write_texts(texts)
+    _remove_violations(run, found.requirements)
     _remove_chains(folder, len(found.results) + 1)
     for name in ("chain.json", "chain.csv", "run.json"):  # of an earlier run for one chain
         (folder / name).unlink(missing_ok=True)
@@ -322,59 +373,14 @@ def _remove_chains(folder: Path, first: int) -> None:
             place.unlink(missing_ok=True)
 
 
-def _show(out: console.Console, run: Run, found: SeveralChains, played: Replays, no_step: DeadEnd | None) -> None:
-    controller = run.controller
-    for result, own in zip(found.results, played, strict=True):
-        shown = replace(result, used_up=False, stopped_by="")  # what ended the run is told once, of all chains
-        console.show_result(out, _part(controller, result), shown, no_step)
-        if own is not None:
-            console.show_replay(out, own)
-        console.say(out, "")
-    covered = sum(1 for v in found.verdicts if v.status == COVERED)
-    chains = counted(len(found.results), "chain")
-    minimal = ""
-    if found.number_minimal_within_k and len(found.results) > 1:
-        minimal = ", the minimal number" if found.number_minimal else ", the minimal number within the K reached"
-    goals = f"{covered} of {len(controller.goals)} goals{console.infeasible_ones(controller.goals, found.verdicts)}"
-    name = controller.system.name
-    held = console.held_runs(controller.system.hold)
-    steps = f"{counted(found.length, 'step')} in all ({_proof(found, held)})" if found.results else "0 steps in all"
-    console.say(out, f"{name}: {chains}{minimal}, {steps}, cover {goals}", "bold")
-    for conflict in found.conflicts:
-        console.say(out, f"conflict: {', '.join(conflict.goals)}: {conflict.reason}")
-    judged = zip(controller.goals, found.verdicts, strict=True)
-    console.show_next_steps(out, judged, run.options, no_step, reasons=True)
-    console.show_open_ends(out, _open_ends(found), found.stopped_by, run.options.effort if found.used_up else None)
-    each = ", chain-N.json, chain-N.csv, run-N.json" if found.results else ""
-    console.say(out, f"written to {run.folder}/: chains.json{each}")
-
-
-def _open_ends(found: SeveralChains) -> list[str]:
-    """What the search for several chains has left open."""
-    undecided = sum(1 for verdict in found.verdicts if verdict.status == UNDECIDED)
-    open_ends = [counted(undecided, "undecided goal")] if undecided else []
-    through = " for the goals covered so far" if undecided else ""
-    if len(found.results) > 1 and not found.number_minimal_within_k:
-        open_ends.append(f"whether fewer chains are enough{through}")
-    if found.results and not found.bounds.minimal:
-        open_ends.append(f"whether fewer steps in all are enough{through}")
-    return open_ends
-
-
-def _proof(found: SeveralChains, held: str) -> str:
-    if found.bounds.minimal:
-        minimal = console.minimal_for(found.verdicts)
-        number = " and this number of chains" if "for" in minimal else " for this number of chains"
-        return f"{minimal}{number if len(found.results) > 1 else ''}{held}, proved"
-    return f"proved: none below {found.bounds.lower}{held}" if found.bounds.lower else "no lower bound yet"
-
-
 def _exit_code(controller: Controller, found: SeveralChains, played: Replays) -> int:
     """The gravest: called off, a finding, a goal left open, goals not covered (but for generated unreachable ones)."""
     if found.stopped_by in CALLED_OFF:
         return CALLED_OFF[found.stopped_by]
+    if found.requirements.failures:
+        return 1
     runs = zip(found.results, played, strict=True)
-    codes = [results.exit_code(_part(controller, result), result, own) for result, own in runs]
+    codes = [results.exit_code(part_of(controller, result), result, own) for result, own in runs]
     if 1 in codes:
         return 1
     aside = infeasible(controller.goals, found.verdicts)

@@ -22,6 +22,38 @@ NOT_WRITTEN = 74
 CUT_OFF = 141
 """The reader of stdout has gone, as shells report it."""
 
+EXIT_CODES: dict[int, tuple[str, str]] = {
+    0: (
+        "every goal is covered and every requirement held; generated goals may be proved unreachable",
+        "the result says whether the chain is proved minimal",
+    ),
+    1: (
+        "a finding: a requirement or an assertion failed, or two computations disagreed",
+        "read the findings: they are shown first; the result is written",
+    ),
+    2: ("usage: an unknown option, a wrong value, a missing argument", "chaincover COMMAND --help"),
+    3: (
+        "input refused: a file is missing, broken or outside of what is read",
+        "the message names file, line and column, and a next step",
+    ),
+    4: (
+        "no chain, or goals that are not covered, or that the program no longer has",
+        "the verdict of each goal, or the note, says why",
+    ),
+    5: ("a limit left a goal undecided; what was found is valid", "raise the limit that the message names"),
+    6: ("verify: a claim was not proved again; nothing was found wrong", "give more --time-limit or --effort"),
+    7: ("verify: a claim is disproved", "what disproves it is shown: a run, a shorter chain, a cheaper order"),
+    INTERNAL_ERROR: ("a fault of ChainCover itself", "report it; CHAINCOVER_DEBUG=1 shows where it happened"),
+    NOT_WRITTEN: (
+        "a result could not be written, such as to a full disk; what was there before is as it was",
+        "make room, or choose another place",
+    ),
+    INTERRUPTED: ("interrupted (Ctrl-C)", "the best result so far is written and told"),
+    CUT_OFF: ("the program that read stdout has gone, such as head", "files are written all the same"),
+    TERMINATED: ("terminated (SIGTERM)", "the best result so far is written and told"),
+}
+"""What the end of a command says to a script, and what to do about it."""
+
 COMMANDS = {
     "check": "Read everything; interface, goals, contradictions, possible undefined behaviour.",
     "compare": "Run several orderings on the same graph, side by side.",
@@ -49,9 +81,11 @@ class Commands(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The list of commands, without loading any."""
+        """The list of commands, without loading any, and that of exit codes."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
+        with formatter.section("Exit codes"):
+            formatter.write_dl([(str(code), meaning) for code, (meaning, _) in EXIT_CODES.items()])
 
 
 def _loaded(name: str) -> ModuleType:

@@ -214,7 +214,7 @@ _REQUEST = (
         "--cover",
         multiple=True,
         metavar="CRITERION",
-        help="Goals of a coverage criterion too: states(x), transitions(x), branches(), conditions(), mcdc().",
+        help="Goals of a coverage criterion too: states(x), transitions(x), branches(), conditions(), mcdc(), ...",
     ),
     click.option(
         "--final",
@@ -239,7 +239,7 @@ shown_options = gathers(
     "shown",
     Shown,
     click.option("--json", "as_json", is_flag=True, help="The result as JSON on stdout, and nothing else there."),
-    click.option("-v", "--verbose", count=True, help="Progress line by line on stderr."),
+    click.option("-v", "--verbose", count=True, help="All that was found; progress line by line on stderr."),
     click.option("-q", "--quiet", is_flag=True, help="No progress, no summary."),
 )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import click
 
@@ -11,10 +12,18 @@ from bmc.errors import InputRefused
 from bmc.records import dataclass
 from chaincover.cli.options import Shown, request_options, shown_options, time_option
 from chaincover.formats import chain_file
-from chaincover.formats.chain_file import Recorded, RecordedGoal, known, missing_criteria, read_recorded, unreadable
+from chaincover.formats.chain_file import (
+    Recorded,
+    RecordedGoal,
+    chain_files,
+    known,
+    missing_criteria,
+    read_recorded,
+    unreadable,
+)
 from chaincover.formats.output import to_json
 from chaincover.project.load import Controller, Program, Request
-from chaincover.replay.original import replay
+from chaincover.replay.original import Replay, replay
 from chaincover.report import console
 from chaincover.report.documents import replay_data
 
@@ -25,13 +34,31 @@ from chaincover.report.documents import replay_data
 @time_option
 @shown_options
 def command(request: Request, shown: Shown, chain: str, time_limit: float | None) -> int:
-    """Replay CHAIN (chain.json, its folder, or a hand-written inputs.csv) on the compiled original.
+    """Replay CHAIN (chain.json, chains.json, their folder, or a hand-written inputs.csv) on the compiled original.
 
     Tells for each goal where it is covered and whether its consequent held. Goals that a chain.json was made for are
     looked at too where they came from options.
     """
+    shown.progress().code_runs(request.path)
+    played = {file: _played(request, shown, file) for file in chain_files(chain)}
+    if shown.as_json:
+        data = {file: replay_data(each) for file, each in played.items()}
+        several = {"chains": [{"file": Path(file).name, **each} for file, each in data.items()]}
+        click.echo(to_json(several if len(played) > 1 else data.popitem()[1]), nl=False)
+    elif shown.text:
+        out = console.console(shown.verbose > 0)
+        for file, each in played.items():
+            if len(played) > 1:
+                console.say(out, f"{Path(file).name}:")
+            console.show_replay(out, each)
+            console.show_replay_goals(out, each)
+    codes = {each.exit_code for each in played.values()}
+    return 1 if 1 in codes else max(codes)
+
+
+def _played(request: Request, shown: Shown, chain: str) -> Replay:
+    """The replay of one chain."""
     progress = shown.progress()
-    progress.code_runs(request.path)
     recorded = read_recorded(chain)
     with progress.stage("read"):
         restored = restore(recorded, request)
@@ -47,13 +74,7 @@ def command(request: Request, shown: Shown, chain: str, time_limit: float | None
         played = replay(controller, replace(stimulus, claimed=claimed, asked=asked), never, kept=True)
     played = replace(played, not_known=restored.not_known, remarks=(*played.remarks, *restored.notes))
     progress.done()
-    if shown.as_json:
-        click.echo(to_json(replay_data(played)), nl=False)
-    elif shown.text:
-        out = console.console()
-        console.show_replay(out, played)
-        console.show_replay_goals(out, played)
-    return played.exit_code
+    return played
 
 
 @dataclass(frozen=True, slots=True)

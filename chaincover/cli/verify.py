@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from functools import partial
 from math import isinf
 
 import click
 
+from bmc.errors import counted
 from chaincover.cli.options import Amount, Shown, held_request_options, shown_options, time_option
 from chaincover.formats.output import to_json
 from chaincover.project.load import Request
@@ -16,7 +16,7 @@ from chaincover.report import console
 from chaincover.report.documents import tool_version, versions
 from chaincover.verify.document import CHAINS_FILE, chain_place, load_for, read_document
 from chaincover.verify.limits import Limits
-from chaincover.verify.report import HOLDS, WRONG, Line, as_data
+from chaincover.verify.report import HOLDS, UNCLAIMED, WRONG, Line, as_data
 from chaincover.verify.several import verify_chains
 from chaincover.verify.verification import Listener, verify
 
@@ -47,8 +47,9 @@ def command(request: Request, shown: Shown, chain: str, time_limit: float | None
     progress.code_runs(request.path)
     place = chain_place(chain)
     limits = replace(Limits.of(None if isinf(effort) else effort, time_limit), begun=time.monotonic())
-    out = console.console()
-    listener = Listener(progress, partial(show_line, out) if shown.text else _tell_nobody)
+    out = console.console(shown.verbose > 0)
+    telling = Telling(out)
+    listener = Listener(progress, telling if shown.text else _tell_nobody)
     if place.name == CHAINS_FILE:
         with progress.stage("verify"):
             found = verify_chains(place, request, limits, listener)
@@ -63,7 +64,8 @@ def command(request: Request, shown: Shown, chain: str, time_limit: float | None
         head = {"schema": SCHEMA, "tool": {"name": "chaincover", "version": tool_version()}, "versions": versions()}
         click.echo(to_json({**head, **as_data(found)}), nl=False)
     elif shown.text:
-        console.say(out, found.summary, "bold")
+        telling.end()
+        console.say(out, telling.shortened(found.summary), "bold")
     return found.exit_code
 
 
@@ -71,8 +73,49 @@ def _tell_nobody(line: Line) -> None:
     """Results are not told as they come."""
 
 
+class Telling:
+    """Tells every check as soon as it is done; of several chains the checks that hold as one line for each chain."""
+
+    def __init__(self, out: console.Console) -> None:
+        self._out = out
+        self._chain = ""
+        self._held = 0
+
+    def __call__(self, line: Line) -> None:
+        """A check is done."""
+        chain = line.check.rpartition(": ")[0]
+        if chain != self._chain:
+            self.end()
+            self._chain = chain
+        if chain and line.verdict in (HOLDS, UNCLAIMED) and not self._out.everything:
+            self._held += line.verdict == HOLDS
+        else:
+            show_line(self._out, line)
+
+    def end(self) -> None:
+        """There is no further check of this chain."""
+        if self._held:
+            text = f"{counted(self._held, 'check')}, told by -v"
+            show_line(self._out, Line(self._chain, HOLDS, text))
+        self._held = 0
+
+    def shortened(self, summary: str) -> str:
+        """``summary`` with the checks of several chains left out, which have lines of their own."""
+        if self._out.everything:
+            return summary
+        parts = []
+        for part in summary.split("; "):
+            words, _, checks = part.partition(": ")
+            names = checks.split(", ")
+            own = [name for name in names if ": " not in name]
+            chains = len({name.partition(": ")[0] for name in names if ": " in name})
+            named = [*([f"what {counted(chains, 'chain')} claim{'s' * (chains == 1)}"] if chains else []), *own]
+            parts.append(f"{words}: {', '.join(named)}" if checks else part)
+        return "; ".join(parts)
+
+
 def show_line(out: console.Console, line: Line) -> None:
-    """One check as soon as it is done, with what speaks against it below."""
+    """One check, with what speaks against it below."""
     style = "bold red" if line.verdict == WRONG else "" if line.verdict == HOLDS else "bold"
     console.say(out, f"{line.check:<{WIDTH}}  {line.verdict:<13}  {line.text}", style)
     for detail in line.details:

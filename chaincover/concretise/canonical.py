@@ -30,6 +30,7 @@ from bmc.floats.values import plainest_first
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at, framed, unframed
 from bmc.records import dataclass
+from bmc.system.constraints import remembers
 from bmc.system.simulation import Simulator
 from bmc.system.transition import (
     InputVariable,
@@ -377,28 +378,34 @@ def tidy(known: Known) -> Chain | None:
     """The best chain with simpler inputs: each keeps the value of the step before, or has the simplest one.
 
     A value stays where another one would change the states of the run, break a constraint or lose a goal. Takes two
-    simulated steps for each input and step.
+    simulated steps for each input and step, and more for an input of which something is remembered for constraints:
+    such a one changes for as long as it was the same.
     """
     chain, problem = known.chain, known.problem
     if chain is None or problem.system.hold > 1:
         return chain
     simulator = Simulator(problem.system)
     monitor = Monitor(problem.of(chain.goals).goals)
+    memory = [var.next for var in problem.system.state if remembers(var.name)]
+    tied = {symbol.symbol_name() for following in memory for symbol in symbols_of(following)}
     run = chain.run
     for step in range(chain.length):
         for var in problem.system.inputs:
+            steps = _same_from(run, step, var.name) if var.name in tied else range(step, step + 1)
             for value in _simpler(var, run, step):
-                other = _changed(run, step, var.name, value)
-                after = simulator.run(run.states[step], [other.inputs[step]]).states[-1]
-                if (
-                    after == run.states[step + 1]
-                    and simulator.allowed(run.states[step], other.inputs[step])
-                    and _still_covered(monitor, chain, other, step)
-                ):
+                other = _changed(simulator, run, steps, {var.name: value})
+                if other is not None and _still_covered(monitor, chain, other, steps):
                     run = other
                     break
     judged = credited_with(chain.goals, problem, run)  # simpler inputs may cover a goal earlier, and so end earlier
     return judged if judged is not None and judged.length <= chain.length and judged.goals >= chain.goals else chain
+
+
+def _same_from(run: Run, step: int, name: str) -> range:
+    """The steps from ``step`` on in which an input has the same value."""
+    value = run.inputs[step][name]
+    ends = (k for k in range(step, run.length) if run.inputs[k][name] != value)
+    return range(step, next(ends, run.length))
 
 
 def _simpler(var: InputVariable, run: Run, step: int) -> Iterator[int]:
@@ -418,18 +425,34 @@ def _simplest(var: InputVariable) -> int:
     return (min(values) if values else allowed_ranges(var)[0][0]) % (1 << max(var.type.bits, 1))
 
 
-def _changed(run: Run, step: int, name: str, value: int) -> Run:
-    inputs: list[Valuation] = [*run.inputs]
-    inputs[step] = {**inputs[step], name: value}
-    return Run(run.states, tuple(inputs))
+def _changed(simulator: Simulator, run: Run, steps: range, values: Valuation) -> Run | None:
+    """``run`` with other inputs in some ``steps``; None if a step is not allowed or changes the state.
+
+    What is remembered for constraints may change, until it is the same again.
+    """
+    inputs, state = {k: {**run.inputs[k], **values} for k in steps}, run.states[steps.start]
+    states: list[Valuation] = []
+    for k in range(steps.start, run.length):
+        given = inputs.get(k, run.inputs[k])
+        if not simulator.allowed(state, given):
+            return None
+        state = simulator.step(state, given)
+        states.append(state)
+        if state == run.states[k + 1]:
+            if k + 1 >= steps.stop:
+                break
+        elif any(value != run.states[k + 1][name] for name, value in state.items() if not remembers(name)):
+            return None
+    before, after = run.states[: steps.start + 1], run.states[steps.start + 1 + len(states) :]
+    return Run((*before, *states, *after), tuple(inputs.get(k, own) for k, own in enumerate(run.inputs)))
 
 
-def _still_covered(monitor: Monitor, chain: Chain, run: Run, step: int) -> bool:
-    """Whether ``run``, with another input at ``step``, covers the goals of ``chain`` where they are credited."""
+def _still_covered(monitor: Monitor, chain: Chain, run: Run, steps: range) -> bool:
+    """Whether ``run``, with other inputs in some ``steps``, covers the goals of ``chain`` where they are credited."""
     return all(
         monitor.holds(run, hit.goal, hit.step)
         for hit in chain.hits
-        if hit.step <= step < hit.step + max(1, monitor.goals[hit.goal].length)
+        if hit.step < steps.stop and steps.start < hit.step + max(1, monitor.goals[hit.goal].length)
     )
 
 

@@ -16,14 +16,15 @@ from bmc.errors import InputRefused, Location
 from bmc.limits import FILE_SIZE, read_json, read_text, text_of
 from bmc.records import dataclass
 from bmc.system.hold import MOST_TICKS
-from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, Valuation
-from chaincover.chain import UNREACHABLE, Chain
+from bmc.system.transition import InputVariable, Run, StateVariable, TransitionSystem, Valuation
+from chaincover.chain import UNREACHABLE, Chain, Failure, Hit, Ruling
 from chaincover.project.load import Controller
 from chaincover.project.project_file import Project
 from chaincover.project.values import parse_value, show_ranges, shown
+from properties.goal import Goal
 
-SCHEMA = "chaincover/chain/2"
-CHAINS_SCHEMA = "chaincover/chains/2"
+SCHEMA = "chaincover/chain/3"
+CHAINS_SCHEMA = "chaincover/chains/3"
 START_ROW = "init"
 """In the column ``step`` of a CSV file: the row holds start values that the tester chooses."""
 
@@ -101,21 +102,41 @@ def bounds_claim(covered: int, goals: int) -> str:
     return f"length and bounds speak of chains through the {covered} of {goals} goals that this one covers"
 
 
-def chain_rows(system: TransitionSystem, chain: Chain) -> list[dict[str, Any]]:
-    """One record per step: inputs, and state and outputs after it, and the goals covered from it on."""
-    rows = []
-    for step, inputs in enumerate(chain.run.inputs):
-        after = chain.run.states[step + 1]
-        rows.append(
-            {
-                "step": step,
-                "inputs": shown(system.inputs, inputs),
-                "state": shown(_set(reported(system, "state"), after), after),
-                "outputs": shown(_set(reported(system, "output"), after), after),
-                "goals": [hit.goal for hit in chain.hits if hit.step == step],
-            }
-        )
-    return rows
+def chain_rows(system: TransitionSystem, chain: Chain, goals: Sequence[Goal]) -> list[dict[str, Any]]:
+    """One record per step: inputs, and state and outputs after it, the goals covered from it on, those that it serves.
+
+    ``goals`` are those of the chain.
+    """
+    state, outputs = reported(system, "state"), reported(system, "output")
+    covered: dict[int, list[str]] = {}
+    for hit in chain.hits:
+        covered.setdefault(hit.step, []).append(hit.goal)
+    serves = _served(covered, chain.length, {goal.name: goal.length for goal in goals})
+    return [
+        {
+            "step": step,
+            "inputs": shown(system.inputs, inputs),
+            "state": shown(_set(state, after), after),
+            "outputs": shown(_set(outputs, after), after),
+            "goals": covered.get(step, []),
+            "serves": serves[step],
+        }
+        for step, (inputs, after) in enumerate(zip(chain.run.inputs, chain.run.states[1:], strict=True))
+    ]
+
+
+def _served(covered: Mapping[int, Sequence[str]], steps: int, lengths: Mapping[str, int]) -> list[list[str]]:
+    """For each step the goals that are under way; where none is, those that it leads to; after the last goal, none."""
+    under_way: list[list[str]] = [[] for _ in range(steps)]
+    for start, goals in sorted(covered.items()):
+        for goal in goals:
+            for step in range(start, min(start + lengths[goal], steps)):
+                under_way[step].append(goal)
+    following: list[str] = [*covered.get(steps, ())]
+    for step in reversed(range(steps)):
+        under_way[step] = under_way[step] or [*following]
+        following = [*covered.get(step, following)]
+    return under_way
 
 
 def _set(variables: Sequence[StateVariable], values: Valuation) -> list[StateVariable]:
@@ -133,24 +154,62 @@ def start_record(system: TransitionSystem, chain: Chain) -> dict[str, Any]:
     }
 
 
-def chain_csv(system: TransitionSystem, chain: Chain, period: float | None) -> str:
-    """The chain as a table: step, time in seconds, inputs, state and outputs after the step, goals.
+def test_data(system: TransitionSystem, run: Run) -> dict[str, Any]:
+    """A run of its own that covers a goal: the start values that the tester chooses, and the inputs of each step."""
+    chosen = [variable for variable in system.state if variable.name in system.chosen]
+    return {
+        "length": run.length,
+        "chosen": shown(chosen, run.states[0]),
+        "inputs": [shown(system.inputs, inputs) for inputs in run.inputs],
+    }
+
+
+def ruling_record(system: TransitionSystem, goal: Goal, ruling: Ruling) -> dict[str, Any]:
+    """Whether the property of ``goal`` can fail, with what fails, and the test that shows it."""
+    failure = ruling.failure
+    return {
+        "goal": goal.name,
+        "requirement": goal.requirement,
+        "ruling": ruling.status,
+        "detail": ruling.detail,
+        "shortest": None if failure is None else failure.shortest,
+        "step": None if failure is None else failure.step,
+        "values": []
+        if failure is None
+        else [
+            {"variable": each.variable, "step": each.step, "actual": each.actual, "expected": each.expected}
+            for each in failure.values
+        ],
+        "held": [] if failure is None else list(failure.held),
+        "test": None if failure is None else test_data(system, failure.run),
+    }
+
+
+def violation_csv(controller: Controller, failure: Failure) -> str:
+    """The run that violates a property as a table, as ``chain_csv`` gives it."""
+    hit = Hit(failure.goal, failure.step, False)
+    return chain_csv(controller, Chain(failure.run, (failure.goal,), (hit,)))
+
+
+def chain_csv(controller: Controller, chain: Chain) -> str:
+    """The chain as a table: step, time in seconds, inputs, state and outputs after the step, goals, goals served.
 
     Where the tester chooses start values, a first row ``init`` holds the start state.
     """
-    out = io.StringIO()
+    out, system, period = io.StringIO(), controller.system, controller.project.period
     state, outputs = reported(system, "state"), reported(system, "output")
     names = [*(v.name for v in system.inputs), *(v.name for v in state), *(v.name for v in outputs)]
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["step", *(["time"] if period else []), *names, "goals"])
+    writer.writerow(["step", *(["time"] if period else []), *names, "goals", "serves"])
     if system.chosen:
         start = start_record(system, chain)
         values = {**start["state"], **start["outputs"], **start["chosen"]}
-        writer.writerow([START_ROW, *([""] if period else []), *(values.get(name, "") for name in names), ""])
-    for row in chain_rows(system, chain):
+        writer.writerow([START_ROW, *([""] if period else []), *(values.get(name, "") for name in names), "", ""])
+    for row in chain_rows(system, chain, controller.goals):
         values = {**row["inputs"], **row["state"], **row["outputs"]}
         time = [f"{row['step'] * period:.9g}"] if period else []
-        writer.writerow([row["step"], *time, *(values.get(name, "") for name in names), " ".join(row["goals"])])
+        told = " ".join(row["goals"]), " ".join(row["serves"])
+        writer.writerow([row["step"], *time, *(values.get(name, "") for name in names), *told])
     return out.getvalue()
 
 
@@ -223,7 +282,7 @@ def _valuation(
 
 def _passed_over(title: str, system: TransitionSystem) -> bool:
     """Whether a column of a hand-written table is no input but one that ``chain.csv`` has too."""
-    if title in ("step", "time", "goals", ""):
+    if title in ("step", "time", "goals", "serves", ""):
         return True
     for variables in (system.inputs, system.state):
         with contextlib.suppress(InputRefused):
@@ -311,6 +370,22 @@ class Recorded:
     criteria: tuple[str, ...] = ()
     infeasible: tuple[str, ...] = ()
     hold: int = 1
+
+
+def chain_files(path: str) -> list[str]:
+    """The chains that ``path`` stands for: itself, or each that its ``chains.json`` names. InputRefused if damaged."""
+    place = Path(path)
+    if os.path.isdir(path):
+        place = place / ("chain.json" if (place / "chain.json").exists() else "chains.json")
+    if place.name != "chains.json" or not place.exists():
+        return [path]
+    data = read_json(text_of(place), Location(str(place)))
+    chains = data.get("chains") if isinstance(data, dict) else None
+    named = [chain.get("file") for chain in chains if isinstance(chain, dict)] if isinstance(chains, list) else []
+    files = [file for file in named if isinstance(file, str) and Path(file).name == file]
+    if not files or len(files) < len(named):
+        raise InputRefused("this file names no chains", Location(str(place)), "name a chain-N.json")
+    return [str(place.with_name(file)) for file in files]
 
 
 def read_recorded(path: str) -> Recorded:

@@ -80,7 +80,7 @@ Place = tuple[float, float]
 def _ellipse(nodes: Sequence[str]) -> tuple[dict[str, Place], float, float]:
     """The middle of each node, and the size of the drawing: the first is on the left, the others follow clockwise."""
     widest = max(_width(node) for node in nodes)
-    across, down = max(150.0, 26.0 * len(nodes)), max(105.0, 22.0 * len(nodes))
+    across, down = max(150.0, 30.0 * len(nodes)), max(105.0, 25.0 * len(nodes))
     middle_x, middle_y = across + widest / 2 + 4, down + _HEIGHT / 2 + 4
     angles = [pi - 2 * pi * index / len(nodes) for index in range(len(nodes))]
     places = {
@@ -131,7 +131,7 @@ def _edge(places: dict[str, Place], ends: tuple[str, str], kind: str) -> str:
 
 def _weight(places: dict[str, Place], ends: tuple[str, str], weight: int, on_path: bool) -> str:
     start, control, end = _curve(places, ends)
-    at = 0.3
+    at = 0.22 + 0.06 * (list(places).index(ends[1]) % 3)
     x, y = ((1 - at) ** 2 * a + 2 * at * (1 - at) * b + at**2 * c for a, b, c in zip(start, control, end, strict=True))
     kind = "weight path" if on_path else "weight"
     return f'<text class="{kind}" x="{x:.1f}" y="{y + 4:.1f}" text-anchor="middle">{weight}</text>'

@@ -118,7 +118,7 @@ class Unfolding:
         """The nodes in which runs from ``states`` start."""
         kinds = self._classes.states[states]
         answers = {kind: self._numbered(self._watcher.start(kind)) for kind in dict.fromkeys(kinds.tolist())}
-        rows, memories = _looked_up(kinds, answers)
+        rows, memories = _looked_up(*np.unique(kinds, return_inverse=True), answers)
         return states[rows].astype(np.int64) << 32 | memories
 
     def steps(self, nodes: Column) -> Steps:
@@ -147,12 +147,13 @@ class Unfolding:
         after = self._graph.steps.nexts[places].astype(np.int64)
         inputs, states = self._classes.inputs[self._graph.steps.choices[places]], self._classes.states[after]
         kinds = (self.memory_of(part)[rows] * self._kinds[0] + inputs) * self._kinds[1] + states
-        self._ask(kinds)
-        chosen, memories = _looked_up(kinds, self._answers)
+        different, place = np.unique(kinds, return_inverse=True)
+        self._ask(different)
+        chosen, memories = _looked_up(different, place, self._answers)
         return rows[chosen] + first, places[chosen], after[chosen] << 32 | memories
 
     def _ask(self, kinds: Column) -> None:
-        for kind in distinct(kinds).tolist():
+        for kind in kinds.tolist():
             if kind not in self._answers:
                 rest, state_class = divmod(kind, self._kinds[1])
                 memory, input_class = divmod(rest, self._kinds[0])
@@ -168,10 +169,9 @@ class Unfolding:
         return [self._numbers[memory] for memory in memories]
 
 
-def _looked_up(kinds: Column, answers: dict[int, list[int]]) -> tuple[Column, Column]:
-    """The rows of ``kinds``, as often as there are answers, with the answer."""
-    different, place = np.unique(kinds, return_inverse=True)
-    each = [answers[kind] for kind in different.tolist()]
+def _looked_up(kinds: Column, place: Column, answers: dict[int, list[int]]) -> tuple[Column, Column]:
+    """The rows of ``place``, which are rows of ``kinds``, as often as there are answers, with the answer."""
+    each = [answers[kind] for kind in kinds.tolist()]
     flat = np.array([number for answer in each for number in answer], np.int64)
     counts = np.array([len(answer) for answer in each], np.int64)
     found, rows = Arrows(np.concatenate([[0], np.cumsum(counts)]), flat).of(place)

@@ -2,7 +2,7 @@
 
 Strategy ``usc`` raises the lower bound by unsatisfiable cores, on weights reduced by what every path pays in any case
 (``assignment_relaxation``). Strategy ``bb`` is clingo's default, branch and bound on the weights as they are: the
-paper's mode of 2014. docs/reference/orderings.md has measurements of both.
+paper's mode of 2014. docs/development/orderings.md has measurements of both.
 """
 
 from __future__ import annotations

@@ -52,11 +52,13 @@ def set_reason(within: str) -> str:
 
 
 def pairs_apart(result: ChainResult, goals: Sequence[str]) -> list[Conflict]:
-    """Pairs of ``goals`` between which the graph of ``result`` has no way: proved where its distances are exact."""
-    graph = result.graph.restricted(goals)
+    """Pairs of ``goals`` between which the graph of ``result`` has no way: proved where its distances are exact.
+
+    None where no distance above 0 has been decided: that two goals do not share a step says nothing of chains.
+    """
+    graph, exact = result.graph.restricted(goals), result.answered.exact
     found = []
-    for a, b in obstacles(graph, transitive_closure(graph)).exclusive if graph.depth >= 0 else ():
-        exact = result.answered.exact
+    for a, b in obstacles(graph, transitive_closure(graph)).exclusive if graph.depth >= (not exact) else ():
         reason = pair_reason(a, b, "at all" if exact else f"within K = {result.depth}")
         found.append(Conflict((a, b), reason, exact, not exact and undecided_between(graph, a, b)))
     return found

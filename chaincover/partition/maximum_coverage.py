@@ -15,7 +15,8 @@ from chaincover.options import Options
 from chaincover.partition.set_cover import part_of, sets_of_goals, share_of, within
 from chaincover.pipeline import generate
 from chaincover.problem import Problem
-from chaincover.result import INTERRUPT, TIME_LIMIT, ChainResult, Listener, Silent
+from chaincover.requirements import decide, for_chains
+from chaincover.result import CALLED_OFF, INTERRUPT, TIME_LIMIT, ChainResult, Listener, Silent
 from chaincover.verdicts import listed, own_test
 
 if TYPE_CHECKING:
@@ -66,15 +67,24 @@ def _open(result: ChainResult) -> tuple[str, ...]:
 def _generate(
     problem: Problem, options: Options, listener: Listener, share: float, wanted: Callable[[ChainResult], bool]
 ) -> ChainResult:
-    """A chain for all goals with a ``share`` of time and effort; if ``wanted``, one for most of them with the rest."""
+    """A chain for all goals with a ``share`` of time and effort; if ``wanted``, one for most of them with the rest.
+
+    Last it is decided whether requirements can fail.
+    """
     options.check()
-    problem = replace(problem, overlap=options.overlap)
-    limits = Limits(options.time_limit, options.query_limit, options.effort)
-    found = generate(problem, within(options, part_of(limits, share)), listener)
+    problem, whole = replace(problem, overlap=options.overlap), Limits(options.time_limit)
+    chains = for_chains(problem, options)
+    limits = Limits(chains.time_limit, options.query_limit, options.effort)
+    found = generate(problem, within(chains, part_of(limits, share)), listener)
     limits.spend(found.answered.effort)
     if not _covered(found) >= {*_open(found)}:
-        found = _Most(problem, options, limits, found, listener).run(wanted)
-    return replace(found, options=options, answered=replace(found.answered, effort=limits.spent))
+        found = _Most(problem, chains, limits, found, listener).run(wanted)
+    runs = [*([] if found.chain is None else [found.chain.run]), *found.tests.values()]
+    seconds = 0.0 if found.stopped_by in CALLED_OFF else whole.left()
+    decided = decide(problem, options, seconds, listener, runs)
+    answered = replace(found.answered, effort=limits.spent + decided.effort)
+    stopped_by = found.stopped_by or decided.stopped_by
+    return replace(found, options=options, answered=answered, requirements=decided, stopped_by=stopped_by)
 
 
 class _Most:

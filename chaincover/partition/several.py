@@ -36,7 +36,8 @@ from chaincover.partition.set_cover import Distribution, RunsInHand, minimal_set
 from chaincover.pipeline import generate
 from chaincover.problem import Problem
 from chaincover.reductions.reduction import distinct
-from chaincover.result import BY, INTERRUPT, TIME_LIMIT, ChainResult, Silent
+from chaincover.requirements import decide, for_chains
+from chaincover.result import BY, CALLED_OFF, INTERRUPT, TIME_LIMIT, ChainResult, Requirements, Silent
 from chaincover.verdicts import own_test
 from chaincover.work.workers import choose as choose_workers
 from chaincover.work.workers import pack, unpack
@@ -62,7 +63,8 @@ class SeveralChains:
     ``number_minimal``: it is proved that fewer chains do not cover all that can be covered, however long they are;
     ``number_minimal_within_k``: that fewer chains do not, as far as K reached.
     ``bounds`` has the total length, and the proved least total length of this number of chains through these goals.
-    ``stopped_by`` and ``used_up`` as in ``ChainResult``, and so ``tests``, of goals that none of the chains covers.
+    ``stopped_by``, ``used_up`` and ``requirements`` as in ``ChainResult``, and so ``tests``, of goals that none of the
+    chains covers.
     """
 
     results: tuple[ChainResult, ...] = ()
@@ -74,6 +76,7 @@ class SeveralChains:
     stopped_by: str = ""
     used_up: bool = False
     tests: Mapping[str, Run] = field(default_factory=dict)
+    requirements: Requirements = Requirements()
 
     @property
     def length(self) -> int:
@@ -103,9 +106,15 @@ def generate_several(
 
     At a limit or an interrupt the best chains so far are the answer. Errors as in ``generate``.
     """
-    options = options or Options()
+    options, listener = options or Options(), listener or Silent()
     options.check()
-    return _Several(replace(problem, overlap=options.overlap), options, listener or Silent()).run()
+    problem, limits = replace(problem, overlap=options.overlap), Limits(options.time_limit)
+    found = _Several(problem, for_chains(problem, options), listener).run()
+    runs = [*(result.chain.run for result in found.results if result.chain is not None), *found.tests.values()]
+    seconds = 0.0 if found.stopped_by in CALLED_OFF else limits.left()
+    decided = decide(problem, options, seconds, listener, runs)
+    results = tuple(replace(result, options=options) for result in found.results)
+    return replace(found, results=results, requirements=decided, stopped_by=found.stopped_by or decided.stopped_by)
 
 
 @dataclass(frozen=True)
@@ -121,6 +130,10 @@ class _Best:
     def covered(self) -> frozenset[str]:
         """The goals that the chains cover."""
         return frozenset(name for result in self.results for name in _covered(result))
+
+    def has(self, goals: Collection[str]) -> bool:
+        """Whether one of the chains covers all ``goals``."""
+        return any({*goals} <= _covered(result) for result in self.results)
 
     @property
     def cost(self) -> tuple[int, int, int]:
@@ -186,6 +199,9 @@ class _Several:
         if exact is None or not exact.complete or not self._by_cover(exact):
             left = [name for name in possible if name in self._best.covered]
             self._conflicts = [conflict for conflict in self._conflicts if {*conflict.goals} <= {*left}]
+            self._conflicts = [conflict for conflict in self._conflicts if not self._best.has(conflict.goals)]
+            if not self._conflicts and {*left} == {*self._kinds.names} and len(left) > 1:
+                self._conflicts.append(conflict_of_class(left, whole))
             self._by_conflicts(left)
             self._shorten(whole, left)
         self._bound_each()

@@ -147,14 +147,15 @@ class Program:
         more = tuple(CoverageCriterion(text, Location(f"--cover {n}")) for n, text in enumerate(criteria, 1))
         project, model = replace(self.project, criteria=(*self.project.criteria, *more)), self.model
         with _placed(project):
-            everything = _goals(project, model, properties)
+            rules = tuple(_rules(project, model))
+            conditions = _with_conditions(project, model, rules)
+            everything = _goals(project, model, properties, conditions)
             goals = _selected(everything, select, exclude)
             names = {goal.name for goal in goals}
             kept = tuple(g for g in everything if g.name in names or not str(g.where).startswith(_FROM_OPTION))
             observers = Observers(kept, _seen_outputs(project, model))
-            rules = tuple(_rules(project, model))
             memory = [var for goal in goals for var in goal.memory]
-            system = with_memory(_with_conditions(project, model, rules), memory)
+            system = with_memory(conditions, memory)
             formula, text = _final(project, model, system, final, observers)
         held = hold(system, project.hold)
         end = boundary(held, formula)
@@ -184,7 +185,7 @@ def load(
     return Program.of(project).controller(properties, final, select)
 
 
-def _goals(project: Project, model: CModel, extra: Sequence[str]) -> list[Goal]:
+def _goals(project: Project, model: CModel, extra: Sequence[str], system: TransitionSystem) -> list[Goal]:
     patterns = [p for p in project.property_functions if p]
     names = model.functions_matching(patterns)
     for pattern in patterns:
@@ -198,7 +199,7 @@ def _goals(project: Project, model: CModel, extra: Sequence[str]) -> list[Goal]:
     for number, text in enumerate(texts, len(goals) + 1):
         goals.append(read_property(model, text, f"p{number}"))
     _check_names(goals)
-    return [*goals, *generate_goals(model, project.criteria)]
+    return [*goals, *generate_goals(model, project.criteria, goals, system)]
 
 
 def _check_names(goals: Sequence[Goal]) -> None:

@@ -152,40 +152,70 @@ class Keys:
 PROJECT_FILE = "chaincover.toml"
 GREATEST = sys.float_info.max
 
-_KEYS: dict[str, tuple[str, ...]] = {
-    "": (
-        "name",
-        "period",
-        "sources",
-        "functions",
-        "interface",
-        "ranges",
-        "constraints",
-        "final",
-        "search",
-        "coverage",
-        "property",
-    ),
-    "sources": ("files", "include", "defines", "target"),
-    "functions": (
-        "init",
-        "step",
-        "properties",
-        "final",
-        "assumption",
-        "invariant",
-        "input",
-        "output",
-        "status",
-        "shared",
-    ),
-    "interface": ("input", "state", "output", "ignore", "chosen", "zeroed", "values", "hold"),
-    "constraints": ("at_most_one", "exactly_one", "assume", "initial", "dwell"),
-    "final": ("condition",),
-    "search": ("bound", "overlap", "ordering"),
-    "coverage": ("criteria",),
-    "property": ("id", "text", "requirement", "description"),
+KEYS: dict[str, dict[str, str]] = {
+    "": {
+        "name": "name of the project; default: the folder's",
+        "period": "period of the step in seconds, for reports and tables",
+        "sources": "table: what the compiler is given",
+        "functions": "table: which function does what",
+        "interface": "table: which variable is what",
+        "ranges": 'table: allowed values of variables, by name or pattern: a list of values, or `"0..9"`',
+        "constraints": "table: what the environment does to inputs",
+        "final": "table: how a chain ends",
+        "search": "table: settings of the search",
+        "coverage": "table: generated goals",
+        "property": "tables `[[property]]`: one requirement each",
+    },
+    "sources": {
+        "files": "C files, relative to the project file; the one key that has to be there",
+        "include": "folders of headers",
+        "defines": "macros and their values, as texts",
+        "target": "word sizes of the target: `lp64` (default), `ilp32`, `llp64`, `ip16`",
+    },
+    "functions": {
+        "init": "functions or calls that are run once, in this order",
+        "step": "the function, or call, that is run once in each step",
+        "properties": "C functions that state properties; default `p_*`",
+        "final": "C function: the condition in which a chain ends",
+        "assumption": "C function: which inputs are allowed",
+        "invariant": "C functions: what holds in every state; used where it is proved",
+        "input": "functions that no source defines, and that deliver inputs",
+        "output": "functions that no source defines, and that take outputs",
+        "status": "functions whose result tells whether the call worked, where that is an input",
+        "shared": "functions that read and write one variable, by its name",
+    },
+    "interface": {
+        "input": "variables that are inputs",
+        "state": "variables that are state",
+        "output": "variables that are outputs",
+        "ignore": "variables that are left out",
+        "chosen": "state left open by init whose start value the tester chooses",
+        "zeroed": "what pointers of the step lead to, if that memory is 0 before init runs",
+        "values": "values of objects and functions that no source defines",
+        "hold": "inputs change only every so many steps; default 1",
+    },
+    "constraints": {
+        "at_most_one": "lists of inputs of which at most one is nonzero in a step",
+        "exactly_one": "lists of inputs of which exactly one is nonzero in a step",
+        "assume": "conditions on inputs and state, over several steps too",
+        "initial": "conditions on the inputs of the first step",
+        "dwell": "for how many steps an input keeps each value at least",
+    },
+    "final": {"condition": 'a condition on the state, `"init"` (as after init) or `"none"`'},
+    "search": {
+        "bound": "K, the largest distance between two goals that is sought; default: it grows",
+        "overlap": "`allow` (default) or `forbid`: may goals share steps?",
+        "ordering": "who orders the goals; default `auto`",
+    },
+    "coverage": {"criteria": "criteria that generate goals, such as `branches()`"},
+    "property": {
+        "id": "its name; default: the one in its text, or a number",
+        "text": "the property: `G(antecedent -> consequent)` or `cover(condition)`",
+        "requirement": "the requirement that it stands for, shown with its results",
+        "description": "free text, kept in the result",
+    },
 }
+"""All keys by their tables, and what each says. The table of the keys in the reference is made of this."""
 
 
 @dataclass(frozen=True)
@@ -392,10 +422,10 @@ class _Reader(Keys):
 
     def _check_keys(self, table: str, found: Mapping[str, Any]) -> None:
         for key, value in found.items():
-            if key not in _KEYS[table]:
+            if key not in KEYS[table]:
                 shown = f"{table}.{key}" if table else key
-                raise InputRefused(f"unknown key '{shown}'", self.where(key), suggestion(key, _KEYS[table]))
-            if not table and key in _KEYS and key != "property":
+                raise InputRefused(f"unknown key '{shown}'", self.where(key), suggestion(key, [*KEYS[table]]))
+            if not table and key in KEYS and key != "property":
                 if not isinstance(value, dict):
                     raise self.wrong(key, f"a table headed [{key}]")
                 self._check_keys(key, value)

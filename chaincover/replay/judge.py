@@ -8,11 +8,25 @@ from functools import cached_property
 from itertools import pairwise
 from random import Random
 
+from pysmt.fnode import FNode
+
+from bmc.c.execute.variables import DEFINED
 from bmc.errors import CheckDisagreed
+from bmc.formulas.unroll import unframed
+from bmc.formulas.value_sets import joined
 from bmc.system.simulation import Simulator, compile_formulas
-from bmc.system.transition import Run, StateVariable, TransitionSystem
-from chaincover.chain import Chain, Hit, Plan, Violation
+from bmc.system.transition import (
+    Run,
+    StateVariable,
+    TransitionSystem,
+    ValueType,
+    conjunction,
+    conjuncts,
+    symbols_of,
+)
+from chaincover.chain import Chain, Failure, Hit, Plan, ReadValue, Violation
 from chaincover.problem import Problem
+from chaincover.project.values import show_ranges, show_value
 from chaincover.weights import INIT
 from properties.monitor import Monitor
 
@@ -214,3 +228,48 @@ def on_whole(chain: Chain, problem: Problem) -> Chain:
     if found is None or found.length != chain.length or not {*chain.hits} <= {*found.hits}:
         raise CheckDisagreed("a chain covers its goals on the sliced system, but not on the whole one")
     return replace(found, relies_on=chain.relies_on)
+
+
+FEW_BITS = 8
+"""Bits of a type of which all values are tried; of a wider one those with labels, and what it is compared with."""
+
+
+def explained(problem: Problem, name: str, run: Run, step: int) -> Failure:
+    """Why the consequent of the goal ``name`` of ``problem`` fails where ``run`` covers that goal from ``step`` on.
+
+    Told is what those parts of the consequent read that do not hold.
+    """
+    monitor, consequent = Monitor(problem.goals), problem.by_name[name].consequent
+    assert consequent is not None
+    frames = [{**state, **inputs} for state, inputs in zip(run.states, (*run.inputs, {}), strict=True)]
+    places = {symbol: (step + unframed(symbol)[1], unframed(symbol)[0]) for symbol in symbols_of(consequent)}
+    read = {symbol.symbol_name(): frames[at][of] for symbol, (at, of) in places.items()}
+    failing = [part for part in conjuncts(consequent) if not compile_formulas([part])(read)[0]]
+    parts = {symbol: [part for part in failing if symbol in symbols_of(part)] for symbol in places}
+    values = []
+    for symbol, (at, of) in sorted(places.items(), key=lambda item: item[1]):
+        variable = problem.system.variable(of)
+        if parts[symbol] and not of.endswith(DEFINED) and getattr(variable, "role", "") != "internal":
+            vtype = variable.type
+            actual = show_value(vtype, read[symbol.symbol_name()])
+            values.append(ReadValue(of, at, actual, _expected(parts[symbol], symbol, vtype, read)))
+    others = [goal for goal in problem.goals if goal.consequent is not None and goal.name != name]
+    held = [each.name for each in others if monitor.holds(run, each.name, step) and monitor.judge(run, each.name, step)]
+    return Failure(name, run, step, tuple(values), tuple(held))
+
+
+def _expected(parts: Sequence[FNode], symbol: FNode, vtype: ValueType, read: Mapping[str, int]) -> str:
+    """The values of ``symbol`` with which all ``parts`` hold, all else as it was ``read``; '' if none is known."""
+    holds = compile_formulas([conjunction(parts)])
+    every = range(1 << vtype.bits) if 0 < vtype.bits <= FEW_BITS else range(0 if vtype.bits else 2)
+    tried = [*every] or [number % (1 << vtype.bits) for _, number in vtype.labels]
+    for part in parts if not every else ():
+        for one, other in (part.args(), part.args()[::-1]) if len(part.args()) == 2 else ():
+            tried += [compile_formulas([other])(read)[0]] if one is symbol else []
+    fit = sorted({raw for raw in tried if holds({**read, symbol.symbol_name(): raw})[0]}, key=vtype.value)
+    rest = sorted({*every} - {*fit}, key=vtype.value)
+    if rest and len(rest) < min(3, len(fit)):
+        return f"not {' or '.join(show_value(vtype, raw) for raw in rest)}"
+    if vtype.labels or vtype.floating or not every:
+        return " or ".join(show_value(vtype, raw) for raw in fit)
+    return show_ranges(joined((number, number) for number in map(vtype.value, fit)), vtype)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from contextlib import nullcontext
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import ExitStack, nullcontext
+from dataclasses import replace
 
 from bmc.errors import counted
 from bmc.formulas.evaluate import compile_formulas
@@ -12,6 +13,7 @@ from bmc.records import dataclass
 from bmc.system.constraints import Rule
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, TransitionSystem, Valuation
+from chaincover.chain import Failure
 from chaincover.formats.chain_file import Stimulus
 from chaincover.project.load import Controller
 from chaincover.project.values import show_value
@@ -107,6 +109,36 @@ def replay(
     if controller.final is not None and controller.final_text and stimulus.to_final:
         final = bool(compile_formulas([controller.final])(run.states[-1])[0])
     return Replay(on, run, judged, final, tuple(different), refused, violations, remarks)
+
+
+def replay_each(controller: Controller, failures: Sequence[Failure]) -> Iterator[Replay]:
+    """The replay of each run that violates a property, on one build of the original that may have been kept.
+
+    That the property does not fail there is a disagreement.
+    """
+    with ExitStack() as stack:
+        try:
+            built = stack.enter_context(compiled(controller.native, True))
+        except NoCompiler:
+            built = None
+        for failure in failures:
+            chosen = {name: failure.run.states[0][name] for name in controller.system.chosen}
+            stimulus = Stimulus(f"violation of {failure.goal}", failure.run.inputs, chosen, {}, (), None, False)
+            yield replay_violation(controller, stimulus, failure.goal, failure.step, built)
+
+
+def replay_violation(
+    controller: Controller, stimulus: Stimulus, goal: str, step: int, built: CompiledOriginal | None
+) -> Replay:
+    """The replay of a run that is said to violate the property of ``goal`` from ``step`` on; it may end within a held
+    step. That the property does not fail there is a disagreement."""
+    part = replace(controller, goals=tuple(each for each in controller.goals if each.name == goal))
+    played = replay(part, stimulus, built=built)
+    monitor = Monitor(part.goals)
+    fails = monitor.holds(played.run, goal, step) and monitor.judge(played.run, goal, step) is False
+    refused = tuple(text for text in played.refused if text != ends_within(controller.system.hold))
+    differs = () if fails else (f"the property of {goal} does not fail at step {step}",)
+    return replace(played, refused=refused, disagreements=(*played.disagreements, *differs))
 
 
 def _on_original(

@@ -1,4 +1,4 @@
-"""Results for the terminal: findings first, then the chain, the goals, the claims."""
+"""Results for the terminal: what was found and what failed, each criterion, the chain, what is left to do."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from typing import IO, TYPE_CHECKING
 import click
 
 from bmc.errors import counted
-from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, Valuation
 from chaincover.chain import (
     COVERED,
     NO_WAY_TO_FINAL,
@@ -22,42 +21,77 @@ from chaincover.chain import (
     STATUSES,
     UNDECIDED,
     UNREACHABLE,
-    Chain,
     Verdict,
 )
-from chaincover.formats.chain_file import reported
 from chaincover.options import Options
-from chaincover.project.load import Controller
-from chaincover.project.values import show_value
-from chaincover.result import BY, INTERRUPT, ChainResult
-from chaincover.verdicts import infeasible, next_step
+from chaincover.result import BY, INTERRUPT
+from chaincover.verdicts import infeasible, listed, next_step
 from properties.goal import Goal
 
 if TYPE_CHECKING:
     from bmc.engines.dead_ends import DeadEnd
     from chaincover.replay.original import Replay
 
-LEAST_WIDTH = 140
-"""Characters in a line of a table at least, where the output is no terminal."""
+WIDTH = 120
+"""Characters in a line at most, where the output is no terminal of another width."""
+
+MOST_LINES = 40
+"""Lines that a command tells at most, unless asked for all."""
 
 NARROW = 12
 """No column of a table is broken into lines of fewer characters."""
+
+Styled = tuple[str, str]
+"""A line and its style."""
 
 
 class Console:
     """Lines and tables on ``file`` (standard output), in colours only where that is a terminal and NO_COLOR is not set.
 
-    ``width``: characters in a line of a table; the terminal's, else at least ``LEAST_WIDTH``.
+    ``width``: characters in a line; the terminal's, else that of COLUMNS, else ``WIDTH``. ``everything``: whatever was
+    found is to be told, however long.
     """
 
-    def __init__(self, file: IO[str] | None = None, width: int = 0) -> None:
+    def __init__(self, file: IO[str] | None = None, width: int = 0, everything: bool = False) -> None:
         self.file = file or sys.stdout
-        terminal = self.file.isatty()
-        self._plain = not terminal or bool(os.environ.get("NO_COLOR"))
-        self._width = width or max(shutil.get_terminal_size().columns, 0 if terminal else LEAST_WIDTH)
+        self.everything = everything
+        self._plain = not self.file.isatty() or bool(os.environ.get("NO_COLOR"))
+        self.width = width or shutil.get_terminal_size((WIDTH, MOST_LINES)).columns
+        self._kept: list[Styled] | None = None
+
+    def part(self) -> Console:
+        """A console of the same width that keeps its lines until they are shown."""
+        made = Console(self.file, self.width, self.everything)
+        made._kept = []
+        return made
+
+    @property
+    def kept(self) -> Sequence[Styled]:
+        """The lines of a part."""
+        return self._kept or ()
+
+    def show(self, *parts: Console) -> None:
+        """The lines that ``parts`` have kept."""
+        for text, style in (line for part in parts for line in part.kept):
+            self._put(text, style)
+
+    def cut(self, most: int, rest: str) -> Console:
+        """This part in at most so many lines, the last of which says of the others ``rest``; whole if all is wanted."""
+        if self._kept is not None and len(self._kept) > most and not self.everything:
+            left_out = counted(len(self._kept) - most + 1, "more line")
+            self._kept[most - 1 :] = [(f"and {left_out}: {rest}", "")]
+        return self
 
     def line(self, text: str, style: str = "") -> None:
-        """One line, never broken; ``style`` may be ``bold`` or ``bold red``."""
+        """A line, broken between words where it is too long; ``style`` may be ``bold`` or ``bold red``."""
+        for part in text.split("\n"):
+            for row in _wrapped(part, self.width):
+                self._put(row, style)
+
+    def _put(self, text: str, style: str) -> None:
+        if self._kept is not None:
+            self._kept.append((text, style))
+            return
         if style and not self._plain:
             text = click.style(text, bold=True, fg="red" if style == "bold red" else None)
         click.echo(text, self.file)
@@ -66,77 +100,58 @@ class Console:
         """Columns below their ``titles``, those of ``right`` set to the right; wide ones are broken where they must."""
         texts = [[*titles], *([*row] for row in rows)]
         widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
-        while sum(widths) + 2 * (len(widths) - 1) > self._width and max(widths) > NARROW:
+        while sum(widths) + 2 * (len(widths) - 1) > self.width and max(widths) > NARROW:
             widths[widths.index(max(widths))] -= 1
+        numbers = {number for number, title in enumerate(titles) if title in right}
         for number, row in enumerate(texts):
-            cells = [
-                textwrap.wrap(cell, width) if len(cell) > width else [cell]
-                for cell, width in zip(row, widths, strict=True)
-            ]
-            for parts in zip_longest(*cells, fillvalue=""):
-                placed = [
-                    part.rjust(width) if title in right else part.ljust(width)
-                    for part, title, width in zip(parts, titles, widths, strict=True)
-                ]
-                self.line("  ".join(placed).rstrip(), "" if number else "bold")
+            for text in self.placed(row, widths, numbers):
+                self._put(text, "" if number else "bold")
+
+    @staticmethod
+    def placed(cells: Sequence[str], widths: Sequence[int], right: Collection[int] = ()) -> list[str]:
+        """A row of a table, in as many lines as it needs; cells of columns in ``right`` are set to the right."""
+        both = zip(cells, widths, strict=True)
+        broken = [textwrap.wrap(cell, width) if len(cell) > width else [cell] for cell, width in both]
+        lines = []
+        for parts in zip_longest(*broken, fillvalue=""):
+            each = enumerate(zip(parts, widths, strict=True))
+            texts = [part.rjust(width) if number in right else part.ljust(width) for number, (part, width) in each]
+            lines.append("  ".join(texts).rstrip())
+        return lines
 
 
-def console() -> Console:
+def _wrapped(text: str, width: int) -> list[str]:
+    """``text`` in lines of at most ``width`` characters, as far as it has spaces to be broken at."""
+    if len(text) <= width:
+        return [text]
+    indent = " " * (len(text) - len(text.lstrip()) + 2)
+    return textwrap.wrap(text, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+
+
+def console(everything: bool = False) -> Console:
     """Standard output."""
-    return Console()
+    return Console(everything=everything)
 
 
 def say(out: Console, text: str, style: str = "") -> None:
-    """One line, never broken."""
+    """A line, broken between words where it is too long."""
     out.line(text, style)
 
-
-__all__ = [
-    "Console",
-    "console",
-    "held_runs",
-    "infeasible_ones",
-    "minimal_for",
-    "say",
-    "short_names",
-    "show_dead_end",
-    "show_next_steps",
-    "show_open_ends",
-    "show_replay",
-    "show_replay_goals",
-    "show_result",
-]
 
 LEFT_OPEN = (UNDECIDED, NOT_WITHIN_BOUND)
 """Verdicts of goals that another chain may cover as well."""
 
-_MOST_COLUMNS = 6
+MOST_NAMES = 8
+"""Goals named in one piece of advice."""
 
-MOST_NAMES = 12
-"""Goals named in one piece of advice; the table of goals has them all."""
+MOST_REASONS = 2
+"""Reasons that are told of one verdict; of more, the first."""
 
+MOST_REPLAYED = 24
+"""Goals of a replay that are told one by one."""
 
-def short_names(names: Sequence[str]) -> dict[str, str]:
-    """The last part of each name where no other name has the same, else the whole name."""
-    tails = {name: re.split(r"->|\.|::", name)[-1].lstrip("*") for name in names}
-    counts: dict[str, int] = {}
-    for tail in tails.values():
-        counts[tail] = counts.get(tail, 0) + 1
-    return {name: tail if counts[tail] == 1 else name for name, tail in tails.items()}
-
-
-def show_result(out: Console, controller: Controller, result: ChainResult, no_step: DeadEnd | None = None) -> None:
-    """A generated chain, or why there is none; ``no_step``: why no run goes on after some step, if that was found."""
-    chain = result.chain
-    if chain is not None:
-        _show_findings(out, controller, chain)
-        say(out, _headline(controller, result, chain), "bold")
-        _show_steps(out, controller.system, chain)
-    else:
-        say(out, f"{controller.system.name}: {_no_chain(controller, result)}", "bold")
-    _show_goals(out, controller, result)
-    show_next_steps(out, zip(controller.goals, result.verdicts, strict=True), result.options, no_step)
-    show_what_is_left(out, result)
+MOST_ADVICE = 12
+"""Lines of advice about goals that are not covered."""
 
 
 def show_dead_end(out: Console, found: DeadEnd | None) -> None:
@@ -151,18 +166,6 @@ def goes_on_first(found: DeadEnd) -> str:
     return f"let runs go on after {counted(found.steps, 'step')} first, as told above"
 
 
-def show_what_is_left(out: Console, result: ChainResult) -> None:
-    """What ended the run before everything was settled, and what more of it might settle."""
-    bounds, length = result.bounds, result.bounds.length or 0
-    undecided = sum(1 for verdict in result.verdicts if verdict.status == UNDECIDED)
-    open_ends = []
-    if undecided:
-        open_ends.append(counted(undecided, "undecided goal"))
-    if result.chain is not None and not bounds.minimal:
-        open_ends.append(_shorter(bounds.lower, length) + (" through the goals covered so far" if undecided else ""))
-    show_open_ends(out, open_ends, result.stopped_by, result.options.effort if result.used_up else None)
-
-
 def show_open_ends(out: Console, open_ends: Sequence[str], stopped_by: str, used_up: float | None) -> None:
     """What ended a run, and the ``open_ends`` that it leaves; ``used_up`` is its effort where that is used up."""
     if stopped_by:
@@ -172,92 +175,48 @@ def show_open_ends(out: Console, open_ends: Sequence[str], stopped_by: str, used
         say(out, f"The effort {used_up:g} was used up; more of it (--effort) might settle: {', '.join(open_ends)}.")
 
 
-def _shorter(lower: int, length: int) -> str:
-    """The question that a bound below the length leaves open."""
-    if not lower:
-        return f"whether a chain of fewer than {counted(length, 'step')} exists (no lower bound yet)"
-    if lower == length - 1:
-        return f"whether a chain of {counted(lower, 'step')} exists"
-    return f"whether a chain of {lower} to {length - 1} steps exists"
-
-
 def ended_by(stopped_by: str) -> str:
     """What ended a run early, as the beginning of a sentence."""
     return "Interrupted" if stopped_by == INTERRUPT else f"Stopped by {BY.get(stopped_by, stopped_by)}"
 
 
-def _no_chain(controller: Controller, result: ChainResult) -> str:
-    """That no chain covers the goals, where it is proved, else that none was found."""
-    count = len(controller.goals)
-    if count and all(verdict.proved for verdict in result.verdicts):
-        return f"no chain covers any of the {count} goals" if count > 1 else "no chain covers its goal"
-    covers = f"covers all {count} goals" if count else "reaches the final condition"
-    most, lower = result.options.max_length, result.bounds.lower
-    if most is not None and lower > most:
-        return f"no chain of at most {counted(most, 'step')} {covers}: none is shorter than {lower}, proved"
-    return (
-        f"no chain exists that {covers}: {result.no_chain}" if result.no_chain else f"no chain was found that {covers}"
-    )
-
-
 def show_next_steps(
-    out: Console,
-    judged: Iterable[tuple[Goal, Verdict]],
-    options: Options,
-    no_step: DeadEnd | None = None,
-    *,
-    reasons: bool = False,
+    out: Console, judged: Iterable[tuple[Goal, Verdict]], options: Options, no_step: DeadEnd | None = None
 ) -> None:
-    """For each verdict but covered among ``judged``: the goals and what can be done; written and generated ones apart.
-
-    Why is said for generated goals, which often share one reason, and with ``reasons`` for all.
-    """
+    """For each verdict but covered among ``judged``: the goals, why, and what can be done; generated ones apart."""
     advised: dict[tuple[str, bool, str], dict[str, list[str]]] = {}
     for goal, verdict in judged:
         generated = bool(goal.generated)
-        why = verdict.detail if generated or reasons else ""
         advice = next_step(verdict, generated, options)
         if no_step is not None and verdict.status in (UNREACHABLE, NO_WAY_TO_FINAL):
             advice = goes_on_first(no_step)
         names_by_reason = advised.setdefault((verdict.status, generated, advice), {})
-        names_by_reason.setdefault(why, []).append(goal.name if generated else f"{goal.name} ({goal.where})")
+        placed = goal.where is not None and not generated and verdict.status == UNREACHABLE
+        names_by_reason.setdefault(verdict.detail, []).append(f"{goal.name} ({goal.where})" if placed else goal.name)
+    part = out.part()
     for (status, _, advice), named in sorted(
         advised.items(), key=lambda item: (STATUSES.index(item[0][0]), item[0][1])
     ):
         if status == COVERED:
             continue
+        most = 0 if out.everything else MOST_NAMES
+        if len(named) > MOST_REASONS and not out.everything:
+            first, others = next(iter(named.items()))
+            say(part, f"{status}: {listed([name for names in named.values() for name in names], MOST_NAMES)}")
+            say(part, f"  why {others[0]}: {first}")
+            named = {}
         for why, names in named.items():
-            more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
-            say(out, f"{status}{f' ({why})' if why else ''}: {', '.join(names[:MOST_NAMES])}{more}")
-        say(out, f"  next: {advice}")
+            say(part, f"{status}: {listed(names, most or len(names))}")
+            if why:
+                say(part, f"  why: {why}")
+        say(part, f"  next: {advice}")
+    out.show(part.cut(MOST_ADVICE, "-v and the files of the run tell all verdicts"))
 
 
 def infeasible_ones(goals: Sequence[Goal], verdicts: Sequence[Verdict]) -> str:
     """How many generated goals are proved infeasible, in brackets, or ''."""
     count = len(infeasible(goals, verdicts))
     return f" ({count} generated {'one is' if count == 1 else 'ones are'} proved infeasible)" if count else ""
-
-
-def _headline(controller: Controller, result: ChainResult, chain: Chain) -> str:
-    missing = sum(1 for v in result.verdicts if v.status != COVERED)
-    count = len(controller.goals)
-    goals = f"{len(chain.hits)} of {count} goals" if missing else "its goal" if count == 1 else f"all {count} goals"
-    goals += infeasible_ones(controller.goals, result.verdicts)
-    end = f" and ends in {_final_name(controller)}" if controller.final_text else ""
-    steps = counted(chain.length, "step")
-    proof = _proof(result, controller.system.hold)
-    return f"{controller.system.name}: one chain of {steps} covers {goals}{end} ({proof})"
-
-
-def _final_name(controller: Controller) -> str:
-    return "a state like init" if controller.final_text == "init" else f"'{controller.final_text}'"
-
-
-def _proof(result: ChainResult, hold: int) -> str:
-    bounds, held = result.bounds, held_runs(hold)
-    shorter = f"proved: none shorter than {bounds.lower}{held}" if bounds.lower else "no lower bound yet"
-    proof = f"{minimal_for(result.verdicts)}{held}, proved" if bounds.minimal else shorter
-    return f"{proof}; K = {result.depth if result.chain is None else result.chain.k_met}"
 
 
 def minimal_for(verdicts: Sequence[Verdict]) -> str:
@@ -270,88 +229,8 @@ def held_runs(hold: int) -> str:
     return f" among runs that hold inputs for {hold} ticks" if hold > 1 else ""
 
 
-def _show_findings(out: Console, controller: Controller, chain: Chain) -> None:
-    for hit in chain.failures:
-        say(out, f"FINDING: the consequent of {hit.goal} fails at step {hit.step}", "bold red")
-        goal = next((goal for goal in controller.goals if goal.name == hit.goal), None)
-        if goal is not None and (note := controller.note_of(goal)):
-            say(out, f"  note: {note}")
-    for violation in chain.violations:
-        say(out, f"FINDING: {violation.name} fails in step {violation.step}", "bold red")
-
-
-def _show_steps(out: Console, system: TransitionSystem, chain: Chain) -> None:
-    columns = [*reported(system, "state"), *reported(system, "output")]
-    names = short_names([*(v.name for v in system.inputs), *(v.name for v in columns)])
-    wide = len(columns) <= _MOST_COLUMNS
-    middle = [names[v.name] for v in columns] if wide else ["changes"]
-    states = chain.run.states
-    start = _cells(columns, states[0], names) if wide else [_changes(columns, None, states[0], names)]
-    rows = [["", "(init)", *start, ""]]
-    for step, inputs in enumerate(chain.run.inputs):
-        after = states[step + 1]
-        cells = _cells(columns, after, names) if wide else [_changes(columns, states[step], after, names)]
-        goals = " ".join(hit.goal for hit in chain.hits if hit.step == step)
-        rows.append([str(step), _inputs(system.inputs, inputs, names), *cells, goals])
-    ended = " ".join(hit.goal for hit in chain.hits if hit.step == chain.length)
-    if ended:
-        rows.append([str(chain.length), "(end)", *[""] * len(middle), ended])
-    out.table(["step", "inputs", *middle, "goals covered from here"], rows, right={"step"})
-
-
-def _cells(columns: Iterable[StateVariable], values: Valuation, names: dict[str, str]) -> list[str]:
-    return [_shown(var, values) for var in columns]
-
-
-def _shown(var: StateVariable | InputVariable, values: Valuation) -> str:
-    if not values.get(f"{var.name}#defined", 1):
-        return "-"
-    return show_value(var.type, values[var.name])
-
-
-def _changes(
-    columns: Iterable[StateVariable], before: Valuation | None, after: Valuation, names: dict[str, str]
-) -> str:
-    """The variables that changed; at the start those that are not 0."""
-    changed = []
-    for var in columns:
-        new = _shown(var, after)
-        old = show_value(var.type, 0) if before is None else _shown(var, before)
-        if new != old and not (before is None and new == "-"):
-            changed.append(f"{names[var.name]}={new}")
-    return " ".join(changed)
-
-
-def _inputs(variables: Iterable[InputVariable], values: Valuation, names: dict[str, str]) -> str:
-    """Flags that are set by their names, other inputs with their values."""
-    parts = []
-    for var in variables:
-        if var.values == ((0, 1),) and not var.type.floating:
-            if values[var.name]:
-                parts.append(names[var.name])
-        else:
-            parts.append(f"{names[var.name]}={_shown(var, values)}")
-    return " ".join(parts) or "(none)"
-
-
-def _show_goals(out: Console, controller: Controller, result: ChainResult) -> None:
-    hits = {hit.goal: hit for hit in result.chain.hits} if result.chain else {}
-    rows = []
-    for goal, verdict in zip(controller.goals, result.verdicts, strict=True):
-        hit = hits.get(goal.name)
-        row = (
-            goal.name,
-            verdict.status + (f": {verdict.detail}" if verdict.detail and not goal.generated else ""),
-            "" if verdict.step is None else str(verdict.step),
-            _held(hit.consequent_held) if hit else "",
-            goal.text + (f"  [{goal.requirement}]" if goal.requirement else ""),
-        )
-        rows.append(row)
-    out.table(("goal", "verdict", "step", "consequent", "property"), rows)
-
-
-def _held(held: bool | None) -> str:
-    return "-" if held is None else "held" if held else "FAILED"
+def held(found: bool | None) -> str:
+    return "-" if found is None else "held" if found else "FAILED"
 
 
 def show_replay(out: Console, replay: Replay) -> None:
@@ -363,7 +242,7 @@ def show_replay(out: Console, replay: Replay) -> None:
     ):
         for text in texts[:10]:
             say(out, f"{kind}: {text}", "bold red")
-    where = "the model" if replay.on == "model" else f"the compiled original ({replay.on})"
+    where = "the model" if replay.on == "model" else f"the compiled original ({short_compiler(replay.on)})"
     asked = [g for g in replay.goals if g.asked]
     verdict = f"{sum(1 for g in asked if g.step is not None)} of {len(asked)} goals covered"
     if replay.final is not None:
@@ -373,11 +252,17 @@ def show_replay(out: Console, replay: Replay) -> None:
         say(out, f"note: {remark}")
 
 
+def short_compiler(name: str) -> str:
+    """A compiler's name and version without what its packager adds in brackets."""
+    return re.sub(r" \([^()]*\)", "", name)
+
+
 def show_replay_goals(out: Console, replay: Replay) -> None:
-    """Where each goal is covered in a replay."""
-    rows = []
+    """Where each goal is covered in a replay; of many those of which there is something to say."""
+    rows, plain = [], 0
+    many = len(replay.goals) > MOST_REPLAYED and not out.everything
     for goal in replay.goals:
-        text = _held(goal.consequent_held) if goal.step is not None else ""
+        text = held(goal.consequent_held) if goal.step is not None else ""
         if goal.failed_at is not None:
             text = f"FAILED at step {goal.failed_at}"
         place = "not covered" if goal.step is None else str(goal.step)
@@ -387,5 +272,13 @@ def show_replay_goals(out: Console, replay: Replay) -> None:
             place += " (said to be unreachable)"
         elif not goal.asked:
             place += " (the chain was not made for it)"
-        rows.append((goal.goal, place, str(goal.times), text))
-    out.table(("goal", "covered at step", "times", "consequent"), rows)
+        if many and goal.step is not None and goal.claim_holds and goal.failed_at is None:
+            plain += 1
+        else:
+            rows.append((goal.goal, place, str(goal.times), text))
+    if rows:
+        part = out.part()
+        part.table(("goal", "covered at step", "times", "consequent"), rows)
+        out.show(part.cut(MOST_REPLAYED + 1, "-v tells all goals"))
+    if plain:
+        say(out, f"{counted(plain, 'goal')} covered with nothing to say of them: -v tells where")

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
-from bmc.c.controller.model import CModel
 from bmc.errors import counted
-from bmc.invariants.candidates import IMPLIES
 from chaincover.chain import UNREACHABLE, Verdict
 from chaincover.check.analysis import Analysis
-from chaincover.check.found_invariants import EQUALITY, IMPLICATION, ORDER, VALUES, FoundInvariant, files_of
+from chaincover.check.found_invariants import found_lines
 from chaincover.check.goal_facts import (
     EQUAL,
     INSIDE,
@@ -31,45 +28,176 @@ from chaincover.options import Options
 from chaincover.project.load import Controller
 from chaincover.project.values import show_ranges, show_value
 from chaincover.reductions.slicing import ADVICE
-from chaincover.report.console import Console, ended_by, goes_on_first, say, show_dead_end
+from chaincover.report.console import MOST_LINES, Console, ended_by, goes_on_first, say, short_compiler
 from chaincover.verdicts import listed, next_step
+from properties.goal import Goal
+
+MOST_WRONG, MOST_SLOW, MOST_PLACES, MOST_LEFT_OPEN, MOST_CONSTRAINTS = 14, 6, 4, 4, 5
+"""Lines about what is wrong, slow or undefined behaviour, what init leaves open, and constraints; -v tells all."""
 
 
 def show_analysis(out: Console, controller: Controller, analysis: Analysis) -> None:
-    """The report of ``check``."""
-    no_step = analysis.facts.dead_end
-    show_dead_end(out, no_step)
-    _show_interface(out, controller)
-    goals = [(goal.name, str(goal.length), goal.text) for goal in controller.goals]
-    out.table(("goal", "steps", "property"), goals)
-    ends = "anywhere" if controller.system.hold == 1 else "with any held step"
-    say(out, f"final: {controller.final_text or f'(none: a chain may end {ends})'}")
-    for goal in analysis.unsatisfiable:
-        say(out, f"UNSATISFIABLE: nothing satisfies the antecedent of {goal.name} ({goal.where})", "bold red")
-        advice = next_step(Verdict(goal.name, UNREACHABLE), bool(goal.generated), Options())
-        say(out, f"  next: {advice if no_step is None else goes_on_first(no_step)}")
-    for goal in analysis.undecided:
-        say(out, f"undecided: whether the antecedent of {goal.name} can hold")
+    """The report of ``check``: what is wrong, what will be slow, then what was read; the rest where it is asked for."""
+    wrong = _wrong(controller, analysis)
+    found = f"{counted(len(wrong), 'problem')}, told first" if wrong else "nothing wrong found"
+    say(out, f"{controller.system.name}: {found}", "bold red" if wrong else "bold")
+    part = out.part()
+    for text, advice in wrong:
+        say(part, text, "bold red")
+        if advice:
+            say(part, f"  next: {advice}")
+    head, rest = part.cut(MOST_WRONG, "-v tells all"), out.part()
+    constraints = out.part()
+    for rule in controller.rules:
+        say(constraints, f"constraint {rule.told}")
+    constraints.cut(MOST_CONSTRAINTS, "-v tells all")
+    _show_slow(head, analysis)
+    _show_end(rest, controller)
+    _show_undefined_behaviour(rest, analysis)
+    _show_notes(rest, controller, analysis)
+    _show_comparison(rest, controller, analysis)
+    functions, interface, variables, goals, properties = (out.part() for _ in range(5))
+    _show_functions(functions, controller)
+    _show_interface(interface, controller)
+    _show_variables(variables, controller)
+    _show_goals(goals, controller, analysis)
+    _show_properties(properties, controller)
+    room = MOST_LINES - 2 - sum(len(part.kept) for part in (head, functions, interface, constraints, goals, rest))
+    if out.everything or len(variables.kept) - len(interface.kept) <= room:
+        room -= len(variables.kept) - len(interface.kept)
+        interface = variables
+    if not out.everything and len(properties.kept) > room:
+        properties = out.part()
+    out.show(head, functions, interface, constraints, goals, properties, rest)
+    if out.everything:
+        _show_everything(out, controller, analysis)
+    else:
+        say(out, "-v tells all: proved invariants, which state matters, how the goals lie to each other, notes")
+
+
+def _wrong(controller: Controller, analysis: Analysis) -> list[tuple[str, str]]:
+    """What is wrong, the gravest first, each with what can be done."""
+    facts, no_step = analysis.facts, analysis.facts.dead_end
+    found = []
+    if analysis.interrupted:
+        ended = ended_by(analysis.interrupted)
+        found.append((f"{ended[0].lower()}{ended[1:]}: what is not told was not looked at", ""))
+    if no_step is not None:
+        found.append((f"{f'{no_step.where}: ' if no_step.where else ''}{no_step.message}", no_step.hint))
+    compared = analysis.comparison
+    for difference in compared.differences[:3] if compared is not None else ():
+        vtype = controller.system.variable(difference.variable).type
+        model, original = show_value(vtype, difference.model), show_value(vtype, difference.original)
+        text = f"DISAGREES: '{difference.variable}' is {model} in the model, {original} in the original"
+        found.append((text, "trust no chain of this program, and report it with the code"))
+    if compared is not None and not compared.steps:
+        why = "its time was over" if compared.stopped else "no step that was tried is defined"
+        advice = "see the undefined behaviour below; list what the environment sets in interface.input"
+        found.append((f"comparison with the compiled original: NOTHING COMPARED, {why}", advice))
+    found += _sure_undefined_behaviour(analysis)
+    advice = next_step(Verdict("", UNREACHABLE), False, Options()) if no_step is None else goes_on_first(no_step)
+    contradictory = {goal.name for goal in analysis.unsatisfiable}
+    for goal in _never(controller, analysis, generated=False):
+        why = analysis.reasons.get(goal.name, "")
+        if goal.name in contradictory:
+            text = f"UNSATISFIABLE: nothing satisfies the antecedent of {goal.name} ({goal.where})"
+        else:
+            every = (
+                "no reachable state" if facts.reachable is None else f"none of the {facts.reachable:,} reachable states"
+            )
+            text = f"UNREACHABLE: {every} is one in which {goal.name} ({goal.where}) can start"
+        found.append((f"{text}{f': {why}' if why else ''}", advice))
     if analysis.final_unsatisfiable:
-        say(out, "UNSATISFIABLE: no state satisfies the final condition", "bold red")
+        found.append(("UNSATISFIABLE: no state satisfies the final condition", "correct final, or --final none"))
+    if analysis.liveness.latched:
+        fields = listed(grouped(analysis.liveness.latched, _names(controller)))
+        found.append((f"no chain that changes {fields} can end: it never has the value after init again", ADVICE))
     for condition in analysis.invariants:
-        kind = "proved inductive" if condition.proved else "NOT proved: it is not used in any claim"
-        say(out, f"invariant {condition.name}: {kind}")
+        if not condition.proved:
+            text = f"invariant {condition.name}: NOT proved: it is not used in any claim"
+            found.append((text, "strengthen it until it is inductive, or leave it out"))
+    for goal in analysis.undecided:
+        found.append((f"undecided: whether the antecedent of {goal.name} can hold", "allow more --effort"))
+    return found
+
+
+def _never(controller: Controller, analysis: Analysis, generated: bool) -> list[Goal]:
+    """The goals that no run covers, those that were written or those that are ``generated``."""
+    never = {goal.name for goal in analysis.unsatisfiable}
+    never |= {trigger.goal for trigger in analysis.facts.triggers if trigger.kind == NONE}
+    return [goal for goal in controller.goals if goal.name in never and bool(goal.generated) == generated]
+
+
+def _show_slow(out: Console, analysis: Analysis) -> None:
+    """What will make a search long."""
+    part = out.part()
+    for slow in analysis.slow:
+        say(part, f"slow: {slow.text}", "bold")
+        say(part, f"  next: {slow.remedy}")
+    if analysis.facts.not_enumerated:
+        reason, _, advice = analysis.facts.not_enumerated.partition(" To change that, ")
+        say(part, f"slow: {reason}", "bold")
+        if advice:
+            say(part, f"  next: {advice}")
+    out.show(part.cut(MOST_SLOW + (2 if analysis.slow else 0), "-v tells all"))
+
+
+def _show_goals(out: Console, controller: Controller, analysis: Analysis) -> None:
+    """How many goals of each criterion there are, and which of the generated ones no run covers."""
+    kinds = {trigger.goal: trigger.kind for trigger in analysis.facts.triggers}
+    by_criterion: dict[str, list[Goal]] = {}
+    for goal in controller.goals:
+        by_criterion.setdefault(goal.generated, []).append(goal)
+    never = {goal.name for each in (False, True) for goal in _never(controller, analysis, generated=each)}
+    reachable = analysis.facts.reachable
+    part = out.part()
+    for criterion in sorted(by_criterion, key=bool):
+        goals = by_criterion[criterion]
+        lost = [goal.name for goal in goals if goal.name in never]
+        exact = (SINGLE, SEVERAL) if reachable is not None else (SEVERAL,)
+        known = sum(1 for goal in goals if kinds.get(goal.name) in exact and goal.name not in never)
+        open_ones = len(goals) - known - len(lost)
+        parts = ["all can be reached" if known == len(goals) > 1 else f"{known} can be reached"] if known else []
+        parts += [f"{open_ones} not decided within the effort of check"] if open_ones else []
+        parts += [f"{len(lost)} cannot be reached, proved"] if lost else []
+        text = f"{counted(len(goals), 'goal')}: {', '.join(parts)}"
+        names = f" ({listed(lost, 4)})" if lost and criterion else ""
+        say(part, f"{criterion.removesuffix('()') or 'properties'}: {text}{names}")
+    if reachable is not None:
+        say(part, f"states: {reachable:,} reachable, all enumerated")
+    out.show(part.cut(MOST_WRONG // 2, "-v tells all criteria"))
+
+
+def _show_end(out: Console, controller: Controller) -> None:
+    """Where a chain may end."""
+    ends = "anywhere" if controller.system.hold == 1 else "with any held step"
+    part = out.part()
+    say(part, f"final: {controller.final_text or f'(none: a chain may end {ends})'}")
+    out.show(part.cut(4, "-v tells all"))
+
+
+def _show_notes(out: Console, controller: Controller, analysis: Analysis) -> None:
+    """Notes on program and properties, and inputs that nothing reads."""
+    part = out.part()
+    for note in joined(controller.notes):
+        say(part, f"note: {note}")
+    unread = analysis.liveness.unread_inputs
+    if unread and not out.everything:
+        say(part, f"note: inputs that nothing depends on: {listed(unread)}")
+    out.show(part.cut(6, "-v tells all notes"))
+
+
+def _show_everything(out: Console, controller: Controller, analysis: Analysis) -> None:
+    """Invariants, what is live, and facts about the goals."""
+    for condition in analysis.invariants:
+        if condition.proved:
+            say(out, f"invariant {condition.name}: proved inductive")
     for line in found_lines(analysis.found, controller.model):
         say(out, line)
     for line in liveness_lines(controller, analysis.liveness):
         say(out, line)
     if controller.goals:
         _show_facts(out, analysis.facts)
-    if analysis.facts.not_enumerated:
-        say(out, analysis.facts.not_enumerated)
-    _show_undefined_behaviour(out, analysis)
-    for note in joined(controller.notes):
-        say(out, f"note: {note}")
-    _show_comparison(out, controller, analysis)
-    if analysis.interrupted:
-        ended = ended_by(analysis.interrupted)
-        say(out, f"{ended[0].lower()}{ended[1:]}: what is not told was not looked at", "bold red")
 
 
 def joined(notes: Sequence[str]) -> list[str]:
@@ -84,10 +212,57 @@ def joined(notes: Sequence[str]) -> list[str]:
     return shown
 
 
-def _show_interface(out: Console, controller: Controller) -> None:
-    native = controller.native
+def _show_functions(out: Console, controller: Controller) -> None:
+    """Init and step."""
+    native, system = controller.native, controller.system
     init = ", ".join(f"{call.function}()" for call in native.init) or "(none)"
-    say(out, f"{controller.system.name}: init {init}, step {native.step.function}()", "bold")
+    held = f"; inputs are held for {system.hold} steps" if system.hold > 1 else ""
+    say(out, f"init {init}, step {native.step.function}(){held}")
+
+
+def _show_interface(out: Console, controller: Controller) -> None:
+    """Inputs by their allowed values, outputs and state; each group in a few lines."""
+    system = controller.system
+    names = [*(var.name for var in system.inputs), *(var.name for var in system.state)]
+    part = out.part()
+    allowed: dict[str, list[str]] = {}
+    for var in system.inputs:
+        allowed.setdefault(show_ranges(var.values, var.type) or "any value", []).append(var.name)
+    texts = [f"{listed(grouped(of, names))}: {values}" for values, of in allowed.items()]
+    say(part, f"{counted(len(system.inputs), 'input')}: {'; '.join(texts) or '(none)'}")
+    out.show(part.cut(5, "-v tells all inputs"))
+    for role, title in (("output", "output"), ("state", "state variable")):
+        own = [var.name for var in system.state if var.role == role]
+        if own:
+            say(out, f"{counted(len(own), title)}: {listed(grouped(own, names), 6)}")
+    part = out.part()
+    chosen = [var for var in system.state if var.name in system.chosen]
+    if chosen:
+        starts = [var.name + (f" ({show_ranges(var.starts, var.type)})" if var.starts else "") for var in chosen]
+        say(part, f"chosen by the tester: {listed(starts)}")
+    unset = [var.name for var in system.state if var.init is None and var.role != "internal" and var not in chosen]
+    if unset:
+        say(part, f"left open by init, a chain works for all their values: {listed(grouped(unset, names))}")
+    out.show(part.cut(MOST_LEFT_OPEN, "-v tells all"))
+
+
+def _show_properties(out: Console, controller: Controller) -> None:
+    """Every goal with its length in steps and its property, in a line each unless all is asked for."""
+    width = max((len(goal.name) for goal in controller.goals), default=0)
+    rows = []
+    for goal in controller.goals:
+        text = goal.text if out.everything else _in_a_line(goal.text, out.width - max(width, 4) - 9)
+        rows.append((goal.name, str(goal.length), text))
+    if rows:
+        out.table(("goal", "steps", "property"), rows)
+
+
+def _in_a_line(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: max(width - 3, 0)]}..."
+
+
+def _show_variables(out: Console, controller: Controller) -> None:
+    """Every input with its allowed values, every variable with its value after init."""
     rows = [("input", var.name, var.type.name, show_ranges(var.values, var.type)) for var in controller.system.inputs]
     for state in controller.system.state:
         if state.role == "internal":
@@ -98,17 +273,41 @@ def _show_interface(out: Console, controller: Controller) -> None:
             start = f"chosen by the tester{among}"
         rows.append((state.role, state.name, state.type.name, start))
     out.table(("role", "name", "type", "after init / allowed"), rows)
-    for rule in controller.rules:
-        say(out, f"constraint {rule.told}")
-    if controller.system.hold > 1:
-        say(out, f"inputs are held for {controller.system.hold} steps")
+
+
+def _sure_undefined_behaviour(analysis: Analysis) -> list[tuple[str, str]]:
+    """The undefined behaviour that some run comes to, with what can be done."""
+    places = sorted((p for p in analysis.undefined_behaviour if p.steps is not None), key=lambda p: p.steps or 0)
+    advice = "guard it in the code, or, if the environment never leads there, constrain the inputs"
+    texts = _of_places(places, MOST_PLACES)
+    return [(text, advice if text is texts[-1] else "") for text in texts]
 
 
 def _show_undefined_behaviour(out: Console, analysis: Analysis) -> None:
+    """The places where undefined behaviour is not excluded, but for those that a run is known to come to."""
     if not analysis.undefined_behaviour:
         say(out, "undefined behaviour: none possible")
-    for place in analysis.undefined_behaviour:
-        say(out, f"{place.where}: {place.kind}: {_reach(place)}; chains avoid it")
+    part = out.part()
+    places = [place for place in analysis.undefined_behaviour if place.steps is None]
+    for text in _of_places(places, len(places) if out.everything else MOST_PLACES):
+        say(part, text)
+    out.show(part.cut(2 * MOST_PLACES, "-v tells all"))
+
+
+def _of_places(places: Sequence[UndefinedBehaviour], most: int) -> list[str]:
+    """A line for each place; where there are more than ``most``, a line for all of a kind."""
+    groups: dict[tuple[str, str], list[UndefinedBehaviour]] = {}
+    for place in places:
+        groups.setdefault((place.kind, _reach(place)), []).append(place)
+    texts = []
+    for (kind, reach), group in groups.items():
+        if len(places) <= most or len(group) == 1:
+            texts += [f"{place.where}: {kind}: {reach}; chains avoid it" for place in group]
+            continue
+        rest = [f":{place.where.line}:{place.where.column}" if place.where else "" for place in group[1:]]
+        at = listed([str(group[0].where), *rest], 6)
+        texts.append(f"{kind} at {len(group)} places: {reach}; chains avoid it: {at}")
+    return texts
 
 
 def _reach(place: UndefinedBehaviour) -> str:
@@ -132,17 +331,9 @@ def _show_comparison(out: Console, controller: Controller, analysis: Analysis) -
         return
     steps = f"{counted(found.run_steps, 'step')} along random runs and {found.state_steps} from random states"
     steps += ", then its time was over" if found.stopped else ""
-    if not found.steps:
-        why = "its time was over" if found.stopped else "no step that was tried is defined"
-        say(out, f"comparison with the compiled original: NOTHING COMPARED, {why}", "bold red")
-        say(out, "  next: see the undefined behaviour above; list what the environment sets in interface.input")
-    elif not found.differences:
-        say(out, f"comparison with the compiled original ({analysis.compiler}): equal on {steps}")
-    for difference in found.differences[:5]:
-        vtype = controller.system.variable(difference.variable).type
-        model, original = show_value(vtype, difference.model), show_value(vtype, difference.original)
-        text = f"'{difference.variable}' is {model} in the model, {original} in the original"
-        say(out, f"DISAGREES: {text}", "bold red")
+    if found.steps and not found.differences:
+        compiler = short_compiler(analysis.compiler)
+        say(out, f"comparison with the compiled original ({compiler}): equal on {steps}")
 
 
 def _show_facts(out: Console, facts: GoalFacts) -> None:
@@ -190,8 +381,7 @@ LEAST_GROUP = 3
 
 def liveness_lines(controller: Controller, found: Liveness) -> list[str]:
     """The lines of ``check``; those with nothing to tell are left out."""
-    system = controller.system
-    names = [*(var.name for var in system.inputs), *(var.name for var in system.state)]
+    names = _names(controller)
     lines = []
     if found.observed and found.variables:
         live, dead = grouped(found.live, names), grouped(found.dead, names)
@@ -219,6 +409,11 @@ def liveness_lines(controller: Controller, found: Liveness) -> list[str]:
     if found.unread_inputs:
         lines.append(f"inputs that nothing depends on: {listed(grouped(found.unread_inputs, names))}")
     return lines
+
+
+def _names(controller: Controller) -> list[str]:
+    """All inputs and state variables."""
+    return [*(var.name for var in controller.system.inputs), *(var.name for var in controller.system.state)]
 
 
 def _needed(controller: Controller, found: Liveness) -> str:
@@ -263,69 +458,3 @@ def _whole(prefix: str, count: int) -> str:
 def prefixes(name: str) -> list[str]:
     """The names of the objects that hold a variable, from the outside in, each with the sign that selects a part."""
     return [name[: match.end()] for match in re.finditer(r"->|\.|\[", name)]
-
-
-MOST_LINES = 20
-"""Lines told; JSON has all invariants."""
-MOST_NAMES = 8
-"""Facts told on one line."""
-
-
-def found_lines(found: Sequence[FoundInvariant], model: CModel) -> list[str]:
-    """The lines for ``found``: flags, other values, equalities, then implications, those that say most first."""
-    files = files_of(model)
-    lines = [_line(texts, facts, files) for texts, facts in _joined(found)]
-    more = len(lines) - MOST_LINES
-    return lines[:MOST_LINES] + ([f"and {more} more lines of invariants: --json has all"] if more > 0 else [])
-
-
-def _joined(found: Sequence[FoundInvariant]) -> list[tuple[list[str], list[FoundInvariant]]]:
-    """What goes on one line, with the facts that it tells."""
-    flags = [fact for fact in found if fact.kind == VALUES and _is_flag(fact)]
-    groups = [_grouped(flags, lambda fact: fact.how, lambda fact: fact.variables[0], "0 or 1: ")]
-    ranges = [fact for fact in found if fact.kind == VALUES and not _is_flag(fact)]
-    groups.append(_grouped(ranges, lambda fact: fact.how, lambda fact: fact.text, ""))
-    equal = [fact for fact in found if fact.kind == EQUALITY]
-    groups.append(_grouped(equal, lambda fact: fact.text.split(" == ")[0], lambda fact: fact.text, ""))
-    implied = [fact for fact in found if fact.kind == IMPLICATION]
-    groups.append(
-        sorted(
-            _grouped(implied, lambda fact: fact.text.split(IMPLIES)[0], lambda fact: fact.text.split(IMPLIES)[1], None),
-            key=lambda group: -len(group[1]),
-        )
-    )
-    order = [fact for fact in found if fact.kind == ORDER]
-    groups.append(_grouped(order, lambda fact: fact.how, lambda fact: fact.text, ""))
-    return [line for group in groups for line in group]
-
-
-def _grouped(
-    facts: Sequence[FoundInvariant],
-    key: Callable[[FoundInvariant], str],
-    text: Callable[[FoundInvariant], str],
-    front: str | None,
-) -> list[tuple[list[str], list[FoundInvariant]]]:
-    """``facts`` with one key and proof together; ``front`` stands before them, None: the key and an arrow."""
-    groups: dict[tuple[str, str], list[FoundInvariant]] = {}
-    for fact in facts:
-        groups.setdefault((key(fact), fact.how), []).append(fact)
-    made = []
-    for (first, _), members in groups.items():
-        texts = [text(fact) for fact in members]
-        for begin in range(0, len(texts), MOST_NAMES):
-            part = texts[begin : begin + MOST_NAMES]
-            part[0] = (f"{first}{IMPLIES}" if front is None else front) + part[0]
-            made.append((part, members[begin : begin + MOST_NAMES]))
-    return made
-
-
-def _is_flag(fact: FoundInvariant) -> bool:
-    name = fact.variables[0]
-    return fact.text in (f"{name} <= 1", f"0 <= {name} && {name} <= 1", f"{name} == 0.0 || {name} == 1.0")
-
-
-def _line(texts: Sequence[str], facts: Sequence[FoundInvariant], files: Mapping[str, str]) -> str:
-    told = (" && " if facts[0].kind == IMPLICATION else ", ").join(texts)
-    named = sorted({Path(files[name]).name for fact in facts for name in fact.variables if name in files})
-    places = f"; {', '.join(named)}" if named else ""
-    return f"always {told} ({facts[0].how}{places})"

@@ -11,16 +11,22 @@ from typing import TYPE_CHECKING, Any
 
 from bmc.c.controller.ranges import only_named
 from bmc.engines import installed
-from bmc.system.transition import Run, TransitionSystem
 from chaincover import certificate
 from chaincover.chain import COVERED, UNDECIDED
-from chaincover.formats.chain_file import SCHEMA, bounds_claim, chain_rows, controller_record, start_record
+from chaincover.formats.chain_file import (
+    SCHEMA,
+    bounds_claim,
+    chain_rows,
+    controller_record,
+    ruling_record,
+    start_record,
+    test_data,
+)
 from chaincover.limits import UNITS
 from chaincover.options import HERE, Options
 from chaincover.project.load import Controller
-from chaincover.project.values import shown
 from chaincover.reductions.reduction import distinct
-from chaincover.result import CALLED_OFF, ChainResult
+from chaincover.result import CALLED_OFF, ChainResult, Requirements
 from chaincover.verdicts import infeasible
 from chaincover.weights import ReachGraph, exists_path, transitive_closure
 
@@ -34,6 +40,8 @@ RUN_SCHEMA = "chaincover/run/2"
 
 LIMIT, GOALS_NOT_COVERED = 5, 4
 """Exit codes: a limit left something open, goals are not covered, and what ended the run from outside."""
+
+NOTHING_REPLAYED: Mapping[str, Replay] = {}
 
 _LIBRARIES = (
     "pysmt",
@@ -80,6 +88,7 @@ def chain_document(
         "finished": finished,
         "stopped_by": result.stopped_by,
         "effort_used_up": result.used_up,
+        "requirements": requirements_record(controller, result.requirements),
         "claims": claims(controller, result),
         "certificate": None if result.certificate is None else certificate.as_data(result.certificate),
         "chain": _chain(controller, result),
@@ -89,9 +98,13 @@ def chain_document(
 
 
 def run_document(
-    controller: Controller, result: ChainResult, replay: Replay | None, seconds: dict[str, float]
+    controller: Controller,
+    result: ChainResult,
+    replay: Replay | None,
+    seconds: dict[str, float],
+    violations: Mapping[str, Replay] = NOTHING_REPLAYED,
 ) -> dict[str, Any]:
-    """What differs from run to run: seconds by stage, the host, the replay."""
+    """What differs from run to run: seconds by stage, the host, the replay, and those of ``violations``, by goal."""
     return {
         "schema": RUN_SCHEMA,
         "controller": controller.system.name,
@@ -104,6 +117,7 @@ def run_document(
         "queries": result.graph.queries,
         "stopped_by": result.stopped_by,
         "replay": None if replay is None else replay_data(replay),
+        "violations": {goal: replay_data(own) for goal, own in violations.items()},
         "host": _host(),
     }
 
@@ -184,13 +198,14 @@ def _goals(controller: Controller, result: ChainResult) -> list[dict[str, Any]]:
     return goals
 
 
-def test_data(system: TransitionSystem, run: Run) -> dict[str, Any]:
-    """A run of its own that covers a goal: the start values that the tester chooses, and the inputs of each step."""
-    chosen = [variable for variable in system.state if variable.name in system.chosen]
+def requirements_record(controller: Controller, found: Requirements) -> dict[str, Any] | None:
+    """Whether properties can fail, and what that rests on; None where nothing was looked at."""
+    if not found.rulings:
+        return None
+    goals = {goal.name: goal for goal in controller.goals}
     return {
-        "length": run.length,
-        "chosen": shown(chosen, run.states[0]),
-        "inputs": [shown(system.inputs, inputs) for inputs in run.inputs],
+        "rulings": [ruling_record(controller.system, goals[ruling.goal], ruling) for ruling in found.rulings],
+        "certificate": None if found.certificate is None else certificate.as_data(found.certificate),
     }
 
 
@@ -244,7 +259,7 @@ def _chain(controller: Controller, result: ChainResult) -> dict[str, Any] | None
         "failures": [{"goal": h.goal, "step": h.step} for h in chain.failures],
         "violations": [{"assertion": v.name, "step": v.step} for v in chain.violations],
         "initial": start_record(controller.system, chain),
-        "steps": chain_rows(controller.system, chain),
+        "steps": chain_rows(controller.system, chain, controller.goals),
     }
 
 
@@ -296,11 +311,15 @@ def exit_code(
 ) -> int:
     """130 interrupted, 143 terminated, 1 a finding or disagreement, 5 a goal left open by a limit, 4 goals not covered.
 
+    That a requirement can fail is a finding, whatever became of the chain.
+
     Else 0. Generated goals that are proved unreachable need not be covered. 4 too where there is no
     chain and ``no_step`` says why.
     """
     if result.stopped_by in CALLED_OFF:
         return CALLED_OFF[result.stopped_by]
+    if result.requirements.failures:
+        return 1
     if no_step is not None and result.chain is None:
         return GOALS_NOT_COVERED
     if result.chain is not None and (result.chain.failures or result.chain.violations):

@@ -155,7 +155,8 @@ class _Population:
             self.tail = self.tail.of(chosen)
         last = {name: values[-1] for name, values in self.past[-1].inputs.items()}
         rates = {name: values[chosen] for name, values in self.manner.rates.items()}
-        self.manner = Manner(len(chosen), rates, {name: v[self.origin[chosen]] for name, v in last.items()})
+        falls = {name: values[chosen] for name, values in self.manner.falls.items()}
+        self.manner = Manner(len(chosen), rates, {name: v[self.origin[chosen]] for name, v in last.items()}, falls)
         self.origin = self.origin[chosen]
         self._forget()
 

@@ -9,14 +9,14 @@ forgotten, so that both together speak of every step of every run.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pysmt.fnode import FNode
-from pysmt.shortcuts import TRUE, And, Iff, Implies, Ite, Not, Or
+from pysmt.shortcuts import FALSE, TRUE, And, Iff, Ite, Not, Or
 
 from bmc.errors import counted
 from bmc.formulas.unroll import at_each, framed, shift, with_terms
-from bmc.system.constraints import BEFORE, KEPT, STEP, Constraint, Dwell, Rule, remembers
+from bmc.system.constraints import Constraint, Dwell, Rule, remembers
 from bmc.system.hold import TICKS
 from bmc.system.transition import TransitionSystem, conjuncts, equal, symbols_of
 from chaincover.verify.clauses import Clauses
@@ -48,7 +48,7 @@ class Encoding:
     def __init__(self, system: TransitionSystem, rules: Sequence[Rule]) -> None:
         self._system, self._rules = system, rules
         self._memory = {var.name: var for var in system.state if remembers(var.name)}
-        self._told_apart = self._memory[STEP].high or 0 if STEP in self._memory else 0
+        self._counts = {v.name: v.high for v in self._memory.values() if v.high and self._read([v.next]) <= {v.name}}
         self._encoded = [condition.formula for condition in system.constraints]
 
     def beside(self) -> list[str]:
@@ -56,9 +56,12 @@ class Encoding:
         known = {part for formula in self._encoded for part in conjuncts(formula)}
         other = [part for part in conjuncts(self._system.input_constraint) if part not in known]
         nexts = [var.next for var in self._system.state if var.name not in self._memory]
-        names = {s.symbol_name() for formula in [*other, self._system.defined, *nexts] for s in symbols_of(formula)}
         missing = [*self._rules][len(self._encoded) :]
-        return [*sorted(names & self._memory.keys()), *(rule.told for rule in missing)]
+        return [*sorted(self._read([*other, self._system.defined, *nexts])), *(rule.told for rule in missing)]
+
+    def _read(self, formulas: Sequence[FNode]) -> set[str]:
+        """What ``formulas`` read of what is remembered."""
+        return {s.symbol_name() for formula in formulas for s in symbols_of(formula)} & self._memory.keys()
 
     def agrees(self, rule: Rule, number: int, clock: Clock) -> bool | None:
         """Whether the condition for ``rule``, the one with this number, says what it says; None: not found out."""
@@ -74,16 +77,17 @@ class Encoding:
 
     def _of_steps(self, rule: Constraint, number: int) -> Iterator[FNode]:
         """What has to be true of all steps: from init as far as these are told apart, and of any later one."""
-        here = self._start()
-        for step in range(self._told_apart + rule.last + 1):
+        here, settled = self._start(), max(self._counts.values(), default=0)
+        most = {name: self._memory[name].type.constant(number) for name, number in self._counts.items()}
+        for step in range(settled + rule.last + 1):
+            if step == settled:
+                yield And(here[name].Equals(value) for name, value in most.items())
             fits = step == rule.last if rule.first else step >= rule.last
             said = shift(rule.formula, step - rule.last) if fits else TRUE()
             yield Iff(self._placed([self._encoded[number]], here, step)[0], said)
             here = self._after(here, step)
-        late = {name: framed(var.symbol, 0) for name, var in self._memory.items()}
-        if STEP in late:
-            late[STEP] = TICKS.constant(self._told_apart)
-            yield Iff(self._after(late, 0)[STEP].Equals(late[STEP]), TRUE())
+        late = {**self._any_state(), **most}
+        yield And(self._after(late, 0)[name].Equals(value) for name, value in most.items())
         for step in range(rule.last):
             late = self._after(late, step)
         said = TRUE() if rule.first else rule.formula
@@ -96,19 +100,27 @@ class Encoding:
         may change where it is 0, and else each step takes one off: it is 0 once the value was there for that time.
         """
         value = self._system.variable(rule.name).symbol
-        any_state = {name: framed(var.symbol, 0) for name, var in self._memory.items()}
-        left, before, steps = (any_state[name] for name in (KEPT + rule.name, BEFORE + rule.name, STEP))
+        read = self._read([self._encoded[number]])
+        left = _only(name for name in read if name in self._read([self._memory[name].next]))
+        before, count = _only(read - {left}), _only(self._read([self._memory[left].next]) - read if left else ())
+        if not left or not before or count not in self._counts:
+            yield FALSE()
+            return
+        any_state = self._any_state()
         one, none, all_steps = (TICKS.constant(n) for n in (1, 0, rule.steps - 1))
         now, start, after = framed(value, 0), self._start(), self._after(any_state, 0)
-        same = equal(now, before)
-        yield And(start[STEP].Equals(none), start[KEPT + rule.name].Equals(none))
-        yield Implies(Not(steps.Equals(none)), Not(after[STEP].Equals(none)))
-        yield Not(self._after(start, 0)[STEP].Equals(none))
-        yield Iff(self._placed([self._encoded[number]], any_state, 0)[0], Or(left.Equals(none), same))
-        yield equal(after[BEFORE + rule.name], now)
-        counted_down = Ite(left.Equals(none), none, left - one)
-        fresh = Or(steps.Equals(none), Not(same))
-        yield after[KEPT + rule.name].Equals(Ite(fresh, all_steps, counted_down))
+        begun, counted_down = Not(any_state[count].Equals(start[count])), any_state[left] - one
+        same = equal(now, any_state[before])
+        yield start[left].Equals(none)
+        yield Not(after[count].Equals(start[count]))
+        yield Iff(self._placed([self._encoded[number]], any_state, 0)[0], Or(any_state[left].Equals(none), same))
+        yield equal(after[before], now)
+        stays = Ite(any_state[left].Equals(none), none, counted_down)
+        yield after[left].Equals(Ite(And(begun, same), stays, all_steps))
+
+    def _any_state(self) -> dict[str, FNode]:
+        """Any values remembered before step 0."""
+        return {name: framed(var.symbol, 0) for name, var in self._memory.items()}
 
     def _start(self) -> dict[str, FNode]:
         """What is remembered before the first step."""
@@ -125,3 +137,9 @@ class Encoding:
 
     def _symbol(self, name: str) -> FNode:
         return self._memory[name].symbol
+
+
+def _only(names: Iterable[str]) -> str:
+    """The one of ``names``; '' if there is none, or more than one."""
+    found = list(names)
+    return found[0] if len(found) == 1 else ""

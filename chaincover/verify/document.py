@@ -29,6 +29,7 @@ from chaincover.formats.chain_file import (
 )
 from chaincover.project.load import Controller, Program, Request
 from chaincover.project.project_file import Project, read_project
+from properties.goal import VIOLATIONS
 
 T = TypeVar("T")
 
@@ -109,6 +110,29 @@ class BoundsClaim:
     gap: float | None
 
 
+@dataclass(frozen=True, slots=True)
+class RulingClaim:
+    """What is said of a property with a consequent; ``test``: a run that is said to violate it, as it stands there.
+
+    ``step``: where the violation begins; ``shortest``: whether no shorter run is said to violate it.
+    """
+
+    goal: str
+    ruling: str
+    detail: str
+    shortest: bool | None
+    step: int | None
+    test: dict[str, Any] | None
+
+
+@dataclass(frozen=True)
+class RulingsClaim:
+    """What is said of requirements, and what that rests on."""
+
+    rulings: tuple[RulingClaim, ...]
+    certificate: Certificate | None
+
+
 @dataclass(frozen=True)
 class Document:
     """One ``chain.json``: settings, verdicts, a chain if there is one, claims about shorter ones; all its ``data``."""
@@ -121,6 +145,7 @@ class Document:
     chain: ChainClaim | None
     bounds: BoundsClaim
     certificate: Certificate | None
+    requirements: RulingsClaim | None = None
     claims: tuple[str, ...] = ()
     data: Mapping[str, Any] = field(default_factory=dict)
 
@@ -162,6 +187,7 @@ class Summary:
     conflicts: tuple[tuple[str, ...], ...]
     at_all: tuple[bool, ...]
     verdicts: tuple[GoalClaim, ...]
+    requirements: RulingsClaim | None = None
     data: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -245,6 +271,7 @@ def _document(place: Path, data: dict[str, Any]) -> Document:
             gap=None if gap is None else _finite(gap),
         ),
         certificate=None if proof is None else certificate.from_data(proof),
+        requirements=_rulings(data["requirements"]),
         claims=claims,
         data=data,
     )
@@ -275,17 +302,41 @@ def _summary(place: Path, data: dict[str, Any]) -> Summary:
         conflicts=tuple(tuple(str(name) for name in c["goals"]) for c in data["conflicts"]),
         at_all=tuple(bool(c["at_all"]) for c in data["conflicts"]),
         verdicts=tuple(_goal({"step": None, "property": "", **v}, str(v["goal"])) for v in data["verdicts"]),
+        requirements=_rulings(data["requirements"]),
         data=data,
     )
+
+
+def _rulings(data: dict[str, Any] | None) -> RulingsClaim | None:
+    if data is None:
+        return None
+    rulings = tuple(
+        RulingClaim(
+            goal=str(each["goal"]),
+            ruling=str(each["ruling"]),
+            detail=str(each["detail"]),
+            shortest=_one_of(each["shortest"], None, True, False),
+            step=_step(each["step"]),
+            test=_test(each["test"], str(each["goal"])),
+        )
+        for each in data["rulings"]
+    )
+    proof = data["certificate"]
+    return RulingsClaim(rulings, None if proof is None else certificate.from_data(proof))
 
 
 def _goal(data: dict[str, Any], name: str) -> GoalClaim:
     verdict, detail = str(data["verdict"]), str(data["detail"])
     generated = str(data.get("generated") or "")
-    test = data.get("test")
-    if test is not None and not isinstance(test, dict):
-        raise TypeError(f"the test of '{name}' is no JSON object")
+    test = _test(data.get("test"), name)
     return GoalClaim(name, str(data["property"]), verdict, _step(data["step"]), detail, generated, test)
+
+
+def _test(value: Any, name: str) -> dict[str, Any] | None:
+    """``value``, which has to be a test of the goal ``name``, or None. TypeError if not."""
+    if value is not None and not isinstance(value, dict):
+        raise TypeError(f"the test of '{name}' is no JSON object")
+    return value
 
 
 def _whole(value: Any) -> int:
@@ -349,7 +400,7 @@ def _load(document: Document, request: Request, project: Project, cover: Sequenc
         return _ordered(program.controller((), final, names, (), cover), names)
     except UsageError:
         known = {goal.name for goal in program.controller((), "none", (), (), cover).goals}
-    lost = [goal for goal in document.goals if goal.name not in known]
+    lost = [goal for goal in document.goals if goal.name not in known and goal.generated != VIOLATIONS]
     for goal in lost:
         if not RecordedGoal(goal.name, goal.property, goal.generated).readable:
             raise InputRefused(f"the program has no goal '{goal.name}'", document.where, _hint(goal))

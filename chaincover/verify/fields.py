@@ -32,6 +32,7 @@ from chaincover.project.load import Controller
 from chaincover.project.values import shown
 from chaincover.verify.document import Document, Source
 from chaincover.verify.report import FINDING, HOLDS, NOTE, WRONG, Line, limited
+from chaincover.verify.requirements import expected_rulings
 from chaincover.verify.setting import Setting
 from properties.monitor import Monitor
 
@@ -50,6 +51,10 @@ SEARCH = (
 )
 """Settings that say how the chain was sought."""
 
+RULINGS_INFORMATIVE = tuple(
+    f"requirements.{name}" for name in ("rulings.detail", "certificate.counted", "certificate.exhausted")
+)
+
 INFORMATIVE = (
     "tool.version",
     "controller.name",
@@ -65,6 +70,7 @@ INFORMATIVE = (
     "certificate.counted",
     "graph",
     "dead_end",
+    *RULINGS_INFORMATIVE,
 )
 """Fields of which nothing is checked, by their paths; docs/reference/verify.md says why."""
 
@@ -139,6 +145,7 @@ class Expected:
             "bounds": self._bounds(),
             "no_chain": None if everything and self._run is not None else _entry(data, "no_chain"),
             **{name: _entry(data, name) for name in ("finished", "stopped_by", "effort_used_up")},
+            "requirements": expected_rulings(self._controller, self._document.requirements, self._document.where),
             "claims": self._claims(),
             "certificate": _entry(data, "certificate"),
             "chain": self._chain(),
@@ -246,7 +253,7 @@ class Expected:
             "failures": _in_order_of(given.get("failures"), self.failures),
             "violations": _in_order_of(given.get("violations"), self.violations),
             "initial": start_record(self._controller.system, chain),
-            "steps": chain_rows(self._controller.system, chain),
+            "steps": chain_rows(self._controller.system, chain, self._controller.goals),
         }
 
     @cached_property

@@ -2,7 +2,8 @@
 
 A run and the run of its states' normal forms must look alike for ever. It is enough that of any state, under any
 inputs, the state and its normal form allow the same steps, show the same of goals and end, and have next states of one
-normal form.
+normal form. Of any state in which the constants that the certificate lists have their values: these are proved again
+for the states as they are, and hold of a normal form, too, where it leaves them alone.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from bmc.formulas.unroll import at, plain, unframed, with_terms
 from bmc.system.transition import StateVariable, TransitionSystem, equal, symbols_of
 from chaincover.certificate import Certificate
 from chaincover.verify.clauses import Clauses
-from chaincover.verify.invariants import formula_of
+from chaincover.verify.invariants import CONSTANTS, assumed, formula_of
 from chaincover.verify.limits import Clock
 from chaincover.verify.report import HOLDS, OPEN, UNCLAIMED, WRONG, Line
 from chaincover.verify.setting import Setting
@@ -46,7 +47,7 @@ def normal_setting(setting: Setting, proof: Certificate | None, clock: Clock) ->
     normal = _put_in(setting.system, forms)
     if normal is None:
         return setting, {}, Line(NORMAL_FORM, WRONG, f"of {names}: the start state has none")
-    alike = _alike(setting, forms, clock)
+    alike = _alike(setting, forms, _constants(setting, proof, forms, clock), clock)
     if alike is None:
         return setting, {}, Line(NORMAL_FORM, OPEN, f"of {names}: the solver did not finish")
     if not alike:
@@ -82,8 +83,17 @@ def _put_in(system: TransitionSystem, forms: Terms) -> TransitionSystem | None:
     return replace(system, state=tuple(state), invariants=())
 
 
-def _alike(setting: Setting, forms: Terms, clock: Clock) -> bool | None:
-    """Whether no step tells a state from its normal form; None if the solver gave up."""
+def _constants(setting: Setting, proof: Certificate, forms: Terms, clock: Clock) -> FNode:
+    """That the variables which never change, as ``proof`` says and is proved again, have their values."""
+    changed = {symbol.symbol_name() for symbol in forms}
+    named = [name for name in proof.invariants if name.startswith(CONSTANTS)]
+    left_alone = tuple(name for name in named if not changed & {*name.removeprefix(CONSTANTS).split(", ")})
+    found, _ = assumed(setting, replace(proof, invariants=left_alone, formulas={}), None, clock)
+    return found.always
+
+
+def _alike(setting: Setting, forms: Terms, given: FNode, clock: Clock) -> bool | None:
+    """Whether no step tells a state of which ``given`` is true from its normal form; None if the solver gave up."""
     system = setting.system
     now, later = list[FNode](), list[FNode]()
     for formula in setting.formulas:
@@ -103,7 +113,7 @@ def _alike(setting: Setting, forms: Terms, clock: Clock) -> bool | None:
     apart = Or([Not(equal(one, other)) for one, other in pairs if one is not other])
     told = Or(Not(Iff(allowed, with_terms([allowed], forms)[0])), And(allowed, apart))
     clauses = Clauses(clock)
-    found = clauses.possible(TRUE(), [clauses.placed(at(told, 0))])
+    found = clauses.possible(TRUE(), [clauses.placed(at(And(given, told), 0))])
     return None if found is None else not found
 
 

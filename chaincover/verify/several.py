@@ -14,11 +14,20 @@ from chaincover.formats.chain_file import CHAINS_SCHEMA
 from chaincover.project.load import Controller, Request
 from chaincover.verify.claims import tests
 from chaincover.verify.document import Document, GoalClaim, Summary, load_for, read_document, read_summary
-from chaincover.verify.fields import FIELDS, SEARCH, differences, project, settings_of, test_of
+from chaincover.verify.fields import (
+    FIELDS,
+    RULINGS_INFORMATIVE,
+    SEARCH,
+    differences,
+    project,
+    settings_of,
+    test_of,
+)
 from chaincover.verify.limits import Clock, Limits
 from chaincover.verify.report import HOLDS, OPEN, UNCLAIMED, WRONG, Line, Verification, limited
+from chaincover.verify.requirements import expected_rulings, found, violations
 from chaincover.verify.search import covers, search
-from chaincover.verify.verification import Checks, Listener, verify
+from chaincover.verify.verification import Checks, Listener, proved_requirements, verify
 
 TOGETHER, CONFLICTS, FEWEST, TOTAL = "all chains", "conflicts", "number of chains", "total length"
 TOO_LARGE = "not looked at again: too many states or inputs"
@@ -33,6 +42,7 @@ INFORMATIVE_OF_ALL = (
     "stopped_by",
     "effort_used_up",
     "dead_end",
+    *RULINGS_INFORMATIVE,
 )
 """Fields of ``chains.json`` of which nothing is checked; docs/reference/verify.md says why."""
 WAYS = 10
@@ -94,6 +104,10 @@ def _of_all(summary: Summary, documents: Sequence[Document], checks: Checks) -> 
     yield from _number(summary, documents, checks, conflicts)
     if checks.document.goals:
         yield checks.uncovered()
+    ruled, of = summary.requirements, (checks.controller, documents[0])
+    lines = () if ruled is None else (violations(of[0], ruled, of[1].where), found(of[0], ruled))
+    lines = lines if ruled is None else (*lines, proved_requirements(*of, ruled, checks.clock, checks.listener))
+    yield from filter(None, lines)
 
 
 def _expected(summary: Summary, documents: Sequence[Document], controller: Controller) -> dict[str, Any]:
@@ -148,6 +162,7 @@ def _expected(summary: Summary, documents: Sequence[Document], controller: Contr
             for names, (at_all, reason) in conflicts.items()
         ],
         "verdicts": verdicts,
+        "requirements": expected_rulings(controller, summary.requirements, documents[0].where),
         **{name: data.get(name) for name in ("finished", "stopped_by", "effort_used_up")},
         **({"dead_end": data["dead_end"]} if "dead_end" in data else {}),
     }

@@ -15,11 +15,11 @@ from bmc.formulas.unroll import at
 from bmc.records import dataclass
 from chaincover.certificate import Certificate, PathFact
 from chaincover.project.load import Controller
-from chaincover.verify import claims, prices
+from chaincover.verify import claims, prices, requirements
 from chaincover.verify.acceleration import Jumps, jumps_of
 from chaincover.verify.confirmation import MODEL, Confirmation, confirm
 from chaincover.verify.constraints import constraints
-from chaincover.verify.document import Document
+from chaincover.verify.document import Document, RulingsClaim
 from chaincover.verify.explicit import ExplicitFacts
 from chaincover.verify.facts import Prover, WholeChains, lengths
 from chaincover.verify.fields import Expected, fields, findings, project
@@ -102,6 +102,10 @@ def verify(
         done(findings(expected))
         done(claims.open_starts(credited, stimulus, chain.relies_on_starts, checks.clock))
     done(claims.tests(controller, document))
+    ruled = document.requirements
+    if ruled is not None:
+        done(requirements.violations(controller, ruled, document.where))
+        done(requirements.found(controller, ruled))
     if proof is not None and proof.normal_form:
         done(checks.normal[2])
     listener.progress("states: all that can be reached")
@@ -116,7 +120,22 @@ def verify(
         done(all_runs)
     if claims.uncovered(document) or (proof is not None and proof.rules_out):
         done(checks.settled(lambda these, _: these.uncovered()))
+    if ruled is not None:
+        done(proved_requirements(controller, document, ruled, checks.clock, listener))
     return Verification(str(document.place), tuple(lines))
+
+
+def proved_requirements(
+    controller: Controller, document: Document, claim: RulingsClaim, clock: Clock, listener: Listener
+) -> Line | None:
+    """Prove again which requirements are never violated, and which runs that violate one are the shortest."""
+    subject = requirements.Subject.of(controller, document, claim)
+    if subject is None:
+        return None
+    hurried = claim.certificate is None or not claim.certificate.exhausted
+    told = Listener(lambda text: listener.progress(f"requirements: {text}"))
+    checks = Checks(subject.controller, subject.document, clock, told, hurried)
+    return requirements.proved(subject, checks.facts_and_verdicts(subject.facts))
 
 
 @dataclass(frozen=True)
@@ -295,6 +314,15 @@ class Checks:
         if self.jumps is not None:
             yield self.jumps.line(proof)
         yield self.settled(lambda these, shares: lengths(these.chains, proof, these.searched, shares))
+
+    def facts_and_verdicts(self, edges: Sequence[PathFact]) -> Iterator[Line]:
+        """Bounds on ``edges``, and what no run covers, with all that they rest on."""
+        yield self.normal[2]
+        yield self.settled(lambda these, _: these.known[1])
+        if edges:
+            yield self.settled(lambda these, shares: these.prover.line(EDGES, edges, self.listener.progress, shares))
+        if claims.uncovered(self.document):
+            yield self.settled(lambda these, _: these.uncovered())
 
     @cached_property
     def prover(self) -> Prover:

@@ -205,7 +205,7 @@ def _out(x: float, y: float, u: float, v: float) -> tuple[float, float]:
 
 # --- chains -----------------------------------------------------------------------------------------------------------
 
-COLUMN, ROW = 46, 26
+COLUMN, ROW = 64, 26
 
 
 def timeline(document: dict[str, Any], shown: Sequence[str], caption: str) -> str:
@@ -225,14 +225,15 @@ def timeline(document: dict[str, Any], shown: Sequence[str], caption: str) -> st
     for index, (first, last) in enumerate(columns):
         x = left + COLUMN * index
         body.append(f'<path class="line" d="M{x:.1f} 26V{height - 4:.1f}"/>')
-        body.append(text(x + COLUMN / 2, 18, str(first) if first == last else f"{first}–{last}", "faint"))
+        body.append(text(x + COLUMN / 2, 18, str(first) if first == last else f"{first}..{last}", "faint"))
     for number, name in enumerate(names):
         y = 32 + ROW * number
         body.append(text(left - 10, y + 17, _short(name), "", "end"))
         if name in inputs:
             body += _signal([rows[first]["inputs"][name] for first, _ in columns], left, y)
         elif name in shown:
-            body += _values([before[first].get(name) for first, _ in columns], left, y)
+            spans = [(before[first].get(name), before[last].get(name)) for first, last in columns]
+            body += _values([f"{a}" if a == b else f"{a}..{b}" for a, b in spans], left, y)
         else:
             hit = next(hit for hit in chain["hits"] if hit["goal"] == name)
             index = next(i for i, (first, last) in enumerate(columns) if first <= hit["step"] <= last)

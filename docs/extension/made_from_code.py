@@ -27,7 +27,14 @@ def _read(app: Any, page: str, source: list[str]) -> None:
     source[0] = _MADE.sub(_replaced, source[0]).replace(f"]({outside}", f"](path:{outside}")
 
 
+def _signature(*given: Any) -> tuple[str, str] | None:
+    """The signature of a record: a default that has no text of its own is left out."""
+    signature, returned = given[-2:]
+    return signature and (re.sub(r"<[^<>]* object[^<>]*>", "...", signature), returned)
+
+
 def setup(app: Any) -> dict[str, Any]:
     """Sphinx's way to find an extension."""
     app.connect("source-read", _read)
+    app.connect("autodoc-process-signature", _signature)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -9,13 +9,15 @@ import importlib
 import pkgutil
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from bmc.c.controller.model import CModel
 from bmc.c.controller.ranges import is_boolean
-from bmc.c.execute.variables import suggestion
+from bmc.c.execute.variables import CVariable, suggestion
 from bmc.c.source.types import IntType
 from bmc.errors import InputRefused, Location
 from bmc.records import dataclass
+from bmc.system.transition import TransitionSystem
 from properties.goal import Goal
 
 
@@ -31,13 +33,16 @@ class CoverageCriterion:
 class Use:
     """One use of a criterion: ``inside`` stands between its parentheses.
 
-    ``spelled`` keeps how each variable was called first, by its full name.
+    ``spelled`` keeps how each variable was called first, by its full name. ``properties`` are the goals that were
+    written; ``system`` is that of the program with all that is assumed (None: nothing is).
     """
 
     kind: str
     inside: str
     where: Location
     spelled: dict[str, str]
+    properties: Sequence[Goal] = ()
+    system: TransitionSystem | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,17 +65,25 @@ def known_criteria() -> dict[str, Criterion]:
     return dict(sorted(found.items(), key=lambda item: not item[1].of_variable))
 
 
-def generate_goals(model: CModel, criteria: Sequence[CoverageCriterion]) -> list[Goal]:
-    """The goals of all criteria, each once. InputRefused, with its place, for a criterion that cannot be read."""
+def generate_goals(
+    model: CModel,
+    criteria: Sequence[CoverageCriterion],
+    properties: Sequence[Goal] = (),
+    system: TransitionSystem | None = None,
+) -> list[Goal]:
+    """The goals of all criteria, each once, beside those of ``properties``; ``system`` as in ``Use``.
+
+    InputRefused, with its place, for a criterion that cannot be read.
+    """
     goals: dict[str, Goal] = {}
     spelled: dict[str, str] = {}
     for criterion in criteria:
-        for goal in _goals(model, criterion, spelled):
+        for goal in _goals(model, criterion, Use("", "", criterion.where, spelled, properties, system)):
             goals.setdefault(goal.name, goal)
     return list(goals.values())
 
 
-def _goals(model: CModel, written: CoverageCriterion, spelled: dict[str, str]) -> list[Goal]:
+def _goals(model: CModel, written: CoverageCriterion, use: Use) -> list[Goal]:
     match = re.fullmatch(r"\s*(\w+)\s*\((.*)\)\s*", written.text, re.S)
     kind, inside = (match[1], match[2].strip()) if match else (written.text.strip(), "")
     known = known_criteria()
@@ -82,7 +95,23 @@ def _goals(model: CModel, written: CoverageCriterion, spelled: dict[str, str]) -
     if match is None or known[kind].of_variable != bool(inside):
         right = f"{kind}(x) with the name of a variable{_such_as(model)}" if known[kind].of_variable else f"{kind}()"
         raise InputRefused(f"'{written.text.strip()}' is no coverage criterion", written.where, f"write {right}")
-    return known[kind].goals(model, Use(kind, inside, written.where, spelled))
+    return known[kind].goals(model, replace(use, kind=kind, inside=inside))
+
+
+def declared_values(model: CModel, variable: CVariable) -> str | tuple[str, ...] | dict[int, str] | None:
+    """The values that a variable is declared to have: as the project lists them, or each with what it is called.
+
+    None where neither the project nor the type tells.
+    """
+    ctype = variable.ctype
+    if variable.name in model.ranges:
+        return model.ranges[variable.name]
+    if isinstance(ctype, IntType) and ctype.labels:
+        labels: dict[int, str] = {}
+        for label, number in ctype.labels:
+            labels.setdefault(number, label)
+        return labels
+    return {0: "0", 1: "1"} if is_boolean(ctype) else None
 
 
 def _such_as(model: CModel) -> str:
@@ -90,9 +119,7 @@ def _such_as(model: CModel) -> str:
     known = [
         variable
         for variable in sorted(model.variables, key=lambda variable: variable.role == "input")
-        if variable.name in model.ranges
-        or is_boolean(variable.ctype)
-        or (isinstance(variable.ctype, IntType) and variable.ctype.labels)
+        if declared_values(model, variable) is not None
     ]
     names = [variable.name for variable in known[:8]]
     return f", such as {', '.join(names)}" if names else ", and its values, as in states(x, 0..5)"

@@ -1,22 +1,28 @@
-"""The states and the transitions of a variable as goals."""
+"""The states, the transitions and the pairs of transitions of variables, or of expressions, as goals."""
 
 from __future__ import annotations
 
 import itertools
 import re
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from pysmt.fnode import FNode
 
 from bmc.c.controller.model import CModel
-from bmc.c.controller.ranges import FloatReader, is_boolean, read_number, read_ranges
+from bmc.c.controller.ranges import FloatReader, read_number, read_ranges
 from bmc.c.execute.variables import CVariable, find_variable
-from bmc.c.source.types import FloatType, IntType
+from bmc.c.source.types import FloatType
 from bmc.errors import InputRefused
 from bmc.floats import compare
 from bmc.floats.format import is_nan
 from bmc.formulas.terms import both, constant, equals
-from properties.coverage import Criterion, Use
+from properties.coverage import Criterion, Use, declared_values
 from properties.goal import Goal, goal_length
+
+if TYPE_CHECKING:
+    from properties.modes import Modes
 
 MOST_VALUES = 64
 """Most values of a variable whose states are goals."""
@@ -26,6 +32,9 @@ MOST_TRANSITIONS = 1000
 
 def states(model: CModel, use: Use) -> list[Goal]:
     """One goal for each value."""
+    found = _of_modes(model, use, lambda modes: modes.states())
+    if found is not None:
+        return found
     variable, name, values = _observed(model, use)
     return [
         _goal(model, f"states({name})", label, _has(model, variable, value, 0), f"{name} == {label}")
@@ -35,6 +44,9 @@ def states(model: CModel, use: Use) -> list[Goal]:
 
 def transitions(model: CModel, use: Use) -> list[Goal]:
     """One goal for each ordered pair of values: the first before a step, the second after it."""
+    found = _of_modes(model, use, lambda modes: modes.transitions())
+    if found is not None:
+        return found
     variable, name, values = _observed(model, use)
     goals = []
     for (before, first), (after, second) in itertools.permutations(values.items(), 2):
@@ -44,7 +56,74 @@ def transitions(model: CModel, use: Use) -> list[Goal]:
     return goals
 
 
-CRITERIA = {"states": Criterion(states, of_variable=True), "transitions": Criterion(transitions, of_variable=True)}
+def pairs(model: CModel, use: Use) -> list[Goal]:
+    """One goal for each two transitions that follow each other."""
+    texts = expressions(use.inside)
+    if texts is None and "," in use.inside:
+        raise InputRefused(f"pairs({use.inside}) lists values", use.where, "they are found out: write pairs(x)")
+    return _made(model, use, texts or [use.inside]).pairs()
+
+
+CRITERIA = {
+    name: Criterion(goals, of_variable=True)
+    for name, goals in (("states", states), ("transitions", transitions), ("pairs", pairs))
+}
+
+
+def _of_modes(model: CModel, use: Use, goals: Callable[[Modes], list[Goal]]) -> list[Goal] | None:
+    """The goals where the use is not about one variable whose values are declared, listed, or not found out."""
+    texts = expressions(use.inside)
+    if texts is not None:
+        return goals(_made(model, use, texts))
+    with suppress(InputRefused):
+        name, comma, _ = (part.strip() for part in use.inside.partition(","))
+        full = find_variable(name, model.names, use.where)
+        variable = next(v for v in model.variables if v.name == full)
+        if comma or declared_values(model, variable) is not None or isinstance(variable.ctype, FloatType):
+            return None
+        return goals(_made(model, use, [use.spelled.setdefault(full, "".join(name.split()))]))
+    return None
+
+
+def _made(model: CModel, use: Use, texts: Sequence[str]) -> Modes:
+    from properties.modes import Modes  # numpy, which most projects do not need here
+
+    return Modes.of(model, use.system or model.system, texts, use.where)
+
+
+def expressions(inside: str) -> list[str] | None:
+    """The expressions of ``(a, b)``, or the one expression that ``inside`` is.
+
+    None for the name of a variable, or where values are listed behind it.
+    """
+    texts = _between_commas(inside)
+    if len(texts) > 1 or re.fullmatch(r"[\w.*:\s]+(\[\s*\w+\s*\]|->|[\w.\s])*", inside.strip()):
+        return None
+    text = inside.strip()
+    within = _between_commas(text[1:-1]) if text.startswith("(") and _closed_by_last(text) else []
+    return within if len(within) > 1 else [text]
+
+
+def _between_commas(text: str) -> list[str]:
+    """What stands between the commas of ``text`` outside of all brackets."""
+    found, depth = [""], 0
+    for character in text:
+        depth += {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}.get(character, 0)
+        if character == "," and depth == 0:
+            found.append("")
+        else:
+            found[-1] += character
+    return found
+
+
+def _closed_by_last(text: str) -> bool:
+    """Whether the last character closes the bracket that the first one opens."""
+    depth = 0
+    for place, character in enumerate(text):
+        depth += {"(": 1, ")": -1}.get(character, 0)
+        if depth == 0:
+            return place == len(text) - 1
+    return False
 
 
 def _observed(model: CModel, use: Use) -> tuple[CVariable, str, dict[int, str]]:
@@ -87,18 +166,14 @@ class _Values:
 
         InputRefused where no values are known, or too many.
         """
-        ctype = self.variable.ctype
+        ctype, declared = self.variable.ctype, declared_values(self.model, self.variable)
         if listed:
             braces = re.fullmatch(r"\{(.*)\}", listed, re.S)
             values = self._given(tuple(braces[1].split(",")) if braces else listed)
-        elif self.variable.name in self.model.ranges:
-            values = self._given(self.model.ranges[self.variable.name])
-        elif isinstance(ctype, IntType) and ctype.labels:
-            values = {}
-            for label, number in ctype.labels:
-                values.setdefault(number, label)
-        elif is_boolean(ctype):
-            values = {0: "0", 1: "1"}
+        elif isinstance(declared, dict):
+            values = declared
+        elif declared is not None:
+            values = self._given(declared)
         else:
             text = f"it is not known which values of '{self.variable.name}' ({ctype.name}) are goals"
             raise InputRefused(text, self.where, f"list them: {self._example()}, or give its range under [ranges]")

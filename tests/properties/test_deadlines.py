@@ -3,63 +3,20 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from spelled_conditions import Meaning, goals_of, meaning, run_of
+from spelled_conditions import drawn, goals_of, meaning, run_of
 
 from bmc.system.memory import remembered
 from bmc.system.transition import Run
-from properties.goal import Goal, goal_length
+from properties.goal import Goal, goal_length, violation
 from properties.monitor import Monitor
 
 
-@dataclass(frozen=True)
-class Requirement:
-    """``G(occurs -> X[later](word[first,last](check)))``."""
-
-    occurs: Meaning
-    word: str
-    later: int
-    first: int
-    last: int
-    check: Meaning
-
-    @property
-    def text(self) -> str:
-        return f"G({self.occurs.text} -> X[{self.later}]({self.word}[{self.first},{self.last}]({self.check.text})))"
-
-    @property
-    def back(self) -> int:
-        """How many steps it looks back from where it is written."""
-        return max(0, -self.occurs.first, -(self.later + self.first + self.check.first))
-
-    def decided(self, run: Run, step: int, known: int, checked: int) -> tuple[int, bool] | None:
-        """When the occurrence at ``step``, if it is one, is decided, and which way; a step counts once it is over.
-
-        What the antecedent says is known after ``known`` steps, what a check says after ``checked`` steps.
-        """
-        if step + known > run.length or not self.occurs.holds(run, step):
-            return None
-        for check in range(step + self.later + self.first, step + self.later + self.last + 1):
-            if check + checked > run.length:
-                return None
-            if bool(self.check.holds(run, check)) == (self.word == "F"):
-                return max(check + checked, step + known), self.word == "F"
-        return max(check + checked, step + known), self.word == "G"
-
-
-def drawn(source: random.Random) -> Requirement:
-    first = source.choice((0, 0, 1, 2, 6))
-    last = first + source.choice((1, 2, 3, 5, 9))
-    word, later = source.choice("FG"), source.choice((0, 0, 1, 3))
-    return Requirement(meaning(source, 2), word, later, first, last, meaning(source, 1))
-
-
-def seen(goal: Goal, run: Run) -> dict[int, bool | None]:
-    """The states of ``run`` in which an occurrence is decided, with the outcome."""
-    monitor, whole = Monitor([goal]), remembered(run, goal.memory)
+def seen(goal: Goal, run: Run, by: Goal | None = None) -> dict[int, bool | None]:
+    """The states of ``run`` in which an occurrence is decided, with the outcome; ``by`` tells what is remembered."""
+    monitor, whole = Monitor([goal]), remembered(run, (by or goal).memory)
     return {step: monitor.judge(whole, goal.name, step) for step in monitor.covered(whole)[goal.name]}
 
 
@@ -79,14 +36,19 @@ def test_the_first_decision_and_the_first_failure_are_those_of_single_occurrence
             continue
         each_alone = [each.decided(run, step, known, checked) for step in range(each.back, run.length + 1)]
         decisions = [one for one in each_alone if one is not None]
+        assert goal.deadline is not None
+        assert goal.deadline.decisions(remembered(run, goal.memory), {"a", "rise"}) == set(decisions), each.text
         found = seen(goal, run)
         first = min((step for step, _ in decisions), default=None)
         assert next(iter(found), None) == first, each.text
         if first is not None:
             assert found[first] == all(held for step, held in decisions if step == first), each.text
         failed = min((step for step, held in decisions if not held), default=None)
-        assert next((step for step, held in found.items() if held is False), None) == failed, each.text
-        assert {step for step, held in found.items()} <= {step for step, _ in decisions}, each.text
+        if goal.consequent is not None:
+            violated = seen(violation(goal, {"a", "rise"}), run, goal)
+            assert next(iter(violated), None) == failed, each.text
+            assert {step for step, held in decisions if not held} >= set(violated), each.text
+        assert set(found.items()) <= set(decisions), each.text
 
 
 def lasting(source: random.Random) -> str:

@@ -29,6 +29,8 @@ FENCE = re.compile(r"^```(\w*).*?\n(.*?)^```", re.M | re.S)
 """The language and the text of an example in a page."""
 PROGRESS = re.compile(r" *\d+\.\d s  .*\n")
 """A line that tells of a better answer."""
+UNBROKEN = {"COLUMNS": "2000"}
+"""Lines so long that none is broken, for what is looked for in them; other values may be given."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,7 @@ def chaincover(*arguments: object, cwd: Path | None = None, **variables: str) ->
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
         mock.patch.object(sys, "argv", argv),
-        mock.patch.dict(os.environ, variables),
+        mock.patch.dict(os.environ, {**UNBROKEN, **variables}),
     ):
         try:
             main()
@@ -90,7 +92,7 @@ def in_process_of_its_own(*arguments: object, cwd: Path | None = None, **variabl
     done = subprocess.run(
         [sys.executable, "-m", "chaincover", *map(str, arguments)],
         cwd=cwd,
-        env={**os.environ, **variables},
+        env={**os.environ, **UNBROKEN, **variables},
         capture_output=True,
         text=True,
         timeout=300,

@@ -37,8 +37,10 @@ _BLOCK = re.compile(
 _LEFT_TO_CI = re.compile(
     r"(?<![\w])(pip|pytest|sphinx-build|git clone|-m venv|ruff|mypy|lint-imports|benchmarks\.\w+)(?!\w)"
 )
+_COMPILER = re.compile(r"\b(?:gcc|cc|clang)(?: \([^)]*\))? (\d[\d.]*\d)")
 _MASKED = (
-    (re.compile(r"(?<=the compiled original )\(.*?\)(?=: |,|$)", re.M), "(a compiler)"),
+    (_COMPILER, "a compiler"),
+    (re.compile(r"\n +(?=\S)"), " "),  # where a line is wrapped depends on the compiler's name
     (re.compile(r"\b\d+(\.\d+)? s\b"), "N s"),
     (re.compile(r"(?<=chaincover, version )\S+"), "N"),
 )
@@ -95,9 +97,10 @@ def _console(body: str, place: int) -> Iterator[Step]:
 
 def masked(text: str) -> str:
     """``text`` without what differs from run to run."""
+    text = "".join(f"{row.rstrip()}\n" for row in text.splitlines())
     for pattern, mark in _MASKED:
         text = pattern.sub(mark, text)
-    return "".join(f"{row.rstrip()}\n" for row in text.splitlines())
+    return text
 
 
 def agrees(shown: str, printed: str) -> bool:
@@ -113,9 +116,7 @@ def shortened_like(shown: str, printed: str) -> str:
         before, after = old.index("..."), len(old) - 1 - old.index("...")
         if len(rows) > before + after:
             rows = [*rows[:before], "...\n", *rows[len(rows) - after :]]
-    return re.sub(
-        r"(?<=the compiled original )\(g?cc[^:]*? ([\d.]+)\)(?=: |,|$)", r"(gcc \1)", "".join(rows), flags=re.M
-    )
+    return _COMPILER.sub(r"gcc \1", "".join(rows))
 
 
 class Folder:

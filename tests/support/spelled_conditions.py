@@ -94,3 +94,45 @@ def meaning(source: random.Random, depth: int, past: bool = False) -> Meaning:
         "changed": ("changed", [-1, 0], lambda run, k: int(e.holds(run, k) != e.holds(run, k - 1))),
     }[kind]
     return Meaning(f"{word}({e.text})", holds, min(0, steps[0] + e.first), max(0, steps[-1] + e.last))
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """``G(occurs -> X[later](word[first,last](check)))``."""
+
+    occurs: Meaning
+    word: str
+    later: int
+    first: int
+    last: int
+    check: Meaning
+
+    @property
+    def text(self) -> str:
+        return f"G({self.occurs.text} -> X[{self.later}]({self.word}[{self.first},{self.last}]({self.check.text})))"
+
+    @property
+    def back(self) -> int:
+        """How many steps it looks back from where it is written."""
+        return max(0, -self.occurs.first, -(self.later + self.first + self.check.first))
+
+    def decided(self, run: Run, step: int, known: int, checked: int) -> tuple[int, bool] | None:
+        """When the occurrence at ``step``, if it is one, is decided, and which way; a step counts once it is over.
+
+        What the antecedent says is known after ``known`` steps, what a check says after ``checked`` steps.
+        """
+        if step + known > run.length or not self.occurs.holds(run, step):
+            return None
+        for check in range(step + self.later + self.first, step + self.later + self.last + 1):
+            if check + checked > run.length:
+                return None
+            if bool(self.check.holds(run, check)) == (self.word == "F"):
+                return max(check + checked, step + known), self.word == "F"
+        return max(check + checked, step + known), self.word == "G"
+
+
+def drawn(source: random.Random) -> Requirement:
+    first = source.choice((0, 0, 1, 2, 6))
+    last = first + source.choice((1, 2, 3, 5, 9))
+    word, later = source.choice("FG"), source.choice((0, 0, 1, 3))
+    return Requirement(meaning(source, 2), word, later, first, last, meaning(source, 1))

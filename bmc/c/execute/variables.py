@@ -75,7 +75,11 @@ def find_variable(
     if len(found) == 1:
         return found[0]
     if found:
-        raise InputRefused(f"the name '{text}' is ambiguous: {', '.join(found[:6])}", where, "write the full name")
+        raise InputRefused(
+            f"the name '{text}' is ambiguous: {', '.join(found[:6])}",
+            where,
+            f"write the full name, such as '{min(found, key=len)}'",
+        )
     raise InputRefused(f"unknown {what} '{text}'", where, suggestion(text, [*names, *extra]))
 
 

@@ -12,13 +12,17 @@ from typing import TypeVar
 from pysmt.fnode import FNode
 from pysmt.shortcuts import get_env
 
-from bmc.analysis.state_values import raw_ranges
+from bmc.analysis.state_values import input_values, raw_ranges
+from bmc.analysis.values import Evaluation, narrowed
 from bmc.engines.protocol import GATE, WORK, Cost
 from bmc.engines.sat_encoding.aig import Graph
 from bmc.engines.sat_encoding.blast import Blaster, Word
 from bmc.engines.sat_encoding.clauses import EQUIVALENT, IMPLIES, ClauseTemplate, Numbers
 from bmc.engines.sat_encoding.solver import SatSolver
+from bmc.floats.compare import facts_of_order
+from bmc.floats.operations import Program
 from bmc.formulas.evaluate import compile_formulas
+from bmc.formulas.terms import meanings
 from bmc.formulas.unroll import plain, unframed
 from bmc.system.transition import StateVariable, TransitionSystem, conjunction, symbols_of
 
@@ -118,6 +122,21 @@ def always_possible(system: TransitionSystem) -> bool:
     return all(compile_formulas(restrictions)(first))
 
 
+def facts_of_orders(system: TransitionSystem, variables: Sequence[StateVariable]) -> list[FNode]:
+    """What the order of numbers says of the floating-point operations in the step of ``variables``: always true."""
+    if not meanings():
+        return []
+    program = Program([var.next for var in variables])
+    proved = conjunction(inv.formula for inv in system.invariants if inv.proved)
+    values = Evaluation(program, narrowed(proved, input_values(system)) or {})
+    found: list[FNode] = []
+    for instruction in program.instructions:
+        if instruction.floating is not None:
+            sets = [values.found[place] for place in instruction.arguments]
+            found += facts_of_order(instruction.floating, instruction.node, sets)
+    return found
+
+
 class Step:
     """The clauses of one step of some state variables.
 
@@ -159,7 +178,9 @@ class Step:
         state.setdefault(proved, IMPLIES)
         step.setdefault(valid, IMPLIES)
         self.symbols = tuple(symbols)
-        asserted = [valid, proved] if conditions and always_possible(system) else []
+        orders = [blaster.literal(fact) for fact in facts_of_orders(system, variables)]
+        step.update((literal, step.get(literal, IMPLIES)) for literal in orders)
+        asserted = [*orders, *([valid, proved] if conditions and always_possible(system) else [])]
         self.template = ClauseTemplate(graph, _gates(symbols), [state, step], cost.in_library, asserted)
         local = self.template.local
         self.after = {symbol: [local(bit) for bit in word] for symbol, word in after.items()}

@@ -129,6 +129,11 @@ class Facts:
     def callers(self, name: str) -> list[FunctionFacts]:
         return [function for function in self.functions if name in function.called and function.name != name]
 
+    def changes(self, function: FunctionFacts) -> bool:
+        """Whether it may change what outlives it: a member of something, or an object at file scope."""
+        reached = self.reached([function])
+        return any(w.path or self.object(w.root, f.file) for f in reached for w in f.writes)
+
     def reached(self, roots: Sequence[FunctionFacts]) -> list[FunctionFacts]:
         """``roots`` and all functions with bodies that they call, directly or not."""
         found = list(dict.fromkeys(roots))

@@ -24,8 +24,9 @@ from bmc.errors import ChainCoverError, InputRefused, Location
 from bmc.limits import text_of
 from bmc.records import dataclass
 from bmc.system.transition import symbols_of
+from chaincover.project.scaffold.entry_points import init_functions, values_of
 from chaincover.project.scaffold.facts import Facts, FileFacts, FunctionFacts, ObjectFacts, facts_of
-from chaincover.project.scaffold.recognisers import Proposal, init_functions
+from chaincover.project.scaffold.recognisers import Proposal
 
 MOST_FILES = 100
 """More C files than this are not read: a folder should hold one controller."""
@@ -297,7 +298,7 @@ def try_proposal(sources: Sources, proposal: Proposal, base: Path) -> Reading:
 
 
 def _config(sources: Sources, reading: Reading, base: Path) -> SourceConfig:
-    init = tuple(function.name for function, _ in reading.init)
+    init = tuple(function.name for function, _ in reading.init if not values_of(function))
     return sources.config(base.resolve().name, reading.files, str(base), init=init, step=reading.proposal.step.name)
 
 
@@ -413,16 +414,33 @@ def _unset_inputs(model: CModel, facts: Facts, reading: Reading) -> dict[str, st
     terms += [model.system.defined, *(each.formula for each in model.system.asserts)]
     read = {symbol.symbol_name() for term in terms for symbol in symbols_of(term)}
     written = {w.root for function, _ in reading.init for f in facts.reached([function]) for w in f.writes}
+    changed = {var.name for var in model.system.state if var.next is not var.symbol}
+    only_read = {v.key[0] for v in model.variables if v.key[1] and v.key[0].name in _structures(reading.proposal.step)}
+    only_read -= {v.key[0] for v in model.variables if v.name in changed or v.role != "state"}
     found = {}
     for variable in model.variables:
         state = next((var for var in model.system.state if var.name == variable.name), None)
         if variable.role != "state" or state is None or state.next is not state.symbol or variable.name not in read:
             continue
-        if state.init is None:
+        if variable.key[0] in only_read:
+            found[variable.name] = "the step changes nothing of what it stands in"
+        elif state.init is None:
             found[variable.name] = "the step reads it, init leaves it open and the step never writes it"
         elif _is_free_global(variable, facts, written):
             found[variable.name] = "a global variable that nothing in the program writes"
     return found
+
+
+_SETTINGS = re.compile(r"par(am|$)|prm|cfg|conf|cal(ib|$)|const|setting|prog|(^|_)P$", re.IGNORECASE)
+
+
+def _structures(step: FunctionFacts) -> set[str]:
+    """The pointers of a step that may lead to inputs: not to what it cannot change, nor to settings by their names."""
+    return {
+        p.name
+        for p in step.parameters
+        if p.pointers and not p.const and not _SETTINGS.search(p.name) and not _SETTINGS.search(p.type)
+    }
 
 
 def _parameters(model: CModel, facts: Facts) -> dict[str, str]:

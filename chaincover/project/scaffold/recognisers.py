@@ -1,6 +1,6 @@
 """The interface styles of C code generators, one recogniser each (see docs/reference/init.md).
 
-Before them: what a recogniser sees and says, and the words by which names are judged.
+Before them: what a recogniser sees and says.
 """
 
 from __future__ import annotations
@@ -12,16 +12,18 @@ from dataclasses import field, replace
 from typing import Protocol
 
 from bmc.records import dataclass
+from chaincover.project.scaffold.entry_points import (
+    STEP_WORDS,
+    ends_in,
+    file_name,
+    init_functions,
+    is_other,
+    step_candidates,
+)
 from chaincover.project.scaffold.facts import Declared, Facts, FunctionFacts, ObjectFacts
 
-STEP_WORDS = ("step", "compute", "tick", "update", "run", "loop", "cycle", "main", "output", "do")
-INIT_WORDS = ("initialize", "initialise", "init", "reset", "start", "setup")
-LONGEST_NAME = 31
-"""Code generators cut longer names: ``SeatBeltReminder_initialize`` may end in ``_initial`` or ``_ini``."""
 MOST_FOR_CALLS = 30
 """What the functions that a step calls may add to its score."""
-_END_WORDS = ("terminate", "term", "deinit", "exit", "stop")
-_PROPERTY_WORDS = ("final", "assumption", "invariant")
 
 
 @dataclass(frozen=True)
@@ -53,43 +55,6 @@ class Style(Protocol):
         ...
 
 
-def step_candidates(facts: Facts) -> list[FunctionFacts]:
-    """Functions that may be a step: neither static nor driving others, no init, no property."""
-    return [f for f in facts.functions if not (f.static or f.drives or _is_other(facts, f))]
-
-
-def _is_other(facts: Facts, function: FunctionFacts) -> bool:
-    name = function.name
-    if re.match(r"p_|p\d", name) or name in _PROPERTY_WORDS:
-        return True
-    if "__CPROVER_assume" in function.called:
-        return True
-    if ends_in(name, INIT_WORDS) is not None or ends_in(name, _END_WORDS) is not None or _cut_init(name):
-        return True
-    return any(f"_{word}_" in name and facts.function(name.replace(f"_{word}_", "_", 1)) for word in INIT_WORDS)
-
-
-def ends_in(name: str, words: Iterable[str]) -> str | None:
-    """The first of ``words`` that ``name`` is or ends in, as a word of its own (``X_step``, ``doStep``)."""
-    for word in words:
-        if re.search(rf"(^|_|\d)(?i:{word})\d?$", name) or re.search(rf"[a-z]{word.capitalize()}$", name):
-            return word
-    return None
-
-
-def stem(name: str, words: Iterable[str]) -> str:
-    """``name`` without the word that it ends in."""
-    word = ends_in(name, words) or (_cut_init(name) if words is INIT_WORDS else None)
-    return re.sub(rf"_?(?i:{word})\d?$", "", name) if word else name
-
-
-def _cut_init(name: str) -> str | None:
-    """The beginning of an init's word that a name of the greatest length ends in, ``initial`` or ``ini``."""
-    last = name.rpartition("_")[2]
-    cut = len(name) == LONGEST_NAME and len(last) > 2 and "initialize".startswith(last.lower())
-    return last if cut else None
-
-
 def judged(facts: Facts, style: Style, function: FunctionFacts, base: int, why: Iterable[str]) -> Proposal:
     """A proposal whose score counts what speaks for any step: its name, its callers, an init beside it."""
     reasons, score = list(why), base
@@ -101,7 +66,7 @@ def judged(facts: Facts, style: Style, function: FunctionFacts, base: int, why: 
     if inner:
         score += min(2 * inner, MOST_FOR_CALLS)
         reasons.append(f"{inner} other function{'s' * (inner > 1)} of the program work{'s' * (inner == 1)} for it")
-    callers = [caller for caller in facts.callers(function.name) if not _is_other(facts, caller)]
+    callers = [caller for caller in facts.callers(function.name) if not is_other(facts, caller)]
     drivers = [caller for caller in callers if caller.drives]
     if drivers:
         loop = any(call.function == function.name and call.repeated for call in drivers[0].calls)
@@ -116,102 +81,6 @@ def judged(facts: Facts, style: Style, function: FunctionFacts, base: int, why: 
         score += 15
         reasons.append(f"{found[0].name}() belongs to it")
     return Proposal(style.letter, style.title, function, tuple(reasons), score)
-
-
-def init_functions(facts: Facts, step: FunctionFacts) -> list[tuple[FunctionFacts, str]]:
-    """The functions to run before the first step, in order, each with the reason.
-
-    What main calls beside the step, else the best one by name; one that another one calls is left out.
-    """
-    own = stem(step.name, STEP_WORDS)
-    found: list[tuple[tuple[int, int], FunctionFacts]] = []
-    for function in facts.functions:
-        within = _init_within(function.name, step.name)
-        if within and not function.static and _fits(function, step):
-            found.append(((0, INIT_WORDS.index(within)), function))
-            continue
-        word = ends_in(function.name, INIT_WORDS) or ("initialize" if _cut_init(function.name) else None)
-        if word and not function.static and function is not step and _fits(function, step):
-            near = _nearness(stem(function.name, INIT_WORDS), own)
-            if near is None and function.file == step.file:
-                near = _near_by_file(function, step)
-            if near is not None:
-                found.append(((near, INIT_WORDS.index(word)), function))
-    inner = {f for _, function in found for f in facts.reached([function]) if f is not function}
-    found = [(rank, function) for rank, function in found if function not in inner]
-    if len(found) > 1:
-        found = [(rank, function) for rank, function in found if rank[0] < _ONLY_ONE]
-    if not found:
-        return []
-    called = _called_by_drivers(facts, step, [function for _, function in found])
-    return called or _by_name(found)
-
-
-_ONLY_ONE = 4
-
-
-def _near_by_file(init: FunctionFacts, step: FunctionFacts) -> int:
-    """How well an init of the step's file fits it: named like the file, as in AUTOSAR components, or not at all."""
-    component = file_name(step.file).rpartition(".")[0]
-    return 2 if stem(init.name, INIT_WORDS).lower() == component.lower() else _ONLY_ONE
-
-
-def _init_within(name: str, step: str) -> str | None:
-    """The word of an init whose name is the step's with that word inside: ``node_init_pack`` of ``node_pack``."""
-    return next(
-        (word for word in INIT_WORDS if f"_{word}_" in name and name.replace(f"_{word}_", "_", 1) == step), None
-    )
-
-
-def _called_by_drivers(
-    facts: Facts, step: FunctionFacts, inits: Sequence[FunctionFacts]
-) -> list[tuple[FunctionFacts, str]]:
-    """Those of ``inits`` that stand around the call of the step, in their order there."""
-    driver = next((caller for caller in facts.callers(step.name) if caller.drives), None)
-    if driver is None:
-        return []
-    around = [f for f in facts.functions if f.file == driver.file and f.drives]
-    order = [call.function for f in sorted(around, key=lambda f: f.name != "main") for call in f.calls]
-    called = sorted((f for f in inits if f.name in order), key=lambda f: order.index(f.name))
-    return [(f, f"called beside the step in {file_name(driver.file)}") for f in called]
-
-
-def _by_name(found: Sequence[tuple[tuple[int, int], FunctionFacts]]) -> list[tuple[FunctionFacts, str]]:
-    """The one whose name fits best, and after an ``X_initialize`` the ``X_Start`` and ``X_Init`` of the same name."""
-    best, first = min(found, key=lambda pair: pair[0])
-    if best[0] == _ONLY_ONE:
-        return [(first, f"the only init in {file_name(first.file)}")]
-    beside = [f for rank, f in found if rank[0] == best[0] and f is not first and first.name.endswith("nitialize")]
-    more = [f for word in ("start", "init") for f in beside if ends_in(f.name, (word,))]
-    return [(first, "named like the step"), *((f, f"named like the step, after {first.name}()") for f in more)]
-
-
-def file_name(file: str) -> str:
-    """The last part of a path."""
-    return file.rpartition("/")[2]
-
-
-def _nearness(name: str, own: str) -> int | None:
-    """How well an init's stem fits that of a step; None: not at all."""
-    if name == own:
-        return 0
-    if not name:
-        return 1
-    if own.startswith(name):
-        return 2
-    return 3 if name.split("_")[0] == own.split("_")[0] else None
-
-
-_INSTANCE = "Rte_Instance"
-"""The handle of a component's instance, a pointer that nothing is behind."""
-
-
-def _fits(init: FunctionFacts, step: FunctionFacts) -> bool:
-    """Whether all that ``init`` takes are pointers to what the step takes, too, or to pointers (an error status)."""
-    types = {p.type for p in step.parameters}
-    return all(
-        p.type == _INSTANCE or (p.pointers and (p.type in types or (types and p.pointers > 1))) for p in init.parameters
-    )
 
 
 def pointer_pattern(facts: Facts, parameter: Declared) -> str:

@@ -13,7 +13,7 @@ from bmc.c.execute.variables import CVariable, matching, suggestion
 from bmc.c.source.types import IntType, show_type
 from bmc.errors import InputRefused, Location
 from bmc.records import dataclass
-from chaincover.project.scaffold.facts import Declared, FunctionFacts
+from chaincover.project.scaffold.entry_points import commands, file_name, values_of
 from chaincover.project.scaffold.reading import (
     ANYTHING,
     ROLES,
@@ -24,7 +24,8 @@ from chaincover.project.scaffold.reading import (
     find_sources,
     try_proposal,
 )
-from chaincover.project.scaffold.recognisers import Proposal, file_name, proposals
+from chaincover.project.scaffold.recipes import recipe
+from chaincover.project.scaffold.recognisers import Proposal, proposals
 from chaincover.project.scaffold.terms import first_step_flags, modes_at_rest, telling_values
 from chaincover.project.values import show_ranges
 
@@ -86,7 +87,9 @@ def _questions(sources: Sources, reading: Reading, others: Sequence[Proposal], b
     for file, why in list(sources.unreadable.items())[:_MOST_OTHERS]:
         if not any(file in line for line in reading.problem.splitlines()):
             yield f"{_shown(file, base)} cannot be read, and nothing in it was considered: {why}"
-    rivals = [other.step.name for other in others if other.score > reading.proposal.score - _NEAR]
+    also = commands(sources.facts, reading.proposal.step, [f for f, _ in reading.init])
+    near = [other.step for other in others if other.score > reading.proposal.score - _NEAR]
+    rivals = [step.name for step in near if step not in also and sources.facts.changes(step)]
     if rivals:
         yield f"the step may be another function, too: {_some(rivals)} (--step NAME)"
     unknown = [function.name for function in reading.functions if function.role not in ("input", "output")]
@@ -95,7 +98,13 @@ def _questions(sources: Sources, reading: Reading, others: Sequence[Proposal], b
     if reading.model is None:
         return
     starts = _open_starts(reading.model)
-    if starts:
+    for function, _ in reading.init:
+        if values_of(function):
+            names = ", ".join(p.name for p in values_of(function))
+            yield f"{function.name}() takes values that only you know: {names} (see the recipe in [functions])"
+    if also:
+        yield f"the environment may call {_some([f.name for f in also])}, too (see the recipe in [functions])"
+    if starts and not any(values_of(function) for function, _ in reading.init):
         yield f"nothing sets these before the first step: {_some(starts)} (see [interface]: zeroed or chosen)"
     if not reading.model.inputs:
         yield "nothing looks like an input: a program without inputs has one run only (see [interface])"
@@ -130,7 +139,9 @@ def project_text(name: str, sources: Sources, reading: Reading, others: Sequence
         "[constraints]",
         '# at_most_one = [["up", "down"]]',
         '# exactly_one = [["gas", "brake"]]',
-        '# assume = ["temperature >= 10"]',
+        '# assume = ["temperature >= 10", "abs(X(temperature) - temperature) <= 2"]  # X(e): e one step later',
+        '# initial = ["temperature == 20"]  # in the first step',
+        "# dwell = { door = 5 }  # for how many steps an input keeps each value",
         "",
         "[final]",
         *_final(reading.model),
@@ -200,11 +211,14 @@ def _functions(sources: Sources, reading: Reading, others: Sequence[Proposal], b
     step = reading.proposal.step
     for function, why in reading.init:
         lines.append(f"# {function}, {_shown(function.file, base)}:{function.line}: {why}")
-    if reading.init:
-        lines += _list("init", [quoted(function.name) for function, _ in reading.init])
+    ready = [function for function, _ in reading.init if not values_of(function)]
+    if ready:
+        lines += _list("init", [quoted(function.name) for function in ready])
+    elif reading.init:
+        lines.append('# init = ["setup"]          # with the values that you write into setup(), see below')
     else:
         lines.append('# init = ["..."]            # none was found; run once: a name or a call like "init(&s, 3)"')
-    lines += _setup(sources, reading, base)
+    lines += _comment("\n".join(recipe(sources, reading.proposal, [f for f, _ in reading.init], base)))
     lines.append(f"# {step}, {_shown(step.file, base)}:{step.line}:")
     lines += [f"#   {why}" for why in reading.proposal.why]
     lines.append(f"step = {quoted(step.name)}")
@@ -239,34 +253,6 @@ def _open_functions(functions: Sequence[OpenFunction]) -> list[str]:
     return lines
 
 
-def _setup(sources: Sources, reading: Reading, base: Path) -> list[str]:
-    """For a model behind one pointer: how to give it the static objects that the target's main gives it."""
-    step, facts = reading.proposal.step, sources.facts
-    model = step.parameters[0] if reading.proposal.letter == "C" and step.parameters else None
-    members = [m for m in facts.members(model.type) if m.pointers == 1 and facts.members(m.type)] if model else []
-    if model is None or not members:
-        return []
-    known = {m.name: next((o for o in facts.objects if o.what.type == m.type and not o.static), None) for m in members}
-    lines = [f"Objects behind {model.name} start without values. If the target's main() gives it static objects, which"]
-    lines += ['start with 0 or as they are initialised, add a file setup.c like this to files, write init = ["setup"],']
-    lines += [f"and leave the names with {model.name}-> out of the lists under [interface] and [ranges]:"]
-    lines += [f"  #include {quoted(_shown(header, base))}" for header in sources.headers_of(step.file)]
-    for member in members:
-        obj = known[member.name]
-        lines.append(f"  extern {obj.what};" if obj else f"  static {member.type} the_{member.name};")
-    lines.append(f"  void setup({model}) {{")
-    for member in members:
-        obj = known[member.name]
-        lines.append(f"    {model.name}->{member.name} = &{obj.what.name if obj else f'the_{member.name}'};")
-    lines += [f"    {_call(function, model)};" for function, _ in reading.init]
-    return _comment("\n".join([*lines, "  }"]))
-
-
-def _call(function: FunctionFacts, model: Declared) -> str:
-    """A call of an init that takes the model, or nothing."""
-    return f"{function.name}({model.name if function.parameters else ''})"
-
-
 def _shared_functions(reading: Reading) -> list[str]:
     lines = (
         ["", "[functions.shared]           # one variable each, moved by several runnables"] if reading.shared else []
@@ -298,9 +284,19 @@ def _interface(reading: Reading) -> list[str]:
         )
     ranges, ranged = _ranges(model)
     named = {f"'{name}' is given no values but those that the type names" for name in ranged}
-    for note in dict.fromkeys(model.notes):
-        lines += _comment(note) if note.partition(";")[0] not in named else []
-    return [*lines, "", *ranges]
+    notes = [note for note in dict.fromkeys(model.notes) if note.partition(";")[0] not in named]
+    return [*lines, *_notes(notes), "", *ranges]
+
+
+def _notes(notes: Sequence[str]) -> Iterator[str]:
+    """Notes as comments; one that is made of many variables once."""
+    kinds: dict[str, list[str]] = {}
+    for note in notes:
+        named = re.fullmatch(r"'([^']+)' (.*)", note, re.S)
+        kinds.setdefault(named[2] if named else note, []).append(named[1] if named else "")
+    for text, names in kinds.items():
+        more = f" (and {len(names) - 1} more like it)" if len(names) > 1 else ""
+        yield from _comment(f"'{names[0]}'{more} {text}" if names[0] else text)
 
 
 def _role(role: str, names: Sequence[str], given: Sequence[str], model: CModel) -> list[str]:

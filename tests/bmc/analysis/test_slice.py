@@ -100,6 +100,7 @@ def test_the_constants_that_a_slice_rests_on_are_an_invariant_that_can_be_proved
     together = Condition("", b.Equals(BV(1, 8)).And(c.Equals(BV(1, 8))).And(e.Equals(BV(6, 8))))
     assert prove(system, [together], Prover(choose("z3")))[0].proved
     assert slice_system(system, [a]).invariants[0].formula == TRUE()
+    assert slice_system(slice_system(system, [a]), [a]).invariants == slice_system(system, [a]).invariants
     assert not slice_system(replace(system, state=tuple(rows[3:])), []).invariants
 
 

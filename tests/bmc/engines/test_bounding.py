@@ -134,6 +134,19 @@ def test_answers_without_a_solver_are_right(question: list[FNode]) -> None:
     assert answer.status in (Status.UNKNOWN, Status.SAT if exists else Status.UNSAT)
 
 
+@settings(max_examples=8, deadline=None, derandomize=True)
+@given(st.lists(questions(), min_size=2, max_size=3))
+def test_kept_answers_are_those_of_a_new_session(asked: list[list[FNode]]) -> None:
+    """However many questions came before, an answer is what it would be if it were the first."""
+    system = heating()
+    source = at(system.init_formula, 0)
+    kept = Bounding(system, source)
+    for question in asked:
+        new = Bounding(system, source)
+        assert kept.leaves(question, STEPS, 1_000_000) == new.leaves(question, STEPS, 1_000_000)
+        assert kept.refuted(question, STEPS) == new.refuted(question, STEPS)
+
+
 def test_what_only_combinations_show_is_refuted() -> None:
     """From 4 each of above 8, below 3.5 and switching off is possible in three steps; not all of them, in any order."""
     system = heating()

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from c_support import own_environment, read  # noqa: F401
-from pysmt.shortcuts import BV, BVULT, FALSE, TRUE
+from pysmt.shortcuts import BV, BVULT, FALSE, TRUE, Not, Or
 
 from bmc.c.controller.model import CModel
 from bmc.engines.auto import AutoEngine
@@ -17,7 +17,8 @@ from bmc.engines.dead_ends import DeadEnd, dead_end
 from bmc.engines.protocol import Answer, Engine, Status
 from bmc.engines.sat import SatEngine
 from bmc.engines.z3 import Z3Engine
-from bmc.formulas.unroll import at
+from bmc.formulas.unroll import at, framed
+from bmc.system.constraints import Constraint, constrained
 
 HEAD = """\
 void __CPROVER_assume(int condition);
@@ -109,6 +110,19 @@ def test_only_assumptions_are_to_blame(engine: Engine, tmp_path: Path) -> None:
     assert not found.undefined
     assert "breaks an assumption: the one at" in found.message
     assert found.hint == "look at the ranges, constraints and assumptions"
+
+
+def test_constraints_over_steps_are_named(engine: Engine, tmp_path: Path) -> None:
+    """The counter is 3 after three steps; a constraint that has nothing to do with it is not to blame."""
+    system = of(tmp_path, "  s->k = b;").system
+    before, now = (framed(system.variable("b").symbol, step) for step in (0, 1))
+    small = BVULT(framed(system.variable("s->n").symbol, 1), BV(3, 8))
+    rules = Constraint("b changes", Not(before.Equals(now))), Constraint("n is small", Or(small, now.BVULT(before)))
+    system = constrained(system, (*rules, Constraint("b rises", before.BVULE(now))))
+    found = dead_end(system, engine, 9)
+    assert found is not None
+    assert (found.steps, [c.name for c in found.broken]) == (3, ["n is small", "b rises"])
+    assert found.message.endswith("every allowed input breaks an assumption: 'n is small'; 'b rises'")
 
 
 def test_allowed_inputs_that_contradict_each_other(engine: Engine, tmp_path: Path) -> None:

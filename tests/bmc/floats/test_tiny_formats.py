@@ -9,10 +9,11 @@ from fractions import Fraction
 from functools import cache
 
 import pytest
-from float_cases import BINARY, CLASSES, COMPARISONS, UNARY, circuit, operand
+from float_cases import BINARY, CLASSES, COMPARISONS, UNARY, Circuit, circuit, operand
 
 from bmc.floats import arithmetic, compare
 from bmc.floats.format import Format, exact, is_nan, nearest, number, pattern
+from bmc.floats.operations import Kind, computing
 from bmc.formulas.terms import constant
 
 FORMS = (Format(8, 3, 4), Format(7, 4, 2))
@@ -298,3 +299,40 @@ def test_patterns_and_numbers(form: Format) -> None:
     for count in range(0, 2000, 7):
         assert nearest(-step * count, form) & (form.sign - 1) == t.nearest_size(step * count)
     assert nearest(10**6, form) == form.infinity
+
+
+SMALLEST = Format(6, 3, 2)
+
+
+def _of_order(name: str, factor: int | None = None) -> Circuit:
+    """What order says of an operation on one or two words and of a last one, which stands for the result."""
+    form = SMALLEST
+    a, b, result = (operand(letter, form.bits) for letter in "abr")
+    second = b if factor is None else constant(factor, form.bits)
+    every = ((0, (1 << form.bits) - 1),)
+    facts = compare.facts_of_order(Kind(name, form).on((a, second)), result, [every, every])
+    return circuit(facts, a, *([b] if factor is None else []), result)
+
+
+@pytest.mark.parametrize("name", ["add", "subtract"])
+def test_order_of_sums(name: str) -> None:
+    """What order says of sums is so for all pairs of patterns, and not so for many if the exponent is a wrong one."""
+    facts, compute = _of_order(name), computing(Kind(name, SMALLEST))
+    patterns = range(1 << SMALLEST.bits)
+    found = {(a, b): compute((a, b)) for a in patterns for b in patterns}
+    assert all(all(facts(*pair, result)) for pair, result in found.items())
+    wrong = 1 << SMALLEST.fraction
+    assert sum(not all(facts(*pair, result ^ wrong)) for pair, result in found.items()) > len(found) // 8
+
+
+def test_order_of_products_by_constants() -> None:
+    """What order says of products by a constant is so for all patterns, and not so for many of a wrong exponent."""
+    compute = computing(Kind("multiply", SMALLEST))
+    patterns = range(1 << SMALLEST.bits)
+    wrong, refuted = 1 << SMALLEST.fraction, 0
+    for factor in patterns:
+        facts = _of_order("multiply", factor)
+        found = {a: compute((a, factor)) for a in patterns}
+        assert all(all(facts(a, result)) for a, result in found.items())
+        refuted += sum(not all(facts(a, result ^ wrong)) for a, result in found.items())
+    assert refuted > len(patterns) ** 2 // 8

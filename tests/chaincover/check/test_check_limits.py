@@ -241,18 +241,20 @@ def test_the_engine_is_that_of_generate(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_why_states_are_not_enumerated_and_what_would_change_that(tmp_path: Path) -> None:
-    """Told in one line: a state that takes every value of a wide input, and one that grows as long as time is given."""
+    """Told with its remedy: a state that takes every value of a wide input, and one that grows as time is given."""
     more = '[[property]]\nid = "up"\ntext = "cover(s->m == s->n + 5)"\n'
     wide = chaincover(
         "check", folder(tmp_path, "s->n = s->m ^ i->a; s->m = s->n + i->a * 3;", more), "--compare", "0"
     ).out
-    line = next(line for line in wide.splitlines() if "cannot be enumerated" in line)
-    assert "the input 'i->a' has 4294967296 values that can be told apart" in line
-    assert "To change that, give them a range, or state an assumption" in line
+    line = wide.splitlines().index(next(line for line in wide.splitlines() if "cannot be enumerated" in line))
+    assert wide.splitlines()[line].startswith("slow: ")
+    assert "the input 'i->a' has 4294967296 values that can be told apart" in wide.splitlines()[line]
+    assert wide.splitlines()[line + 1].startswith("  next: give them a range, or state an assumption")
     given = ("--compare", "0", "--effort", "0.00001")
     grows = chaincover("check", folder(tmp_path, "s->n++; if (i->b) s->m++;", more), *given).out
-    line = next(line for line in grows.splitlines() if "not all enumerated" in line)
-    assert "To change that, give more --effort or --time-limit, or " in line
+    assert "slow: The states of " in grows
+    assert "not all enumerated" in grows
+    assert "  next: give more --effort or --time-limit, or " in grows
 
 
 def test_a_program_for_other_word_sizes_is_read_and_not_compared(tmp_path: Path) -> None:

@@ -184,14 +184,14 @@ def test_check_tells_the_facts_of_the_cruise_controller() -> None:
         f"p_{n}": ("single", 1) for n in range(1, 5)
     }
     assert (told["reachable_states"], told["sharing"], told["lemma_3"]) == (8, [], {"applies": "yes", "because": []})
-    text = chaincover("check", MODELS / "cruise", "--compare", "0").out
+    text = chaincover("check", "-v", MODELS / "cruise", "--compare", "0").out
     assert "goals that start in one state only: p_1, p_2, p_3, p_4\n" in text
     assert "Lemma 3 (the shortest order gives a minimal chain, if it meets no goal twice): applies\n" in text
     assert "share a step" not in text
 
 
 def test_check_tells_goals_that_share_a_step() -> None:
-    outcome = chaincover("check", MODELS / "latch", "--compare", "0")
+    outcome = chaincover("check", "-v", MODELS / "latch", "--compare", "0")
     assert "goals that start in several of the 5 reachable states: sets (3), resets (2)," in outcome.out
     assert "goals that can share a step: sets + worn, resets + worn," in outcome.out
     assert "goals that start exactly where the final condition holds: sets\n" in outcome.out
@@ -220,7 +220,7 @@ def test_check_of_a_controller_with_too_many_states(tmp_path: Path) -> None:
     told = chaincover("check", tmp_path, *given, "--json").json["goal_facts"]
     assert (told["reachable_states"], told["sharing_is_exact"]) == (None, False)
     assert {t["goal"]: t["kind"] for t in told["triggers"]}["near"] == "several"
-    text = chaincover("check", tmp_path, *given).out
+    text = chaincover("check", "-v", tmp_path, *given).out
     assert "goals that may share a step: far + near\n" in text
     assert "goals not decided whether they start in several states: far" in text
     assert "goals where covering the first covers the second: far -> near\n" in text
@@ -233,4 +233,4 @@ def test_without_goals_nothing_is_told(tmp_path: Path) -> None:
     )
     told = chaincover("check", tmp_path, "--compare", "0", "--json").json["goal_facts"]
     assert (told["triggers"], told["sharing"], told["implied"]) == ([], [], [])
-    assert "Lemma 3" not in chaincover("check", tmp_path, "--compare", "0").out
+    assert "Lemma 3" not in chaincover("check", "-v", tmp_path, "--compare", "0").out

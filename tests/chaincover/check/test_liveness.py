@@ -40,7 +40,7 @@ def compared(read: Controller) -> list[str]:
 
 def test_check_tells_live_dead_and_constant_state(tmp_path: Path) -> None:
     place = write(tmp_path, PLANT, PLANT_PROJECT, "plant")
-    out = chaincover("check", place, "--compare", "0").out
+    out = chaincover("check", "-v", place, "--compare", "0").out
     lines = out[out.index("live at") : out.index("goals that")].splitlines()
     assert lines == [
         "live at the start of a step, 3 of 13: plant_Y.lamp, plant_DW.is_c1_plant, plant_DW.ticks",
@@ -97,7 +97,7 @@ def test_locals_in_a_context_are_dead(tmp_path: Path) -> None:
     read = controller(tmp_path, NODE, NODE_PROJECT, "node")
     assert compared(read) == ["outC->M_pre", "outC->first"]
     place = tmp_path / "node.toml"
-    out = chaincover("check", place, "--compare", "0").out
+    out = chaincover("check", "-v", place, "--compare", "0").out
     assert "\ndead at the start of a step, 2: outC->_L12, outC->_L7 (" in out
     assert "never change" not in out
     result = chaincover("generate", place, "-o", tmp_path / "out")
@@ -154,7 +154,7 @@ def test_state_that_matters_for_undefined_behaviour_only_is_named(tmp_path: Path
         '[sources]\nfiles = ["c.c"]\n[interface]\nstate = ["*"]\n[[property]]\nid = "a"\ntext = "cover(mode == 1)"\n'
     )
     place = write(tmp_path, OVERFLOW, project.replace('["*"]', '["total", "mode"]'), "c")
-    out = chaincover("check", place, "--compare", "0", "--final", "init", "--effort", "0.02").out
+    out = chaincover("check", "-v", place, "--compare", "0", "--final", "init", "--effort", "0.02").out
     assert "\nlive at the start of a step, 2 of 2: total, mode\n" in out
     assert "\nof these only for undefined behaviour, 1: total\n" in out
 
@@ -162,7 +162,7 @@ def test_state_that_matters_for_undefined_behaviour_only_is_named(tmp_path: Path
 def test_without_observers_nothing_is_called_dead(tmp_path: Path) -> None:
     code = "int n; void init(void) { n = 0; } void compute(int on) { n = n ^ on; }"
     place = write(tmp_path, code, '[sources]\nfiles = ["c.c"]\n', "c")
-    out = chaincover("check", place, "--compare", "0").out
+    out = chaincover("check", "-v", place, "--compare", "0").out
     assert "live at" not in out
     assert "dead at" not in out
 

@@ -11,9 +11,12 @@ from command_line import FENCE, ROOT, chaincover
 from pages import COMPARED_BY_TESTS, Folder, run_page
 
 from bmc.c.controller.reading import SourceConfig
-from chaincover.cli.main import COMMANDS
+from bmc.errors import ChainCoverError
+from chaincover.cli.entry import INTERRUPTED, TERMINATED
+from chaincover.cli.main import COMMANDS, CUT_OFF, EXIT_CODES, INTERNAL_ERROR, NOT_WRITTEN
 from chaincover.pipeline import STAGES
-from chaincover.project.project_file import _KEYS, read_project
+from chaincover.project.project_file import KEYS, read_project
+from properties.operators import OPERATORS, SINCE
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("[!a]*/*.md"))]
 FOLDERS = ("bmc", "properties", "chaincover", "benchmarks", "tests", "docs")
@@ -91,19 +94,31 @@ def test_the_page_on_project_files_names_every_key(tmp_path: Path) -> None:
     project = read_project(str(place))
     assert isinstance(project.config, SourceConfig)
     assert len(project.properties) == 2
-    shown = {table: set(given if not table else given[table]) for table in _KEYS if table != "property"}
+    shown = {table: set(given if not table else given[table]) for table in KEYS if table != "property"}
     shown["property"] = {key for item in given["property"] for key in item}
-    assert shown == {table: set(keys) for table, keys in _KEYS.items()}
+    assert shown == {table: set(keys) for table, keys in KEYS.items()}
 
 
-def test_the_page_on_exit_codes_names_every_code() -> None:
-    page = (ROOT / "docs" / "reference" / "exit-codes.md").read_text()
-    codes = {"0", "1", "2", "3", "4", "5", "6", "7", "70", "74", "130", "141", "143"}
-    assert set(re.findall(r"^\| (\d+) \|", page, re.M)) == codes
+def test_the_list_of_exit_codes_has_every_code() -> None:
+    kinds = [ChainCoverError]
+    for kind in kinds:
+        kinds += kind.__subclasses__()
+    assert {kind.exit_code for kind in kinds} <= EXIT_CODES.keys()
+    assert {code for code in EXIT_CODES if code > 7} == {INTERNAL_ERROR, NOT_WRITTEN, CUT_OFF, INTERRUPTED, TERMINATED}
+
+
+def test_the_grammar_of_properties_has_every_operator() -> None:
+    """Each as often as it is written in the list of operators."""
+    page = (ROOT / "docs" / "reference" / "properties.md").read_text(encoding="utf-8")
+    grammar = page.partition("condition  = ")[2].partition("\n## ")[0]
+    for word, operator in OPERATORS.items():
+        assert grammar.count(f'"{word}" "(" condition') == operator.written.count(f"{word}("), word
+        assert grammar.count(f'"{word}" "[" ') == operator.written.count(f"{word}["), word
+    assert f'condition "{SINCE}" condition' in grammar
 
 
 def test_links_between_pages() -> None:
-    for page in PAGES:
+    for page in [*PAGES, ROOT / "CHANGELOG.md"]:
         prose = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.S)
         for link in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", prose):
             assert link.startswith("http") or (page.parent / link).exists(), f"{page.name}: {link}"

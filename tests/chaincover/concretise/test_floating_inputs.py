@@ -27,7 +27,8 @@ from chaincover.concretise.canonical import Trials
 from chaincover.options import Options
 from chaincover.pipeline import generate
 from chaincover.problem import Problem
-from chaincover.report.console import Console, _show_steps
+from chaincover.report.chain_table import ChainTable
+from chaincover.report.console import Console
 from chaincover.verify.confirmation import told
 from chaincover.verify.limits import Clock, Limits
 from chaincover.verify.report import told_inputs
@@ -227,24 +228,15 @@ def test_steps_show_numbers() -> None:
     inputs = ({"fr_x64": 0}, {"fr_x64": 1}, {"fr_x64": form.sign})
     states = tuple({"fr_kept64": raw} for raw in (pattern(0.1, form), 0, form.nan, form.sign))
     out = Console(file=io.StringIO(), width=100)
-    _show_steps(out, system, Chain(Run(states, inputs), (), ()))
+    ChainTable(system, Chain(Run(states, inputs), (), ()), {}).show(out)
     text = out.file.getvalue()
-    cells = [line.split() for line in text.splitlines()[1:]]
+    cells = [line.split() for line in text.splitlines()[2:]]
     assert cells == [
-        ["(init)", "0.1"],
-        ["0", "fr_x64=0.0", "0.0"],
-        ["1", "fr_x64=5e-324", "nan"],
-        ["2", "fr_x64=-0.0", "-0.0"],
+        ["0", "0.1", "0.0"],
+        ["1", "0.0", "5e-324"],
+        ["2", "nan", "-0.0"],
+        ["3", "-0.0", "(end)"],
     ]
-
-
-def test_a_wide_table_shows_what_is_not_zero_at_the_start() -> None:
-    names = [f"fr_wide{n}" for n in range(8)]
-    variables = tuple(StateVariable(name, TYPES[64], None, TYPES[64].symbol(name)) for name in names)
-    state = dict.fromkeys(names, 0) | {"fr_wide3": pattern(2.5, FLOAT64), "fr_wide4": FLOAT64.sign}
-    out = Console(file=io.StringIO(), width=100)
-    _show_steps(out, TransitionSystem("wide", variables, ()), Chain(Run((state,), ()), (), ()))
-    assert out.file.getvalue().splitlines()[1].split() == ["(init)", "fr_wide3=2.5", "fr_wide4=-0.0"]
 
 
 def test_verification_tells_numbers() -> None:

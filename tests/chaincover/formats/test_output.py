@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from chaincover.formats.output import CannotWrite, write_text
+from chaincover.formats.output import CannotWrite, to_json, write_text
+
+SCALARS = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.text()
+)
+DATA = st.recursive(SCALARS, lambda data: st.one_of(st.lists(data), st.dictionaries(st.text(), data)), max_leaves=6)
+
+
+@settings(max_examples=25, deadline=None, derandomize=True)
+@given(DATA)
+def test_json_is_that_of_the_standard_library(data: Any) -> None:
+    assert to_json(data) == json.dumps(data, indent=2, ensure_ascii=False) + "\n"
 
 
 def test_a_link_keeps_being_one(tmp_path: Path) -> None:

@@ -28,12 +28,13 @@ from chaincover import limits, pipeline
 from chaincover.chain import COVERED, UNDECIDED, UNREACHABLE, Bounds
 from chaincover.options import Options
 from chaincover.partition import several
-from chaincover.partition.conflicts import Conflict, classes_without
+from chaincover.partition.conflicts import Conflict, classes_without, pairs_apart
 from chaincover.partition.several import SHARED, generate_several
 from chaincover.problem import Problem
 from chaincover.project.load import load
 from chaincover.project.project_file import read_project
 from chaincover.result import ChainResult
+from chaincover.weights import ReachGraph
 from properties.goal import Goal
 
 NIBBLE = ValueType("nibble", 4)
@@ -120,6 +121,28 @@ def test_fewest_is_claimed_as_far_as_the_conflicts_go(
     result = generate_several(Problem(system, goals, None), Options(bound=6))
     assert len(result.results) == 2
     assert (result.number_minimal_within_k, result.number_minimal) == (not undecided, at_all)
+
+
+def test_a_conflict_that_a_chain_disproves_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """``a`` and ``b`` are on one branch; then what keeps the third goal apart is a conflict of all."""
+    system = tree({0: (1, 2), 1: (3,), 2: (2,), 3: (3,)})
+    goals = at_places("a", 1), at_places("b", 3), at_places("c", 2)
+    wrong = Conflict(("a", "b"), "after a no run reaches b, within K = 1", False)
+    monkeypatch.setattr(several, "sets_of_goals", lambda *given: None)
+    monkeypatch.setattr(several, "pairs_apart", lambda *given: [wrong])
+    result = generate_several(Problem(system, goals, None))
+    assert sorted(map(sorted, covered_by(result))) == [["a", "b"], ["c"]]
+    assert [set(c.goals) for c in result.conflicts] == [{"a", "b", "c"}]
+
+
+def test_nothing_is_said_of_pairs_before_a_distance_is_decided() -> None:
+    """Goals of different states share no step; that no run leads from one to the other is another thing."""
+    system = tree({0: (1,), 1: (2,), 2: (2,)})
+    result = pipeline.generate(Problem(system, (at_places("a", 1), at_places("b", 2)), None), Options(bound=6))
+    for depth, apart in ((0, []), (1, [("a", "b")])):
+        graph = ReachGraph(("a", "b"), "end", {}, {}, (), (), depth, 0, 0.0)
+        told = replace(result, graph=graph, answered=replace(result.answered, exact=False))
+        assert [conflict.goals for conflict in pairs_apart(told, ("a", "b"))] == apart
 
 
 def test_one_chain_where_one_suffices() -> None:

@@ -127,6 +127,7 @@ no-first-step ¦ [constraints]⏎assume = ['n > 3'] ¦ :5:12: no first step is p
 contradictory-first-step ¦ [constraints]⏎assume = ['a > 3']⏎initial = ['a < 2'] ¦ :5:12: no first step is possible ¦
 constraint-unknown ¦ [constraints]⏎assume = ['X(a) <= aa'] ¦ :5:20: unknown name 'aa' ¦ did you mean 'i->a'?
 constraint-of-state ¦ [constraints]⏎assume = ['a || X(n)'] ¦ :5:12: 'a || X(n)' reads 's->n' ¦ read no state of a later
+constraint-since ¦ [constraints]⏎assume = ['a since b'] ¦ :5:12: 'a since b' looks back over any ¦ leave out since
 initial-unknown ¦ [constraints]⏎initial = ['aa > 1'] ¦ :5:13: unknown name 'aa' ¦ did you mean 'i->a'?
 dwell-unknown ¦ [constraints]⏎dwell = { c = 3 } ¦ :5:11: unknown input 'c' ¦ known names are i->a, i->b
 dwell-of-state ¦ [constraints]⏎dwell = { n = 3 } ¦ :5:11: unknown input 'n' ¦ known names are i->a, i->b
@@ -159,15 +160,15 @@ csv-long-row ¦ a,b⏎1,0,1⏎ ¦ :2: 3 values for 2 columns ¦ one value under 
 
 def chain_json(steps: object) -> str:
     chain = {"steps": steps, "initial": {"chosen": {}}, "hits": []}
-    return json.dumps({"schema": "chaincover/chain/2", "chain": chain})
+    return json.dumps({"schema": "chaincover/chain/3", "chain": chain})
 
 
 # content, message after the file's name
 DOCUMENTS = {
-    "json-cut-off": ('{"schema": "chaincover/chain/2",\n', ":2:1: this is not JSON"),
+    "json-cut-off": ('{"schema": "chaincover/chain/3",\n', ":2:1: this is not JSON"),
     "json-other-schema": ('{"schema": "chaincover/chain/9"}', ": this is no chain of the schema"),
-    "json-no-chain": ('{"schema": "chaincover/chain/2", "chain": null}', ": this result holds no chain"),
-    "json-damaged": ('{"schema": "chaincover/chain/2", "chain": {}}', ": the chain is damaged"),
+    "json-no-chain": ('{"schema": "chaincover/chain/3", "chain": null}', ": this result holds no chain"),
+    "json-damaged": ('{"schema": "chaincover/chain/3", "chain": {}}', ": the chain is damaged"),
     "json-deep": ("[" * 100_000, ": there are more than 100 lists and tables one within the other"),
     "json-long-number": (chain_json([int("9" * 1_200)]), ":1:54: there are more than 1,000 digits in a number"),
     "json-infinite": (chain_json([float("inf")]), ": this is not JSON: Infinity is no finite number"),

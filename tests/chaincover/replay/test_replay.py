@@ -218,6 +218,25 @@ def test_original_that_differs_from_the_model_is_found_out(tmp_path: Path) -> No
     assert "DISAGREES: 's->n'" in checked.out
 
 
+def test_all_chains_of_a_folder(tmp_path: Path) -> None:
+    """Two branches, so two chains; each is replayed, and told under its name."""
+    goals = ("--property", "one: cover(n == 1)", "--property", "two: G(n == 2 -> n == 3)")
+    write_files(tmp_path, {"c.c": program("if (s->n == 0) s->n = i->b ? 1 : 2;")})
+    assert chaincover("generate", "c.c", *goals, "--several", "-o", "out", "--no-replay", cwd=tmp_path).code == 1
+    for place in ("out", "out/chains.json"):
+        told = chaincover("replay", "c.c", place, "--json", cwd=tmp_path)
+        assert told.code == 1
+        assert [chain["file"] for chain in told.json["chains"]] == ["chain-1.json", "chain-2.json"]
+        assert [chain["exit_code"] for chain in told.json["chains"]] == [0, 1]
+    assert "chain-2.json:\nreplay on" in chaincover("replay", "c.c", "out", cwd=tmp_path).out
+    alone = chaincover("replay", "c.c", "out/chain-1.json", "--json", cwd=tmp_path)
+    assert (alone.code, alone.json["steps"]) == (0, 1)
+    for text in ("{}", '{"chains": [{"file": "../chain-1.json"}]}', "[1]"):
+        write_files(tmp_path, {"out/chains.json": text})
+        refused = chaincover("replay", "c.c", "out", cwd=tmp_path)
+        assert (refused.code, "this file names no chains" in refused.err) == (3, True)
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_start_values_that_the_tester_chose(way: dict[str, str], tmp_path: Path) -> None:
     head = HEAD.replace("s->m = 0; ", "")

@@ -12,14 +12,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from listeners import Told
 from problems import problem_of
+from pysmt.shortcuts import And
 from random_systems import random_case
 
 from bmc.errors import LimitReached
 from bmc.explicit.batch import Batch, Watch
-from bmc.formulas.unroll import at
+from bmc.formulas.unroll import at, framed
+from bmc.system.constraints import Constraint, constrained
 from bmc.system.hold import hold
 from bmc.system.simulation import Simulator
-from bmc.system.transition import Run
+from bmc.system.transition import InputVariable, Run, StateVariable, TransitionSystem, ValueType, membership
 from chaincover.graph.edges import Distances
 from chaincover.limits import Limits
 from chaincover.options import Options
@@ -38,6 +40,33 @@ SEEDS = st.integers(0, 10**9)
 def nodes(case) -> dict[str, Goal]:
     found = {INIT: Goal(INIT, at(case.system.init_formula, 0), None, 0)} | {goal.name: goal for goal in case.goals}
     return found | ({} if case.final is None else {FINAL: Goal(FINAL, at(case.final, 0), None, 0)})
+
+
+TEMPERATURE = ValueType("temperature", 12)
+
+
+def sensor() -> TransitionSystem:
+    """What the step sees is what the sensor says, from 0 to 4,000."""
+    now = TEMPERATURE.symbol("sensor_now")
+    state = StateVariable("sensor_seen", TEMPERATURE, TEMPERATURE.constant(0), now)
+    range_ = membership(now, TEMPERATURE, ((0, 4000),))
+    return TransitionSystem("sensor", (state,), (InputVariable("sensor_now", TEMPERATURE, ((0, 4000),)),), range_)
+
+
+def test_inputs_that_change_slowly_go_far() -> None:
+    """From 2,000 to above 2,600 and below 1,600, by 7 in a step at most; a draw of any value is hardly ever allowed."""
+    before, now = (framed(TEMPERATURE.symbol("sensor_now"), step) for step in (0, 1))
+    seven = TEMPERATURE.constant(7)
+    slow = And((now + seven).BVUGE(before), (before + seven).BVUGE(now))
+    first = Constraint("warm", before.Equals(TEMPERATURE.constant(2000)), first=True)
+    system = constrained(sensor(), (Constraint("slow", slow), first))
+    seen = framed(TEMPERATURE.symbol("sensor_seen"), 0)
+    goals = [Goal("hot", TEMPERATURE.constant(2600).BVULT(seen), None, 0)]
+    goals += [Goal("cold", seen.BVULT(TEMPERATURE.constant(1600)), None, 0)]
+    *_, run = RandomRuns(Problem(system, tuple(goals), None), Limits()).runs()
+    assert all(Monitor(goals).covered(run).values())
+    simulator = Simulator(system)
+    assert simulator.valid_part(run).length == run.length
 
 
 @settings(max_examples=30, deadline=None, derandomize=True)

@@ -9,11 +9,12 @@ import pytest
 from constrained_runs import random_rules
 from drawn_seeds import seeds
 from pysmt.fnode import FNode
-from pysmt.shortcuts import TRUE, Iff, Not, Or
+from pysmt.shortcuts import BV, TRUE, Iff, Not, Or, Symbol
+from pysmt.typing import BVType
 from random_systems import random_case
 
 from bmc.formulas.unroll import framed
-from bmc.system.constraints import BEFORE, KEPT, STEP, Constraint, Dwell, constrained
+from bmc.system.constraints import Constraint, Dwell, constrained
 from bmc.system.hold import TICKS
 from bmc.system.transition import BOOLEAN, InputVariable, TransitionSystem, conjunction
 from chaincover.verify.constraints import constraints
@@ -29,6 +30,8 @@ RULES = (
     Dwell("vc_push", 2),
 )
 SYSTEM = constrained(FREE, RULES)
+BEFORE, TWICE_BEFORE, TWO, ONE, LEFT = (var.name for var in SYSTEM.state)
+"""The input one and two steps before; that two steps were made, and one; the steps for which the input has to stay."""
 
 
 @seeds(20)
@@ -61,14 +64,15 @@ def ticks(number: int) -> FNode:
         (lambda: without(0), "pushed at most twice"),
         (lambda: without(1), "not pushed first"),
         (lambda: without(2), "vc_push keeps each value"),
-        (lambda: changed(f"{BEFORE}vc_push", next=TRUE()), "pushed at most twice"),
-        (lambda: changed(f"{BEFORE}{BEFORE}vc_push", next=push), "pushed at most twice"),
-        (lambda: changed(f"{KEPT}vc_push", next=ticks(0)), "vc_push keeps each value"),
-        (lambda: changed(f"{KEPT}vc_push", init=ticks(1)), "vc_push keeps each value"),
-        (lambda: changed(STEP, next=ticks(0)), "pushed at most twice"),
-        (lambda: changed(STEP, init=ticks(2)), "not pushed first"),
-        (lambda: changed(STEP, next=TICKS.symbol(STEP) + ticks(1)), "pushed at most twice"),
-        (lambda: replace(SYSTEM, defined=TICKS.symbol(STEP).Equals(ticks(0))), STEP),
+        (lambda: changed(BEFORE, next=TRUE()), "pushed at most twice"),
+        (lambda: changed(TWICE_BEFORE, next=push), "pushed at most twice"),
+        (lambda: changed(LEFT, next=ticks(0)), "vc_push keeps each value"),
+        (lambda: changed(LEFT, init=ticks(1)), "vc_push keeps each value"),
+        (lambda: changed(TWO, next=BV(0, 2)), "pushed at most twice"),
+        (lambda: changed(TWO, next=Symbol(TWO, BVType(2)) + BV(1, 2)), "pushed at most twice"),
+        (lambda: changed(ONE, init=BV(1, 1)), "not pushed first"),
+        (lambda: changed(ONE, next=BV(0, 1)), "vc_push keeps each value"),
+        (lambda: replace(SYSTEM, defined=Symbol(ONE, BVType(1)).Equals(BV(0, 1))), ONE),
         (lambda: replace(SYSTEM, constraints=SYSTEM.constraints[:2]), "vc_push keeps each value"),
         (lambda: constrained(FREE, (*RULES[:2], Dwell("vc_push", 3))), "vc_push keeps each value"),
         (

@@ -34,8 +34,8 @@ def cruise() -> Document:
         "{",
         "[]",
         "{}",
-        '{"schema": "chaincover/chain/2", "chain": null}',
-        '{"schema": "chaincover/chain/2", "chain": {}}',
+        '{"schema": "chaincover/chain/3", "chain": null}',
+        '{"schema": "chaincover/chain/3", "chain": {}}',
     ],
 )
 def test_a_damaged_file_is_refused(text: str, tmp_path: Path) -> None:

@@ -77,6 +77,7 @@ def test_a_true_certificate_passes(cruise: Document, tmp_path: Path) -> None:
         "lower bound": "holds",
         "further invariants": "holds",
         "all runs": "holds",
+        "never violated": "holds",
     }
     assert outcome.json["summary"].startswith(
         "checked, and holds: sources, properties, fields, chain, invariants, edges, order bound"
@@ -288,3 +289,27 @@ def test_a_proof_on_states_in_a_normal_form_is_checked_on_all_runs(tmp_path: Pat
     assert outcome.code == 0
     kinds = {line["check"]: line["verdict"] for line in outcome.json["checks"]}
     assert {kinds[check] for check in ("normal form", "order bound", "lower bound", "all runs")} == {"holds"}
+
+
+@pytest.mark.slow
+def test_a_normal_form_and_jumps_that_rest_on_constants(tmp_path: Path) -> None:
+    """``limit`` is read no more in the part of the program that is searched; without its value ``t`` is told apart."""
+    code = """static struct { unsigned char mode; unsigned t; unsigned short limit; } s;
+void init(void) { s.mode = 0; s.t = 0; s.limit = 100; }
+void compute(unsigned char go) {
+  s.t++;
+  if (s.mode == 0 && s.limit > 200 && s.t == 5) { s.mode = 2; }
+  else if (s.mode == 0 && go) { s.mode = 1; s.t = 0; }
+  else if (s.mode == 1 && s.t >= s.limit) { s.mode = 2; }
+}
+"""
+    text = (
+        '[functions]\ninit = ["init"]\n[ranges]\ngo = [0, 1]\n[[property]]\ntext = "cover(s.mode == 1 && s.t == 98)"\n'
+    )
+    write_files(tmp_path, {"c.c": code, "chaincover.toml": project(text)})
+    document = generated(tmp_path / "out", tmp_path)
+    proof = document["certificate"]
+    assert (proof["acceleration"]["bound"], [*proof["normal_form"]]) == (99, ["s.t"])
+    outcome = chaincover("verify", tmp_path, tmp_path / "out", "--json")
+    kinds = verdicts(outcome)
+    assert (outcome.code, kinds["normal form"], kinds["jumps of counters"]) == (0, "holds", "holds")

@@ -127,11 +127,11 @@ def test_one_goal_for_what_is_asked_twice(tmp_path: Path) -> None:
     [
         ("states(moode)", "unknown variable 'moode'", "s->mode"),
         ("state(mode)", "unknown coverage criterion 'state(mode)'", "did you mean 'states'? criteria are states(x)"),
-        ("lines()", "unknown coverage criterion 'lines()'", "criteria are states(x), transitions(x), branches()"),
+        ("lines()", "unknown coverage criterion 'lines()'", "criteria are states(x), transitions(x), pairs(x)"),
         ("mcdc", "'mcdc' is no coverage criterion", "write mcdc()"),
         ("branches(compute)", "'branches(compute)' is no coverage criterion", "write branches()"),
         ("states()", "'states()' is no coverage criterion", "write states(x) with the name of a variable"),
-        ("states(n)", "it is not known which values of 's->n' (int) are goals", "states(s->n, 0..5)"),
+        ("states(a)", "it is not known which values of 'i->a' (int) are goals", "states(i->a, 0..5)"),
         ("transitions(a)", "it is not known which values of 'i->a' (int)", "transitions(i->a, {0, 1, 4})"),
         ("states(n, 0..64)", "'s->n' has 65 values, and at most 64 can be goals", "states(s->n, {0, 1, 4})"),
         ("transitions(n, 1..33)", "'s->n' has 1056 transitions, and at most 1000 can be goals", "list the values"),

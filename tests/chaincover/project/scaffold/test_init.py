@@ -498,3 +498,95 @@ def test_long_interfaces_are_told_in_short(tmp_path: Path) -> None:
     property_text = '[[property]]\ntext = "cover(Speed3 && !s3)"\n'
     write_files(tmp_path, {"chaincover.toml": text + property_text})
     assert chaincover("check", ".", "--compare", "20", cwd=tmp_path).code == 0
+
+
+PUMP_H = """#include <stdbool.h>
+typedef enum { IDLE, FILL, DONE, FAULT } state_t;
+typedef struct { unsigned char limit; bool dry; } settings_t;
+typedef struct { unsigned char level; bool leak; } sensors_t;
+typedef struct { state_t state; unsigned char t; settings_t settings; } pump_t;
+void pump_init(pump_t *p, sensors_t *s, settings_t settings, int trim);
+void pump_start(pump_t *p);
+void pump_set(pump_t *p, unsigned char t);
+bool pump_done(const pump_t *p);
+int pump_tick(pump_t *p, const sensors_t *x, sensors_t *s);
+"""
+PUMP = """#include "pump.h"
+void pump_init(pump_t *p, sensors_t *s, settings_t settings, int trim) {
+  p->state = IDLE; p->t = (unsigned char)trim; p->settings = settings; s->level = 0; s->leak = 0;
+}
+void pump_start(pump_t *p) { if (p->state == IDLE) p->state = FILL; }
+void pump_set(pump_t *p, unsigned char t) { p->t = t; }
+bool pump_done(const pump_t *p) { return p->state == DONE; }
+int pump_tick(pump_t *p, const sensors_t *x, sensors_t *s) {
+  if (p->state == FILL) {
+    p->t++;
+    if (s->level > 9) p->state = DONE; else if (p->t >= p->settings.limit) p->state = FAULT;
+  }
+  return s->leak && !x->leak;
+}
+"""
+
+
+@pytest.mark.needs_compiler
+def test_values_of_an_init_and_calls_of_the_environment(tmp_path: Path) -> None:
+    """A file to copy makes them a setup and a step; with it in the folder the same command gives a project."""
+    files: dict[str, str | bytes] = {"lib/pump.h": PUMP_H, "lib/pump.c": PUMP}
+    write_files(tmp_path, files)
+    told = chaincover("init", "lib", "-o", "chaincover.toml", cwd=tmp_path).out
+    assert "step pump_tick(), init pump_init()" in told
+    assert "- pump_init() takes values that only you know: settings, trim (see the recipe in [functions])" in told
+    assert "- the environment may call pump_start, pump_set, too (see the recipe in [functions])" in told
+    text = (tmp_path / "chaincover.toml").read_text()
+    assert '\n# init = ["setup"]' in text
+    recipe = text[text.index("#   #include") : text.index("# int pump_tick(")].replace("#   ", "")
+    assert recipe == (
+        '#include "lib/pump.h"\n'
+        "void setup(pump_t *p, sensors_t *s) {\n"
+        "  settings_t settings = {0};   /* write its value here */\n"
+        "  int trim = 0;   /* write its value here */\n"
+        "  pump_init(p, s, settings, trim);\n"
+        "}\n"
+        "int tick(pump_t *p, const sensors_t *x, sensors_t *s, _Bool call_pump_start, _Bool call_pump_set, "
+        "unsigned char pump_set_t) {\n"
+        "  if (call_pump_start) pump_start(p);\n"
+        "  if (call_pump_set) pump_set(p, pump_set_t);\n"
+        "  return pump_tick(p, x, s);\n"
+        "}\n"
+    )
+    write_files(tmp_path, {"harness.c": recipe.replace("settings = {0}", "settings = {5, 0}")})
+    again = chaincover("init", ".", "--force", cwd=tmp_path)
+    assert (
+        again.out
+        == "written by hand: step tick(), init setup()\nwrote chaincover.toml; next: chaincover check chaincover.toml\n"
+    )
+    text = (tmp_path / "chaincover.toml").read_text()
+    assert "# s->level: the step changes nothing of what it stands in" in text
+    goal = '[[property]]\ntext = "cover(p->state == FAULT && prev(p->state) == FILL)"\n'
+    write_files(tmp_path, {"chaincover.toml": text + goal})
+    generated = chaincover("generate", ".", "--json", cwd=tmp_path)
+    assert (generated.code, generated.json["chain"]["length"]) == (0, 2)
+
+
+def test_what_a_step_is_given_once_is_no_input(tmp_path: Path) -> None:
+    """Settings that init sets, by the name of their type, and what the step cannot change."""
+    code = (
+        "typedef struct { int limit; } config_t;\ntypedef struct { int n; } state_t;\n"
+        "typedef struct { int up; } in_t;\n"
+        "void X_init(config_t *c, state_t *s, in_t *i) { c->limit = 5; s->n = 0; i->up = 0; }\n"
+        "void X_step(config_t *c, state_t *s, in_t *i) { if (i->up && s->n < c->limit) s->n++; }\n"
+    )
+    assert 'input = ["i->up"]' in proposed_text(tmp_path, {"x.c": code})
+
+
+def test_a_function_block_of_a_programmable_controller(tmp_path: Path) -> None:
+    """MatIEC: names with underscores at their end, and an init that takes whether values are retained."""
+    code = (
+        "typedef unsigned char BOOL;\ntypedef struct { BOOL START; int N; } PROGRAM0;\n"
+        "void PROGRAM0_init__(PROGRAM0 *data__, BOOL retain) { if (!retain) { data__->N = 0; } data__->START = 0; }\n"
+        "void PROGRAM0_body__(PROGRAM0 *data__) { if (data__->START && data__->N < 9) data__->N++; }\n"
+    )
+    text = proposed_text(tmp_path, {"POUS.c": code})
+    assert 'step = "PROGRAM0_body__"' in text
+    assert "# PROGRAM0_init__() takes BOOL retain: values that only you know." in text
+    assert "# For that write this at the end of POUS.c, and run 'chaincover init' again:" in text

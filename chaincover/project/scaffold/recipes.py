@@ -1,0 +1,139 @@
+"""A C file that a user may add where the sources alone give no init and no step: told as text to copy.
+
+It gives a model its static objects, an init the values that it takes, and a step the calls that the environment may
+make between steps. After it is added, ``chaincover init`` recognises the two functions in it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from bmc.records import dataclass
+from chaincover.project.scaffold.entry_points import commands, values_of
+from chaincover.project.scaffold.facts import Declared, Facts, FunctionFacts
+from chaincover.project.scaffold.reading import Sources
+from chaincover.project.scaffold.recognisers import Proposal
+
+_FILE = "harness.c"
+_MOST_COMMANDS = 8
+
+
+def recipe(sources: Sources, proposal: Proposal, inits: Sequence[FunctionFacts], base: Path) -> list[str]:
+    """What to do, and the file itself, indented by two; empty where nothing is to be said."""
+    made = _Recipe(sources.facts, proposal, inits)
+    reasons = [*made.static_reason(), *made.value_reason(), *made.command_reason()]
+    if not reasons:
+        return []
+    headers = [Path(os.path.relpath(header, base)).as_posix() for header in sources.headers_of(proposal.step.file)]
+    place = f"write {_FILE} beside this file" if headers else f"write this at the end of {proposal.step.file}"
+    lines = [*reasons, f"For that {place}, and run 'chaincover init' again:"]
+    code = [*(f'#include "{header}"' for header in headers), *made.setup(), *made.tick()]
+    return [*lines, *(f"  {line}" for line in code)]
+
+
+@dataclass(frozen=True)
+class _Recipe:
+    facts: Facts
+    proposal: Proposal
+    inits: Sequence[FunctionFacts]
+
+    # objects behind a model
+
+    @property
+    def model(self) -> Declared | None:
+        """The pointer behind which a reusable model keeps everything."""
+        step = self.proposal.step
+        return step.parameters[0] if self.proposal.letter == "C" and step.parameters and self.members(step) else None
+
+    def members(self, step: FunctionFacts) -> list[Declared]:
+        """The pointers to structures that a model holds."""
+        facts = self.facts
+        return [m for m in facts.members(step.parameters[0].type) if m.pointers == 1 and facts.members(m.type)]
+
+    def static_reason(self) -> list[str]:
+        """Why a model may need objects."""
+        if self.model is None:
+            return []
+        return [
+            f"Objects behind {self.model.name} start without values.",
+            "The target's main() may give it static objects, which start with 0.",
+        ]
+
+    def connections(self, model: Declared) -> tuple[list[str], list[str]]:
+        """The objects behind a model, and the statements that connect them."""
+        objects, statements = [], []
+        for member in self.members(self.proposal.step):
+            known = next((o for o in self.facts.objects if o.what.type == member.type and not o.static), None)
+            objects.append(f"extern {known.what};" if known else f"static {member.type} the_{member.name};")
+            target = known.what.name if known else f"the_{member.name}"
+            statements.append(f"  {model.name}->{member.name} = &{target};")
+        return objects, statements
+
+    # values of inits
+
+    def value_reason(self) -> list[str]:
+        """Which values are open."""
+        return [
+            f"{f.name}() takes {', '.join(map(str, values_of(f)))}: values that only you know."
+            for f in self.inits
+            if values_of(f)
+        ]
+
+    def setup(self) -> list[str]:
+        """The function that stands for all inits; none where they can be called as they are."""
+        model = self.model
+        if model is None and not self.value_reason():
+            return []
+        objects, statements = self.connections(model) if model else ([], [])
+        given = {p.name: p for p in ([model] if model else [])}
+        for function in self.inits:
+            given.update({p.name: p for p in function.parameters if p.pointers})
+            for value in values_of(function):
+                start = "{0}" if self.facts.members(value.type) else "0"
+                statements.append(f"  {value} = {start};   /* write its value here */")
+            statements.append(f"  {_call(function)};")
+        return [*objects, f"void setup({', '.join(map(str, given.values())) or 'void'}) {{", *statements, "}"]
+
+    # what the environment may call
+
+    @property
+    def calls(self) -> list[FunctionFacts]:
+        """The calls that the environment may make between steps."""
+        return commands(self.facts, self.proposal.step, self.inits)[:_MOST_COMMANDS]
+
+    def command_reason(self) -> list[str]:
+        """Which calls the step leaves out."""
+        names = ", ".join(f"{function.name}()" for function in self.calls)
+        return (
+            [f"Nothing calls {names}: if the environment does, each call becomes an input of a step around all."]
+            if names
+            else []
+        )
+
+    def tick(self) -> list[str]:
+        """The step around the commands and the step; none where there are no commands."""
+        step = self.proposal.step
+        if not self.calls:
+            return []
+        given = {p.name: str(p) for p in step.parameters}
+        statements = []
+        for function in self.calls:
+            given[f"call_{function.name}"] = f"_Bool call_{function.name}"
+            arguments = []
+            for parameter in function.parameters:
+                same = next(
+                    (p.name for p in step.parameters if p.pointers and p.type == parameter.type), parameter.name
+                )
+                name = same if parameter.pointers else f"{function.name}_{parameter.name}"
+                given.setdefault(name, f"{parameter.type} {name}")
+                arguments.append(name)
+            statements.append(f"  if (call_{function.name}) {function.name}({', '.join(arguments)});")
+        result = str(step.result).strip()
+        back = "" if result == "void" else "return "
+        return [f"{result} tick({', '.join(given.values())}) {{", *statements, f"  {back}{_call(step)};", "}"]
+
+
+def _call(function: FunctionFacts) -> str:
+    return f"{function.name}({', '.join(p.name for p in function.parameters)})"

@@ -1,0 +1,430 @@
+"""A chain as a table: what state and outputs are before each step, the inputs of the step, the goals covered from it.
+
+Antecedents read the values before a step, so these are shown. What is too wide or too long is cut, and it is said
+where the rest is: waiting is one row, only variables that goals read are shown where not all fit, and a long chain is
+cut in its middle.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from bmc.errors import counted
+from bmc.formulas.unroll import unframed
+from bmc.records import dataclass
+from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, Valuation, symbols_of
+from chaincover.chain import Chain
+from chaincover.formats.chain_file import reported
+from chaincover.project.load import Controller
+from chaincover.project.values import show_value
+from chaincover.report.names import IN, Labels, same_front, short_names, without_front
+
+if TYPE_CHECKING:
+    from chaincover.report.console import Console
+
+LEAST_FOLDED = 3
+"""So many steps of waiting at least are shown as one row."""
+
+MOST_TITLE_LINES = 3
+"""Lines that the title of a column is broken into at most."""
+
+GOALS = ("goals covered", "from here")
+
+BEFORE = "before the step"
+
+LEAST_INPUTS, LEAST_GOALS = 40, 28
+"""Characters for inputs and goals, where they need so many, before columns of variables are left out."""
+
+MOST_UNREAD = 12
+"""Of more changing variables only those that goals read are shown."""
+
+NARROW = 12
+"""No column of texts is narrower, however narrow the terminal."""
+
+LEAST_ROWS = 6
+"""Rows that are shown of a long chain, however little room there is."""
+
+
+def read_by_goals(controller: Controller) -> Counter[str]:
+    """For each variable how many goals read it, the final condition among them."""
+    found: Counter[str] = Counter()
+    for goal in controller.goals:
+        formulas = [goal.antecedent, *([] if goal.consequent is None else [goal.consequent])]
+        found.update({unframed(symbol)[0] for formula in formulas for symbol in symbols_of(formula)})
+    if controller.final is not None:
+        found.update(symbol.symbol_name() for symbol in symbols_of(controller.final))
+    return found
+
+
+@dataclass(frozen=True)
+class _Row:
+    """The steps that one row tells; ``block``: after so many steps what is told begins anew, 0 where it does not."""
+
+    steps: range
+    block: int = 0
+
+
+@dataclass(frozen=True)
+class _Column:
+    """The lines of a title, the words of each row, and what stands above the title.
+
+    ``least``: characters that are enough where the words take more.
+    """
+
+    title: Sequence[str]
+    words: Sequence[Sequence[str]]
+    group: str = ""
+    least: int = 0
+
+    @property
+    def wide(self) -> int:
+        """Characters for all of it."""
+        return max(*map(len, self.title), max(len(" ".join(words)) for words in self.words))
+
+    @property
+    def enough(self) -> int:
+        """Characters without which it is not shown."""
+        return max(*map(len, self.title), min(self.wide, self.least)) if self.least else self.wide
+
+
+class ChainTable:
+    """The steps of one chain; ``read``: how many goals read a variable; ``labels``: what values are called."""
+
+    def __init__(
+        self, system: TransitionSystem, chain: Chain, read: Mapping[str, int], labels: Labels | None = None
+    ) -> None:
+        state = [*reported(system, "state"), *reported(system, "output")]
+        self._chain, self._read, self._of_system = chain, read, (state, system.inputs)
+        self._names = short_names([var.name for var in state]) | short_names([var.name for var in system.inputs])
+        self._labels = self._called(labels or {})
+        self._cells = {var.name: self._texts(var, chain.run.states) for var in state}
+        self._cells |= {var.name: self._texts(var, chain.run.inputs) for var in system.inputs}
+        self._front = same_front([self._names[var.name] for var in system.inputs])
+        self._goals = self._covered()
+
+    def show(self, out: Console, most: int = 0, file: str = "chain.csv") -> None:
+        """The table on ``out``, in ``most`` lines (0: any number), whose steps and variables ``file`` has all."""
+        rows, columns, notes = self._plan(out, file)
+        widths = _widths(columns, out.width)
+        head = _head(columns, widths, out)
+        room = max(LEAST_ROWS, most - len(head) - len(notes) - 1) if most and not out.everything else len(rows)
+        begin, end = (room + 1) // 2, len(rows) - room // 2
+        for text in head:
+            out.line(text, "bold")
+        for number, row in enumerate(rows):
+            if begin <= number < end and len(rows) > room + 1:
+                if number == begin:
+                    first, last = row.steps[0], rows[end - 1].steps[-1]
+                    count = counted(last - first + 1, "step")
+                    out.line(f"{'...':>{widths[0]}}  {count} left out here, {first} to {last}: {file} has them")
+                continue
+            words = [column.words[number] for column in columns]
+            cells = [
+                " ".join(each) if out.everything or not column.least else _cut(each, width)
+                for each, column, width in zip(words, columns, widths, strict=True)
+            ]
+            for text in out.placed(cells, widths, right={0}):
+                out.line(text)
+        for text in notes:
+            out.line(text)
+
+    def _called(self, labels: Labels) -> dict[str, Mapping[int, str]]:
+        """By variable what its values are called: enumerators, else ``labels`` where every value on the chain has one.
+
+        Not the words for truth: these are shown as flags.
+        """
+        state, inputs = self._of_system
+        found: dict[str, Mapping[int, str]] = {}
+        for variables, rows in ((state, self._chain.run.states), (inputs, self._chain.run.inputs)):
+            for var in variables:
+                own = {number: label for label, number in var.type.labels} or labels.get(var.name, {})
+                seen = {var.type.value(row[var.name]) for row in rows} if own and not var.type.labels else set()
+                generated = any(IN.search(label) for label in own.values())
+                cut = without_front(own)
+                truth = {label.lower() for label in cut.values()} <= {"true", "false"}
+                if own and not truth and (generated or seen <= own.keys()):
+                    found[var.name] = cut
+        return found
+
+    def _texts(self, var: StateVariable | InputVariable, rows: Sequence[Valuation]) -> list[str]:
+        """The values of a variable as they are shown, in each of ``rows``."""
+        defined, known = f"{var.name}#defined", {}
+        texts = []
+        for row in rows:
+            raw = row[var.name] if row.get(defined, 1) else None
+            if raw not in known:
+                label = "-" if raw is None else self._labels.get(var.name, {}).get(var.type.value(raw))
+                known[raw] = label or show_value(replace(var.type, labels=()), raw or 0)
+            texts.append(known[raw])
+        return texts
+
+    def _covered(self) -> list[list[str]]:
+        """The goals covered from each step on, and those whose consequent fails there."""
+        chain = self._chain
+        found: list[list[str]] = [[] for _ in chain.run.states]
+        failed = {(hit.goal, hit.step) for hit in chain.failures}
+        for hit in (*chain.hits, *(hit for hit in chain.failures if hit not in chain.hits)):
+            found[hit.step].append(hit.goal + (" (FAILED)" if (hit.goal, hit.step) in failed else ""))
+        return found
+
+    def _plan(self, out: Console, file: str) -> tuple[list[_Row], list[_Column], list[str]]:
+        """Rows and columns, and what they leave out: all variables that change, else those that most goals read.
+
+        Where everything is to be told and not all fit, what changed is told in one column.
+        """
+        varying = [var for var in self._of_system[0] if len(set(self._cells[var.name])) > 1]
+        order = sorted(varying, key=lambda var: -self._read.get(var.name, 0))
+        read = [var for var in order if self._read.get(var.name)]
+        if len(order) > MOST_UNREAD and read and not out.everything:
+            order = read
+        fits, too_many = 0, min(len(order), out.width // 3) + 1
+        best = self._columns(out, [])
+        first = too_many - 1
+        while too_many - fits > 1:
+            count = first or (fits + too_many) // 2
+            chosen = {var.name for var in order[:count]}
+            found = self._columns(out, [var for var in varying if var.name in chosen])
+            if sum(column.enough + 2 for column in found[1]) - 2 <= out.width:
+                best, fits = found, count
+            elif out.everything:
+                return *self._changes(order), []
+            else:
+                too_many = count
+            first = 0
+        notes = []
+        if fits < len(varying):
+            notes.append(f"the {fits} of {len(varying)} changing variables that most goals read; {file} has all")
+        constant = {*self._read} & {var.name for var in self._of_system[0]} - {var.name for var in varying}
+        same = [f"{self._names[name]}={self._cells[name][0]}" for name in sorted(constant)]
+        front = "the same before every step: "
+        notes += [front + (" ".join(same) if out.everything else _cut(same, out.width - len(front)))] if same else []
+        return *best, notes
+
+    def _columns(self, out: Console, variables: Sequence[StateVariable]) -> tuple[list[_Row], list[_Column]]:
+        """Rows, and columns with all of ``variables``, with titles in as few lines as fit."""
+        rows = self._rows(variables, out.everything)
+        steps = [_steps(row.steps) for row in rows]
+        goals = [self._goals[row.steps[0]] for row in rows]
+        zero_one = [var for var in variables if set(self._cells[var.name]) <= {"0", "1", "-"}]
+        columns: list[_Column] = []
+        for lines in range(1, MOST_TITLE_LINES + 1):
+            inputs = self._inputs(rows, lines)
+            title = GOALS if lines > 1 else (" ".join(GOALS),)
+            end = [*inputs, _Column(title, goals, least=LEAST_GOALS)]
+            for flags in ([], zero_one) if len(zero_one) > 1 else ([],):
+                names = {var.name for var in flags}
+                own = [self._column(var, rows, lines) for var in variables if var.name not in names]
+                if flags:
+                    own.append(_Column(["set"], [self._set(flags, row.steps[0]) for row in rows]))
+                own[:1] = [replace(column, group=BEFORE) for column in own[:1]]
+                if own and inputs[0].group:
+                    missing = len(BEFORE) - sum(column.wide + 2 for column in own) + 2
+                    *above, lowest = own[-1].title
+                    own[-1] = replace(own[-1], title=[*above, lowest.ljust(own[-1].wide + missing)])
+                columns = [_Column(["step"], steps), *own, *end]
+                if sum(column.enough + 2 for column in columns) - 2 <= out.width:
+                    return rows, columns
+        return rows, columns
+
+    def _column(self, var: StateVariable | InputVariable, rows: Sequence[_Row], lines: int, name: str = "") -> _Column:
+        words = [[self._cell(var.name, row)] for row in rows]
+        return _Column(_broken(name or self._names[var.name], max(len(word[0]) for word in words), lines), words)
+
+    def _inputs(self, rows: Sequence[_Row], lines: int) -> list[_Column]:
+        """The inputs: flags by their names where they are set, numbers beside them or, if narrower, in columns."""
+        flags = [var for var in self._of_system[1] if _is_flag(var)]
+        numbers = [var for var in self._of_system[1] if not _is_flag(var)]
+        names = {var.name: self._names[var.name].removeprefix(self._front) for var in self._of_system[1]}
+        none = "(all 0)" if any(var.name not in self._labels for var in numbers) else "(none)"
+        together, alone, zero = [], [], False
+        for row in rows:
+            at = row.steps[0]
+            if at == self._chain.length:
+                together.append(["(end)"])
+                alone.append(["(end)"])
+                continue
+            set_flags = [names[var.name] for var in flags if self._cells[var.name][at] == "1"]
+            values = []
+            for var in numbers:
+                if self._chain.run.inputs[at][var.name] or var.name in self._labels:
+                    values.append(f"{names[var.name]}={self._cells[var.name][at]}")
+                else:
+                    zero = True
+            together.append([*set_flags, *values] or [none])
+            alone.append(set_flags or ["(none)"])
+        said = [*([f"{self._front}*"] if self._front else []), *(["others 0"] if zero else [])]
+        title = ["inputs", f"({', '.join(said)})"] if said else ["inputs"]
+        gathered = _Column(title if lines > 1 else [" ".join(title)], together, least=LEAST_INPUTS)
+        columns = [self._column(var, rows, lines, names[var.name]) for var in numbers]
+        if flags or not numbers:
+            columns.insert(0, _Column(["set"], alone, least=LEAST_INPUTS))
+        if not numbers or sum(column.wide + 2 for column in columns) - 2 >= gathered.wide:
+            return [gathered]
+        columns[1:] = [replace(column, words=[*column.words[:-1], [""]]) for column in columns[1:]]
+        columns[0] = replace(columns[0], group=f"inputs ({self._front}*)" if self._front else "inputs")
+        return columns
+
+    def _cell(self, name: str, row: _Row) -> str:
+        """The value of a variable at the steps of a row: it stays, counts, or counts again and again."""
+        cells = self._cells[name]
+        if row.steps[0] >= len(cells):
+            return "(end)"
+        block = row.steps[: row.block] if row.block else row.steps
+        first, last = cells[block[0]], cells[block[-1]]
+        if first != last:
+            return f"{first}..{last}" + (f" x{len(row.steps) // row.block}" if row.block else "")
+        last = cells[row.steps[-1]]
+        return first if first == last else f"{first}..{last}"
+
+    def _set(self, flags: Sequence[StateVariable], step: int) -> list[str]:
+        """The names of those flags that are set before a step."""
+        return [self._names[var.name] for var in flags if self._cells[var.name][step] == "1"]
+
+    def _rows(self, variables: Sequence[StateVariable], everything: bool) -> list[_Row]:
+        """The steps of each row: waiting in one, where inputs stay and values stay or count; last the end."""
+        length, inputs = self._chain.length, self._chain.run.inputs
+        alone = [_Row(range(step, step + 1)) for step in range(length + 1)]
+        if everything:
+            return alone
+        rises = [*zip(*(self._rises(var) for var in variables), strict=True)] or [()] * length
+        rows, step = [], 0
+        while step < length:
+            end = step + 1
+            while not self._goals[step] and end < length and not self._goals[end] and inputs[end] == inputs[step]:
+                if rises[end - 1] != rises[step] or None in rises[step]:
+                    break
+                end += 1
+            end = end if end - step >= LEAST_FOLDED else step + 1
+            rows.append(_Row(range(step, end)))
+            step = end
+        return [*self._again(variables, rows), alone[-1]]
+
+    def _rises(self, var: StateVariable) -> list[int | None]:
+        """By how much a variable grows in each step; None where its values are no numbers that count."""
+        cells = self._cells[var.name]
+        counts = var.name not in self._labels and not var.type.floating and bool(var.type.bits) and "-" not in cells
+        return [int(b) - int(a) if counts else (0 if a == b else None) for a, b in pairwise(cells)]
+
+    def _again(self, variables: Sequence[StateVariable], rows: Sequence[_Row]) -> list[_Row]:
+        """``rows``, with those as one that wait alike again and again, while other variables stay or count."""
+        found: list[_Row] = []
+        at = 0
+        while at < len(rows):
+            steps, end = rows[at].steps, at + 1
+            if len(steps) > 1:
+                by = self._step_between(variables, rows[at : at + 2])
+                while by is not None and self._step_between(variables, rows[end - 1 : end + 1]) == by:
+                    end += 1
+            end = end if end - at >= LEAST_FOLDED else at + 1
+            block = len(steps) if end - at > 1 else 0
+            found.append(_Row(range(steps[0], rows[end - 1].steps[-1] + 1), block))
+            at = end
+        return found
+
+    def _step_between(self, variables: Sequence[StateVariable], rows: Sequence[_Row]) -> list[int] | None:
+        """By how much each variable is larger in the second of two rows, None if they do not wait alike."""
+        if len(rows) < 2 or len(rows[0].steps) != len(rows[1].steps):
+            return None
+        a, b = (row.steps for row in rows)
+        if self._chain.run.inputs[a[0]] != self._chain.run.inputs[b[0]]:
+            return None
+        by = []
+        for var in variables:
+            cells = self._cells[var.name]
+            stays = cells[a[0]] == cells[a[-1]] and cells[b[0]] == cells[b[-1]]
+            if cells[a[0]] == cells[b[0]] and cells[a[-1]] == cells[b[-1]]:
+                by.append(0)
+            elif stays and (rise := self._rise(var, a[0], b[0])) is not None:
+                by.append(rise)
+            else:
+                return None
+        return by
+
+    def _rise(self, var: StateVariable, before: int, after: int) -> int | None:
+        """By how much a variable is larger at a later step, where its values are numbers."""
+        a, b = self._cells[var.name][before], self._cells[var.name][after]
+        if var.name in self._labels or var.type.floating or not var.type.bits or "-" in (a, b):
+            return None
+        return int(b) - int(a)
+
+    def _changes(self, order: Sequence[StateVariable]) -> tuple[list[_Row], list[_Column]]:
+        """Every step with what changed since the one before; at the start what is not 0. In the given order."""
+        rows = self._rows([], everything=True)
+        words = []
+        for row in rows:
+            at, changed = row.steps[0], []
+            for var in order:
+                label = self._labels.get(var.name, {}).get(0)
+                cells = self._cells[var.name]
+                old = cells[at - 1] if at else (label or show_value(var.type, 0))
+                if cells[at] != old and (at or cells[at] != "-"):
+                    changed.append(f"{self._names[var.name]}={cells[at]}")
+            words.append(changed)
+        goals = _Column([" ".join(GOALS)], [self._goals[row.steps[0]] for row in rows], least=LEAST_GOALS)
+        steps = _Column(["step"], [_steps(row.steps) for row in rows])
+        return rows, [steps, _Column(["what changed"], words, BEFORE, NARROW), *self._inputs(rows, 1), goals]
+
+
+def _steps(steps: range) -> list[str]:
+    return [str(steps[0]) if len(steps) == 1 else f"{steps[0]}..{steps[-1]}"]
+
+
+def _widths(columns: Sequence[_Column], width: int) -> list[int]:
+    """Characters for each column: what is left beyond what is enough goes to inputs, to goals, then to changes."""
+    widths = [column.enough for column in columns]
+    left = width - sum(widths) - 2 * (len(widths) - 1)
+    for number in reversed(range(len(columns))):
+        more = max(0, min(left, columns[number].wide - widths[number]))
+        widths[number] += more
+        left -= more
+    while left < 0 and max(widths) > NARROW:
+        number = widths.index(max(widths))
+        widths[number] -= 1
+        left += 1
+    return widths
+
+
+def _head(columns: Sequence[_Column], widths: Sequence[int], out: Console) -> list[str]:
+    """The lines above the rows: groups, then titles, which end on one line."""
+    lines, groups, at = max(len(column.title) for column in columns), "", 0
+    for column, width in zip(columns, widths, strict=True):
+        if column.group:
+            groups = f"{groups:{at}}{column.group}  " if len(groups) <= at else f"{groups}{column.group}  "
+        at += width + 2
+    titles = [[*[""] * (lines - len(column.title)), *column.title] for column in columns]
+    rows = [text for row in zip(*titles, strict=True) for text in out.placed(row, widths, {0})]
+    return [*([groups.rstrip()] if groups else []), *rows]
+
+
+def _is_flag(var: InputVariable) -> bool:
+    return var.values == ((0, 1),) and not var.type.floating
+
+
+def _cut(words: Sequence[str], width: int) -> str:
+    """As many of ``words`` as fit, and the number of the others."""
+    text = " ".join(words)
+    kept = len(words)
+    while len(text) > width and kept > 1:
+        kept -= 1
+        text = f"{' '.join(words[:kept])} +{len(words) - kept}"
+    return text if len(text) <= width else f"{text[: width - 3]}..."
+
+
+def _broken(name: str, width: int, most: int) -> list[str]:
+    """A title in at most ``most`` lines, as narrow as its parts allow where it is wider than ``width``."""
+    parts = re.findall(r"[^_.\[>A-Z]+[_.>]*|[A-Z]+[^_.\[>A-Z]*[_.>]*|\[[^]]*\]|.", name)
+    for wide in range(width, len(name)):
+        lines = [""]
+        for part in parts:
+            if len(lines[-1]) + len(part) <= wide or not lines[-1]:
+                lines[-1] += part
+            else:
+                lines.append(part)
+        if len(lines) <= most and max(map(len, lines)) <= wide:
+            return lines
+    return [name]

@@ -1,0 +1,436 @@
+"""What ``generate`` found, for the terminal: headline, findings, a line per criterion, the chain, what can be done."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bmc.errors import counted
+from bmc.records import dataclass
+from bmc.system.transition import TransitionSystem
+from chaincover.chain import (
+    CAN_FAIL,
+    COVERED,
+    EXCLUDED,
+    NEVER_VIOLATED,
+    NO_WAY_TO_FINAL,
+    NOT_WITHIN_BOUND,
+    STATUSES,
+    UNDECIDED,
+    UNREACHABLE,
+    Chain,
+    Failure,
+    Ruling,
+    Verdict,
+)
+from chaincover.options import Options
+from chaincover.project.load import Controller
+from chaincover.report.chain_table import ChainTable, read_by_goals
+from chaincover.report.console import (
+    MOST_LINES,
+    MOST_NAMES,
+    Console,
+    held,
+    held_runs,
+    infeasible_ones,
+    minimal_for,
+    say,
+    short_compiler,
+    show_dead_end,
+    show_next_steps,
+    show_open_ends,
+    show_replay,
+)
+from chaincover.report.names import modes
+from chaincover.result import ChainResult, Requirements
+from chaincover.verdicts import infeasible
+from properties.goal import Goal
+
+if TYPE_CHECKING:
+    from bmc.engines.dead_ends import DeadEnd
+    from chaincover.partition.several import SeveralChains
+    from chaincover.replay.original import Replay
+
+MOST_FINDINGS, MOST_CRITERIA, MOST_CHAINS = 8, 8, 16
+"""Lines of each kind that are told at most, unless asked for all."""
+
+FINDING = "FINDING:"
+
+MOST_EXCLUDED = 3
+"""Unreachable goals that the next command leaves out by name."""
+
+MORE_EFFORT = 4
+"""So many times the effort or the time that was not enough is proposed next."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What was asked for, and what is told besides the chains.
+
+    ``no_step``: why no run goes on after some step, if that was found; ``written``: the files that were;
+    ``violated``: the replays of the runs that violate a requirement, by their goals.
+    """
+
+    controller: Controller
+    options: Options
+    folder: Path
+    no_step: DeadEnd | None
+    written: str
+    violated: Mapping[str, Replay]
+
+
+def show_result(out: Console, asked: Asked, result: ChainResult, played: Replay | None) -> None:
+    """A generated chain with its replay, or why there is none."""
+    controller, chain = asked.controller, result.chain
+    head, rest = out.part(), out.part()
+    show_dead_end(head, asked.no_step)
+    findings = [*_requirements(asked, result.requirements), *_findings(controller, chain, result.requirements)]
+    told = _no_chain(controller, result) if chain is None else _headline(controller, result, chain)
+    _show_head(head, controller, told, findings, "chain.json")
+    show_criteria(head, controller.goals, result.verdicts, [chain] if chain else [])
+    show_rulings(head, result.requirements.rulings)
+    if out.everything:
+        _show_goals(rest, controller, result)
+    show_next_steps(rest, zip(controller.goals, result.verdicts, strict=True), asked.options, asked.no_step)
+    _show_what_is_left(rest, result)
+    _show_command(rest, asked, result, several=False)
+    if played is not None:
+        show_replay(rest, played)
+    _show_written(rest, asked)
+    out.show(head)
+    if chain is not None:
+        room = MOST_LINES - len(head.kept) - len(rest.kept)
+        _table(controller, chain).show(out, room, "chain.csv")
+    out.show(rest)
+
+
+def _table(controller: Controller, chain: Chain) -> ChainTable:
+    names = [*(var.name for var in controller.system.state), *(var.name for var in controller.system.inputs)]
+    labels = modes(controller.model, names, [goal.text for goal in controller.goals])
+    return ChainTable(controller.system, chain, read_by_goals(controller), labels)
+
+
+def _show_written(out: Console, asked: Asked) -> None:
+    if asked.written:
+        say(out, f"written to {asked.folder}/: {asked.written}")
+
+
+def _limited(out: Console, texts: Sequence[str], most: int, rest: str, style: str = "") -> None:
+    """``texts``, in at most so many lines; ``rest`` says where there are more. All where everything is to be told."""
+    part = out.part()
+    for text in texts:
+        say(part, text, "" if text.startswith(" ") else style)
+    out.show(part.cut(most, rest))
+
+
+def _show_head(out: Console, controller: Controller, told: str, findings: Sequence[str], files: str) -> None:
+    """The headline with the number of findings, and these; ``files`` have all of them."""
+    number = sum(1 for text in findings if text.startswith(FINDING))
+    said = f"{counted(number, 'finding')}; " if number else ""
+    say(out, f"{controller.system.name}: {said}{told}", "bold red" if number else "bold")
+    _limited(out, findings, MOST_FINDINGS, f"{files} has all", "bold red")
+
+
+def _findings(controller: Controller, chain: Chain | None, found: Requirements, where: str = "") -> list[str]:
+    """The consequents and assertions that fail on a chain; ``where`` says which one it is."""
+    if chain is None:
+        return []
+    known = {failure.goal for failure in found.failures}
+    texts = []
+    for hit in chain.failures:
+        begin = "on the chain" if hit.goal in known else FINDING
+        texts.append(f"{begin} the consequent of {hit.goal} fails{where} at step {hit.step}")
+        note = next((controller.note_of(goal) for goal in controller.goals if goal.name == hit.goal), "")
+        texts += [f"  note: {note}"] if note and hit.goal not in known else []
+    return texts + [f"{FINDING} {each.name} fails{where} in step {each.step}" for each in chain.violations]
+
+
+def _requirements(asked: Asked, found: Requirements) -> list[str]:
+    """The requirements that can fail, each with what fails."""
+    controller = asked.controller
+    goals = {goal.name: goal for goal in controller.goals}
+    texts = []
+    for failure in found.failures:
+        texts.append(f"{FINDING} {failing(controller.system, goals[failure.goal], failure)}")
+        note = controller.note_of(goals[failure.goal])
+        texts += [f"  note: {note}"] if note else []
+        played = asked.violated.get(failure.goal)
+        for text in () if played is None else (*played.disagreements, *played.refused):
+            texts.append(f"DISAGREES: {failure.goal}: {text}")
+    return texts
+
+
+def failing(system: TransitionSystem, goal: Goal, failure: Failure) -> str:
+    """That a requirement can fail, where, and with which values."""
+    inputs = {var.name for var in system.inputs}
+    parts = []
+    for each in failure.values:
+        when = f"before step {each.step}" if each.step < failure.run.length else "at its end"
+        when = f"in step {each.step}" if each.variable in inputs else when
+        parts.append(f"{when} {each.variable} is {each.actual}{each.expected and f', expected {each.expected}'}")
+    name = f"{goal.name} ({goal.requirement})" if goal.requirement else goal.name
+    least = "a shortest run" if failure.shortest else "a run"
+    text = f"{name} can fail: at step {failure.step} of {least} of {counted(failure.run.length, 'step')}"
+    text += f"; {'; '.join(parts)}" if parts else ""
+    return text + (f"; {', '.join(failure.held)} held there" if failure.held else "")
+
+
+def show_rulings(out: Console, rulings: Sequence[Ruling]) -> None:
+    """How many requirements can fail, how many are never violated, and which are left open."""
+    said = []
+    for status, words in ((CAN_FAIL, "can fail"), (NEVER_VIOLATED, "never violated, proved"), (UNDECIDED, "undecided")):
+        names = [ruling.goal for ruling in rulings if ruling.status == status]
+        if names:
+            which = "all " if len(names) == len(rulings) > 1 else ""
+            told = f" ({', '.join(names[:MOST_NAMES])})" if status == UNDECIDED else ""
+            said.append(f"{which}{len(names)} {words}{told}")
+    if said:
+        say(out, f"requirements: {', '.join(said)}")
+
+
+def show_criteria(out: Console, goals: Sequence[Goal], verdicts: Sequence[Verdict], chains: Sequence[Chain]) -> None:
+    """How many goals of each criterion are covered, a line each; first the properties that were written."""
+    judged: dict[str, list[Verdict]] = {}
+    for goal, verdict in zip(goals, verdicts, strict=True):
+        judged.setdefault(goal.generated, []).append(verdict)
+    texts = []
+    for criterion in sorted(judged, key=bool):
+        own = judged[criterion]
+        count = Counter(verdict.status for verdict in own)
+        reachable = " reachable" if count[UNREACHABLE] else ""
+        parts = [f"{count[COVERED]} of {len(own) - count[UNREACHABLE]}{reachable} covered"]
+        parts += [f"{count[status]} {status}" for status in STATUSES if status != COVERED and count[status]]
+        parts += [] if criterion else _consequents(own, chains)
+        texts.append(f"{criterion.removesuffix('()') or 'properties'}: {', '.join(parts)}")
+    _limited(out, texts, MOST_CRITERIA, "-v tells all criteria")
+
+
+def _consequents(verdicts: Sequence[Verdict], chains: Sequence[Chain]) -> list[str]:
+    """How many consequents held on the chains, and how many failed."""
+    names = {verdict.goal for verdict in verdicts}
+    judged = {hit.goal for chain in chains for hit in chain.hits if hit.consequent_held is not None} & names
+    failed = {hit.goal for chain in chains for hit in chain.failures} & names
+    told = [f"{counted(len(judged - failed), 'consequent')} held"] if judged - failed else []
+    return told + ([f"{len(failed)} FAILED"] if failed else [])
+
+
+def show_several(out: Console, asked: Asked, found: SeveralChains, played: Sequence[Replay | None]) -> None:
+    """Several chains: each with its steps where there is room for all, else a line each."""
+    controller = asked.controller
+    parts = [part_of(controller, result) for result in found.results]
+    chains = [result.chain for result in found.results if result.chain is not None]
+    head, rest = out.part(), out.part()
+    show_dead_end(head, asked.no_step)
+    findings = _requirements(asked, found.requirements)
+    for number, (part, chain) in enumerate(zip(parts, chains, strict=True), 1):
+        findings += _findings(part, chain, found.requirements, f" in chain {number}")
+    _show_head(head, controller, _several_headline(controller, found), findings, "chains.json")
+    show_criteria(head, controller.goals, found.verdicts, chains)
+    show_rulings(head, found.requirements.rulings)
+    conflicts = [f"conflict: {', '.join(conflict.goals)}: {conflict.reason}" for conflict in found.conflicts]
+    _limited(rest, conflicts, 3, "chains.json has all conflicts")
+    judged = zip(controller.goals, found.verdicts, strict=True)
+    show_next_steps(rest, judged, asked.options, asked.no_step)
+    show_open_ends(rest, _open_ends(found), found.stopped_by, asked.options.effort if found.used_up else None)
+    _show_command(rest, asked, found, several=True)
+    _show_replays(rest, played)
+    _show_written(rest, asked)
+    tables = out.part()
+    for number, (part, chain, result) in enumerate(zip(parts, chains, found.results, strict=True), 1):
+        say(tables, _chain_line(number, chain, result), "bold")
+        _table(part, chain).show(tables, 0, f"chain-{number}.csv")
+    out.show(head)
+    if out.everything or len(head.kept) + len(tables.kept) + len(rest.kept) <= MOST_LINES:
+        out.show(tables)
+    else:
+        both = enumerate(zip(chains, found.results, strict=True), 1)
+        texts = [_chain_line(number, chain, result) for number, (chain, result) in both]
+        cut = [text if len(text) <= out.width else f"{text[: out.width - 3]}..." for text in texts]
+        _limited(out, cut, MOST_CHAINS, f"{asked.folder}/ has a file of each")
+    out.show(rest)
+
+
+def part_of(controller: Controller, result: ChainResult) -> Controller:
+    """The controller with the goals of one chain."""
+    names = {verdict.goal for verdict in result.verdicts}
+    return replace(controller, goals=tuple(goal for goal in controller.goals if goal.name in names))
+
+
+def _chain_line(number: int, chain: Chain, result: ChainResult) -> str:
+    """One of several chains: its length, whether it is minimal, and its goals in the order of their steps."""
+    proof = "minimal" if result.bounds.minimal else f"none shorter than {result.bounds.lower}"
+    goals = " ".join(hit.goal for hit in sorted(chain.hits, key=lambda hit: hit.step))
+    return f"chain {number}: {counted(chain.length, 'step')} ({proof}), {counted(len(chain.hits), 'goal')}: {goals}"
+
+
+def _show_replays(out: Console, played: Sequence[Replay | None]) -> None:
+    """The replays of several chains: as one where nothing is to be said of any, else one by one."""
+    done = [own for own in played if own is not None]
+    if len(done) < 2 or any(own.exit_code or own.remarks for own in done):
+        for own in done:
+            show_replay(out, own)
+        return
+    steps, goals = sum(own.run.length for own in done), sum(len([g for g in own.goals if g.asked]) for own in done)
+    final = ", each ends in the final condition" if all(own.final for own in done) else ""
+    on = "the model" if done[0].on == "model" else f"the compiled original ({short_compiler(done[0].on)})"
+    every = f"{counted(goals, 'goal')} covered in {counted(len(done), 'chain')} of {counted(steps, 'step')}"
+    say(out, f"replay on {on}: {every}{final}")
+
+
+def _several_headline(controller: Controller, found: SeveralChains) -> str:
+    covered = sum(1 for v in found.verdicts if v.status == COVERED)
+    chains = counted(len(found.results), "chain")
+    minimal = ""
+    if found.number_minimal_within_k and len(found.results) > 1:
+        minimal = ", the minimal number" if found.number_minimal else ", the minimal number within the K reached"
+    goals = f"{covered} of {len(controller.goals)} goals{infeasible_ones(controller.goals, found.verdicts)}"
+    proof = _proof_of_several(found, held_runs(controller.system.hold))
+    steps = f"{counted(found.length, 'step')} in all ({proof})" if found.results else "0 steps in all"
+    return f"{chains}{minimal}, {steps}, cover {goals}"
+
+
+def _open_ends(found: SeveralChains) -> list[str]:
+    """What the search for several chains has left open."""
+    undecided = sum(1 for verdict in found.verdicts if verdict.status == UNDECIDED)
+    open_ends = [counted(undecided, "undecided goal")] if undecided else []
+    through = " for the goals covered so far" if undecided else ""
+    if len(found.results) > 1 and not found.number_minimal_within_k:
+        open_ends.append(f"whether fewer chains are enough{through}")
+    if found.results and not found.bounds.minimal:
+        open_ends.append(f"whether fewer steps in all are enough{through}")
+    return open_ends
+
+
+def _proof_of_several(found: SeveralChains, held: str) -> str:
+    if found.bounds.minimal:
+        minimal = minimal_for(found.verdicts)
+        number = " and this number of chains" if "for" in minimal else " for this number of chains"
+        return f"{minimal}{number if len(found.results) > 1 else ''}{held}, proved"
+    return f"proved: none below {found.bounds.lower}{held}" if found.bounds.lower else "no lower bound yet"
+
+
+def _show_what_is_left(out: Console, result: ChainResult) -> None:
+    """What ended the run before everything was settled, and what more of it might settle."""
+    bounds, length = result.bounds, result.bounds.length or 0
+    undecided = sum(1 for verdict in result.verdicts if verdict.status == UNDECIDED)
+    open_ends = []
+    if undecided:
+        open_ends.append(counted(undecided, "undecided goal"))
+    if result.chain is not None and not bounds.minimal:
+        open_ends.append(_shorter(bounds.lower, length) + (" through the goals covered so far" if undecided else ""))
+    show_open_ends(out, open_ends, result.stopped_by, result.options.effort if result.used_up else None)
+
+
+def _show_command(out: Console, asked: Asked, found: ChainResult | SeveralChains, several: bool) -> None:
+    """The one command to try next, where goals are not covered."""
+    replaced, more = _next_options(asked, found, several)
+    if replaced or more:
+        say(out, f"try: {shlex.join(['chaincover', *_typed_without(replaced), *more])}", "bold")
+
+
+def _typed_without(options: Sequence[str]) -> list[str]:
+    """What was typed, without these options and their values."""
+    words, value = [], False
+    for word in sys.argv[1:]:
+        name, equals, _ = word.partition("=")
+        drop = value or name in options
+        value = not value and name in options and not equals and name != "--most"
+        if not drop:
+            words.append(word)
+    return words
+
+
+def _next_options(
+    asked: Asked, found: ChainResult | SeveralChains, several: bool
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The options to take from the command, and those to add; none where no command helps."""
+    goals, options = asked.controller.goals, asked.options
+    aside = infeasible(goals, found.verdicts)
+    missed = [verdict for verdict in found.verdicts if verdict.status != COVERED and verdict.goal not in aside]
+    status = Counter(verdict.status for verdict in missed)
+    limited = bool(found.stopped_by or found.used_up)
+    if asked.no_step is not None or not missed:
+        return (), ()
+    if options.max_length is not None and (status[NOT_WITHIN_BOUND] or status[EXCLUDED]):
+        return ("--max-length",), ()
+    if status[NOT_WITHIN_BOUND] and options.bound is not None:
+        return ("-K", "--bound"), ("-K", str(max(1, options.bound) * MORE_EFFORT))
+    no_chain = isinstance(found, ChainResult) and bool(found.no_chain)
+    alone = bool(found.tests) and not limited and not status[NO_WAY_TO_FINAL]
+    if (status[EXCLUDED] or (no_chain and status[UNDECIDED]) or alone) and not several:
+        return ("--most",), ("--several",)
+    if status[NO_WAY_TO_FINAL]:
+        return ("--final",), ("--final", "none")
+    if status[UNDECIDED] and found.stopped_by and options.time_limit:
+        return ("--time-limit",), ("--time-limit", f"{options.time_limit * MORE_EFFORT:g}")
+    if status[UNDECIDED] and found.used_up and options.effort:
+        return ("--effort",), ("--effort", f"{options.effort * MORE_EFFORT:g}")
+    out_of_reach = [verdict.goal for verdict in missed if verdict.status == UNREACHABLE]
+    exclude = tuple(word for goal in out_of_reach for word in ("--exclude", goal))
+    return (), exclude if len(out_of_reach) <= MOST_EXCLUDED else ()
+
+
+def _shorter(lower: int, length: int) -> str:
+    """The question that a bound below the length leaves open."""
+    if not lower:
+        return f"whether a chain of fewer than {counted(length, 'step')} exists (no lower bound yet)"
+    if lower == length - 1:
+        return f"whether a chain of {counted(lower, 'step')} exists"
+    return f"whether a chain of {lower} to {length - 1} steps exists"
+
+
+def _no_chain(controller: Controller, result: ChainResult) -> str:
+    """That no chain covers the goals, where it is proved, else that none was found."""
+    count = len(controller.goals)
+    if count and all(verdict.proved for verdict in result.verdicts):
+        return f"no chain covers any of the {count} goals" if count > 1 else "no chain covers its goal"
+    covers = f"covers all {count} goals" if count else "reaches the final condition"
+    most, lower = result.options.max_length, result.bounds.lower
+    if most is not None and lower > most:
+        return f"no chain of at most {counted(most, 'step')} {covers}: none is shorter than {lower}, proved"
+    return (
+        f"no chain exists that {covers}: {result.no_chain}" if result.no_chain else f"no chain was found that {covers}"
+    )
+
+
+def _headline(controller: Controller, result: ChainResult, chain: Chain) -> str:
+    missing = sum(1 for v in result.verdicts if v.status != COVERED)
+    count = len(controller.goals)
+    goals = f"{len(chain.hits)} of {count} goals" if missing else "its goal" if count == 1 else f"all {count} goals"
+    goals += infeasible_ones(controller.goals, result.verdicts)
+    end = f" and ends in {_final_name(controller)}" if controller.final_text else ""
+    steps = counted(chain.length, "step")
+    proof = _proof(result, controller.system.hold)
+    return f"one chain of {steps} covers {goals}{end} ({proof})"
+
+
+def _final_name(controller: Controller) -> str:
+    return "a state like init" if controller.final_text == "init" else f"'{controller.final_text}'"
+
+
+def _proof(result: ChainResult, hold: int) -> str:
+    bounds, held = result.bounds, held_runs(hold)
+    shorter = f"proved: none shorter than {bounds.lower}{held}" if bounds.lower else "no lower bound yet"
+    proof = f"{minimal_for(result.verdicts)}{held}, proved" if bounds.minimal else shorter
+    return f"{proof}; K = {result.depth if result.chain is None else result.chain.k_met}"
+
+
+def _show_goals(out: Console, controller: Controller, result: ChainResult) -> None:
+    hits = {hit.goal: hit for hit in result.chain.hits} if result.chain else {}
+    rows = []
+    for goal, verdict in zip(controller.goals, result.verdicts, strict=True):
+        hit = hits.get(goal.name)
+        row = (
+            goal.name,
+            verdict.status + (f": {verdict.detail}" if verdict.detail and not goal.generated else ""),
+            "" if verdict.step is None else str(verdict.step),
+            held(hit.consequent_held) if hit else "",
+            goal.text + (f"  [{goal.requirement}]" if goal.requirement else ""),
+        )
+        rows.append(row)
+    out.table(("goal", "verdict", "step", "consequent", "property"), rows)

@@ -1,0 +1,355 @@
+"""Can a requirement fail? For each property with a consequent a shortest run that violates it, or that none does.
+
+A violation is a goal like others (``properties.goal.violation``): the enumerated states tell all of them at once, else
+a solver is asked for runs of 0, 1, 2, ... steps from init and for proofs by induction, in turns with the other means.
+No chain is sought for them, and no chain waits for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import field, replace
+from math import inf
+
+from pysmt.fnode import FNode
+from pysmt.shortcuts import TRUE, Not, Or
+
+from bmc.engines import choose as choose_engine
+from bmc.engines.protocol import Session, Status
+from bmc.errors import LimitReached, counted
+from bmc.formulas.unroll import at, shift, unframed, with_terms
+from bmc.invariants.induction import Prover
+from bmc.records import dataclass
+from bmc.system.simulation import Simulator
+from bmc.system.transition import Run, TransitionSystem, symbols_of
+from chaincover.certificate import Certificate, EdgeFact, formula_text
+from chaincover.chain import CAN_FAIL, NEVER_VIOLATED, UNDECIDED, UNREACHABLE, Ruling
+from chaincover.graph.enumerated import ENUMERATING, enumerate_states, enumerate_within, enumeration_of, exact_graph
+from chaincover.known import Board, Known, Reason
+from chaincover.limits import UNITS, Limits
+from chaincover.minimality.claims import result_of
+from chaincover.minimality.explicit_sub_paths import ExplicitSubPaths
+from chaincover.minimality.sub_path_lengths import SubPath
+from chaincover.options import Options
+from chaincover.problem import Problem
+from chaincover.reductions.reduction import Reduction, distinct, distinct_goals, in_turn
+from chaincover.reductions.slicing import normal_states, sliced_problem
+from chaincover.replay.judge import Judge, explained
+from chaincover.result import INTERRUPT, ChainResult, Listener, Requirements, Silent
+from chaincover.stages import Profiler, Stage, later, take_turns, wait_for
+from chaincover.weights import END, INIT
+from properties.goal import Goal, violation, violation_name
+from properties.monitor import Monitor
+
+EFFORT = 1 / 12
+"""The effort for all requirements, beside that for chains, in that of the run."""
+
+INDUCTION = 8
+"""The largest k of a proof by k-induction."""
+
+FIRST = 0.1
+"""Units of work for enumerating the states before they get a normal form: mostly they are few."""
+
+QUESTION = 1
+"""Units of work for one question."""
+
+
+TIME = 0.9
+"""The part of the time for chains, where there are properties that may fail."""
+
+
+def for_chains(problem: Problem, options: Options) -> Options:
+    """``options`` with the part of the time that the search for chains may take."""
+    if options.time_limit is None or not any(goal.consequent is not None for goal in problem.goals):
+        return options
+    return replace(options, time_limit=TIME * options.time_limit)
+
+
+def decide(
+    problem: Problem, options: Options, seconds: float, tell: Callable[[str], None], runs: Iterable[Run]
+) -> Requirements:
+    """Whether runs of ``problem`` violate its properties, as far as an effort and ``seconds`` allow.
+
+    ``runs`` from init are known. Whatever ends the search early, what was found out by then is told.
+    """
+    goals = [goal for goal in problem.goals if goal.consequent is not None]
+    if not goals:
+        return Requirements()
+    inputs = {var.name for var in problem.system.inputs}
+    violations = _computed(problem.system, [violation(goal, inputs) for goal in goals])
+    options = replace(options, bound=None, max_length=None, overlap="allow")
+    effort = None if options.effort is None else EFFORT * options.effort
+    limits = Limits(None if seconds == inf else seconds, options.query_limit, effort)
+    search, stopped_by = _Search(Problem(problem.system, violations, None), options, limits, Silent(tell)), ""
+    search.take(runs)
+    try:
+        if not limits.over:
+            search.run()
+    except LimitReached as error:
+        stopped_by = error.limit
+    except KeyboardInterrupt as error:
+        stopped_by = str(error) or INTERRUPT
+    return search.told(problem, goals, stopped_by)
+
+
+def _computed(system: TransitionSystem, goals: Sequence[Goal]) -> tuple[Goal, ...]:
+    """``goals`` with the terms that compute variables in place of those, where nothing else reads them back.
+
+    A variable that is read after a step only, mostly an output, is then no part of the state.
+    """
+    follow = [var.next for var in system.state]
+    kept = {
+        symbol.symbol_name()
+        for part in (*follow, system.input_constraint, system.defined)
+        for symbol in symbols_of(part)
+    }
+    terms = {var.name: var.next for var in system.state if var.name not in kept}
+    return tuple(replace(goal, antecedent=_with_terms(goal.antecedent, terms)) for goal in goals)
+
+
+def _with_terms(formula: FNode, terms: Mapping[str, FNode]) -> FNode:
+    read = [(symbol, *unframed(symbol)) for symbol in symbols_of(formula)]
+    first = {name: min(step for _, other, step in read if other == name) for _, name, _ in read}
+    made = {symbol: at(terms[name], step - 1) for symbol, name, step in read if name in terms and first[name] > 0}
+    return with_terms([formula], made)[0]
+
+
+@dataclass
+class _Violations(Board):
+    """A board for goals that are decided one by one. ``at_least`` has for each the start before which none can be."""
+
+    at_least: dict[str, int] = field(default_factory=dict)
+
+    def least(self, name: str) -> int:
+        """The first step at which it is not proved that the goal does not start."""
+        graph = self.known.graph
+        return max(self.at_least.get(name, 0), graph.lower.get((INIT, name), 0) if graph.exact else 0)
+
+    @property
+    def open(self) -> tuple[str, ...]:
+        """The goals of which neither a shortest run is known, nor that there is none."""
+        known = self.known
+        ends = {name: self.least(name) + known.problem.length(name) for name in known.problem.names}
+        return tuple(
+            name
+            for name, least in ends.items()
+            if name not in known.uncoverable and (name not in known.seen or known.seen[name].length > least)
+        )
+
+    @property
+    def settled(self) -> bool:
+        """Whether all goals are decided."""
+        return not self.open
+
+
+def _on_states(board: Board) -> None:
+    """Decide all goals on the enumerated states."""
+    assert isinstance(board, _Violations)
+    wait_for(board, lambda known: known.enumerated is not None)
+    exact_graph(board)
+    states = board.known.enumerated
+    assert states is not None
+    distances = ExplicitSubPaths(board.known.problem, states, board.limits)
+    for name in board.open:
+        weight = board.known.graph.weights[INIT, name]
+        distances.least(SubPath((INIT, name), weight, weight))
+        _, run = distances.ask((INIT, name), weight)
+        if run is not None:
+            board.see(run, board.judge.first_steps(run))
+
+
+def _in_layers(board: Board) -> None:
+    """Which goals are reached, by searches in layers, where states are too many to be enumerated soon."""
+    if board.known.enumerated is None:
+        exact_graph(board)
+
+
+def _by_solver(board: Board) -> None:
+    """Runs from init that end after 0, 1, 2, ... steps, and proofs by induction that there are none."""
+    from chaincover.minimality.induction import with_value_facts  # where the states are not enumerated soon
+
+    assert isinstance(board, _Violations)
+    with_value_facts(board)
+    board.say("requirements: runs of few steps, and proofs by induction")
+    _Unrolled(board).run()
+
+
+class _Unrolled:
+    """Asks about open goals, one number of steps after the other. Where the solver gives up nothing is concluded."""
+
+    def __init__(self, board: _Violations) -> None:
+        self._board, self._monitor = board, Monitor(board.known.problem.goals)
+        self._from_init = self._session(at(board.known.problem.system.init_formula, 0))
+        self._system, self._anywhere = board.known.problem.system, self._session(TRUE())
+        self._tried: dict[str, int] = {}
+
+    def run(self) -> None:
+        """Until all is decided, or no further question can decide more."""
+        steps = 0
+        while self._asking(steps):
+            self._prove()
+            self._reach(steps)
+            steps += 1
+
+    def _asking(self, steps: int) -> list[str]:
+        """The open goals that no run is known to cover in so few steps."""
+        seen = self._board.known.seen
+        return [name for name in self._board.open if name not in seen or steps < seen[name].length]
+
+    def _session(self, source: FNode) -> Session:
+        problem = self._board.known.problem
+        return self._board.engine.session(problem.system, source, [goal.antecedent for goal in problem.goals])
+
+    def _asked(self, session: Session, formulas: Sequence[FNode], steps: int) -> Status:
+        return session.check(formulas, steps, self._board.limits.for_query(), QUESTION).status
+
+    def _prove(self) -> None:
+        """Induction over as many steps as no run from init violates, anew where there are more invariants."""
+        board = self._board
+        if self._system is not board.known.problem.system:
+            self._system, self._anywhere, self._tried = board.known.problem.system, self._session(TRUE()), {}
+        for name in board.open:
+            goal, most = board.known.problem.by_name[name], min(INDUCTION, board.least(name))
+            for k in range(self._tried.get(name, -1) + 1, most + 1) if name not in board.known.seen else ():
+                self._tried[name] = k
+                before = [Not(shift(goal.antecedent, step)) for step in range(k)]
+                status = self._asked(self._anywhere, [*before, shift(goal.antecedent, k)], k + goal.length)
+                if status is Status.UNSAT:
+                    how = f"proved by induction over {counted(k, 'step')}" if k else "no state allows it"
+                    board.rule_out({name: Reason(UNREACHABLE, f"no run covers it: {how}")})
+                    break
+
+    def _reach(self, steps: int) -> None:
+        """Runs of so many steps that end with an open goal."""
+        length = self._board.known.problem.length
+        due = [name for name in self._asking(steps) if steps >= length(name)]
+        status = Status.SAT
+        while due and status is Status.SAT:
+            status = self._reached(due, steps)
+            due = [name for name in due if name in self._asking(steps)]
+        if status is Status.UNKNOWN:
+            due = [name for name in due if len(due) > 1 and self._reached([name], steps) is Status.UNSAT]
+        for name in due:
+            start = steps - length(name)
+            if self._board.at_least.get(name, 0) == start:
+                self._board.at_least[name] = start + 1
+
+    def _reached(self, names: Sequence[str], steps: int) -> Status:
+        """Whether a run of so many steps ends with one of the goals ``names``."""
+        board, problem = self._board, self._board.known.problem
+        starts = {name: steps - problem.length(name) for name in names}
+        placed = [shift(problem.by_name[name].antecedent, start) for name, start in starts.items()]
+        status = self._asked(self._from_init, [Or(placed)], steps)
+        if status is Status.SAT:
+            run = self._from_init.run()
+            board.see(run, {name: start for name, start in starts.items() if self._monitor.holds(run, name, start)})
+        return status
+
+
+STAGES = (
+    Stage("requirements", _by_solver, first_turn=1.0, for_targets=False),
+    Stage("enumerate", enumerate_states, first_turn=0.5, for_targets=False),
+    Stage("requirements on states", _on_states, first_turn=1.0, for_targets=False),
+    Stage("invariants", later("chaincover.minimality.induction:find_invariants"), first_turn=2.0, for_targets=False),
+    Stage("simulate", later("chaincover.runs.random:random_runs"), first_turn=0.5, for_targets=False),
+    Stage("requirements in layers", _in_layers, for_targets=False),
+    Stage("accelerate", later("chaincover.minimality.acceleration:accelerate"), first_turn=1.0),
+)
+
+
+class _Search:
+    """The search for violations of the properties of ``whole``, whose goals these violations are."""
+
+    def __init__(self, whole: Problem, options: Options, limits: Limits, listener: Listener) -> None:
+        self._whole, self._options, self._limits, self._listener = whole, options, limits, listener
+        self._monitor, self._simulator = Monitor(whole.goals), Simulator(whole.system)
+        self._shown: dict[str, Run] = {}
+        self._reduction = Reduction(whole, lambda result: result)
+        self._board: _Violations | None = None
+
+    def take(self, runs: Iterable[Run]) -> None:
+        """Look at ``runs`` from init, which are known."""
+        for run in runs:
+            for name, steps in self._monitor.covered(run).items():
+                end = min(steps, default=run.length) + self._whole.length(name)
+                if steps and (name not in self._shown or end < self._shown[name].length):
+                    self._shown[name] = Run(run.states[: end + 1], run.inputs[:end])
+
+    def run(self) -> None:
+        """Decide as many goals as can be. LimitReached or KeyboardInterrupt where something ends that early."""
+        options, limits = self._options, self._limits
+        self._listener("requirements: can they fail?")
+        sliced, states = in_turn(self._whole, (distinct_goals, sliced_problem)), None
+        if options.engine == ENUMERATING:
+            ahead = Limits(limits.seconds, None, FIRST / UNITS)
+            states = enumerate_within(enumeration_of(sliced.problem), ahead)
+            limits.spend(ahead.spent)
+        engine = choose_engine(options.engine, options.memory_limit)
+        limits.watch(engine)
+        if states is None:
+            prover = Prover(engine, limits.for_query, QUESTION)
+            self._reduction = in_turn(sliced.problem, (lambda _: sliced, normal_states(prover)))
+        else:
+            self._reduction = sliced
+        problem, profiler = self._reduction.problem, Profiler(self._listener, lambda known: None)
+        known = Known(problem, enumerated=states)
+        self._board = board = _Violations(known, options, engine, limits, profiler, Judge(problem))
+        for run in self._shown.values():
+            board.see(run, board.judge.first_steps(run))
+        if states is not None:
+            _on_states(board)
+        elif not board.settled:
+            take_turns(STAGES, board)
+
+    def told(self, problem: Problem, goals: Sequence[Goal], ended: str) -> Requirements:
+        """The rulings on ``goals`` of ``problem``, and what they rest on; ``ended``: what ended the search early."""
+        if self._board is None:
+            return Requirements(tuple(self._ruling(problem, goal, None, ended) for goal in goals), None, ended)
+        board, reduction = self._board, self._reduction
+        result = reduction.restore(result_of(board, replace(board.known, chain=None), ""))
+        by = ended or ("the effort" if self._limits.used_up else "")
+        rulings = tuple(self._ruling(problem, goal, result, by) for goal in goals)
+        states = board.known.enumerated
+        invariants = [each for each in board.known.problem.system.invariants if each.proved and states is None]
+        certificate = Certificate(
+            goals=(),
+            end=END,
+            overlap="allow",
+            invariants=tuple(each.name for each in invariants),
+            formulas={each.name: formula_text(each.formula) for each in invariants if each.where is None},
+            normal_form={} if result.certificate is None else result.certificate.normal_form,
+            edges=tuple(
+                EdgeFact(INIT, violation_name(ruling.goal), ruling.failure.step)
+                for ruling in rulings
+                if ruling.failure is not None and ruling.failure.shortest
+            ),
+            paths=(),
+            order_bound=0,
+            refuted=(0, 0),
+            exhausted=0 if states is None else len(states.states),
+            lower=0,
+            unreachable=tuple(violation_name(ruling.goal) for ruling in rulings if ruling.status == NEVER_VIOLATED),
+            acceleration=board.accelerated,
+        )
+        return Requirements(rulings, certificate, ended, self._limits.spent)
+
+    def _ruling(self, problem: Problem, goal: Goal, result: ChainResult | None, ended: str) -> Ruling:
+        name, run, least, why = violation_name(goal.name), self._shown.get(violation_name(goal.name)), 0, ""
+        if result is not None and self._board is not None:
+            verdict = next(each for each in result.verdicts if each.goal == name)
+            if verdict.status == UNREACHABLE:
+                return Ruling(goal.name, NEVER_VIOLATED, verdict.detail.replace("covers it", "violates it"))
+            run = result.tests.get(name, run)
+            least = self._board.least(distinct(self._whole.goals)[1].get(name, name))
+            why = f"no run violates it in fewer than {counted(least + self._whole.length(name), 'step')}"
+        if run is not None:
+            chosen = {name: run.states[0][name] for name in problem.system.chosen}
+            played = self._simulator.run(self._simulator.initial(chosen), run.inputs)
+            step = run.length - self._whole.length(name)
+            if self._monitor.holds(played, name, step):
+                shortest = result is not None and step == least
+                failure = replace(explained(problem, goal.name, played, step), shortest=shortest)
+                said = f"a {'shortest ' if shortest else ''}run of {counted(run.length, 'step')} violates it"
+                return Ruling(goal.name, CAN_FAIL, said, failure)
+            why = "only with other start values of what init leaves open a run is known that violates it"
+        return Ruling(goal.name, UNDECIDED, "; ".join(filter(None, (why, ended and f"stopped by {ended}"))))

@@ -1,0 +1,184 @@
+"""Whether requirements can fail, as a file says: runs that violate them are replayed; that none does is proved again.
+
+A violation is a goal like others: what is claimed of it is checked as it is of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import Any
+
+from bmc.errors import CheckDisagreed, LimitReached, Location, counted
+from bmc.native.build import why_no_compiler
+from bmc.native.original import NoCompiler, compiled
+from bmc.records import dataclass
+from bmc.system.simulation import Simulator
+from bmc.system.transition import Run
+from chaincover import certificate
+from chaincover.certificate import Certificate, EdgeFact, PathFact
+from chaincover.chain import CAN_FAIL, NEVER_VIOLATED, RULINGS, UNREACHABLE, Ruling
+from chaincover.formats.chain_file import read_test, ruling_record
+from chaincover.project.load import Controller
+from chaincover.replay.judge import explained
+from chaincover.replay.original import replay_violation
+from chaincover.verify.document import BoundsClaim, Document, GoalClaim, RulingClaim, RulingsClaim
+from chaincover.verify.report import FINDING, HOLDS, OPEN, UNCLAIMED, WRONG, Line, limited
+from chaincover.weights import END, INIT
+from properties.goal import Goal, violation, violation_name
+from properties.monitor import Monitor
+
+NOTHING = Certificate((), END, "allow", (), (), (), 0, (0, 0), 0, 0)
+"""The certificate of claims that rest on nothing."""
+
+CAN_FAIL_LINE, VIOLATIONS, NEVER = "can fail", "violations", "never violated"
+
+
+def expected_rulings(controller: Controller, claim: RulingsClaim | None, where: Location) -> dict[str, Any] | None:
+    """The record of ``claim`` as it should be; None where nothing is claimed. InputRefused where a test is damaged."""
+    if claim is None:
+        return None
+    given = {ruling.goal: ruling for ruling in claim.rulings}
+    rulings = [_expected(controller, goal, given.get(goal.name), where) for goal in _judged(controller)]
+    proof = claim.certificate
+    return {"rulings": rulings, "certificate": None if proof is None else certificate.as_data(_needed(claim, proof))}
+
+
+def _judged(controller: Controller) -> list[Goal]:
+    return [goal for goal in controller.goals if goal.consequent is not None]
+
+
+def _expected(controller: Controller, goal: Goal, claim: RulingClaim | None, where: Location) -> dict[str, Any]:
+    if claim is None:
+        return ruling_record(controller.system, goal, Ruling(goal.name, "missing", ""))
+    status = claim.ruling if claim.ruling in RULINGS else f"one of {', '.join(RULINGS)}"
+    if claim.test is None and status != CAN_FAIL:
+        return ruling_record(controller.system, goal, Ruling(goal.name, status, claim.detail))
+    if claim.test is None or status != CAN_FAIL:
+        status = f"{CAN_FAIL} with a test, or another one without"
+        return ruling_record(controller.system, goal, Ruling(goal.name, status, claim.detail))
+    run = _run(controller, goal, claim.test, where)
+    violated = violation(goal, {var.name for var in controller.system.inputs})
+    step = run.length - violated.length
+    if not Monitor([violated]).holds(run, violated.name, step):
+        return ruling_record(controller.system, goal, Ruling(goal.name, "not violated by its test", claim.detail))
+    failure = replace(explained(controller.problem, goal.name, run, step), shortest=bool(claim.shortest))
+    return ruling_record(controller.system, goal, Ruling(goal.name, status, claim.detail, failure))
+
+
+def _run(controller: Controller, goal: Goal, test: dict[str, Any], where: Location) -> Run:
+    stimulus, simulator = read_test(test, goal.name, controller.system, where), Simulator(controller.system)
+    return simulator.run(simulator.initial(stimulus.initial), stimulus.inputs)
+
+
+def _needed(claim: RulingsClaim, proof: Certificate) -> Certificate:
+    """The certificate of what is claimed, with what ``proof`` says that it rests on."""
+    shortest = [ruling for ruling in claim.rulings if ruling.shortest and ruling.step is not None]
+    return Certificate(
+        goals=(),
+        end=END,
+        overlap="allow",
+        invariants=proof.invariants,
+        formulas={name: text for name, text in proof.formulas.items() if name in proof.invariants},
+        normal_form=proof.normal_form,
+        edges=tuple(EdgeFact(INIT, violation_name(ruling.goal), ruling.step or 0) for ruling in shortest),
+        paths=(),
+        order_bound=0,
+        refuted=(0, 0),
+        exhausted=proof.exhausted,
+        lower=0,
+        unreachable=tuple(violation_name(r.goal) for r in claim.rulings if r.ruling == NEVER_VIOLATED),
+        acceleration=proof.acceleration,
+    )
+
+
+def violations(controller: Controller, claim: RulingsClaim, where: Location) -> Line | None:
+    """Replay each run that is said to violate a property on the compiled original; None where there is none."""
+    tests = {ruling.goal: ruling.test for ruling in claim.rulings if ruling.test is not None}
+    goals = {goal.name: goal for goal in _judged(controller)}
+    inputs = {var.name for var in controller.system.inputs}
+    faults, left, on = [f"{name} is no property with a consequent" for name in tests if name not in goals], [], ""
+    with ExitStack() as stack:
+        try:
+            built = stack.enter_context(compiled(controller.native)) if tests else None
+        except NoCompiler:
+            built = None
+        for name, test in ((name, test) for name, test in tests.items() if name in goals):
+            stimulus = read_test(test, name, controller.system, where)
+            step = len(stimulus.inputs) - violation(goals[name], inputs).length
+            try:
+                played = replay_violation(controller, stimulus, name, step, built)
+            except CheckDisagreed as error:
+                faults.append(f"{name}: {error.message}")
+                continue
+            except LimitReached as error:
+                left.append(f"{name}: {error.message}")
+                continue
+            on = played.on
+            faults += [f"{name}: {text}" for text in (*played.refused, *played.disagreements)]
+    if not tests:
+        return None
+    model = f"the model only ({controller.native.refusal or why_no_compiler()})"
+    said = f"{counted(len(tests), 'run')} replayed on {model if on == 'model' else f'the compiled original ({on})'}"
+    verdict = WRONG if faults else OPEN if left or on in ("", "model") else HOLDS
+    return Line(VIOLATIONS, verdict, said if on else "not replayed", limited([*faults, *left]))
+
+
+def found(controller: Controller, claim: RulingsClaim) -> Line | None:
+    """The requirements that can fail: findings about the program."""
+    names = {goal.name: goal.requirement for goal in _judged(controller)}
+    failing = [ruling for ruling in claim.rulings if ruling.ruling == CAN_FAIL]
+    if not failing:
+        return None
+    told = [f"{r.goal}{f' ({names[r.goal]})' if names.get(r.goal) else ''}: {r.detail}" for r in failing]
+    return Line(CAN_FAIL_LINE, FINDING, f"{counted(len(failing), 'requirement')} can fail", limited(told))
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is to be proved again of violations: a document that claims it, and the controller whose goals they are."""
+
+    controller: Controller
+    document: Document
+    facts: Sequence[PathFact]
+
+    @staticmethod
+    def of(controller: Controller, document: Document, claim: RulingsClaim) -> Subject | None:
+        """What ``claim`` says is proved; None where that is nothing."""
+        proof, named = claim.certificate or _needed(claim, NOTHING), {each.goal: each for each in claim.rulings}
+        inputs = {var.name for var in controller.system.inputs}
+        claimed = [g for g in _judged(controller) if g.name in named and _proved(named[g.name])]
+        goals = tuple(violation(goal, inputs) for goal in claimed)
+        if not goals:
+            return None
+        never = [g.name for g in claimed if named[g.name].ruling == NEVER_VIOLATED]
+        known = {goal.name for goal in goals}
+        subject = replace(
+            document,
+            settings=replace(document.settings, overlap="allow"),
+            goals=tuple(GoalClaim(violation_name(name), "", UNREACHABLE, None, "") for name in never),
+            chain=None,
+            bounds=BoundsClaim(None, 0, False, None),
+            certificate=replace(proof, unreachable=tuple(name for name in proof.unreachable if name in known)),
+            claims=(),
+        )
+        facts = [PathFact((fact.source, fact.target), fact.at_least) for fact in proof.edges if fact.target in known]
+        return Subject(replace(controller, goals=goals, final=None, final_text=""), subject, facts)
+
+
+def _proved(ruling: RulingClaim) -> bool:
+    return ruling.ruling == NEVER_VIOLATED or bool(ruling.shortest)
+
+
+def proved(subject: Subject, lines: Iterator[Line]) -> Line:
+    """One line of the ``lines`` about what is proved again."""
+    checked = [line for line in lines if line.verdict != UNCLAIMED]
+    verdict = next((v for v in (WRONG, OPEN, HOLDS) if v in {line.verdict for line in checked}), HOLDS)
+    never, least = len(subject.document.goals), len(subject.facts)
+    said = [f"{counted(never, 'requirement')} never violated"] if never else []
+    said += [f"{counted(least, 'shortest run')}"] if least else []
+    details = [f"{line.check}: {line.text}" for line in checked if line.verdict in (WRONG, OPEN)]
+    details += [text for line in checked if line.verdict in (WRONG, OPEN) for text in line.details]
+    again = "proved again" if verdict == HOLDS else "not all proved again" if verdict == OPEN else "not so"
+    return Line(NEVER, verdict, f"{' and '.join(said)}: {again}", tuple(details))

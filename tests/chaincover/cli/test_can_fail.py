@@ -1,0 +1,131 @@
+"""Requirements that can fail though the chain does not show it: what commands tell, write and check."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from command_line import Outcome, chaincover
+from native_programs import needs_compiler
+from small_programs import program, project
+
+BODY = "s->m = s->n == 3 && i->b ? 9 : 1; if (i->a && s->n < 3) s->n++;"
+GOALS = (
+    ("--property", "one: G(a -> X(m == 1))", "--property", "bounded: G(a -> X(n <= 3))"),
+    ("--property", "kept: G(n == 3 && b -> n == 3)"),
+)
+"""The chain covers all three with the first failing nowhere: the least run that violates it has one step more."""
+
+
+def generated(folder: Path, *options: str) -> Outcome:
+    (folder / "c.c").write_text(program(BODY))
+    (folder / "chaincover.toml").write_text(project("[interface]\ninput = ['i->a', 'i->b']\n[ranges]\na = [0, 1]"))
+    goals = [word for words in GOALS for word in words]
+    return chaincover("generate", folder, *goals, "-o", folder / "out", *options)
+
+
+def verified(folder: Path, document: object, name: str = "chain.json", **variables: str) -> dict[str, object]:
+    (folder / "out" / name).write_text(json.dumps(document))
+    found = chaincover("verify", folder, folder / "out", "--json", **variables).json
+    return {line["check"]: line["verdict"] for line in found["checks"]} | {"code": found["exit_code"]}
+
+
+def wrong(folder: Path, document: object) -> set[str]:
+    """The checks that find ``document`` wrong, by the model alone."""
+    checks = verified(folder, document, CHAINCOVER_NO_NATIVE="1")
+    return {check for check, verdict in checks.items() if verdict == "WRONG"}
+
+
+@needs_compiler
+def test_it_is_a_finding_with_a_run_of_its_own(tmp_path: Path) -> None:
+    ended = generated(tmp_path)
+    assert ended.code == 1
+    headline, found, *_ = ended.out.splitlines()
+    assert ": 1 finding; one chain of 4 steps" in headline
+    assert found == (
+        "FINDING: one can fail: at step 3 of a shortest run of 4 steps; at its end s->m is 9, expected 1; "
+        "bounded, kept held there"
+    )
+    assert "requirements: 1 can fail, 2 never violated, proved" in ended.out.splitlines()
+    document = json.loads((tmp_path / "out" / "chain.json").read_text())
+    assert document["chain"]["failures"] == []
+    replayed = json.loads((tmp_path / "out" / "run.json").read_text())["violations"]
+    assert replayed["one"]["on"] != "model"
+    assert replayed["one"]["disagreements"] == []
+
+    again = chaincover("replay", tmp_path, tmp_path / "out" / "violation-one.csv", *GOALS[0], "--json")
+    assert again.code == 1
+    assert [(goal["name"], goal["failed_at"]) for goal in again.json["goals"]] == [("one", 3), ("bounded", None)]
+
+    checks = verified(tmp_path, document)
+    assert checks["code"] == 1
+    assert [checks[name] for name in ("violations", "can fail", "never violated")] == ["holds", "finding", "holds"]
+
+
+def test_what_is_not_so_is_found_out(tmp_path: Path) -> None:
+    generated(tmp_path, "--no-native")
+    document = json.loads((tmp_path / "out" / "chain.json").read_text())
+    one, bounded, _ = document["requirements"]["rulings"]
+    for ruling, field, value, check in (
+        (one, "step", 2, "fields"),
+        (one, "values", [], "fields"),
+        (one, "held", ["kept"], "fields"),
+        (one, "test", {**one["test"], "inputs": one["test"]["inputs"][1:], "length": 3}, "violations"),
+        (bounded, "ruling", "can-fail", "fields"),
+        (bounded, "requirement", "R-1", "fields"),
+    ):
+        kept, ruling[field] = ruling[field], value
+        assert check in wrong(tmp_path, document), field
+        ruling[field] = kept
+    never = {"ruling": "never-violated", "shortest": None, "step": None, "values": [], "held": [], "test": None}
+    document["requirements"]["rulings"][0] = {**one, **never}
+    document["requirements"]["certificate"]["edges"] = []
+    document["requirements"]["certificate"]["unreachable"].insert(0, "violation:one")
+    assert wrong(tmp_path, document) == {"never violated"}
+
+
+def test_a_longer_run_is_not_the_shortest(tmp_path: Path) -> None:
+    """A run that violates the requirement later is a violation all the same; that it is the shortest is wrong."""
+    generated(tmp_path, "--no-native")
+    document = json.loads((tmp_path / "out" / "chain.json").read_text())
+    ruling, edge = document["requirements"]["rulings"][0], document["requirements"]["certificate"]["edges"][0]
+    test, step = ruling["test"], ruling["step"]
+    test["inputs"].insert(0, {**test["inputs"][0], "i->a": 0})
+    test["length"], ruling["step"], edge["at_least"] = test["length"] + 1, step + 1, step + 1
+    ruling["values"] = [{**value, "step": value["step"] + 1} for value in ruling["values"]]
+    assert wrong(tmp_path, document) == {"never violated"}
+    ruling["shortest"], document["requirements"]["certificate"]["edges"] = False, []
+    assert not wrong(tmp_path, document)
+
+
+def test_several_chains_tell_it_once(tmp_path: Path) -> None:
+    ended = generated(tmp_path, "--several", "--no-native")
+    assert ended.code == 1
+    assert ended.out.count("FINDING") == 1
+    assert not (tmp_path / "out" / "chain.json").exists()
+    summary = json.loads((tmp_path / "out" / "chains.json").read_text())
+    assert json.loads((tmp_path / "out" / "chain-1.json").read_text())["requirements"] is None
+    checks = verified(tmp_path, summary, "chains.json", CHAINCOVER_NO_NATIVE="1")
+    assert (checks["can fail"], checks["never violated"]) == ("finding", "holds")
+    summary["requirements"]["rulings"][0]["step"] = 2
+    assert verified(tmp_path, summary, "chains.json", CHAINCOVER_NO_NATIVE="1")["code"] == 7
+
+
+def test_files_of_violations_are_those_of_the_last_run(tmp_path: Path) -> None:
+    assert generated(tmp_path, "--no-native").code == 1
+    assert (tmp_path / "out" / "violation-one.csv").read_text().splitlines()[-1].endswith(",one")
+    assert generated(tmp_path, "--no-native", "--exclude", "one").code == 0
+    assert not [*(tmp_path / "out").glob("violation-*")]
+
+
+def test_violations_are_goals_of_the_chain_where_they_are_asked_for(tmp_path: Path) -> None:
+    """That one cannot be covered is no failure; a run that covers the others fails, which is what was asked for."""
+    ended = generated(tmp_path, "--no-native", "--violations")
+    assert ended.code == 1
+    document = json.loads((tmp_path / "out" / "chain.json").read_text())
+    goals = {goal["name"]: goal for goal in document["goals"]}
+    assert goals["violation:one"]["verdict"] == "covered"
+    assert goals["violation:one"]["generated"] == "violations()"
+    assert goals["violation:bounded"]["verdict"] == goals["violation:kept"]["verdict"] == "unreachable"
+    assert document["chain"]["failures"] == [{"goal": "one", "step": goals["violation:one"]["step"]}]
+    assert not wrong(tmp_path, document)

@@ -1,0 +1,162 @@
+"""The chain as it is shown: values before each step, waiting in one row, what is too wide or too long cut and told."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+from command_line import MODELS, chaincover
+from pysmt.shortcuts import BV
+
+from bmc.system.transition import InputVariable, Run, StateVariable, TransitionSystem, ValueType
+from chaincover.chain import Chain, Hit
+from chaincover.project.load import Request, load_request
+from chaincover.report.chain_table import ChainTable
+from chaincover.report.console import Console
+from chaincover.report.names import modes, short_names, without_front
+
+BYTE = ValueType("unsigned char", 8)
+
+
+def lines(
+    states: Sequence[Mapping[str, int]],
+    inputs: Sequence[Mapping[str, int]],
+    hits: Sequence[Hit] = (),
+    labels: Mapping[str, Mapping[int, str]] | None = None,
+    **wanted: int,
+) -> list[str]:
+    """The table of a run of byte variables; ``wanted``: ``width`` and ``most`` lines, and ``read`` variables."""
+    state = tuple(StateVariable(name, BYTE, BV(0, 8), BYTE.symbol(name)) for name in states[0])
+    flags = tuple(InputVariable(name, BYTE, ((0, 1),) if name[:1] == "f" else ((0, 255),)) for name in inputs[0])
+    chain = Chain(Run(tuple(states), tuple(inputs)), (), tuple(hits))
+    out = Console(io.StringIO(), wanted.get("width", 120), bool(wanted.get("everything")))
+    read = {name: wanted[name] for name in states[0] if name in wanted}
+    ChainTable(TransitionSystem("t", state, flags), chain, read, labels).show(out, wanted.get("most", 0))
+    assert isinstance(out.file, io.StringIO)
+    return out.file.getvalue().splitlines()
+
+
+def test_values_are_those_before_the_step() -> None:
+    shown = lines(
+        [{"x": 0}, {"x": 5}, {"x": 7}], [{"fgo": 1}, {"fgo": 0}], [Hit("five", 1, False), Hit("end", 2, None)]
+    )
+    assert shown == [
+        "      before the step",
+        "step  x  inputs  goals covered from here",
+        "   0  0  fgo",
+        "   1  5  (none)  five (FAILED)",
+        "   2  7  (end)   end",
+    ]
+
+
+def test_inputs_leave_out_zeros_and_what_all_begin_with() -> None:
+    inputs = [{f"u_{name}": 9 * (name in step) for name in "abcdefgh"} for step in ("b", "", "ah")]
+    shown = lines([{"x": step} for step in range(4)], inputs)
+    assert shown[1].split("  ")[2] == "inputs (u_*, others 0)"
+    assert [row.split()[2:] for row in shown[2:]] == [["b=9"], ["(all", "0)"], ["a=9", "h=9"], ["(end)"]]
+
+
+def test_inputs_are_columns_where_these_are_narrower() -> None:
+    assert lines([{"x": 0}, {"x": 1}], [{"speed": 0, "level": 255}]) == [
+        "      before the step  inputs",
+        "step  x                speed  level  goals covered from here",
+        "   0  0                0      255",
+        "   1  1                (end)",
+    ]
+
+
+def test_waiting_is_one_row_and_a_goal_is_never_in_it() -> None:
+    counting = [{"timer": n, "mode": 1 + (n > 8)} for n in range(10)]
+    shown = lines(counting, [{"fgo": 1}] * 9, [Hit("five", 5, None)])
+    assert [row.split() for row in shown[2:]] == [
+        ["0..4", "0..4", "1", "fgo"],
+        ["5", "5", "1", "fgo", "five"],
+        ["6..8", "6..8", "1", "fgo"],
+        ["9", "9", "2", "(end)"],
+    ]
+    all_rows = lines(counting, [{"fgo": 1}] * 9, [Hit("five", 5, None)], everything=1)
+    assert len(all_rows) == 12
+
+
+def test_waiting_ends_where_an_input_changes_or_a_value_jumps() -> None:
+    values = [0, 1, 2, 3, 50, 51, 52, 52, 52, 52]
+    inputs = [{"fgo": int(step == 6)} for step in range(9)]
+    shown = lines([{"x": value} for value in values], inputs)
+    assert [row.split()[0] for row in shown[2:]] == ["0..3", "4", "5", "6", "7", "8", "9"]
+
+
+def test_a_long_chain_is_cut_in_its_middle() -> None:
+    states = [{"x": step * step % 251} for step in range(101)]
+    shown = lines(states, [{"fgo": step % 2} for step in range(100)], most=20)
+    assert len(shown) == 20
+    cut = next(row for row in shown if "..." in row)
+    assert cut == " ...  84 steps left out here, 9 to 92: chain.csv has them"
+    assert shown[shown.index(cut) - 1].split()[0] == "8"
+    assert shown[shown.index(cut) + 1].split()[0] == "93"
+
+
+def test_where_not_all_fits_the_variables_that_most_goals_read_are_shown() -> None:
+    names = [f"variable_{letter}" for letter in "abcdefghijkl"]
+    states = [dict.fromkeys(names, value) for value in (0, 100, 3)]
+    shown = lines(states, [{"fgo": 1}, {"fgo": 0}], width=80, variable_k=3, variable_l=2)
+    assert max(map(len, shown)) <= 80
+    assert shown[1].split()[:4] == ["variable_"] * 4
+    assert shown[2].split()[1:5] == ["a", "b", "k", "l"]
+    assert shown[-1].endswith("of 12 changing variables that most goals read; chain.csv has all")
+    everything = " ".join(lines(states, [{"fgo": 1}, {"fgo": 0}], width=80, everything=1))
+    assert all(f"{name}=100" in everything for name in names)
+
+
+def test_names_are_cut_where_they_are_equal_and_not_where_they_differ() -> None:
+    names = ["a->left.up", "a->right.up", "a->down", "*speed", "t[0].x", "t[1].x"]
+    assert list(short_names(names).values()) == ["left.up", "right.up", "down", "speed", "t[0].x", "t[1].x"]
+    assert short_names(["*x", "x"]) == {"*x": "*x", "x": "x"}
+
+
+@pytest.mark.parametrize(
+    ("labels", "cut"),
+    [
+        ({0: "c_IN_NO_ACTIVE_CHILD", 1: "c_IN_Off", 2: "c_IN_On_b"}, ["(none)", "Off", "On_b"]),
+        ({0: "MODE_OFF", 1: "MODE_ON"}, ["OFF", "ON"]),
+        ({1: "GEAR_1", 2: "GEAR_2"}, ["GEAR_1", "GEAR_2"]),
+        ({1: "ONLY_ONE"}, ["ONLY_ONE"]),
+        ({1: "a_IN_Off", 2: "b_IN_Off"}, ["a_IN_Off", "b_IN_Off"]),
+    ],
+)
+def test_labels_are_cut_where_they_are_equal(labels: dict[int, str], cut: list[str]) -> None:
+    assert list(without_front(labels).values()) == cut
+
+
+def test_modes_are_called_as_the_code_calls_them() -> None:
+    controller = load_request(Request(str(MODELS / "window")))
+    names = [var.name for var in controller.system.state]
+    found = modes(controller.model, names, [goal.text for goal in controller.goals])
+    of_last = {name.rpartition("->")[2]: labels for name, labels in found.items()}
+    assert of_last["is_MovingUp"][1] == "window_IN_Auto"
+    assert of_last["is_c1_window"][1] == "window_IN_Emergency"
+    assert of_last["lastCommand"] == {0: "window_CMD_NONE", 1: "window_CMD_UP", 2: "window_CMD_DOWN"}
+    assert "temporalCounter_i1" not in of_last
+
+
+def test_a_limit_that_a_counter_is_compared_with_is_no_mode() -> None:
+    controller = load_request(Request(str(MODELS / "reminder")))
+    found = modes(controller.model, [var.name for var in controller.system.state])
+    assert {name.rpartition("->")[2] for name in found} == {"mode"}
+
+
+def test_a_failed_consequent_is_in_the_headline_and_at_its_step(tmp_path: Path) -> None:
+    told = chaincover("generate", MODELS / "latch", "--no-replay", cwd=tmp_path).out.splitlines()
+    assert told[0].startswith("latch: 1 finding; one chain of 6 steps covers all 5 goals")
+    assert told[1].startswith("FINDING: reset_wins (L-04) can fail: at step 1 of a shortest run of 2 steps; ")
+    assert told[2] == "on the chain the consequent of reset_wins fails at step 4"
+    assert told[3] == "properties: 5 of 5 covered, 3 consequents held, 1 FAILED"
+    assert [row.split()[-2:] for row in told if "(FAILED)" in row] == [["reset_wins", "(FAILED)"]]
+
+
+@pytest.mark.parametrize("columns", [40, 60, 80])
+def test_a_narrow_terminal_gets_its_table_too(tmp_path: Path, columns: int) -> None:
+    told = chaincover("generate", MODELS / "latch", "--no-replay", cwd=tmp_path, COLUMNS=str(columns)).out
+    assert [row.split()[0] for row in told.splitlines() if row[:4].strip().isdigit()] == [*"0123456"]
+    assert columns < 60 or max(map(len, told.splitlines())) <= columns

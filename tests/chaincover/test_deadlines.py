@@ -1,0 +1,84 @@
+"""Chains through goals with deadlines against a search through all inputs that looks at each occurrence by itself."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from command_line import chaincover
+from spelled_conditions import SOURCE, Requirement, drawn, goals_of, run_of
+
+from bmc.system.transition import Run
+from properties.goal import goal_length
+
+LONGEST = 6
+PROJECT = """\
+[functions]
+init = ["init"]
+step = "compute"
+[ranges]
+a = "0..2"
+rise = [0, 0]
+"""
+
+
+def runs(length: int) -> Iterator[Run]:
+    """All runs of so many steps of the program, which copies its input."""
+    for inputs in itertools.product(range(3), repeat=length):
+        yield run_of([0, *inputs], [*inputs])
+
+
+def known_after(wanted: list[Requirement], folder: Path) -> list[tuple[int, int]]:
+    """For each requirement after how many steps its antecedent, and a check, are known: without what is folded away."""
+    texts = [text for one in wanted for text in (f"cover({one.occurs.text})", f"cover({one.check.text})")]
+    lengths = [goal_length([goal.antecedent], {"a", "rise"}) for goal in goals_of(folder, *texts)]
+    first = [first for one in wanted for first in (one.occurs.first, one.check.first)]
+    told = [max(0, length + min(0, back)) for length, back in zip(lengths, first, strict=True)]
+    return list(zip(told[::2], told[1::2], strict=True))
+
+
+def decisions(one: Requirement, known: tuple[int, int], run: Run) -> list[tuple[int, bool]]:
+    found = [one.decided(run, step, *known) for step in range(one.back, run.length + 1)]
+    return [each for each in found if each is not None]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(5))
+def test_the_shortest_chain_ends_once_each_claimed_occurrence_is_decided(seed: int, tmp_path: Path) -> None:
+    source = random.Random(seed)
+    wanted = [drawn(source) for _ in range(8)]
+    known = known_after(wanted, tmp_path)
+    short = [(one, told) for one, told in zip(wanted, known, strict=True) if one.last + one.later <= LONGEST][:2]
+    texts = [one.text for one, _ in short]
+    if any(goal.length for goal in goals_of(tmp_path, *texts)):
+        pytest.skip("a deadline lies within its antecedent")
+    shortest = next(
+        (n for n in range(LONGEST + 1) for run in runs(n) if all(decisions(*one, run) for one in short)), None
+    )
+    failing = [
+        next(
+            (n for n in range(LONGEST + 1) for run in runs(n) if not all(held for _, held in decisions(*one, run))),
+            None,
+        )
+        for one in short
+    ]
+    (tmp_path / "c.c").write_text(SOURCE)
+    (tmp_path / "chaincover.toml").write_text("[sources]\nfiles = ['c.c']\n" + PROJECT)
+    asked = [word for text in texts for word in ("--property", text)]
+    outcome = chaincover("generate", tmp_path, *asked, "-o", tmp_path / "out")
+    document = json.loads((tmp_path / "out" / "chain.json").read_text())
+    if shortest is not None:
+        bounds = document["bounds"]
+        assert (bounds["length"], bounds["lower"], bounds["minimal"]) == (shortest, shortest, True), texts
+        assert outcome.code in (0, 1)
+    for ruling, least in zip(document["requirements"]["rulings"], failing, strict=True):
+        if least is not None:
+            assert (ruling["ruling"], ruling["shortest"], ruling["step"]) == ("can-fail", True, least), texts
+    checked = chaincover("verify", tmp_path, tmp_path / "out")
+    assert checked.code in (0, 1), checked.out
+    if document["chain"] is not None:
+        assert chaincover("replay", tmp_path, tmp_path / "out").code in (0, 1)

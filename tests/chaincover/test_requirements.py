@@ -1,0 +1,199 @@
+"""Whether requirements can fail, against a search through all runs; and what is told of one that can."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import replace
+from math import inf
+
+import pytest
+from drawn_seeds import seeds
+from problems import problem_of
+from pysmt.shortcuts import BV, TRUE, Equals, Not
+from random_systems import RandomCase, random_case
+
+from benchmarks.generated.reference import Reference
+from bmc.formulas.unroll import framed
+from bmc.system.simulation import Simulator
+from bmc.system.transition import BOOLEAN, InputVariable, Run, StateVariable, TransitionSystem, ValueType
+from chaincover import requirements
+from chaincover.chain import CAN_FAIL, NEVER_VIOLATED, UNDECIDED
+from chaincover.options import Options
+from chaincover.partition.maximum_coverage import generate_all_or_most
+from chaincover.partition.several import generate_several
+from chaincover.problem import Problem
+from chaincover.replay.judge import explained
+from chaincover.requirements import decide
+from chaincover.result import Requirements
+from properties.goal import Goal, violation
+from properties.monitor import Monitor
+
+
+def with_consequents(case: RandomCase) -> Problem:
+    """Goals without a consequent get the antecedent of another goal for one, or its negation."""
+    others = [*case.goals[1:], case.goals[0]]
+    goals = tuple(
+        goal
+        if goal.consequent is not None
+        else replace(goal, consequent=Not(other.antecedent) if len(goal.name) % 2 else other.antecedent)
+        for goal, other in zip(case.goals, others, strict=True)
+    )
+    inputs = {var.name for var in case.system.inputs}
+    goals = tuple(replace(goal, length=violation(goal, inputs).length) for goal in goals)
+    return problem_of(case.system, goals, case.final)
+
+
+def shortest_violations(problem: Problem) -> dict[str, int | None]:
+    """For each goal with a consequent the first step at which some run violates it: all runs, by simulation."""
+    inputs = {var.name for var in problem.system.inputs}
+    violations = {g.name: violation(g, inputs) for g in problem.goals if g.consequent is not None}
+    reference, simulator = Reference(problem.system, (), None), Simulator(problem.system)
+    named = [var.name for var in problem.system.state]
+    given = [dict(zip([v.name for v in problem.system.inputs], values, strict=True)) for values in reference.inputs]
+    depth, todo = {0: 0}, deque([0])
+    while todo:
+        here = todo.popleft()
+        for _, after in reference.steps[here]:
+            if after not in depth:
+                depth[after] = depth[here] + 1
+                todo.append(after)
+
+    def violated_from(state: int, goal: Goal, monitor: Monitor) -> bool:
+        ways: list[list[int]] = [[]]
+        ends = [state]
+        for _ in range(goal.length):
+            longer = [([*way, i], n) for way, end in zip(ways, ends, strict=True) for i, n in reference.steps[end]]
+            ways, ends = [way for way, _ in longer], [end for _, end in longer]
+        start = dict(zip(named, reference.states[state], strict=True))
+        return any(monitor.holds(simulator.run(start, [given[i] for i in way]), goal.name, 0) for way in ways)
+
+    found: dict[str, int | None] = {}
+    for name, goal in violations.items():
+        monitor = Monitor([goal])
+        steps = [step for state, step in depth.items() if violated_from(state, goal, monitor)]
+        found[name] = min(steps, default=None)
+    return found
+
+
+def check(problem: Problem, found: Requirements, right: dict[str, int | None]) -> None:
+    """Nothing that is ruled is wrong, and each failure is one."""
+    assert [ruling.goal for ruling in found.rulings] == [*right]
+    monitor = Monitor(problem.goals)
+    for ruling in found.rulings:
+        first = right[ruling.goal]
+        assert (ruling.status == CAN_FAIL) == (ruling.failure is not None)
+        assert ruling.status != NEVER_VIOLATED or first is None
+        if ruling.failure is not None:
+            run, step = ruling.failure.run, ruling.failure.step
+            assert monitor.holds(run, ruling.goal, step)
+            assert monitor.judge(run, ruling.goal, step) is False
+            assert first is not None
+            assert step == first if ruling.failure.shortest else step >= first
+
+
+@seeds(30)
+def test_enumerated_states_decide_all(seed: int) -> None:
+    problem = with_consequents(random_case(seed, longest=2))
+    right = shortest_violations(problem)
+    found = decide(problem, Options(), inf, lambda text: None, ())
+    check(problem, found, right)
+    assert [(r.status, r.failure.step if r.failure else None) for r in found.rulings] == [
+        (NEVER_VIOLATED if first is None else CAN_FAIL, first) for first in right.values()
+    ]
+    assert all(ruling.failure is None or ruling.failure.shortest for ruling in found.rulings)
+
+
+@pytest.mark.slow
+@seeds(15)
+def test_a_solver_is_never_wrong_and_finds_all_violations(seed: int) -> None:
+    """Whatever has a violation is found; that there is none may be beyond induction, and is then left open."""
+    problem = with_consequents(random_case(seed, longest=2))
+    right = shortest_violations(problem)
+    found = decide(problem, Options(engine="sat", effort=0.5), inf, lambda text: None, ())
+    check(problem, found, right)
+    assert all(r.status == CAN_FAIL for r in found.rulings if right[r.goal] is not None)
+
+
+LAMP, DAY = StateVariable("lamp", BOOLEAN, BOOLEAN.constant(0), BOOLEAN.symbol("push")), ValueType("day", 3)
+COUNT = StateVariable("count", DAY, DAY.constant(0), DAY.symbol("count") + BV(1, 3))
+PUSH = InputVariable("push", BOOLEAN)
+SYSTEM = TransitionSystem("lamp", (LAMP, COUNT), (PUSH,))
+PUSHED, LIT = framed(PUSH.symbol, 0), framed(LAMP.symbol, 1)
+FIVE = Equals(framed(COUNT.symbol, 0), BV(5, 3))
+GOALS = (
+    Goal("lights", PUSHED, LIT, 1),
+    Goal("dark", PUSHED, Not(LIT), 1, requirement="R-7"),
+    Goal("six", FIVE, Equals(framed(COUNT.symbol, 1), BV(7, 3)), 1),
+    Goal("free", PUSHED, None, 1),
+)
+
+
+def statuses(found: Requirements) -> dict[str, str]:
+    return {ruling.goal: ruling.status for ruling in found.rulings}
+
+
+def test_a_failure_names_values_and_what_else_held() -> None:
+    problem = problem_of(SYSTEM, GOALS, None)
+    found = decide(problem, Options(), inf, lambda text: None, ())
+    assert statuses(found) == {"lights": NEVER_VIOLATED, "dark": CAN_FAIL, "six": CAN_FAIL}
+    dark, six = found.failures
+    assert [(v.variable, v.step, v.actual, v.expected) for v in dark.values] == [("lamp", 1, "1", "0")]
+    assert (dark.step, dark.run.length, dark.held, dark.shortest) == (0, 1, ("lights",), True)
+    assert [(v.variable, v.step, v.actual, v.expected) for v in six.values] == [("count", 6, "6", "7")]
+    assert (six.step, six.run.length) == (5, 6)
+
+
+def test_only_what_the_failing_part_reads_is_told() -> None:
+    both = Goal("both", PUSHED, LIT & Equals(framed(COUNT.symbol, 1), BV(0, 3)), 1)
+    problem = problem_of(SYSTEM, (both,), None)
+    run = Simulator(SYSTEM).run({"lamp": 0, "count": 0}, [{"push": 1}])
+    assert [value.variable for value in explained(problem, "both", run, 0).values] == ["count"]
+
+
+def test_a_known_run_is_told_where_no_time_is_left() -> None:
+    """Whether it is the shortest one is then not known; what no run shows is undecided."""
+    problem = problem_of(SYSTEM, GOALS, None)
+    run = Simulator(SYSTEM).run({"lamp": 0, "count": 0}, [{"push": 0}, {"push": 1}, {"push": 0}])
+    found = decide(problem, Options(), 0.0, lambda text: None, [run])
+    assert statuses(found) == {"lights": UNDECIDED, "dark": CAN_FAIL, "six": UNDECIDED}
+    assert (found.failures[0].run.length, found.failures[0].shortest) == (2, False)
+    assert found.certificate is None
+
+
+def test_an_interrupt_leaves_what_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt("terminated")
+
+    monkeypatch.setattr(requirements, "_on_states", interrupted)
+    result = generate_all_or_most(problem_of(SYSTEM, GOALS, None))
+    assert result.complete
+    assert result.stopped_by == result.requirements.stopped_by == "terminated"
+    assert statuses(result.requirements)["lights"] == UNDECIDED
+    assert "terminated" in result.requirements.rulings[0].detail
+
+
+def test_values_that_init_leaves_open_make_no_finding() -> None:
+    """The compiled original starts with zeroes, and so does a test: a run from other values cannot be shown."""
+    kept = StateVariable("kept", BOOLEAN, None, BOOLEAN.symbol("kept"))
+    system = TransitionSystem("open", (kept,), (PUSH,))
+    goal = Goal("off", PUSHED, Not(framed(kept.symbol, 1)), 1)
+    found = decide(problem_of(system, (goal,), None), Options(), inf, lambda text: None, ())
+    assert statuses(found) == {"off": UNDECIDED}
+    assert "open" in found.rulings[0].detail
+    chosen = replace(system, chosen=("kept",))
+    found = decide(problem_of(chosen, (goal,), None), Options(), inf, lambda text: None, ())
+    assert statuses(found) == {"off": CAN_FAIL}
+
+
+def test_several_chains_have_rulings_of_all_goals() -> None:
+    found = generate_several(problem_of(SYSTEM, GOALS, None))
+    assert statuses(found.requirements) == {"lights": NEVER_VIOLATED, "dark": CAN_FAIL, "six": CAN_FAIL}
+
+
+def test_the_last_step_of_a_run_need_not_be_allowed_to_go_on() -> None:
+    """A violation in the state after which no step is allowed is one, and a chain's end plays no part in it."""
+    stuck = replace(SYSTEM, input_constraint=Not(Equals(COUNT.symbol, BV(3, 3))))
+    goal = Goal("three", TRUE(), Not(Equals(framed(COUNT.symbol, 0), BV(3, 3))), 0)
+    found = decide(problem_of(stuck, (goal,), None), Options(), inf, lambda text: None, ())
+    assert isinstance(found.failures[0].run, Run)
+    assert found.failures[0].run.length == 3
