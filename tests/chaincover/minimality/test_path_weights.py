@@ -26,7 +26,7 @@ from chaincover.minimality.sub_path_lengths import SubPathSearch
 from chaincover.options import Options
 from chaincover.orderings.bound import LEARNED, WHOLE
 from chaincover.orderings.exact import ExactOrdering
-from chaincover.orderings.protocol import OrderingProblem
+from chaincover.orderings.protocol import OrderingProblem, OrderingResult
 from chaincover.pipeline import generate
 from chaincover.runs.nearest import NearestFirst
 from properties.goal import Goal
@@ -268,3 +268,17 @@ def test_damaged_certificates_are_refused(key: str) -> None:
     del data[key]
     with pytest.raises(KeyError):
         from_data(data)
+
+
+def test_an_order_that_was_not_found_is_no_proof_that_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The orders give up: nothing is known but their bound. With a proof that there is no order, no chain exists."""
+    for proved in (False, True):
+        board, kept = board_of(with_a_shortcut(), Options(engine="z3"))
+        board.listener = kept
+        builder = GraphBuilder(board.questions, 4)
+        builder.extend(4)
+        board.tell(graph=builder.graph())
+        found = Learner(board, SubPathSearch(board.questions))
+        monkeypatch.setattr(found, "_order", lambda proved=proved: OrderingResult((), 0, 1, proved, 0.0, "exact"))
+        found.work()
+        assert bool(board.known.no_chain) == proved

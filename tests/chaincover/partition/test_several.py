@@ -142,7 +142,10 @@ def test_nothing_is_said_of_pairs_before_a_distance_is_decided() -> None:
     for depth, apart in ((0, []), (1, [("a", "b")])):
         graph = ReachGraph(("a", "b"), "end", {}, {}, (), (), depth, 0, 0.0)
         told = replace(result, graph=graph, answered=replace(result.answered, exact=False))
-        assert [conflict.goals for conflict in pairs_apart(told, ("a", "b"))] == apart
+        for exact in (False, True) if depth else (False,):
+            told = replace(told, answered=replace(told.answered, exact=exact))
+            found = pairs_apart(told, ("a", "b"))
+            assert [(conflict.goals, conflict.at_all) for conflict in found] == [(pair, exact) for pair in apart]
 
 
 def test_one_chain_where_one_suffices() -> None:

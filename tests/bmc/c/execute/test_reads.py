@@ -24,6 +24,7 @@ READ_FIRST = {
     "an element": "volatile int q[2]; int r; void step(int x) {\n r = q[x & 1] - q[x & 1]; q[0] = q[1] = x; }",
     "a member": "struct { volatile int q; } d; int r; void step(int x) {\n r = d.q == d.q; d.q = x; }",
     "through a pointer": "void step(volatile int *q, int x) {\n *q; *q = x; }",
+    "through a pointer to a plain object": "int q; int r; void step(int x) { volatile int *p = &q;\n r = *p; q = x; }",
 }
 
 WRITTEN_FIRST = {
