@@ -78,7 +78,7 @@ def save(controller: Controller, result: ChainResult, folder: str | Path) -> Non
     place = prepare_folder(str(folder))
     write_text(place / "chain.json", to_json(chain_document(controller, result)))
     if result.chain is not None:
-        write_text(place / "chain.csv", chain_csv(controller.system, result.chain, controller.project.period))
+        write_text(place / "chain.csv", chain_csv(controller, result.chain))
 
 
 def _request(what: str | Path | Request) -> Request:

@@ -76,20 +76,24 @@ OVEN = Past(
 """The temperature changes slowly, and rises with the heater on only; the door stays as it is for four steps."""
 
 BELT = Past(
-    "unsigned short owed, driven, heard, calm; unsigned char mode, older, since, chimed, begun, reacted, warned, kept, calmed;",
+    "unsigned short owed, driven, heard, calm;"
+    " unsigned char mode, older, since, chimed, begun, reacted, warned, kept, calmed;",
     kept="past->reacted = past->warned = past->kept = past->calmed = 0;"
     " int driving = s->ignition && !s->belt, loud = past->mode == CHIMING;"
     " if (past->owed || driving)"
-    " { if (loud || !driving) past->reacted = 1, past->owed = 0; else if (++past->owed > 500) past->owed = 0, past->reacted = 1; }"
-    " past->driven = !driving ? 0 : past->driven < 500 ? past->driven + 1 : 500; past->warned = past->driven == 500;"
-    " past->heard = !driving ? 0 : past->begun && loud && past->older != CHIMING ? 1 : past->heard ? past->heard + 1 : 0;"
+    " { if (loud || !driving) past->reacted = 1, past->owed = 0;"
+    " else if (++past->owed > 500) past->owed = 0, past->reacted = 1; }"
+    " past->driven = !driving ? 0 : past->driven < 500 ? past->driven + 1 : 500;"
+    " past->warned = past->driven == 500;"
+    " past->heard ="
+    " !driving ? 0 : past->begun && loud && past->older != CHIMING ? 1 : past->heard ? past->heard + 1 : 0;"
     " if (past->heard == 100) past->kept = 1, past->heard = 0;"
     " past->since = past->mode == SAFE || (past->since && !s->belt); past->chimed = past->since && loud;"
     " if (past->calm) { if (++past->calm == 21) past->calmed = 1, past->calm = 0; }"
     " else if (past->mode == SAFE && b->mode != SAFE) past->calm = 1;"
     " past->older = past->mode; past->mode = b->mode; past->begun = 1;",
 )
-"""Its deadlines: checks that are owed, steps in a row. The state before a step is in ``past``, ``b`` is the one after."""
+"""Its deadlines: checks owed, steps in a row. The state before a step is in ``past``, ``b`` is the one after."""
 
 DEADLINES = {
     "reacts": "then->reacted",

@@ -69,7 +69,7 @@ class Memory:
         return self.keep(self.fresh(BOOLEAN if boolean else ValueType("memory", term.bv_width())), following)
 
     def line(self, newest: FNode, length: int, kept: FNode | None = None) -> Sequence[FNode]:
-        """What ``newest`` was 1, 2, ... ``length`` steps before; all of it is forgotten where ``kept`` does not hold."""
+        """What ``newest`` was 1, 2, ... ``length`` steps before; all is forgotten where ``kept`` does not hold."""
         bits: list[FNode] = []
         while len(bits) < length:
             width = min(WORD, length - len(bits))

@@ -180,7 +180,7 @@ def analyse(
     """
     from chaincover.check.found_invariants import find_invariants
     from chaincover.check.goal_facts import NONE, VacuitySearch, find_facts
-    from chaincover.check.hints import find_slow, why_impossible
+    from chaincover.check.hints import find_slow, why_unreachable, why_unsatisfiable
     from chaincover.check.liveness import find_liveness
     from chaincover.check.undefined_behaviour import UndefinedBehaviourSearch
 
@@ -202,7 +202,7 @@ def analyse(
     facts: GoalFacts | None = None
     invariants: tuple[FoundInvariant, ...] = ()
     compiler, not_compared, final_open, interrupted = "", "", False, ""
-    reasons: Mapping[str, str] = {}
+    reasons: dict[str, str] = {}
     slow: tuple[Slow, ...] = ()
     try:
         with suppress(LimitReached):
@@ -226,10 +226,11 @@ def analyse(
         facts = facts or find_facts(Questions(problem, engine, Limits(0.0)), None)
         ended = _dead_end(system, engine, limits.share(0.2), normal_graph)
         facts = replace(facts, normal_form=normal.normal_form, dead_end=ended)
+        contradictory = [goal for goal in goals.unsatisfiable if not goal.generated]
         never = {trigger.goal for trigger in facts.triggers if trigger.kind == NONE}
-        never |= {goal.name for goal in goals.unsatisfiable}
-        missed = [goal for goal in controller.goals if goal.name in never]
-        reasons = why_impossible(part, missed, limits.share(0.2))
+        missed = [goal for goal in controller.goals if goal.name in never and not goal.generated]
+        reasons = why_unreachable(part, missed, limits.share(0.1))
+        reasons |= why_unsatisfiable(part, contradictory, engine, limits.share(0.2))
         if facts.not_enumerated:
             slow = find_slow(part, controller.goals, limits.share(0.2))
         progress("check: invariants")

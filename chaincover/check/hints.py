@@ -1,21 +1,27 @@
 """What explains a finding of ``check``: why a goal cannot be met, and which variables make a search long.
 
-Both rest on the values that interval analysis gives every variable, so they are proved; what it does not show is not
-told.
+Both rest on the values that interval analysis gives every variable, or on an answer of the solver, so they are proved;
+what these do not show is not told.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 
 from pysmt.fnode import FNode
+from pysmt.shortcuts import TRUE
 
 from bmc.analysis.state_values import state_values, values_of
+from bmc.engines.protocol import Engine
+from bmc.errors import LimitReached
 from bmc.formulas.evaluate import unseen
 from bmc.formulas.unroll import unframed, unplaced
 from bmc.formulas.value_sets import Ranges
 from bmc.records import dataclass
 from bmc.system.transition import StateVariable, TransitionSystem, conjuncts, symbols_of
+from chaincover.check.goal_facts import VacuitySearch
 from chaincover.limits import Limits
 from chaincover.project.values import show_ranges
 from properties.goal import Goal
@@ -38,8 +44,32 @@ class Slow:
     remedy: str
 
 
-def why_impossible(system: TransitionSystem, goals: Sequence[Goal], limits: Limits) -> dict[str, str]:
-    """For goals without a run the condition on one variable that its values exclude, where that is the reason."""
+def why_unsatisfiable(
+    system: TransitionSystem, goals: Sequence[Goal], engine: Engine, limits: Limits
+) -> dict[str, str]:
+    """For goals whose antecedent nothing satisfies what excludes it, where that is found.
+
+    The values of one variable, undefined behaviour in every step that meets it, or the constraints on inputs.
+    """
+    found = why_unreachable(system, goals, limits)
+    for goal in goals:
+        if goal.name in found or limits.over:
+            continue
+        for wider, why in (
+            (replace(system, defined=TRUE()), "every step that meets it is undefined, see undefined behaviour"),
+            (replace(system, input_constraint=TRUE()), "the ranges or constraints of the inputs exclude it"),
+        ):
+            search = VacuitySearch(wider, [goal], engine)
+            with suppress(LimitReached):
+                search.run(limits)
+            if not search.unsatisfiable and not search.undecided:
+                found[goal.name] = why
+                break
+    return found
+
+
+def why_unreachable(system: TransitionSystem, goals: Sequence[Goal], limits: Limits) -> dict[str, str]:
+    """For goals that ask of one variable what its values exclude, these values."""
     sets = state_values(system, lambda: limits.over) if goals else None
     if sets is None:
         return {}
@@ -118,10 +148,7 @@ def find_slow(system: TransitionSystem, goals: Sequence[Goal], limits: Limits) -
 def _slow(var: StateVariable, most: int, limit: int | None) -> Slow:
     text = f"{var.name} counts to {most:,}"
     if limit is not None and 0 < limit < most:
-        remedy = (
-            f"let the code stop it there, or, if no test has to wait longer, assume it in [constraints]: "
-            f'assume = ["{var.name} <= {limit}"]'
-        )
+        remedy = f"let the code stop it where nothing looks any more: count only while {var.name} <= {limit}"
         return Slow(f"{text} and is compared with {limit:,} at most", remedy)
     return Slow(text, "smaller limits in the code (-D, if they are macros), or inputs that are held (--hold 10)")
 

@@ -207,9 +207,7 @@ def _tables(found: Requirements) -> list[str]:
 def _violations(run: Run, found: Requirements) -> dict[Path, str]:
     """The files of the runs that violate properties, each with its text."""
     controller = run.controller
-    texts = (
-        chain_file.violation_csv(controller.system, failure, controller.project.period) for failure in found.failures
-    )
+    texts = (chain_file.violation_csv(controller, failure) for failure in found.failures)
     return {run.folder / name: text for name, text in zip(_tables(found), texts, strict=True)}
 
 
@@ -232,7 +230,7 @@ def _write(
     table = folder / "chain.csv"
     texts = {folder / "chain.json": to_json(document)}
     if result.chain is not None:
-        texts[table] = chain_file.chain_csv(controller.system, result.chain, controller.project.period)
+        texts[table] = chain_file.chain_csv(controller, result.chain)
     data = results.run_document(controller, result, played, run.progress.seconds, violated)
     texts[folder / "run.json"] = to_json(data)
     texts |= _violations(run, result.requirements)
@@ -353,7 +351,7 @@ def _write_chains(
         assert result.chain is not None
         part = part_of(run.controller, result)
         texts[folder / f"chain-{number}.json"] = to_json(results.chain_document(part, result, finished))
-        texts[folder / f"chain-{number}.csv"] = chain_file.chain_csv(part.system, result.chain, part.project.period)
+        texts[folder / f"chain-{number}.csv"] = chain_file.chain_csv(part, result.chain)
         run_data = results.run_document(part, result, own, run.progress.seconds)
         texts[folder / f"run-{number}.json"] = to_json(run_data)
     texts[folder / "chains.json"] = to_json(summary(run, found, finished, no_step))

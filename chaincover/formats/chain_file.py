@@ -102,22 +102,41 @@ def bounds_claim(covered: int, goals: int) -> str:
     return f"length and bounds speak of chains through the {covered} of {goals} goals that this one covers"
 
 
-def chain_rows(system: TransitionSystem, chain: Chain) -> list[dict[str, Any]]:
-    """One record per step: inputs, and state and outputs after it, and the goals covered from it on."""
+def chain_rows(system: TransitionSystem, chain: Chain, goals: Sequence[Goal]) -> list[dict[str, Any]]:
+    """One record per step: inputs, and state and outputs after it, the goals covered from it on, those that it serves.
+
+    ``goals`` are those of the chain.
+    """
     state, outputs = reported(system, "state"), reported(system, "output")
-    goals: dict[int, list[str]] = {}
+    covered: dict[int, list[str]] = {}
     for hit in chain.hits:
-        goals.setdefault(hit.step, []).append(hit.goal)
+        covered.setdefault(hit.step, []).append(hit.goal)
+    serves = _served(covered, chain.length, {goal.name: goal.length for goal in goals})
     return [
         {
             "step": step,
             "inputs": shown(system.inputs, inputs),
             "state": shown(_set(state, after), after),
             "outputs": shown(_set(outputs, after), after),
-            "goals": goals.get(step, []),
+            "goals": covered.get(step, []),
+            "serves": serves[step],
         }
         for step, (inputs, after) in enumerate(zip(chain.run.inputs, chain.run.states[1:], strict=True))
     ]
+
+
+def _served(covered: Mapping[int, Sequence[str]], steps: int, lengths: Mapping[str, int]) -> list[list[str]]:
+    """For each step the goals that are under way; where none is, those that it leads to; after the last goal, none."""
+    under_way: list[list[str]] = [[] for _ in range(steps)]
+    for start, goals in sorted(covered.items()):
+        for goal in goals:
+            for step in range(start, min(start + lengths[goal], steps)):
+                under_way[step].append(goal)
+    following: list[str] = [*covered.get(steps, ())]
+    for step in reversed(range(steps)):
+        under_way[step] = under_way[step] or [*following]
+        following = [*covered.get(step, following)]
+    return under_way
 
 
 def _set(variables: Sequence[StateVariable], values: Valuation) -> list[StateVariable]:
@@ -166,30 +185,31 @@ def ruling_record(system: TransitionSystem, goal: Goal, ruling: Ruling) -> dict[
     }
 
 
-def violation_csv(system: TransitionSystem, failure: Failure, period: float | None) -> str:
+def violation_csv(controller: Controller, failure: Failure) -> str:
     """The run that violates a property as a table, as ``chain_csv`` gives it."""
     hit = Hit(failure.goal, failure.step, False)
-    return chain_csv(system, Chain(failure.run, (failure.goal,), (hit,)), period)
+    return chain_csv(controller, Chain(failure.run, (failure.goal,), (hit,)))
 
 
-def chain_csv(system: TransitionSystem, chain: Chain, period: float | None) -> str:
-    """The chain as a table: step, time in seconds, inputs, state and outputs after the step, goals.
+def chain_csv(controller: Controller, chain: Chain) -> str:
+    """The chain as a table: step, time in seconds, inputs, state and outputs after the step, goals, goals served.
 
     Where the tester chooses start values, a first row ``init`` holds the start state.
     """
-    out = io.StringIO()
+    out, system, period = io.StringIO(), controller.system, controller.project.period
     state, outputs = reported(system, "state"), reported(system, "output")
     names = [*(v.name for v in system.inputs), *(v.name for v in state), *(v.name for v in outputs)]
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["step", *(["time"] if period else []), *names, "goals"])
+    writer.writerow(["step", *(["time"] if period else []), *names, "goals", "serves"])
     if system.chosen:
         start = start_record(system, chain)
         values = {**start["state"], **start["outputs"], **start["chosen"]}
-        writer.writerow([START_ROW, *([""] if period else []), *(values.get(name, "") for name in names), ""])
-    for row in chain_rows(system, chain):
+        writer.writerow([START_ROW, *([""] if period else []), *(values.get(name, "") for name in names), "", ""])
+    for row in chain_rows(system, chain, controller.goals):
         values = {**row["inputs"], **row["state"], **row["outputs"]}
         time = [f"{row['step'] * period:.9g}"] if period else []
-        writer.writerow([row["step"], *time, *(values.get(name, "") for name in names), " ".join(row["goals"])])
+        told = " ".join(row["goals"]), " ".join(row["serves"])
+        writer.writerow([row["step"], *time, *(values.get(name, "") for name in names), *told])
     return out.getvalue()
 
 
@@ -262,7 +282,7 @@ def _valuation(
 
 def _passed_over(title: str, system: TransitionSystem) -> bool:
     """Whether a column of a hand-written table is no input but one that ``chain.csv`` has too."""
-    if title in ("step", "time", "goals", ""):
+    if title in ("step", "time", "goals", "serves", ""):
         return True
     for variables in (system.inputs, system.state):
         with contextlib.suppress(InputRefused):

@@ -90,6 +90,7 @@ def _wrong(controller: Controller, analysis: Analysis) -> list[tuple[str, str]]:
         why = "its time was over" if compared.stopped else "no step that was tried is defined"
         advice = "see the undefined behaviour below; list what the environment sets in interface.input"
         found.append((f"comparison with the compiled original: NOTHING COMPARED, {why}", advice))
+    found += _sure_undefined_behaviour(analysis)
     advice = next_step(Verdict("", UNREACHABLE), False, Options()) if no_step is None else goes_on_first(no_step)
     contradictory = {goal.name for goal in analysis.unsatisfiable}
     for goal in _never(controller, analysis, generated=False):
@@ -105,7 +106,8 @@ def _wrong(controller: Controller, analysis: Analysis) -> list[tuple[str, str]]:
     if analysis.final_unsatisfiable:
         found.append(("UNSATISFIABLE: no state satisfies the final condition", "correct final, or --final none"))
     if analysis.liveness.latched:
-        found.append(_latched(controller, analysis.liveness))
+        fields = listed(grouped(analysis.liveness.latched, _names(controller)))
+        found.append((f"no chain that changes {fields} can end: it never has the value after init again", ADVICE))
     for condition in analysis.invariants:
         if not condition.proved:
             text = f"invariant {condition.name}: NOT proved: it is not used in any claim"
@@ -273,25 +275,39 @@ def _show_variables(out: Console, controller: Controller) -> None:
     out.table(("role", "name", "type", "after init / allowed"), rows)
 
 
+def _sure_undefined_behaviour(analysis: Analysis) -> list[tuple[str, str]]:
+    """The undefined behaviour that some run comes to, with what can be done."""
+    places = sorted((p for p in analysis.undefined_behaviour if p.steps is not None), key=lambda p: p.steps or 0)
+    advice = "guard it in the code, or, if the environment never leads there, constrain the inputs"
+    texts = _of_places(places, MOST_PLACES)
+    return [(text, advice if text is texts[-1] else "") for text in texts]
+
+
 def _show_undefined_behaviour(out: Console, analysis: Analysis) -> None:
-    """The places of undefined behaviour, first those that a run is known to come to."""
-    places = sorted(analysis.undefined_behaviour, key=lambda place: (place.steps is None, place.undecided))
-    if not places:
+    """The places where undefined behaviour is not excluded, but for those that a run is known to come to."""
+    if not analysis.undefined_behaviour:
         say(out, "undefined behaviour: none possible")
+    part = out.part()
+    places = [place for place in analysis.undefined_behaviour if place.steps is None]
+    for text in _of_places(places, len(places) if out.everything else MOST_PLACES):
+        say(part, text)
+    out.show(part.cut(2 * MOST_PLACES, "-v tells all"))
+
+
+def _of_places(places: Sequence[UndefinedBehaviour], most: int) -> list[str]:
+    """A line for each place; where there are more than ``most``, a line for all of a kind."""
     groups: dict[tuple[str, str], list[UndefinedBehaviour]] = {}
     for place in places:
         groups.setdefault((place.kind, _reach(place)), []).append(place)
-    few = out.everything or len(places) <= MOST_PLACES
-    part = out.part()
+    texts = []
     for (kind, reach), group in groups.items():
-        at = [str(place.where) for place in group]
-        rest = [f":{place.where.line}:{place.where.column}" if place.where else "" for place in group]
-        if few or len(group) == 1:
-            for where in at:
-                say(part, f"{where}: {kind}: {reach}; chains avoid it")
-        else:
-            say(part, f"{kind} at {len(group)} places: {reach}; chains avoid it: {listed([at[0], *rest[1:]], 6)}")
-    out.show(part.cut(2 * MOST_PLACES, "-v tells all"))
+        if len(places) <= most or len(group) == 1:
+            texts += [f"{place.where}: {kind}: {reach}; chains avoid it" for place in group]
+            continue
+        rest = [f":{place.where.line}:{place.where.column}" if place.where else "" for place in group[1:]]
+        at = listed([str(group[0].where), *rest], 6)
+        texts.append(f"{kind} at {len(group)} places: {reach}; chains avoid it: {at}")
+    return texts
 
 
 def _reach(place: UndefinedBehaviour) -> str:
@@ -365,8 +381,7 @@ LEAST_GROUP = 3
 
 def liveness_lines(controller: Controller, found: Liveness) -> list[str]:
     """The lines of ``check``; those with nothing to tell are left out."""
-    system = controller.system
-    names = [*(var.name for var in system.inputs), *(var.name for var in system.state)]
+    names = _names(controller)
     lines = []
     if found.observed and found.variables:
         live, dead = grouped(found.live, names), grouped(found.dead, names)
@@ -386,8 +401,9 @@ def liveness_lines(controller: Controller, found: Liveness) -> list[str]:
         same = listed(grouped(found.compared, names))
         lines.append(f"a state like the one after init has as then: {same or 'nothing, any state is'}")
     if found.latched:
-        text, advice = _latched(controller, found)
-        lines.append(f"{text} ({advice})")
+        text = f"never as after init again, once they have changed, {len(found.latched)}"
+        fields = listed(grouped(found.latched, names))
+        lines.append(f"{text}: {fields} (a chain that changes them has no way to the end: {ADVICE})")
     if controller.goals or controller.final_text:
         lines.append(_needed(controller, found))
     if found.unread_inputs:
@@ -395,12 +411,9 @@ def liveness_lines(controller: Controller, found: Liveness) -> list[str]:
     return lines
 
 
-def _latched(controller: Controller, found: Liveness) -> tuple[str, str]:
-    system = controller.system
-    names = [*(var.name for var in system.inputs), *(var.name for var in system.state)]
-    text = f"never as after init again, once they have changed, {len(found.latched)}"
-    fields = listed(grouped(found.latched, names))
-    return f"{text}: {fields}", f"a chain that changes them has no way to the end: {ADVICE}"
+def _names(controller: Controller) -> list[str]:
+    """All inputs and state variables."""
+    return [*(var.name for var in controller.system.inputs), *(var.name for var in controller.system.state)]
 
 
 def _needed(controller: Controller, found: Liveness) -> str:

@@ -61,6 +61,9 @@ MOST_FINDINGS, MOST_CRITERIA, MOST_CHAINS = 8, 8, 16
 
 FINDING = "FINDING:"
 
+MOST_EXCLUDED = 3
+"""Unreachable goals that the next command leaves out by name."""
+
 MORE_EFFORT = 4
 """So many times the effort or the time that was not enough is proposed next."""
 
@@ -325,35 +328,51 @@ def _show_what_is_left(out: Console, result: ChainResult) -> None:
 
 def _show_command(out: Console, asked: Asked, found: ChainResult | SeveralChains, several: bool) -> None:
     """The one command to try next, where goals are not covered."""
-    more = _next_options(asked, found, several)
-    if more:
-        say(out, f"try: {shlex.join(['chaincover', *sys.argv[1:], *more])}", "bold")
+    replaced, more = _next_options(asked, found, several)
+    if replaced or more:
+        say(out, f"try: {shlex.join(['chaincover', *_typed_without(replaced), *more])}", "bold")
 
 
-def _next_options(asked: Asked, found: ChainResult | SeveralChains, several: bool) -> list[str]:
-    """What to add to the command, () where nothing helps."""
+def _typed_without(options: Sequence[str]) -> list[str]:
+    """What was typed, without these options and their values."""
+    words, value = [], False
+    for word in sys.argv[1:]:
+        name, equals, _ = word.partition("=")
+        drop = value or name in options
+        value = not value and name in options and not equals and name != "--most"
+        if not drop:
+            words.append(word)
+    return words
+
+
+def _next_options(
+    asked: Asked, found: ChainResult | SeveralChains, several: bool
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The options to take from the command, and those to add; none where no command helps."""
     goals, options = asked.controller.goals, asked.options
     aside = infeasible(goals, found.verdicts)
     missed = [verdict for verdict in found.verdicts if verdict.status != COVERED and verdict.goal not in aside]
     status = Counter(verdict.status for verdict in missed)
+    limited = bool(found.stopped_by or found.used_up)
     if asked.no_step is not None or not missed:
-        return []
-    no_chain = isinstance(found, ChainResult) and bool(found.no_chain)
-    apart = status[EXCLUDED] or (no_chain and status[UNDECIDED]) or (found.tests and not status[NO_WAY_TO_FINAL])
-    if apart and not several:
-        return ["--several"]
-    if status[NO_WAY_TO_FINAL]:
-        return ["--final", "none"]
-    if status[UNDECIDED] and found.stopped_by and options.time_limit:
-        return ["--time-limit", f"{options.time_limit * MORE_EFFORT:g}"]
-    if status[UNDECIDED] and found.used_up and options.effort:
-        return ["--effort", f"{options.effort * MORE_EFFORT:g}"]
-    if status[NOT_WITHIN_BOUND] and options.max_length is not None and found.bounds.lower > options.max_length:
-        return ["--max-length", str(found.bounds.lower)]
+        return (), ()
+    if options.max_length is not None and (status[NOT_WITHIN_BOUND] or status[EXCLUDED]):
+        return ("--max-length",), ()
     if status[NOT_WITHIN_BOUND] and options.bound is not None:
-        return ["-K", str(max(1, options.bound) * MORE_EFFORT)]
+        return ("-K", "--bound"), ("-K", str(max(1, options.bound) * MORE_EFFORT))
+    no_chain = isinstance(found, ChainResult) and bool(found.no_chain)
+    alone = bool(found.tests) and not limited and not status[NO_WAY_TO_FINAL]
+    if (status[EXCLUDED] or (no_chain and status[UNDECIDED]) or alone) and not several:
+        return ("--most",), ("--several",)
+    if status[NO_WAY_TO_FINAL]:
+        return ("--final",), ("--final", "none")
+    if status[UNDECIDED] and found.stopped_by and options.time_limit:
+        return ("--time-limit",), ("--time-limit", f"{options.time_limit * MORE_EFFORT:g}")
+    if status[UNDECIDED] and found.used_up and options.effort:
+        return ("--effort",), ("--effort", f"{options.effort * MORE_EFFORT:g}")
     out_of_reach = [verdict.goal for verdict in missed if verdict.status == UNREACHABLE]
-    return [word for goal in out_of_reach for word in ("--exclude", goal)] if len(out_of_reach) <= 3 else []
+    exclude = tuple(word for goal in out_of_reach for word in ("--exclude", goal))
+    return (), exclude if len(out_of_reach) <= MOST_EXCLUDED else ()
 
 
 def _shorter(lower: int, length: int) -> str:

@@ -259,7 +259,7 @@ def _chain(controller: Controller, result: ChainResult) -> dict[str, Any] | None
         "failures": [{"goal": h.goal, "step": h.step} for h in chain.failures],
         "violations": [{"assertion": v.name, "step": v.step} for v in chain.violations],
         "initial": start_record(controller.system, chain),
-        "steps": chain_rows(controller.system, chain),
+        "steps": chain_rows(controller.system, chain, controller.goals),
     }
 
 

@@ -253,7 +253,7 @@ class Expected:
             "failures": _in_order_of(given.get("failures"), self.failures),
             "violations": _in_order_of(given.get("violations"), self.violations),
             "initial": start_record(self._controller.system, chain),
-            "steps": chain_rows(self._controller.system, chain),
+            "steps": chain_rows(self._controller.system, chain, self._controller.goals),
         }
 
     @cached_property

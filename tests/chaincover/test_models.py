@@ -135,7 +135,7 @@ def check_answer(run: dict[str, Any], outcome: Outcome, document: dict[str, Any]
     failed = {failure["goal"] for failure in document["chain"]["failures"]}
     assert failed == set(run.get("consequent_failed", ()))
     for name in failed:
-        assert f"FINDING: the consequent of {name} fails" in outcome.out
+        assert f"the consequent of {name} fails" in outcome.out
 
 
 def check_length(run: dict[str, Any], bounds: dict[str, Any], chain: dict[str, Any]) -> None:

@@ -8,12 +8,13 @@ import json
 import subprocess
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from native_programs import needs_compiler
-from pysmt.shortcuts import BV
+from pysmt.shortcuts import BV, TRUE
 
 from bmc.errors import InputRefused, Location
 from bmc.floats.format import FLOAT32, FLOAT64, FORMATS, canonical, number, pattern, read
@@ -26,6 +27,7 @@ from chaincover.formats.chain_file import SCHEMA, chain_csv, chain_rows, read_st
 from chaincover.formats.output import to_json
 from chaincover.project.values import parse_value, shown
 from chaincover.project.values import show_ranges as show_ranges_of
+from properties.goal import Goal
 
 FLOAT, DOUBLE = ValueType("float", 32, floating=True), ValueType("double", 64, floating=True)
 WORD = ValueType("int16", 16, signed=True)
@@ -246,15 +248,19 @@ def a_chain() -> tuple[TransitionSystem, Chain]:
     return system, Chain(Run(tuple(states), tuple(inputs)), ("g",), (Hit("g", 1, None),))
 
 
+GOALS = (Goal("g", TRUE(), None, 0),)
+
+
 def as_document(system: TransitionSystem, chain: Chain) -> dict[str, object]:
-    body = {"hits": [], "initial": start_record(system, chain), "steps": chain_rows(system, chain)}
+    body = {"hits": [], "initial": start_record(system, chain), "steps": chain_rows(system, chain, GOALS)}
     return {"schema": SCHEMA, "settings": {"final": None}, "goals": [], "chain": body}
 
 
 def test_chains_are_written_and_read_back_bit_for_bit(tmp_path: Path) -> None:
     system, chain = a_chain()
     (tmp_path / "chain.json").write_text(to_json(as_document(system, chain)))
-    (tmp_path / "chain.csv").write_text(chain_csv(system, chain, None))
+    made = SimpleNamespace(system=system, goals=GOALS, project=SimpleNamespace(period=None))
+    (tmp_path / "chain.csv").write_text(chain_csv(made, chain))
     from_json = read_stimulus(str(tmp_path), system)
     from_csv = read_stimulus(str(tmp_path / "chain.csv"), system)
     for stimulus in (from_json, from_csv):

@@ -11,9 +11,11 @@ from typing import Any, cast
 
 import pytest
 from command_line import MODELS, chaincover
+from pysmt.shortcuts import TRUE
 
-from bmc.system.transition import Run
+from bmc.system.transition import Run, TransitionSystem
 from chaincover.chain import COVERED, EXCLUDED, UNDECIDED, UNREACHABLE, Bounds, Chain, Hit, Verdict, Violation
+from chaincover.formats.chain_file import chain_rows
 from chaincover.known import NOTHING
 from chaincover.options import Options
 from chaincover.pipeline import generate
@@ -21,6 +23,7 @@ from chaincover.project.load import Controller, Request, load_request
 from chaincover.replay.original import Replay
 from chaincover.report.documents import chain_document, exit_code
 from chaincover.result import ChainResult
+from properties.goal import Goal
 
 CRUISE = MODELS / "cruise"
 
@@ -153,3 +156,13 @@ def test_minimal_is_said_of_the_goals_covered_where_others_are_left_open(tmp_pat
     assert not any(
         "length and bounds" in claim for claim in json.loads((tmp_path / "out" / "chain.json").read_text())["claims"]
     )
+
+
+def test_every_step_says_which_goals_it_serves() -> None:
+    """Those under way, else those that it leads to; after the last goal it leads on to the end."""
+    goals = [Goal("long", TRUE(), None, 2), Goal("state", TRUE(), None, 0), Goal("late", TRUE(), None, 1)]
+    system = TransitionSystem("empty", (), ())
+    run = Run(({},) * 7, ({},) * 6)
+    chain = Chain(run, ("long", "state", "late"), (Hit("long", 1, None), Hit("state", 2, None), Hit("late", 4, None)))
+    rows = chain_rows(system, chain, goals)
+    assert [row["serves"] for row in rows] == [["long"], ["long"], ["long"], ["late"], ["late"], []]

@@ -1,0 +1,77 @@
+"""What explains a goal that cannot be met, and what will be slow with its remedy: told for the right reason only."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from command_line import chaincover
+
+PROGRAM = """typedef struct { int a; unsigned char b; } t_input;
+typedef struct { unsigned short Timer; unsigned short seen; unsigned char mode; int out; } t_state;
+void init(t_state *s) { s->Timer = 0; s->seen = 0; s->mode = 0; s->out = 0; }
+void compute(t_input *i, t_state *s) {
+%s
+}
+"""
+COUNTS = """  s->Timer++;
+  s->seen += i->b;
+  if (s->Timer > 300) s->mode = 2;
+  s->out = s->mode + s->seen;"""
+DIVIDES = "  s->mode = (unsigned char)(100 / i->b > 5); s->out = 0;"
+
+
+def told(folder: Path, body: str, *properties: str, given: str = "") -> list[str]:
+    """The lines of ``check`` for a program with this step and ``properties``."""
+    (folder / "c.c").write_text(PROGRAM % body)
+    texts = "".join(f"[[property]]\nid = 'g{number}'\ntext = '{text}'\n" for number, text in enumerate(properties))
+    project = "[sources]\nfiles = ['c.c']\n[ranges]\n'i->a' = '0..9'\n"
+    (folder / "chaincover.toml").write_text(project + texts)
+    return chaincover("check", folder, "--compare", "0", *given.split()).out.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("body", "text", "why"),
+    [
+        ("  s->mode = i->a ? 0 : 2; s->out = 0;", "cover(mode == 1)", "it asks of s->mode a value that this never has"),
+        ("  s->mode = 0; s->out = 0;", "cover(a == 20)", "it asks of i->a what the allowed values exclude: 0..9"),
+        (DIVIDES, "cover(b == 0)", "every step that meets it is undefined, see undefined behaviour"),
+    ],
+)
+def test_a_goal_that_cannot_be_met_comes_first_with_its_reason(tmp_path: Path, body: str, text: str, why: str) -> None:
+    lines = told(tmp_path, body, text, "cover(out == 0)")
+    assert "problem" in lines[0]
+    (line,) = [line for line in lines if "g0" in line and "chaincover.toml:" in line]
+    assert line.startswith(("UNSATISFIABLE: ", "UNREACHABLE: "))
+    assert f": {why}" in line
+    assert not any("g1" in line for line in lines if line.startswith("UN"))
+
+
+def test_a_goal_without_a_reason_gets_none(tmp_path: Path) -> None:
+    (line,) = [
+        line for line in told(tmp_path, "  s->mode = 0;", "cover(a == 3 && b == a && b == 4)") if "UNSAT" in line
+    ]
+    assert line.endswith("chaincover.toml:7)")
+
+
+def test_a_counter_that_makes_the_states_many_is_told_with_what_it_is_compared_with(tmp_path: Path) -> None:
+    lines = told(tmp_path, COUNTS, "cover(mode == 2 && out == 77)", given="--effort 0.005")
+    slow = next(number for number, line in enumerate(lines) if line.startswith("slow: s->Timer"))
+    assert lines[slow] == "slow: s->Timer counts to 65,535 and is compared with 300 at most"
+    assert lines[slow + 1].endswith("count only while s->Timer <= 300")
+    assert slow < next(number for number, line in enumerate(lines) if line.startswith("init "))
+
+
+def test_the_remedy_for_a_counter_works(tmp_path: Path) -> None:
+    """Told for the program that counts on, and followed, there are as many states as before the limit."""
+    stopped = COUNTS.replace("s->Timer++;", "if (s->Timer <= 300) s->Timer++;").replace("s->seen += i->b;", "")
+    lines = told(tmp_path, stopped, "cover(mode == 2 && out == 2)")
+    assert "states: 302 reachable, all enumerated" in lines
+    assert not any(line.startswith("slow") for line in lines)
+
+
+def test_a_counter_is_no_matter_where_the_states_are_enumerated(tmp_path: Path) -> None:
+    body = "  if (s->Timer < 2000) s->Timer++;"
+    lines = told(tmp_path, body, "cover(Timer == 2000)")
+    assert not any(line.startswith("slow") for line in lines)
+    assert "states: 2,001 reachable, all enumerated" in lines
