@@ -9,26 +9,68 @@ step can change its outcome: ``F`` when e has held, ``G`` when it has not, both 
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, FALSE
 
+from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.terms import both, choose, either, equals, negate
 from bmc.formulas.unroll import unframed
 from bmc.records import dataclass
 from bmc.system.memory import Memory
-from bmc.system.transition import ValueType, conjunction, symbols_of
+from bmc.system.transition import Run, ValueType, conjunction, symbols_of
 
 
 @dataclass(frozen=True, slots=True)
 class Deadline:
-    """``word``, F or G, of ``condition`` at the steps ``first`` to ``last``; it is framed as at the step 0 of these."""
+    """``word``, F or G, of ``condition`` at the steps ``first`` to ``last``; it is framed as at the step 0 of these.
+
+    ``antecedent`` (framed) is what it is the consequent of, where that is not remembered itself; both are written from
+    the framed step ``base``.
+    """
 
     word: str
     first: int
     last: int
     condition: FNode
+    antecedent: FNode | None = None
+    base: int = 0
+
+    def decisions(self, run: Run, inputs: Collection[str]) -> set[tuple[int, bool]]:
+        """After how many steps of ``run`` an occurrence of the antecedent is decided, and whether as held.
+
+        Each occurrence is looked at by itself: nothing is counted or remembered.
+        """
+        assert self.antecedent is not None
+        frames = [{**state, **values} for state, values in zip(run.states, (*run.inputs, {}), strict=True)]
+        known = max(self.base, last_step([self.antecedent], inputs))
+        checked = max(self.base, last_step([self.condition], inputs))
+        occurs, holds = _looked_up(self.antecedent), _looked_up(self.condition)
+        found = set()
+        for begin in range(run.length - known + 1):
+            checks = range(begin + self.first, min(begin + self.last, run.length - checked) + 1)
+            if not occurs(frames, begin):
+                continue
+            settled = next((at for at in checks if holds(frames, at) == (self.word == "F")), None)
+            if settled is not None:
+                found.add((max(begin + known, settled + checked), self.word == "F"))
+            elif begin + self.last + checked <= run.length:
+                found.add((max(begin + known, begin + self.last + checked), self.word == "G"))
+        return found
+
+
+def last_step(formulas: Collection[FNode], inputs: Collection[str]) -> int:
+    """The largest of (step of an input symbol) + 1 and (step of a state symbol), of framed ``formulas``."""
+    places = [unframed(symbol) for formula in formulas for symbol in symbols_of(formula)]
+    return max((step + (name in inputs) for name, step in places), default=0)
+
+
+def _looked_up(formula: FNode) -> Callable[[Sequence[Mapping[str, int]], int], bool]:
+    """``formula`` (framed) as a function of a run's frames and a step."""
+    symbols = [(symbol.symbol_name(), *unframed(symbol)) for symbol in symbols_of(formula)]
+    compiled = compile_formulas([formula])
+    return lambda frames, at: bool(compiled({key: frames[at + step][name] for key, name, step in symbols})[0])
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from bmc.formulas.terms import both, negate
 from bmc.formulas.unroll import NEXT, plain, unframed, with_terms
 from bmc.records import dataclass
 from bmc.system.transition import StateVariable, TransitionSystem, conjunction, symbols_of
+from properties.deadlines import Deadline, last_step
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,7 @@ class Goal:
     user wrote it. ``generated`` is the criterion that a generated goal belongs to, such as ``states(mode)``, and empty
     for a goal that the user wrote. ``memory`` are the variables, made by the tool, by which a system remembers what
     the formulas say of earlier steps. ``violated``, over ``x@0``, says where the property of a goal with a deadline is
-    violated; None: where the antecedent holds and the consequent does not.
+    violated; None: where the antecedent holds and the consequent does not. ``deadline``: what was to be judged.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Goal:
     generated: str = ""
     memory: tuple[StateVariable, ...] = ()
     violated: FNode | None = None
+    deadline: Deadline | None = None
 
 
 def goal_length(formulas: Collection[FNode], inputs: Collection[str]) -> int:
@@ -47,12 +49,7 @@ def goal_length(formulas: Collection[FNode], inputs: Collection[str]) -> int:
 
     ``formulas`` are over framed symbols; ``inputs`` holds the plain names of the inputs.
     """
-    length = 0
-    for formula in formulas:
-        for symbol in symbols_of(formula):
-            name, step = unframed(symbol)
-            length = max(length, step + 1 if name in inputs else step)
-    return length
+    return last_step(formulas, inputs)
 
 
 VIOLATIONS = "violations()"

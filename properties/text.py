@@ -90,7 +90,8 @@ def read_property(model: CModel, given: PropertyText, default_name: str) -> Goal
         judged = owed.judged(occurs or owed.occurrence(condition), deadline)
         if judged is not None:
             decided, held, failed = at_each([judged.decided, judged.held, judged.failed], 0)
-            return replace(goal(decided, held, 0), violated=failed)
+            shown = None if occurs else replace(deadline, antecedent=condition, base=reader.past)
+            return replace(goal(decided, held, 0), violated=failed, deadline=shown)
     oracle = reader.formula(consequent) if consequent is not None else None
     length = reader.length
     if occurs is not None:

@@ -143,7 +143,7 @@ class Evaluation:
         pieces: list[tuple[int, int]] = []
         for branch, holds in ((then, True), (other, False)):
             facts = dict(given)
-            if self._assume(condition, holds, facts):
+            if self._assume(condition, holds, facts, min(depth, DECIDING)):
                 pieces += self._again(branch, facts, depth) if facts else self.found[branch]
         return united(pieces) or united([*self.found[then], *self.found[other]])
 
@@ -162,8 +162,11 @@ class Evaluation:
             return before
         return common(before, self._set(place, operands)) or before
 
-    def _assume(self, condition: int, holds: bool, given: Facts) -> bool:
-        """Put into ``given`` what a condition's being ``holds`` says of instructions; False where it cannot be."""
+    def _assume(self, condition: int, holds: bool, given: Facts, depth: int = DECIDING) -> bool:
+        """Put into ``given`` what a condition's being ``holds`` says of instructions; False where it cannot be.
+
+        ``depth``: of the nodes below a part that are looked at to decide it.
+        """
         todo = [(condition, holds)]
         for _ in range(MOST_ATOMS):
             if not todo:
@@ -180,7 +183,7 @@ class Evaluation:
             elif not self._assume_atom(place, value, given):
                 return False
             elif instruction.floating is None and kind in (op.AND, op.OR):
-                parts = [(part, self._again(part, given, DECIDING)) for part in arguments]
+                parts = [(part, self._again(part, given, depth)) for part in arguments]
                 if all(only(known) != value for _, known in parts):
                     open_ones = [part for part, known in parts if only(known) is None]
                     if not open_ones:

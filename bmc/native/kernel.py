@@ -10,10 +10,10 @@ from __future__ import annotations
 import contextlib
 import os
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from weakref import finalize
 
 import pysmt.operators as op
 from pysmt.fnode import FNode
@@ -259,6 +259,7 @@ class Kernel:
                 encoding="ascii",
                 start_new_session=True,
             )
+            self._end = finalize(self, _end, self._process)
             self.ask("hello")  # the file may go once the program is running
 
     def ask(self, *question: object) -> list[str]:
@@ -277,16 +278,16 @@ class Kernel:
 
     def close(self) -> None:
         """End the process. It may be called more than once."""
-        process = self._process
-        kill(process)
-        for stream in (process.stdin, process.stdout):
-            if stream is not None:
-                with contextlib.suppress(OSError):
-                    stream.close()
+        self._end()
 
-    def __del__(self) -> None:
-        if sys is not None and hasattr(self, "_process"):
-            self.close()
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """End a process and wait for it, so that what it took is known to belong to this one."""
+    kill(process)
+    for stream in (process.stdin, process.stdout):
+        if stream is not None:
+            with contextlib.suppress(OSError):
+                stream.close()
 
 
 def declarations(nodes: Iterable[FNode], names: dict[FNode, str], prefix: str) -> list[str]:

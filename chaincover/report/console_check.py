@@ -47,6 +47,10 @@ def show_analysis(out: Console, controller: Controller, analysis: Analysis) -> N
         if advice:
             say(part, f"  next: {advice}")
     head, rest = part.cut(MOST_WRONG, "-v tells all"), out.part()
+    constraints = out.part()
+    for rule in controller.rules:
+        say(constraints, f"constraint {rule.told}")
+    constraints.cut(MOST_CONSTRAINTS, "-v tells all")
     _show_slow(head, analysis)
     _show_end(rest, controller)
     _show_undefined_behaviour(rest, analysis)
@@ -58,13 +62,13 @@ def show_analysis(out: Console, controller: Controller, analysis: Analysis) -> N
     _show_variables(variables, controller)
     _show_goals(goals, controller, analysis)
     _show_properties(properties, controller)
-    room = MOST_LINES - 2 - sum(len(part.kept) for part in (head, functions, interface, goals, rest))
+    room = MOST_LINES - 2 - sum(len(part.kept) for part in (head, functions, interface, constraints, goals, rest))
     if out.everything or len(variables.kept) - len(interface.kept) <= room:
         room -= len(variables.kept) - len(interface.kept)
         interface = variables
     if not out.everything and len(properties.kept) > room:
         properties = out.part()
-    out.show(head, functions, interface, goals, properties, rest)
+    out.show(head, functions, interface, constraints, goals, properties, rest)
     if out.everything:
         _show_everything(out, controller, analysis)
     else:
@@ -227,10 +231,6 @@ def _show_interface(out: Console, controller: Controller) -> None:
     texts = [f"{listed(grouped(of, names))}: {values}" for values, of in allowed.items()]
     say(part, f"{counted(len(system.inputs), 'input')}: {'; '.join(texts) or '(none)'}")
     out.show(part.cut(5, "-v tells all inputs"))
-    part = out.part()
-    for rule in controller.rules:
-        say(part, f"constraint {rule.told}")
-    out.show(part.cut(MOST_CONSTRAINTS, "-v tells all"))
     for role, title in (("output", "output"), ("state", "state variable")):
         own = [var.name for var in system.state if var.role == role]
         if own:

@@ -98,7 +98,7 @@ def chain(controller: Controller, document: Document, stimulus: Stimulus, settin
         return Line(CHAIN, WRONG, "the compiled original does not survive the chain", (error.message, *faults))
     except LimitReached as error:
         return Line(CHAIN, WRONG if faults else OPEN, error.message, limited(faults))
-    faults = [*_unlike(claim, played), *faults]
+    faults = [*_unlike(controller, claim, played), *faults]
     where = (
         f"the model only ({controller.native.refusal or why_no_compiler()})"
         if played.on == "model"
@@ -159,8 +159,11 @@ def _tested(
     return Line(TESTS, verdict, text, limited([*faults, *left]))
 
 
-def _unlike(claim: ChainClaim, played: Replay) -> Iterator[str]:
-    """Where the replay is not as the document says."""
+def _unlike(controller: Controller, claim: ChainClaim, played: Replay) -> Iterator[str]:
+    """Where the replay is not as the document says; deadlines are judged by looking at each occurrence on its own."""
+    inputs = {var.name for var in controller.system.inputs}
+    by_name = {goal.name: goal.deadline for goal in controller.goals if goal.deadline is not None}
+    deadlines = {hit.goal: by_name[hit.goal].decisions(played.run, inputs) for hit in claim.hits if hit.goal in by_name}
     judged = {goal.goal: goal for goal in played.goals}
     for hit in claim.hits:
         goal = judged.get(hit.goal)
@@ -170,6 +173,8 @@ def _unlike(claim: ChainClaim, played: Replay) -> Iterator[str]:
             yield f"{hit.goal} is not covered at step {hit.step}"
         elif goal.consequent_held != hit.consequent_held:
             yield f"the consequent of {hit.goal} at step {hit.step}: {goal.consequent_held}, not {hit.consequent_held}"
+        elif goal.goal in deadlines and (hit.step, hit.consequent_held) not in deadlines[goal.goal]:
+            yield f"no occurrence of the antecedent of {hit.goal} is decided so at step {hit.step}"
     if played.final is False:
         yield "the chain does not end in the final condition"
     yield from played.refused

@@ -114,3 +114,13 @@ def test_alternatives_that_share_parts_narrow_in_little_work() -> None:
     (ranges,) = (found["shared_word"],)
     assert ranges[0][0] == 3, "what stands alone narrows whatever the rest takes"
     assert ranges[-1][1] >= 6, "no value is lost that the formula allows"
+
+
+def test_choices_within_conditions_are_looked_into_as_deep_as_they_tell_apart() -> None:
+    """Each condition reads the choice before it: looked at to the ground they would exceed the interpreter's stack."""
+    word = X
+    for number in range(400):
+        condition = And(Equals(word, BV(number % 64, 6)), BVULT(BV(number % 61, 6), Y))
+        word = Ite(condition, BVAdd(word, BV(1, 6)), word)
+    (found,) = sets_of(Program([word]), {"ts_x": ((3, 3),), "ts_y": ((0, 1),)})
+    assert contains(found, 3)

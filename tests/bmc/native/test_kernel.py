@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import random
+import subprocess
+import sys
 from collections.abc import Sequence
 from itertools import product
 
@@ -139,3 +142,14 @@ def test_a_program_that_ends_is_told() -> None:
     kernel = Kernel(r'int main(void) { char line[99]; fgets(line, 99, stdin); puts("ok"); return 0; }')
     with pytest.raises(KernelFailed, match="ended without an answer"):
         kernel.ask("more")
+
+
+@pytest.mark.needs_compiler
+def test_a_program_ends_with_the_command_that_left_it() -> None:
+    """A command ends without taking itself apart; programs that it started do not outlive it."""
+    endless = '#include <unistd.h>\nint main(void) { puts("ok"); fflush(stdout); for (;;) pause(); }'
+    code = "import sys; from bmc.native.kernel import Kernel; from chaincover.cli.entry import _leave\n"
+    code += "kernel = Kernel(sys.argv[1]); print(kernel._process.pid); _leave(0)"
+    done = subprocess.run([sys.executable, "-c", code, endless], capture_output=True, text=True, check=True)
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(done.stdout), 0)
