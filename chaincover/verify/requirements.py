@@ -171,10 +171,10 @@ class Subject:
 def _in_terms(goal: Goal, system: TransitionSystem) -> Goal:
     """``goal``, with what a step computes for a variable in place of its value after that step.
 
-    Only of variables that no step reads: they are then no part of states, and a solver need not find the two equal.
+    Of all variables where the goal is one step long, else of those that no step reads: they are then no part of states.
     """
     steps = [system.input_constraint, system.defined, *(var.next for var in system.state)]
-    read_back = {symbol for part in steps for symbol in symbols_of(part)}
+    read_back = {symbol for part in steps for symbol in symbols_of(part)} if goal.length > 1 else set()
     following = {var.name: var.next for var in system.state if var.symbol not in read_back}
     terms = {}
     for symbol in symbols_of(goal.antecedent):

@@ -37,7 +37,7 @@ from chaincover.verify.limits import SHARES, Clock, Limits
 from chaincover.verify.normal_form import Terms, normal_setting
 from chaincover.verify.orders import order_bound
 from chaincover.verify.prices import Priced
-from chaincover.verify.report import HOLDS, NOTE, OPEN, WRONG, Line, Verification, told_inputs
+from chaincover.verify.report import HOLDS, NOTE, OPEN, UNCLAIMED, WRONG, Line, Verification, told_inputs
 from chaincover.verify.search import Outcome, search
 from chaincover.verify.setting import Setting
 from chaincover.verify.states import OpenValueRead, tabulate
@@ -58,6 +58,9 @@ where it was found without them there are mostly too many. All effort follows fo
 
 MANY = 250_000
 """From so many reachable states on, by what the certificate says, they are sought in layers where distances do."""
+
+FIRST_ASKED = 1 / 64
+"""The part of an effort for each question about requirements that were proved without enumerated states."""
 
 TABLE = 0.4
 """Part of the time for the table of reachable states: what it does not settle must have its time too."""
@@ -134,6 +137,8 @@ def proved_requirements(
         return None
     hurried = claim.certificate is None or not claim.certificate.exhausted
     told = Listener(lambda text: listener.progress(f"requirements: {text}"))
+    if hurried and not (claim.certificate is not None and claim.certificate.normal_form):
+        clock = replace(clock, limits=replace(clock.limits, question=clock.limits.question * FIRST_ASKED))
     checks = Checks(subject.controller, subject.document, clock, told, hurried, True)
     return requirements.proved(subject, checks.facts_and_verdicts(subject.facts))
 
@@ -169,6 +174,8 @@ class Checks:
         """
         checks = self.best
         if not checks.hurried:
+            return line(checks, SHARES)
+        if checks.asked_first:
             return line(checks, SHARES)
         found = line(checks, SHARES[:-1])
         if found.verdict != OPEN:
@@ -322,6 +329,8 @@ class Checks:
     def facts_and_verdicts(self, edges: Sequence[PathFact]) -> Iterator[Line]:
         """Bounds on ``edges``, and what no run covers, with all that they rest on."""
         yield self.normal[2]
+        if self.normal[2].verdict not in (HOLDS, UNCLAIMED):
+            return
         yield self.settled(lambda these, _: these.known[1])
         if edges:
             yield self.settled(lambda these, shares: these.prover.line(EDGES, edges, self.listener.progress, shares))
