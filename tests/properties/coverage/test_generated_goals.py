@@ -52,7 +52,8 @@ def test_dead_code_is_told_and_no_failure(several: list[str], tmp_path: Path) ->
     outcome = made(tmp_path, "--cover", "branches()", *several)
     assert outcome.code == 0, outcome
     assert "3 of 4 goals (1 generated one is proved infeasible)" in outcome.out
-    assert f"): {DEAD} next: {next_step(DEAD_GOAL, True, Options())}" in " ".join(outcome.out.split())
+    assert f"unreachable: {DEAD}" in outcome.out.splitlines()
+    assert f"  next: {next_step(DEAD_GOAL, True, Options())}" in outcome.out.splitlines()
     assert NEXT_STEP[UNREACHABLE] not in outcome.out
     assert "3 of 3 goals covered" in outcome.out
 
