@@ -244,7 +244,8 @@ class Expected:
         given, run = self._document.data["chain"], self._run
         if given is None or run is None:
             return None
-        hits = [Hit(goal, step, self._held(goal, step)) for goal, step in self._hits.items()]
+        known = ((goal, step) for goal, step in self._hits.items() if goal in self._setting.by_name)
+        hits = [Hit(goal, step, self._held(goal, step)) for goal, step in known]
         chain = Chain(run, tuple(self._hits), tuple(hits))
         return {
             "length": run.length,
