@@ -42,7 +42,8 @@ from chaincover.verify.claims import SOURCES
 from chaincover.verify.document import Document, load_for, read_document
 from chaincover.verify.fields import INFORMATIVE
 from chaincover.verify.limits import Clock, Limits
-from chaincover.verify.report import NOTE, SOME_WRONG, Verification
+from chaincover.verify.report import NOTE, OPEN, SOME_WRONG, Verification
+from chaincover.verify.requirements import CAN_FAIL_LINE
 from chaincover.verify.several import INFORMATIVE_OF_ALL
 from chaincover.verify.states import Table, tabulate
 from chaincover.verify.verification import verify
@@ -68,8 +69,7 @@ def below(path: str, names: Iterable[str]) -> bool:
 def may_be_right(path: str, old: Tree, new: Tree, informative: Sequence[str] = INFORMATIVE) -> bool:
     """Whether a document that has ``new`` in the place of ``old`` may be as right as before."""
     too = below(path, TRUE_TOO) and (new is GONE or new is None or type(new) is type(old))
-    less = path == "requirements" and new is None
-    return too or less or below(path, informative)
+    return too or below(path, informative)
 
 
 def other_values(value: Tree) -> list[Tree]:
@@ -156,7 +156,8 @@ class Kept:
 
 
 def found_out(kept: Kept, text: str, whole: bool) -> bool:
-    """Whether the document in ``text`` is refused, or said to be wrong, or its sources to be others.
+    """Whether the document in ``text`` is refused, or said to be wrong, or its sources to be others, or it to be one
+    from before the end of the search, which says nothing of requirements.
 
     ``whole``: it is a summary of several chains.
     """
@@ -166,7 +167,7 @@ def found_out(kept: Kept, text: str, whole: bool) -> bool:
         return True
     if said.exit_code == SOME_WRONG:
         return True
-    return any(line.verdict == NOTE for line in said.lines if line.check == SOURCES)
+    return any((line.check, line.verdict) in ((SOURCES, NOTE), (CAN_FAIL_LINE, OPEN)) for line in said.lines)
 
 
 # the documents that are changed

@@ -103,6 +103,22 @@ def minimal_conflict(goals: Sequence[str], covers: Sequence[Cover]) -> tuple[str
     return tuple(kept)
 
 
+def more_conflicts(
+    goals: Sequence[str], covers: Sequence[Cover], conflicts: Sequence[Conflict], claim: tuple[int, str, bool]
+) -> list[Conflict]:
+    """Larger conflicts, until all together show that fewer chains than claimed do not cover ``goals``.
+
+    ``claim``: the number of chains, how it is known, and whether it holds for runs of any length.
+    """
+    (number, how, at_all), more = claim, list[Conflict]()
+    while True:
+        classes = classes_without(goals, [c.goals for c in (*conflicts, *more)])
+        if classes is None or len(classes) >= number:
+            return more
+        apart = next(names for names in classes if not any({*names} <= cover.goals for cover in covers))
+        more.append(Conflict(minimal_conflict(apart, covers), set_reason(how), at_all))
+
+
 def classes_without(goals: Sequence[str], conflicts: Sequence[Sequence[str]]) -> list[list[str]] | None:
     """Algorithm 7, for conflict sets of any size: the fewest classes such that no class contains a whole conflict.
 

@@ -27,9 +27,8 @@ from chaincover.partition.conflicts import (
     classes_without,
     conflict_of_class,
     conflicts_of,
-    minimal_conflict,
+    more_conflicts,
     pairs_apart,
-    set_reason,
 )
 from chaincover.partition.coverable_sets import Exhaustion
 from chaincover.partition.set_cover import Distribution, RunsInHand, minimal_set_cover, sets_of_goals, share_of
@@ -158,8 +157,7 @@ class _Several:
         problem.check_names()
         self._problem, self._options, self._listener = problem, options, listener
         self._limits = Limits(options.time_limit, options.query_limit, options.effort)
-        kept, self._same_as = distinct(problem.goals, problem.overlap)
-        self._kinds = problem.of([goal.name for goal in kept])
+        self._same_as = distinct(problem.goals, problem.overlap)[1]
         self._best = _Best()
         self._missed: dict[str, Verdict] = {}
         self._impossible: set[str] = set()
@@ -185,7 +183,7 @@ class _Several:
         return self._answer()
 
     def _work(self) -> None:
-        whole = self._one(self._kinds.names, ONE_SHARE)
+        whole = self._one(self._kinds, ONE_SHARE)
         self._give_up(whole, whole.uncoverable)
         if whole.chain is not None:
             self._take((whole,), Bounds(whole.bounds.lower, whole.chain.length, ONE))
@@ -200,7 +198,7 @@ class _Several:
             left = [name for name in possible if name in self._best.covered]
             self._conflicts = [conflict for conflict in self._conflicts if {*conflict.goals} <= {*left}]
             self._conflicts = [conflict for conflict in self._conflicts if not self._best.has(conflict.goals)]
-            if not self._conflicts and {*left} == {*self._kinds.names} and len(left) > 1:
+            if not self._conflicts and {*left} == {*self._kinds} and len(left) > 1:
                 self._conflicts.append(conflict_of_class(left, whole))
             self._by_conflicts(left)
             self._shorten(whole, left)
@@ -217,9 +215,13 @@ class _Several:
                 if _covered(found) >= own and total(results) <= total(best.results):
                     self._take(results, replace(best.bounds, length=total(results)))
 
+    @property
+    def _kinds(self) -> list[str]:
+        return [name for name in self._problem.names if name not in self._same_as]
+
     def _left(self, without: Collection[str] = ()) -> list[str]:
         """The goals that are not proved to be in no chain, nor among ``without``."""
-        return [name for name in self._kinds.names if name not in self._impossible and name not in without]
+        return [name for name in self._kinds if name not in self._impossible and name not in without]
 
     def _give_up(self, result: ChainResult, names: Collection[str]) -> None:
         """No chain was found for the goals ``names``; some of them are proved to be in none."""
@@ -250,7 +252,7 @@ class _Several:
     def _sets_of(self, names: Collection[str]) -> Exhaustion | None:
         """The sets of the goals ``names`` that one run covers; None where they are not found within the limits."""
         try:
-            return sets_of_goals(self._kinds.of(names), self._options, self._limits)
+            return sets_of_goals(self._problem.of(names), self._options, self._limits)
         except LimitReached as error:
             self._limited = self._limited or error.limit
             return None
@@ -268,7 +270,7 @@ class _Several:
         if chosen is None:
             return False
         conflicts = list(conflicts_of(exact.covers, goals, how, at_all, self._problem.final is None))
-        self._conflicts = [*conflicts, *_more_conflicts(goals, exact, conflicts, (len(chosen), how, at_all))]
+        self._conflicts = [*conflicts, *more_conflicts(goals, exact.covers, conflicts, (len(chosen), how, at_all))]
         self._listener(f"partition: {len(chosen)} chain(s), no fewer will do")
         lower = sum(cover.length for cover in chosen)
         if not {*goals} <= self._best.covered or self._best.cost[1:] != (len(chosen), lower):
@@ -285,7 +287,7 @@ class _Several:
         With a bound K only those that chains cover so far: another one may be too far away.
         """
         coverable = frozenset[str]().union(*(cover.goals for cover in exact.covers))
-        if wrong := self._best.covered & {*self._kinds.names} - coverable:
+        if wrong := self._best.covered & {*self._kinds} - coverable:
             raise CheckDisagreed(f"a chain covers {', '.join(sorted(wrong))}, which no run was found to cover")
         if how:
             status = UNREACHABLE if self._problem.final is None else NO_WAY_TO_FINAL
@@ -467,22 +469,6 @@ class _Growing:
 def _with_implied(names: Sequence[str], goals: Sequence[str], represented: Mapping[str, str]) -> list[str]:
     """``names``, and those of ``goals`` that these represent, in the order of ``goals``."""
     return [name for name in goals if represented.get(name, name) in names]
-
-
-def _more_conflicts(
-    goals: Sequence[str], exact: Exhaustion, conflicts: Sequence[Conflict], claim: tuple[int, str, bool]
-) -> list[Conflict]:
-    """Larger conflicts, until all together show that fewer chains than claimed do not cover ``goals``.
-
-    ``claim``: the number of chains, how it is known, and whether it holds for runs of any length.
-    """
-    (number, how, at_all), more = claim, list[Conflict]()
-    while True:
-        classes = classes_without(goals, [c.goals for c in (*conflicts, *more)])
-        if classes is None or len(classes) >= number:
-            return more
-        apart = next(names for names in classes if not any({*names} <= cover.goals for cover in exact.covers))
-        more.append(Conflict(minimal_conflict(apart, exact.covers), set_reason(how), at_all))
 
 
 def _narrowed(result: ChainResult, verdicts: Sequence[Verdict]) -> ChainResult:

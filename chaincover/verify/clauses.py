@@ -2,7 +2,8 @@
 
 The clauses of a formula are a template, which is placed at every step where the formula is asked for. The solver is
 MiniSat, where the engine that claims mostly come from asks Glucose about gates of its own: they share the wrapper by
-which a solver is limited and interrupted.
+which a solver is limited and interrupted. Clauses do not show that two sums are the same: where MiniSat gives up, z3
+can be asked about the words themselves.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from pysmt.fnode import FNode
 from pysmt.logics import QF_BV
 from pysmt.shortcuts import TRUE, And, Iff, Solver, Symbol
 
+from bmc.engines.protocol import RESOURCE, WORK
 from bmc.engines.sat_encoding.solver import SatSolver
 from bmc.formulas.unroll import shift, unframed
 from bmc.records import dataclass
@@ -37,6 +39,10 @@ a step that is placed many times get fewer by ``aig`` in between, but questions 
 
 MOST_CLAUSES = 1_000_000
 """So many clauses a template may have: some hundred megabytes, and as many again at each step."""
+
+
+MOST_RESOURCES = 2**32 - 1
+"""The largest limit that z3 takes."""
 
 
 class TooLarge(Exception):
@@ -111,6 +117,21 @@ def _read(text: str, named: Sequence[tuple[FNode, int]]) -> Template:
     finally:
         solver.delete()
     return Template(found, ports, size)
+
+
+def contradictory(formula: FNode, clock: Clock, share: float = 1) -> bool:
+    """Whether z3 finds out from the words of ``formula``, within a share of the limits, that it never holds.
+
+    Sums are brought into one form, and values put in place, before any of it becomes gates.
+    """
+    if clock.over:
+        return False
+    options = {"rlimit": min(max(1, int(clock.question(share) * WORK / RESOURCE)), MOST_RESOURCES)}
+    if clock.left is not None:
+        options["timeout"] = max(1, min(int(clock.left * 1000), MOST_RESOURCES))
+    with Solver(name="z3", logic=QF_BV, solver_options=options) as solver:
+        solver.add_assertion(formula)
+        return bool(solver.z3.check() == z3.unsat)
 
 
 class Clauses:

@@ -135,7 +135,10 @@ class RulingsClaim:
 
 @dataclass(frozen=True)
 class Document:
-    """One ``chain.json``: settings, verdicts, a chain if there is one, claims about shorter ones; all its ``data``."""
+    """One ``chain.json``: settings, verdicts, a chain if there is one, claims about shorter ones; all its ``data``.
+
+    ``several``: it is looked at together with the summary that names it.
+    """
 
     place: Path
     name: str
@@ -148,6 +151,7 @@ class Document:
     requirements: RulingsClaim | None = None
     claims: tuple[str, ...] = ()
     data: Mapping[str, Any] = field(default_factory=dict)
+    several: bool = False
 
     @property
     def where(self) -> Location:

@@ -145,7 +145,7 @@ class Expected:
             "bounds": self._bounds(),
             "no_chain": None if everything and self._run is not None else _entry(data, "no_chain"),
             **{name: _entry(data, name) for name in ("finished", "stopped_by", "effort_used_up")},
-            "requirements": expected_rulings(self._controller, self._document.requirements, self._document.where),
+            "requirements": expected_rulings(self._controller, self._document, self._document.where),
             "claims": self._claims(),
             "certificate": _entry(data, "certificate"),
             "chain": self._chain(),
@@ -244,7 +244,8 @@ class Expected:
         given, run = self._document.data["chain"], self._run
         if given is None or run is None:
             return None
-        hits = [Hit(goal, step, self._held(goal, step)) for goal, step in self._hits.items()]
+        known = ((goal, step) for goal, step in self._hits.items() if goal in self._setting.by_name)
+        hits = [Hit(goal, step, self._held(goal, step)) for goal, step in known]
         chain = Chain(run, tuple(self._hits), tuple(hits))
         return {
             "length": run.length,

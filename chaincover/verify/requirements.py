@@ -5,6 +5,7 @@ A violation is a goal like others: what is claimed of it is checked as it is of 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -24,8 +25,8 @@ from chaincover.formats.chain_file import read_test, ruling_record
 from chaincover.project.load import Controller
 from chaincover.replay.judge import explained
 from chaincover.replay.original import replay_violation
-from chaincover.verify.document import BoundsClaim, Document, GoalClaim, RulingClaim, RulingsClaim
-from chaincover.verify.report import FINDING, HOLDS, OPEN, UNCLAIMED, WRONG, Line, limited
+from chaincover.verify.document import BoundsClaim, Document, GoalClaim, RulingClaim, RulingsClaim, Summary
+from chaincover.verify.report import FINDING, HOLDS, NOTE, OPEN, UNCLAIMED, WRONG, Line, limited
 from chaincover.weights import END, INIT
 from properties.goal import Goal, violation, violation_name
 from properties.monitor import Monitor
@@ -36,14 +37,38 @@ NOTHING = Certificate((), END, "allow", (), (), (), 0, (0, 0), 0, 0)
 CAN_FAIL_LINE, VIOLATIONS, NEVER = "can fail", "violations", "never violated"
 
 
-def expected_rulings(controller: Controller, claim: RulingsClaim | None, where: Location) -> dict[str, Any] | None:
-    """The record of ``claim`` as it should be; None where nothing is claimed. InputRefused where a test is damaged."""
-    if claim is None:
+def expected_rulings(controller: Controller, said: Document | Summary, where: Location) -> dict[str, Any] | None:
+    """The record of what is ``said`` as it should be; None where nothing has to be. InputRefused where a test is
+    damaged."""
+    claim, judged = said.requirements, _judged(controller)
+    if claim is None and (not judged or _part(said) or _unfinished(said)):
         return None
+    claim = claim or RulingsClaim((), None)
     given = {ruling.goal: ruling for ruling in claim.rulings}
-    rulings = [_expected(controller, goal, given.get(goal.name), where) for goal in _judged(controller)]
+    rulings = [_expected(controller, goal, given.get(goal.name), where) for goal in judged]
     proof = claim.certificate
     return {"rulings": rulings, "certificate": None if proof is None else certificate.as_data(_needed(claim, proof))}
+
+
+def _part(said: Document | Summary) -> bool:
+    """Whether this is one of several chains: of requirements their summary speaks."""
+    return isinstance(said, Document) and (said.several or bool(re.fullmatch(r"chain-\d+\.json", said.place.name)))
+
+
+def _unfinished(said: Document | Summary) -> bool:
+    """Whether this is the best answer before the search ended: requirements come last."""
+    return said.data.get("finished") is False
+
+
+def untold(controller: Controller, said: Document | Summary) -> Line | None:
+    """That nothing is said of requirements, where that may be so; None where they are told, or there are none."""
+    judged = _judged(controller)
+    if said.requirements is not None or not judged or (isinstance(said, Document) and said.several):
+        return None
+    text = f"of {counted(len(judged), 'requirement')} the file does not say whether it can fail"
+    if _part(said):
+        return Line(CAN_FAIL_LINE, NOTE, f"{text}: the summary of all chains does")
+    return Line(CAN_FAIL_LINE, OPEN, f"{text}: the search had not ended") if _unfinished(said) else None
 
 
 def _judged(controller: Controller) -> list[Goal]:

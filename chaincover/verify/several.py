@@ -25,7 +25,7 @@ from chaincover.verify.fields import (
 )
 from chaincover.verify.limits import Clock, Limits
 from chaincover.verify.report import HOLDS, OPEN, UNCLAIMED, WRONG, Line, Verification, limited
-from chaincover.verify.requirements import expected_rulings, found, violations
+from chaincover.verify.requirements import expected_rulings, found, untold, violations
 from chaincover.verify.search import covers, search
 from chaincover.verify.verification import Checks, Listener, proved_requirements, verify
 
@@ -55,7 +55,7 @@ def verify_chains(place: Path, request: Request, limits: Limits, listener: Liste
     """Check a summary and every chain that it names, with the options of the command line. Errors as in ``verify``."""
     listener = listener or Listener()
     summary = read_summary(place)
-    documents = [read_document(place.parent / entry.file) for entry in summary.entries]
+    documents = [replace(read_document(place.parent / entry.file), several=True) for entry in summary.entries]
     known = {goal.name: goal for document in documents for goal in document.goals}
     named = [known.get(claim.name, claim) for claim in summary.verdicts]
     controller = load_for(replace(documents[0], goals=tuple(named)), request)
@@ -105,7 +105,7 @@ def _of_all(summary: Summary, documents: Sequence[Document], checks: Checks) -> 
     if checks.document.goals:
         yield checks.uncovered()
     ruled, of = summary.requirements, (checks.controller, documents[0])
-    lines = () if ruled is None else (violations(of[0], ruled, of[1].where), found(of[0], ruled))
+    lines = (untold(of[0], summary),) if ruled is None else (violations(of[0], ruled, of[1].where), found(of[0], ruled))
     lines = lines if ruled is None else (*lines, proved_requirements(*of, ruled, checks.clock, checks.listener))
     yield from filter(None, lines)
 
@@ -162,7 +162,7 @@ def _expected(summary: Summary, documents: Sequence[Document], controller: Contr
             for names, (at_all, reason) in conflicts.items()
         ],
         "verdicts": verdicts,
-        "requirements": expected_rulings(controller, summary.requirements, documents[0].where),
+        "requirements": expected_rulings(controller, summary, documents[0].where),
         **{name: data.get(name) for name in ("finished", "stopped_by", "effort_used_up")},
         **({"dead_end": data["dead_end"]} if "dead_end" in data else {}),
     }

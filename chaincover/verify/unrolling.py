@@ -9,11 +9,11 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE, And, Symbol
 
 from bmc.engines.protocol import Status
-from bmc.formulas.unroll import at, framed, unframed
+from bmc.formulas.unroll import at, framed, shift, unframed
 from bmc.records import dataclass
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, TransitionSystem, equal, symbols_of
-from chaincover.verify.clauses import Clauses
+from chaincover.verify.clauses import Clauses, contradictory
 from chaincover.verify.limits import Clock
 
 
@@ -47,7 +47,8 @@ class Unrolling:
         self._step = at(allowed, 0), tuple(following)
         self._always = always
         self._valid: list[FNode] = [TRUE()]
-        self._clauses.demand(And(at(start, 0), at(always, 0)))
+        self._begin, self._clock = And(at(start, 0), at(always, 0)), clock
+        self._clauses.demand(self._begin)
 
     def valid(self, steps: int) -> FNode:
         """The formula: each of the first ``steps`` steps is allowed and defined."""
@@ -80,6 +81,14 @@ class Unrolling:
         if not answer:
             return Found(Status.UNSAT)
         return Found(Status.SAT, self._run(steps), frozenset(symbol for symbol in own if self._clauses.true(symbol)))
+
+    def excludes(self, formula: FNode, steps: int, share: float = 1) -> bool:
+        """Whether the words themselves show, at a share of an effort, that no run of ``steps`` valid steps satisfies
+        ``formula``."""
+        allowed, following = self._step
+        taken = [shift(And(allowed, *following), step) for step in range(steps)]
+        known = [at(self._always, step + 1) for step in range(steps)]
+        return contradictory(And(self._begin, *taken, *known, formula), self._clock, share)
 
     def _run(self, steps: int) -> Run:
         """The run of the last answer: its start and inputs, simulated."""

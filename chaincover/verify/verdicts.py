@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from math import inf
 
+from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE, And, Not
 
 from bmc.engines.protocol import Status
@@ -21,7 +22,7 @@ from chaincover.verify.claims import uncovered
 from chaincover.verify.confirmation import Confirmation
 from chaincover.verify.document import Document, GoalClaim
 from chaincover.verify.invariants import Assumed
-from chaincover.verify.limits import Clock
+from chaincover.verify.limits import SHARES, Clock
 from chaincover.verify.report import HOLDS, OPEN, UNCLAIMED, WRONG, Line, told_inputs
 from chaincover.verify.search import Outcome, search, search_some, too_few
 from chaincover.verify.setting import Setting
@@ -196,21 +197,38 @@ def never(setting: Setting, name: str, known: Assumed, clock: Clock) -> Verdict:
     ``known`` is true of every state that can be reached.
     """
     goal = setting.by_name[name]
-    first = Unrolling(setting.system, setting.formulas, setting.system.init_formula, TRUE(), clock)
     anywhere = Unrolling(setting.system, setting.formulas, known.start, known.always, clock)
+    first: Unrolling | None = None
     for k in range(INDUCTION + 1):
         steps, here = k + goal.length, shift(goal.antecedent, k)
         before = [Not(shift(goal.antecedent, step)) for step in range(k)]
-        answer = anywhere.ask(And(*before, here, anywhere.valid(steps)), steps)
-        if answer.status is Status.UNSAT:
+        sought = And(*before, here)
+        status = _status(anywhere, sought, steps)
+        if status is Status.UNSAT:
             how = f"by induction over {counted(k, 'step')}" if k else "no state allows it"
             return HOLDS, f"{how}{' together with the invariants' if not known.always.is_true() else ''}"
+        first = first or Unrolling(setting.system, setting.formulas, setting.system.init_formula, TRUE(), clock)
         covered = first.ask(And(here, first.valid(steps)), steps)
         if covered.status is Status.SAT and covered.run is not None:
             return WRONG, f"a run does so: {told_inputs(setting.system, _sound(setting, name, covered.run, k).inputs)}"
-        if Status.UNKNOWN in (answer.status, covered.status):
+        if Status.UNKNOWN in (status, covered.status):
             return OPEN, "too many states to look at all runs, and the solver did not finish"
     return OPEN, "too many states to look at all runs, and no induction proves it"
+
+
+def _status(unrolling: Unrolling, formula: FNode, steps: int) -> Status:
+    """Whether a run of so many valid steps satisfies ``formula``: asked as clauses and as words, in turns.
+
+    Where sums of the same inputs are to be the same, clauses are hard and words are not.
+    """
+    valid = And(formula, unrolling.valid(steps))
+    status = unrolling.ask(valid, steps, share=SHARES[0]).status
+    for share in SHARES[1:]:
+        if status is not Status.UNKNOWN:
+            break
+        excluded = unrolling.excludes(formula, steps, share)
+        status = Status.UNSAT if excluded else unrolling.ask(valid, steps, share=share).status
+    return status
 
 
 def _sound(setting: Setting, name: str, run: Run, step: int) -> Run:

@@ -106,6 +106,7 @@ def verify(
         done(claims.open_starts(credited, stimulus, chain.relies_on_starts, checks.clock))
     done(claims.tests(controller, document))
     ruled = document.requirements
+    done(requirements.untold(controller, document))
     if ruled is not None:
         done(requirements.violations(controller, ruled, document.where))
         done(requirements.found(controller, ruled))

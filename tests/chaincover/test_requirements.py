@@ -150,6 +150,13 @@ def test_only_what_the_failing_part_reads_is_told() -> None:
     assert [value.variable for value in explained(problem, "both", run, 0).values] == ["count"]
 
 
+def test_what_the_run_is_too_short_for_is_not_told_to_have_held() -> None:
+    """The run ends with the violation: of a longer property the antecedent holds there, and nothing is known of it."""
+    longer = Goal("longer", PUSHED, framed(LAMP.symbol, 2), 2)
+    run = Simulator(SYSTEM).run({"lamp": 0, "count": 0}, [{"push": 1}])
+    assert explained(problem_of(SYSTEM, (*GOALS, longer), None), "dark", run, 0).held == ("lights",)
+
+
 def test_a_known_run_is_told_where_no_time_is_left() -> None:
     """Whether it is the shortest one is then not known; what no run shows is undecided."""
     problem = problem_of(SYSTEM, GOALS, None)

@@ -15,7 +15,7 @@ from random_terms import flag, term
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import framed, shift
 from bmc.system.transition import symbols_of
-from chaincover.verify.clauses import OUT, Clauses, template_of
+from chaincover.verify.clauses import OUT, Clauses, contradictory, template_of
 from chaincover.verify.limits import Clock, Limits
 
 WIDTHS = (3, 8)
@@ -92,6 +92,14 @@ def test_constants(formula: FNode) -> None:
     assert clauses().possible(formula) is formula.simplify().is_true()
 
 
+@given(st.integers(0, 1 << 30))
+@settings(max_examples=30, deadline=None)
+def test_words_contradict_themselves_only_where_nothing_satisfies_them(seed: int) -> None:
+    rng = random.Random(seed)
+    formula = And(*(at_steps(flag(rng, 3, WIDTHS), rng) for _ in range(3)))
+    assert contradictory(formula, Clock(Limits())) == (Clauses(Clock(Limits())).possible(formula) is False)
+
+
 def test_limits_give_no_answer() -> None:
     """Neither a time that is over nor work that is used up is an answer."""
     factors = [framed(Symbol(f"clauses_{name}", BVType(20)), 0) for name in "ab"]
@@ -99,6 +107,8 @@ def test_limits_give_no_answer() -> None:
     prime = And(Equals(product, BV(1_048_573, 40)), *(BVULT(BV(1, 20), factor) for factor in factors))
     assert Clauses(Clock(Limits(seconds=0))).possible(F) is None
     assert Clauses(Clock(Limits(question=1e-6))).possible(prime) is None
+    assert not contradictory(FALSE(), Clock(Limits(seconds=0)))
+    assert not contradictory(prime, Clock(Limits(question=1e-6)))
 
 
 def test_a_formula_that_is_too_large_has_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,9 +31,10 @@ from benchmarks.fuzz.results import (
 )
 from benchmarks.fuzz.results import found_out as text_found_out
 from chaincover.chain import UNDECIDED
-from chaincover.verify.fields import INFORMATIVE, PROJECT
+from chaincover.verify.fields import FIELDS, INFORMATIVE, PROJECT
 from chaincover.verify.invariants import CHECK as INVARIANTS
 from chaincover.verify.report import HOLDS, NOTE, OPEN, UNCLAIMED, WRONG, Verification
+from chaincover.verify.requirements import CAN_FAIL_LINE
 from chaincover.verify.several import CONFLICTS, FEWEST, INFORMATIVE_OF_ALL
 from chaincover.verify.verdicts import UNCOVERED
 
@@ -141,6 +142,41 @@ def test_what_is_informative_is_in_the_documentation() -> None:
     for part, names in ((of_one, INFORMATIVE), (of_all, INFORMATIVE_OF_ALL)):
         cells = [row.split("|")[1] for row in part.splitlines() if row.startswith("| `")]
         assert [name for cell in cells for name in cell.split("`")[1::2]] == list(names)
+
+
+# requirements of which nothing is said
+
+
+def line_of(found: Verification, check: str) -> tuple[str, str]:
+    return next((line.verdict, line.text) for line in found.lines if line.check == check)
+
+
+def test_a_file_has_to_say_whether_requirements_can_fail() -> None:
+    kept, document = made("failure")
+    untold = changed(document, (("requirements",), None))
+    found = kept.verify(untold)
+    assert said_of(found, FIELDS) == WRONG
+    assert CAN_FAIL_LINE not in [line.check for line in found.lines]
+    early = kept.verify(changed(untold, (("finished",), False)))
+    assert said_of(early, FIELDS) == HOLDS
+    verdict, text = line_of(early, CAN_FAIL_LINE)
+    assert (verdict, early.exit_code) == (OPEN, 6)
+    assert text.endswith("the file does not say whether it can fail: the search had not ended")
+
+
+def test_the_summary_says_of_several_chains_whether_requirements_can_fail(tmp_path: Path) -> None:
+    chaincover("generate", MODELS / "latch", "-o", tmp_path, "--no-replay", "-q", "--several")
+    kept, summary = Kept(MODELS / "latch", tmp_path), json.loads((tmp_path / "chains.json").read_text())
+    fine = kept.verify_chains(summary)
+    assert said_of(fine, FIELDS) == said_of(fine, f"chain-1.json: {FIELDS}") == HOLDS
+    assert f"chain-1.json: {CAN_FAIL_LINE}" not in [line.check for line in fine.lines]
+    untold = changed(summary, (("requirements",), None))
+    assert said_of(kept.verify_chains(untold), FIELDS) == WRONG
+    early = kept.verify_chains(changed(untold, (("finished",), False)))
+    assert (said_of(early, FIELDS), said_of(early, CAN_FAIL_LINE)) == (HOLDS, OPEN)
+    alone = chaincover("verify", MODELS / "latch", tmp_path / "chain-1.json", "--json").json["checks"]
+    said = {line["check"]: line["verdict"] for line in alone}
+    assert (said[FIELDS], said[CAN_FAIL_LINE]) == (HOLDS, NOTE)
 
 
 # what the project says otherwise

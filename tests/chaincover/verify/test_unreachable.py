@@ -5,20 +5,26 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from command_line import MODELS
 from held_runs import MOST, HeldRuns
-from pysmt.shortcuts import FALSE, TRUE
+from pysmt.shortcuts import FALSE, TRUE, And
 from random_systems import random_case
 
 from bmc.engines import choose
+from bmc.engines.protocol import Status
 from bmc.invariants.candidates import self_found
 from bmc.invariants.induction import Prover
 from bmc.system.hold import boundary, hold
 from bmc.system.transition import conjunction
+from chaincover.project.load import load
+from chaincover.project.project_file import read_project
 from chaincover.verify.invariants import Assumed
 from chaincover.verify.limits import Clock, Limits
 from chaincover.verify.report import HOLDS, OPEN, WRONG
 from chaincover.verify.setting import Setting
+from chaincover.verify.unrolling import Unrolling
 from chaincover.verify.verdicts import never
+from properties.goal import violation
 
 
 @pytest.mark.slow
@@ -49,3 +55,15 @@ def test_no_time_is_no_proof() -> None:
     assert never(setting, "impossible", known, Clock(Limits())) == (HOLDS, "no state allows it")
     verdict, _ = never(setting, case.goals[0].name, known, Clock(Limits(seconds=0.0)))
     assert verdict == OPEN
+
+
+def test_sums_that_are_the_same_are_too_hard_as_clauses_only() -> None:
+    """Sums of up to seven bytes that wrap, in a property and in the program: with so little effort words prove it."""
+    controller = load(read_project(str(MODELS / "crane")))
+    system, inputs = controller.system, {var.name for var in controller.system.inputs}
+    violated = violation(next(goal for goal in controller.goals if goal.name == "tested"), inputs)
+    setting, clock = Setting(system, (violated,), None), Clock(Limits(question=0.1))
+    clauses = Unrolling(system, setting.formulas, TRUE(), TRUE(), clock)
+    asked = And(violated.antecedent, clauses.valid(violated.length))
+    assert clauses.ask(asked, violated.length).status is Status.UNKNOWN
+    assert never(setting, violated.name, Assumed(TRUE(), TRUE(), True), clock) == (HOLDS, "no state allows it")
