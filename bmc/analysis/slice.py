@@ -286,7 +286,7 @@ def live_among(following: Mapping[str, FNode], observed: Sequence[FNode], facts:
 
 
 @lru_cache(maxsize=4)
-def _ordered(roots: tuple[FNode, ...]) -> list[FNode]:
+def _ordered(roots: tuple[FNode, ...]) -> Sequence[FNode]:
     return post_order(roots)
 
 

@@ -72,6 +72,7 @@ class Evaluation:
     def __init__(self, program: Program, box: Box) -> None:
         self._program = program
         self.found: list[Ranges] = []
+        self._compared: dict[int, int] = {}
         for place, instruction in enumerate(program.instructions):
             node = instruction.node
             if node.is_symbol():
@@ -207,7 +208,10 @@ class Evaluation:
             return True
         first, second = instruction.arguments
         sides = self._known(first, given), self._known(second, given)
-        left, right = remaining(kind, holds, sides, width_of(instruction.node.arg(0)))
+        bits = self._compared.get(place)
+        if bits is None:
+            bits = self._compared[place] = width_of(instruction.node.arg(0))
+        left, right = remaining(kind, holds, sides, bits)
         return self._restrict(first, left, given) and self._restrict(second, right, given)
 
     def _known(self, place: int, given: Facts) -> Ranges:

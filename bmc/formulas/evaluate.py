@@ -16,6 +16,8 @@ from bmc.records import dataclass
 
 INLINE_DEPTH = 12
 INLINE_LENGTH = 400
+LARGE, KEPT = 20_000, 8
+"""Orders of at least so many nodes are kept, so many of them."""
 
 
 def signed_division(a: int, b: int, bits: int) -> int:
@@ -49,7 +51,7 @@ def _mask(node: FNode) -> int:
 
 def _top(node: FNode) -> int:
     """The sign bit of the first argument of ``node``."""
-    return 1 << (int(node.arg(0).bv_width()) - 1)
+    return 1 << (int(node.arg(0).get_type().width) - 1)  # its width by bv_width goes down through choices each time
 
 
 def _rotate(node: FNode, text: str, left: int) -> str:
@@ -165,8 +167,26 @@ def _node_text(
     return writer(node, [text for text, _ in arguments]), 1 + max(depth for _, depth in arguments)
 
 
-def post_order(formulas: Sequence[FNode]) -> list[FNode]:
-    """Every node under ``formulas`` once, arguments before their users."""
+_kept_orders: dict[tuple[FNode, ...], Sequence[FNode]] = {}
+
+
+def post_order(formulas: Sequence[FNode]) -> Sequence[FNode]:
+    """Every node under ``formulas`` once, arguments before their users.
+
+    The last large orders are kept: what looks at a step goes through the same formulas again and again.
+    """
+    roots = tuple(formulas)
+    order = _kept_orders.pop(roots, None) if _kept_orders else None
+    if order is None:
+        order = _new_order(roots)
+    if len(order) >= LARGE:
+        _kept_orders[roots] = order
+        if len(_kept_orders) > KEPT:
+            del _kept_orders[next(iter(_kept_orders))]
+    return order
+
+
+def _new_order(formulas: Sequence[FNode]) -> list[FNode]:
     order: list[FNode] = []
     met: set[int] = set()  # by identity: to hash a node takes longer
     stack: list[FNode | None] = [*reversed(formulas)]
