@@ -52,10 +52,13 @@ def test_the_shortest_chain_ends_once_each_claimed_occurrence_is_decided(seed: i
     source = random.Random(seed)
     wanted = [drawn(source) for _ in range(8)]
     known = known_after(wanted, tmp_path)
-    short = [(one, told) for one, told in zip(wanted, known, strict=True) if one.last + one.later <= LONGEST][:2]
+    short = [
+        (one, told)
+        for one, told in zip(wanted, known, strict=True)
+        if one.last + one.later <= LONGEST and not goals_of(tmp_path, one.text)[0].length
+    ][:2]  # without those whose deadline lies within the antecedent
     texts = [one.text for one, _ in short]
-    if any(goal.length for goal in goals_of(tmp_path, *texts)):
-        pytest.skip("a deadline lies within its antecedent")
+    assert texts
     shortest = next(
         (n for n in range(LONGEST + 1) for run in runs(n) if all(decisions(*one, run) for one in short)), None
     )

@@ -53,7 +53,7 @@ ENDS = [
         "beyond-k",
         4,
         ("generate", "c.c", *goals("x: cover(n == 9)"), "-K", "3", "--engine", "sat"),
-        ("not-within-bound: not reached from init within K = 3", "not-within-bound: x (--property 1)"),
+        ("not-within-bound: x", "why: not reached from init within K = 3"),
         "larger -K",
         {"c.c": RARELY},
     ),
@@ -61,7 +61,10 @@ ENDS = [
         "no-way-to-final",
         4,
         ("generate", "c.c", *REACH, "--final", "init", "-K", "4"),
-        ("no-way-to-final: reached, but no run goes on to the final condition: all 101 reachable states were",),
+        (
+            "no-way-to-final: reach",
+            "why: reached, but no run goes on to the final condition: all 101",
+        ),
         "--final none",
     ),
     End(
@@ -77,10 +80,15 @@ ENDS = [
         "time-limit",
         5,
         ("generate", "c.c", *goals("x: cover(n == 99)"), "--time-limit", "0.001"),
-        ("undecided: stopped by time limit", "Stopped by time limit"),
+        ("undecided: x", "why: stopped by time limit", "Stopped by time limit"),
         "--time-limit",
     ),
-    End("consequent-fails", 1, ("generate", "c.c", *FAILS), ("FINDING: the consequent of x fails at step 1",)),
+    End(
+        "consequent-fails",
+        1,
+        ("generate", "c.c", *FAILS),
+        ("FINDING: x can fail: at step 1", "the consequent of x fails"),
+    ),
     End("assertion-fails", 1, ("generate", "c.c", *REACH), ("FINDING: ", "c.c:8:"), files=ASSERTS),
     End("csv-misses", 4, ("replay", "c.c", "a.csv", *REACH), ("not covered",), "", {"c.c": GOOD, "a.csv": "a,b\n0,1"}),
 ]
@@ -104,7 +112,10 @@ def test_ends_without_success(end: End, tmp_path: Path, monkeypatch: pytest.Monk
     document = json.loads((tmp_path / "chain-out" / "chain.json").read_text())
     if end.id != "exclusive":  # a chain for one of the two goals is in hand
         assert (document["chain"] is None) == (end.code in (4, 5))
-    assert written == {"chain.json", "run.json"} | (set() if document["chain"] is None else {"chain.csv"})
+    decided = (document["requirements"] or {"rulings": []})["rulings"]
+    failing = {f"violation-{each['goal']}.csv" for each in decided if each["ruling"] == "can-fail"}
+    chain = set() if document["chain"] is None else {"chain.csv"}
+    assert written == {"chain.json", "run.json"} | chain | failing
 
 
 def test_stale_table_of_an_earlier_chain_is_removed(tmp_path: Path) -> None:

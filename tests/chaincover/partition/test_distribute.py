@@ -149,7 +149,7 @@ def test_the_bound_on_several_chains_meets_the_least_total(seed: int, exact: boo
     made = generated_case(seed, states=16, goals=4, longest=1)
     answer = Reference(made.system, made.goals, made.final, overlap).answer()
     assert answer.chains > 1
-    options = Options(overlap=overlap) if exact else Options(overlap=overlap, engine="sat", effort=0.02)
+    options = Options(overlap=overlap) if exact else Options(overlap=overlap, engine="sat", effort=0.05, bound=2)
     result = generate_several(problem_of(made.system, made.goals, made.final), options)
     coverable = {goal for goal, verdict in answer.verdicts.items() if verdict == COVERABLE}
     assert {v.goal for v in result.verdicts if v.status == COVERED} == coverable

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,7 @@ from chaincover.problem import Problem
 from chaincover.project.load import load
 from chaincover.project.project_file import read_project
 from chaincover.report import documents as results
+from chaincover.requirements import decide
 
 needs_compiler = pytest.mark.needs_compiler
 
@@ -218,8 +220,10 @@ def test_what_is_generated_is_proved_again(model: str, options: Options, tmp_pat
     with fresh_names():
         controller = load(read_project(str(MODELS / model)))
         controller = replace(controller, system=analysis.prepare(controller, choose("z3")))
-        result = generate(Problem(controller.system, controller.goals, controller.final), options)
+        problem = Problem(controller.system, controller.goals, controller.final)
+        result = generate(problem, options)
         assert result.certificate is not None
+        result = replace(result, requirements=decide(problem, options, inf, lambda text: None, ()))
         document = results.chain_document(controller, result)
         document["certificate"] = as_data(result.certificate)
     outcome = verify(document, tmp_path, MODELS / model)

@@ -45,6 +45,7 @@ EXPECTED = {
     "drive": Expected("-", "drive_step", "drive_init"),
     "kiln": Expected("-", "kiln_step", "kiln_init"),
     "reminder": Expected("-", "reminder_step", "reminder_init"),
+    "belt": Expected("-", "belt_step", "belt_init"),
     "oven": Expected("-", "oven_step", "oven_init"),
     "tank": Expected("-", "tank_step", "tank_init"),
     "stairlight": Expected("-", "stairlight_step", "stairlight_init"),
