@@ -275,7 +275,7 @@ def live_among(following: Mapping[str, FNode], observed: Sequence[FNode], facts:
     seen: set[int] = set()
     roots = list(observed)
     while roots:
-        order = _ordered(tuple(roots)) if budget > 0 else unseen(roots, seen)
+        order = post_order(roots) if budget > 0 else unseen(roots, seen)
         budget -= len(order)
         symbols = _read(tuple(roots), facts) if budget > 0 else [node for node in order if node.is_symbol()]
         names = dict.fromkeys(symbol.symbol_name() for symbol in symbols)
@@ -285,19 +285,14 @@ def live_among(following: Mapping[str, FNode], observed: Sequence[FNode], facts:
     return frozenset(live)
 
 
-@lru_cache(maxsize=4)
-def _ordered(roots: tuple[FNode, ...]) -> Sequence[FNode]:
-    return post_order(roots)
-
-
 def _read(roots: tuple[FNode, ...], facts: Facts) -> Sequence[FNode]:
     """``read_symbols``; where no facts are known they are kept, since slices of one system ask for the same ones."""
-    return _read_without_facts(roots) if facts is NO_FACTS else read_symbols(roots, _ordered(roots), facts)
+    return _read_without_facts(roots) if facts is NO_FACTS else read_symbols(roots, post_order(roots), facts)
 
 
 @lru_cache(maxsize=16)
 def _read_without_facts(roots: tuple[FNode, ...]) -> tuple[FNode, ...]:
-    return tuple(read_symbols(roots, _ordered(roots)))
+    return tuple(read_symbols(roots, post_order(roots)))
 
 
 def read_symbols(roots: Sequence[FNode], order: Sequence[FNode] | None = None, facts: Facts = NO_FACTS) -> list[FNode]:

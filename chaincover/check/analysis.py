@@ -53,11 +53,19 @@ Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True)
+class Compared:
+    """The comparison with the original as ``compiler`` made it; None where ``left_out`` says why, or if interrupted."""
+
+    comparison: Comparison | None = None
+    compiler: str = ""
+    left_out: str = ""
+
+
+@dataclass(frozen=True)
 class Analysis:
     """The findings of ``check``; ``found`` are invariants that nobody stated.
 
-    ``comparison`` with the original as ``compiler`` made it is None where ``not_compared`` says why, and if
-    interrupted. ``reasons`` say why goals cannot be met, where that was found; ``slow``: what makes a search long.
+    ``reasons`` say why goals cannot be met, where that was found; ``slow``: what makes a search long.
     ``interrupted``: ``interrupt`` (from the keyboard), ``terminated``, ``time limit`` or ''; what was not
     found out until then is undecided.
     """
@@ -70,9 +78,7 @@ class Analysis:
     found: tuple[FoundInvariant, ...]
     facts: GoalFacts
     liveness: Liveness
-    comparison: Comparison | None
-    compiler: str
-    not_compared: str = ""
+    compared: Compared
     interrupted: str = ""
     reasons: Mapping[str, str] = field(default_factory=dict)
     slow: tuple[Slow, ...] = ()
@@ -85,9 +91,10 @@ class Analysis:
         """
         if self.interrupted:
             return CALLED_OFF.get(self.interrupted, LimitReached.exit_code)
-        if self.comparison is not None and self.comparison.differences:
+        comparison = self.compared.comparison
+        if comparison is not None and comparison.differences:
             return 1
-        if self.undecided or (self.comparison is not None and not self.comparison.steps):
+        if self.undecided or (comparison is not None and not comparison.steps):
             return 5
         return 4 if self.final_unsatisfiable or any(not goal.generated for goal in self.unsatisfiable) else 0
 
@@ -97,7 +104,7 @@ def as_data(controller: Controller, found: Analysis) -> dict[str, Any]:
     from chaincover.check.found_invariants import found_data
 
     system = controller.system
-    compared = found.comparison
+    compared = found.compared.comparison
     return {
         "schema": "chaincover/check/2",
         "controller": system.name,
@@ -137,12 +144,12 @@ def as_data(controller: Controller, found: Analysis) -> dict[str, Any]:
         "compared": None
         if compared is None
         else {
-            "compiler": found.compiler,
+            "compiler": found.compared.compiler,
             "steps": compared.steps,
             "differences": len(compared.differences),
             "stopped": compared.stopped,
         },
-        "not_compared": found.not_compared or None,
+        "not_compared": found.compared.left_out or None,
         "interrupted": found.interrupted or None,
         "exit_code": found.exit_code,
     }
@@ -198,10 +205,10 @@ def analyse(
     problem = Problem(part, controller.goals, final, controller.project.overlap)
     goals = VacuitySearch(part, controller.goals, engine)
     undefined_behaviour = UndefinedBehaviourSearch(system, engine, options.engine in ENUMERATING)
-    comparison: Comparison | None = None
+    compared = Compared()
     facts: GoalFacts | None = None
     invariants: tuple[FoundInvariant, ...] = ()
-    compiler, not_compared, final_open, interrupted = "", "", False, ""
+    final_open, interrupted = False, ""
     reasons: dict[str, str] = {}
     slow: tuple[Slow, ...] = ()
     try:
@@ -210,7 +217,7 @@ def analyse(
         with suppress(LimitReached):
             final_open = controller.final is not None and _impossible(part, controller.final, engine, limits.share(0.2))
         progress("check: comparison with the compiled original")
-        comparison, compiler, not_compared = _compared(controller, free, compare_steps, limits.share(0.3))
+        compared = _compared(controller, free, compare_steps, limits.share(0.3))
         with suppress(LimitReached):
             undefined_behaviour.run(limits.share(0.6 if controller.goals else 1.0), progress)
         progress("check: reachable states")
@@ -249,9 +256,7 @@ def analyse(
         found=invariants,
         facts=facts,
         liveness=liveness,
-        comparison=comparison,
-        compiler=compiler,
-        not_compared=not_compared,
+        compared=compared,
         interrupted=interrupted,
         reasons=reasons,
         slow=slow,
@@ -293,12 +298,9 @@ def _in_normal_form(problem: Problem, options: Options, limits: Limits) -> tuple
     return Reduction(problem, lambda result: result), None
 
 
-def _compared(
-    controller: Controller, system: TransitionSystem, steps: int, limits: Limits
-) -> tuple[Comparison | None, str, str]:
-    """The comparison and the compiler; without a comparison, why there is none."""
+def _compared(controller: Controller, system: TransitionSystem, steps: int, limits: Limits) -> Compared:
     if not steps:
-        return None, "", "no steps asked for"
+        return Compared(left_out="no steps asked for")
     each = 2 * Simulator(system).size / OPERATIONS_PER_UNIT
 
     def over() -> bool:
@@ -307,9 +309,9 @@ def _compared(
 
     try:
         with compiled(controller.native, kept=True) as original:
-            return compare(system, original, steps, 0, over), original.compiler, ""
+            return Compared(compare(system, original, steps, 0, over), original.compiler)
     except NoCompiler as error:
-        return None, "", error.message
+        return Compared(left_out=error.message)
 
 
 def _for_query(budget: Limits) -> float | None:

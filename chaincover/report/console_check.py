@@ -84,7 +84,7 @@ def _wrong(controller: Controller, analysis: Analysis) -> list[tuple[str, str]]:
         found.append((f"{ended[0].lower()}{ended[1:]}: what is not told was not looked at", ""))
     if no_step is not None:
         found.append((f"{f'{no_step.where}: ' if no_step.where else ''}{no_step.message}", no_step.hint))
-    compared = analysis.comparison
+    compared = analysis.compared.comparison
     for difference in compared.differences[:3] if compared is not None else ():
         vtype = controller.system.variable(difference.variable).type
         model, original = show_value(vtype, difference.model), show_value(vtype, difference.original)
@@ -322,17 +322,17 @@ def _reach(place: UndefinedBehaviour) -> str:
 
 
 def _show_comparison(out: Console, controller: Controller, analysis: Analysis) -> None:
-    found = analysis.comparison
+    found = analysis.compared.comparison
     if found is None and analysis.interrupted:
         say(out, "comparison with the compiled original: left out, interrupted")
         return
     if found is None:
-        say(out, f"comparison with the compiled original: left out: {analysis.not_compared}")
+        say(out, f"comparison with the compiled original: left out: {analysis.compared.left_out}")
         return
     steps = f"{counted(found.run_steps, 'step')} along random runs and {found.state_steps} from random states"
     steps += ", then its time was over" if found.stopped else ""
     if found.steps and not found.differences:
-        compiler = short_compiler(analysis.compiler)
+        compiler = short_compiler(analysis.compared.compiler)
         say(out, f"comparison with the compiled original ({compiler}): equal on {steps}")
 
 
