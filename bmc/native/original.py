@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import IO
 
 from bmc.errors import CheckDisagreed, InputRefused, LimitReached
-from bmc.native.build import Builder, NoCompiler, compiler_words, find_compiler
+from bmc.native.build import Builder, NoCompiler, compiler_words, find_compiler, kill
 from bmc.native.cache import open_cache
 from bmc.native.job import Job, Work, write
 from bmc.native.plan import Encoder, Plan, Records
@@ -216,18 +216,6 @@ def _read_tail(stream: IO[bytes], tail: list[bytes]) -> None:
     """Read a stream to its end, however long; keep its last bytes."""
     while chunk := os.read(stream.fileno(), 65536):
         tail[0] = (tail[0] + chunk)[-TAIL:]
-
-
-def kill(process: subprocess.Popen[bytes] | subprocess.Popen[str]) -> None:
-    """End the worker, and whatever the program has started, if it still runs."""
-    if process.poll() is not None:
-        return
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        if sys.platform == "win32":
-            process.kill()
-        else:
-            os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
 
 
 def _not_started(outcome: Outcome, time_limit: float) -> OriginalTimeout | InputRefused:
