@@ -22,6 +22,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import astuple
 from functools import cache
@@ -109,7 +110,7 @@ MEMORY, SECONDS, WAIT = 2 << 30, 30, 60.0
 """What a process of the compiler may take: bytes of memory, seconds of the processor, seconds by the clock."""
 
 LIMITED = [
-    "sh",
+    "/bin/sh",
     "-c",
     '{ ulimit -S -t $1; ulimit -H -t $2; ulimit -v $3; ulimit -f $4; } 2> /dev/null; shift 4; exec "$@"',
     "sh",
@@ -318,10 +319,7 @@ def _at_once(work: Callable[[int], T], numbers: Sequence[int]) -> list[T]:
 
 
 def _run(command: Sequence[str], output: Path | None = None) -> subprocess.CompletedProcess[bytes]:
-    """Run a command within limits; what it writes to its standard output goes to ``output``, if that is given.
-
-    It has a session of its own, which is ended with it, so that nothing stays that it has started.
-    """
+    """Run a command within limits, in a session of its own; its standard output goes to ``output`` if that is given."""
     most = (SECONDS, SECONDS + 5, MEMORY >> 10, (FILE_SIZE.most if output else MEMORY) >> 9)
     limited = [*LIMITED, *map(str, most)] if os.name == "posix" else []
     with open(output, "w+b") if output else tempfile.TemporaryFile() as told, tempfile.TemporaryFile() as errors:
@@ -336,13 +334,15 @@ def _run(command: Sequence[str], output: Path | None = None) -> subprocess.Compl
             )
         except OSError as error:  # no program, although the file may be executed
             return subprocess.CompletedProcess(command, 127, b"", f"error: {error}".encode())
+        alarm = threading.Timer(WAIT, kill, [process])  # a wait with a time limit of its own would poll
+        alarm.start()
         try:
-            code = process.wait(WAIT)
-        except subprocess.TimeoutExpired:
-            errors.write(b"\nCPU time limit exceeded")
-            code = -signal.SIGXCPU
+            code = process.wait()
         finally:
+            alarm.cancel()
             kill(process)
+        if code == -9:  # the alarm's SIGKILL
+            errors.write(b"\nCPU time limit exceeded")
         for file in (told, errors):
             file.seek(0)
         written = b"" if output else told.read(FILE_SIZE.most)
