@@ -119,7 +119,7 @@ LIMITED = [
 a system has no limit for goes without."""
 
 STOPPED = {
-    r"CPU time limit|Cputime limit": f"more than {SECONDS} s",
+    r"CPU time limit|Cputime limit": f"more than {SECONDS} s of the processor, or {WAIT:g} s by the clock",
     r"File size limit|Filesize limit|File too large": f"more than {FILE_SIZE.most >> 20} MB of text, macros expanded",
     r"out of memory|memory exhausted|annot allocate memory|bad_alloc": f"more than {MEMORY >> 30} GB of memory",
 }
@@ -203,7 +203,16 @@ class Builder:
                 native_symbols.weaken(made, "main")
         if self.compilation.environment:
             objects.append(self._own("environment", self.compilation.environment))
-        known = self._linked(objects)
+        try:
+            known = self._linked(objects)
+        except (ChainCoverError, OSError, MemoryError):
+            raise
+        except Exception as error:  # the reader of debug information has no one class for what it cannot read
+            raise InputRefused(
+                f"the debug information of the compiled original cannot be read: {error or type(error).__name__}",
+                Location(self.compilation.sources[0]),
+                "look for asm that writes sections of its own, or leave comparison and replay out (--no-native)",
+            ) from error
         cache.put(key, None if known is None else known.as_data(), target.read_bytes())
         return target, known
 
@@ -258,7 +267,8 @@ class Builder:
         text = str(self.folder / f"file{number}.i")
         done = self._run(*self.flags, *self._special(number), "-x", "cpp-output", text, "-o", str(target))
         if done.returncode or not target.exists():
-            if not self.compilation.pass_errors:  # macros have moved the columns: errors are told of the file itself
+            if not self.compilation.pass_errors and not why_stopped(said(done)):
+                # macros have moved the columns: errors are told of the file itself
                 again = self._run(
                     *self.flags, *self._seen(number), os.path.abspath(source), "-o", str(self.folder / "again.o")
                 )

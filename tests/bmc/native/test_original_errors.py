@@ -182,3 +182,10 @@ def test_a_compiler_that_does_not_end_is_stopped(
     monkeypatch.setattr(build, limit, 1)
     with pytest.raises(InputRefused, match="more than 30 s"), compiled(counter(write(a="int n;"))):
         pass
+
+
+def test_debug_information_that_cannot_be_read_is_refused(write: Write) -> None:
+    forged = 'asm(".section .debug_info,\\"\\",@progbits\\n.long 0xfffffff0\\n.byte 1,2,3\\n.text");'
+    native = counter(write(a=f"int n; {forged} void step(void) {{}}"))
+    with pytest.raises(InputRefused, match="debug information of the compiled original cannot be read"):
+        compiled(native).__enter__()
