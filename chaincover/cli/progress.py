@@ -83,7 +83,7 @@ class Progress:
         """The first line of a command that runs the code of the project ``path``, which may not be the user's own."""
         if self.verbosity >= 0 and find_compiler() is not None:
             self.done()
-            said = f"the code of {path} is compiled and run in a confined process (--no-native: it is not)"
+            said = f"the code of {path} is compiled and run in a process of its own (--no-native: it is not)"
             tell(f"{self._elapsed}  {said}")
 
     def note(self, text: str) -> None:
