@@ -36,7 +36,7 @@ class Stimulus:
     ``claimed`` maps goals to the step at which the file says they are covered; ``states`` are the claimed states after
     each step (raw values of the variables that the file holds), empty for hand-written inputs. ``asked`` are the goals
     that the chain was made for, None for hand-written inputs: all. ``to_final``: whether it has to end in the final
-    condition.
+    condition. ``lines``: where a table's values of each step stand.
     """
 
     source: str
@@ -46,6 +46,7 @@ class Stimulus:
     states: tuple[Valuation, ...]
     asked: frozenset[str] | None = None
     to_final: bool = True
+    lines: tuple[int, ...] = ()
 
 
 def damage(error: Exception) -> str:
@@ -317,7 +318,7 @@ def _from_csv(place: Path, text: str, system: TransitionSystem) -> Stimulus:
     missing = [v.name for v in system.inputs if v not in columns.values()]
     if missing:
         raise InputRefused(f"there is no column for the input '{missing[0]}'", Location(str(place), 1), "add it")
-    inputs = []
+    inputs, lines = [], []
     initial: Valuation = {}
     titles = [cell.strip() for cell in rows[0]]
     for line, row in enumerate(rows[1:], 2):
@@ -333,7 +334,8 @@ def _from_csv(place: Path, text: str, system: TransitionSystem) -> Stimulus:
         inputs.append(
             {v.name: parse_value(row[i], v.type, Location(str(place), line, i + 1), v.name) for i, v in columns.items()}
         )
-    return Stimulus(str(place), tuple(inputs), initial, {}, ())
+        lines.append(line)
+    return Stimulus(str(place), tuple(inputs), initial, {}, (), lines=tuple(lines))
 
 
 def _start_values(system: TransitionSystem, given: Mapping[str, str], where: Location) -> Valuation:

@@ -150,6 +150,9 @@ MOST_REASONS = 2
 MOST_REPLAYED = 24
 """Goals of a replay that are told one by one."""
 
+MOST_FAULTS = 10
+"""Faults of one kind in a replay that are told one by one."""
+
 MOST_ADVICE = 12
 """Lines of advice about goals that are not covered."""
 
@@ -240,8 +243,10 @@ def show_replay(out: Console, replay: Replay) -> None:
         ("NOT ALLOWED", replay.refused),
         ("FINDING", replay.violations),
     ):
-        for text in texts[:10]:
+        for text in texts[:MOST_FAULTS]:
             say(out, f"{kind}: {text}", "bold red")
+        if len(texts) > MOST_FAULTS:
+            say(out, f"{kind}: {len(texts) - MOST_FAULTS} more, which --json tells")
     where = "the model" if replay.on == "model" else f"the compiled original ({short_compiler(replay.on)})"
     asked = [g for g in replay.goals if g.asked]
     verdict = f"{sum(1 for g in asked if g.step is not None)} of {len(asked)} goals covered"
