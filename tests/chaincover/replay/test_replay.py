@@ -232,6 +232,22 @@ def test_unchanged_chain_passes(way: dict[str, str], document: dict[str, Any], t
     assert chaincover("replay", CRUISE, tmp_path / "any.json", "-q", **way).code == 0
 
 
+@pytest.mark.parametrize("command", ["replay", "verify"])
+def test_a_file_cannot_write_to_the_terminal(command: str, document: dict[str, Any], tmp_path: Path) -> None:
+    """A name that would clear the screen and forge a line is shown as it would stand in a string, within its line."""
+    forged = "x\x1b[2J\x9b1m\rgone\nchain  holds  all of it"
+    changed = json.loads(json.dumps(document))
+    changed["chain"]["hits"][0]["goal"] = forged
+    if command == "replay":
+        changed["goals"][0]["name"] = forged
+    (tmp_path / "chain.json").write_text(json.dumps(changed))
+    outcome = chaincover(command, CRUISE, tmp_path / "chain.json", CHAINCOVER_NO_NATIVE="1")
+    shown = outcome.out + outcome.err
+    assert "x\\x1b[2J\\x9b1m\\rgone\\nchain" in " ".join(shown.split())
+    assert not [character for character in shown if not character.isprintable() and character != "\n"]
+    assert not [line for line in shown.splitlines() if line.lstrip().startswith("chain  holds  all of it")]
+
+
 def test_a_chain_need_not_cover_what_it_was_not_made_for(document: dict[str, Any], tmp_path: Path) -> None:
     (tmp_path / "chain.json").write_text(json.dumps(document))
     goal = ("--property", "off: cover(mode == DIS && !enable)")
