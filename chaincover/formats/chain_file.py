@@ -302,8 +302,9 @@ def _from_csv(place: Path, text: str, system: TransitionSystem) -> Stimulus:
         raise InputRefused(f"this is no table: {error}", here, "write values separated by commas") from None
     if not rows:
         raise InputRefused("the file is empty", Location(str(place)), "write a header with the inputs' names first")
-    if len(rows[0]) == 1 and ";" in rows[0][0]:
-        text = "the columns are separated by ';'"
+    other = next((name for mark, name in ((";", "';'"), ("\t", "tabs")) if mark in "".join(rows[0][:1])), "")
+    if len(rows[0]) == 1 and other:
+        text = f"the columns are separated by {other}"
         raise InputRefused(text, Location(str(place), 1), "separate them by ',', as a table is exported in English")
     names = [var.name for var in system.inputs]
     columns: dict[int, InputVariable] = {}

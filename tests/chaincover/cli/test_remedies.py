@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from command_line import MODELS, chaincover
+from command_line import MODELS, chaincover, write_files
 
 PROJECT = """\
 [sources]
@@ -51,6 +51,7 @@ def test_a_criterion_without_its_variable() -> None:
         (("0,1,0", "0,300,0"), "300 does not fit 'set' (unsigned char: 0..255)"),
         (("0,1,0", "0,yes,0"), "'yes' is no value of 'set' (unsigned char)"),
         ((",", ";"), "the columns are separated by ';'"),
+        ((",", "\t"), "the columns are separated by tabs"),
     ],
 )
 def test_a_table_of_inputs(change: tuple[str, str], message: str, tmp_path: Path) -> None:
@@ -148,3 +149,24 @@ def test_a_call_through_a_pointer(tmp_path: Path) -> None:
     told = check(tmp_path, {"c.c": text})
     assert "c.c:3:27: unsupported C construct: call through a function pointer" in told
     assert "call the functions by name there, chosen by a switch" in told
+
+
+PROJECTS = ("a.toml", "a.c", "p")
+SWAPPED = [
+    *((command, first, last) for command in ("replay", "verify") for first in ("o", "i.csv") for last in PROJECTS),
+    ("replay", "o", "o"),
+    ("replay", "i.csv", "i.csv"),
+]
+
+
+@pytest.mark.parametrize(("command", "first", "last"), SWAPPED)
+def test_a_chain_named_before_the_project(command: str, first: str, last: str, tmp_path: Path) -> None:
+    files = {"a.toml": "", "a.c": PLAIN, "i.csv": "a\n1\n", "p/chaincover.toml": "", "o/chain.json": "{}"}
+    write_files(tmp_path, files)
+    ended = chaincover(command, first, last, cwd=tmp_path)
+    assert ended.code == 3
+    said = f"error: {last}: this is {'a project, not a chain' if last in PROJECTS else 'neither'}"
+    folder = "error: o: there is no chaincover.toml in this folder"
+    error, remedy = ended.err.splitlines()[-2:]
+    assert error.startswith(folder if last == "o" else said)
+    assert remedy == "  next: name the project first, then the chain"
