@@ -46,7 +46,8 @@ def to_dot(name: str, data: dict[str, Any]) -> str:
 def to_svg(name: str, data: dict[str, Any], path: Sequence[str] = ()) -> str:
     """The graph's data as SVG: nodes on an ellipse, in the order of ``path`` where one is given, whose edges stand out.
 
-    Each edge carries its weight, near the node where it begins as far as others leave room. Where there are many nodes only the path has weights.
+    Each edge carries its weight, near the node where it begins as far as others leave room. Where there are many nodes
+    only the path has weights.
     """
     nodes = [*path, *(node for node in data["nodes"] if node not in path)]
     places, width, height = _ellipse(nodes)

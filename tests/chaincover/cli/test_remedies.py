@@ -170,3 +170,16 @@ def test_a_chain_named_before_the_project(command: str, first: str, last: str, t
     error, remedy = ended.err.splitlines()[-2:]
     assert error.startswith(folder if last == "o" else said)
     assert remedy == "  next: name the project first, then the chain"
+
+
+@pytest.mark.parametrize(("chosen", "noted"), [("s->m", True), ("s->n", False), ("s->*", False)])
+def test_a_chosen_start_that_init_sets(chosen: str, noted: bool, tmp_path: Path) -> None:
+    """A pattern that selects something that is left open has its effect."""
+    code = "struct s { int m, n; };\nvoid init(struct s *s) { s->m = 0; }\n"
+    code += "void compute(struct s *s, int a) { if (a) s->m = s->n; }\n"
+    project = PROJECT.format(files='"c.c"', sources="", functions=f'[interface]\nchosen = ["{chosen}"]', ranges="")
+    write_files(tmp_path, {"c.c": code, "chaincover.toml": project})
+    shown = chaincover("check", ".", "--compare", 0, cwd=tmp_path)
+    assert shown.code == 0, shown.err
+    note = f"note: '{chosen}' is set by init: interface.chosen leaves the tester nothing to choose there"
+    assert (note in " ".join(shown.out.split())) == noted
