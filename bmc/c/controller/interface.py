@@ -209,7 +209,11 @@ def _system(runs: Runs, model: CModel, result: StepResult) -> TransitionSystem:
         undefined_behaviour=tuple(recorder.undefined_behaviour),
         assumptions=tuple(recorder.assumptions),
         invariants=tuple(invariants),
-        chosen=tuple(matching(config.chosen, [v.name for v in state], config.where, "state variable")),
+        chosen=tuple(
+            name
+            for name in matching(config.chosen, [v.name for v in state], config.where, "state variable")
+            if name not in fixed
+        ),
     )
     model.system = system
     return replace(system, input_constraint=ranges.constraint(inputs))

@@ -183,3 +183,4 @@ def test_a_chosen_start_that_init_sets(chosen: str, noted: bool, tmp_path: Path)
     assert shown.code == 0, shown.err
     note = f"note: '{chosen}' is set by init: interface.chosen leaves the tester nothing to choose there"
     assert (note in " ".join(shown.out.split())) == noted
+    assert shown.out.count("chosen by the tester") == (not noted)
