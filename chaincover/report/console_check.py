@@ -251,7 +251,8 @@ def _show_properties(out: Console, controller: Controller) -> None:
     width = max((len(goal.name) for goal in controller.goals), default=0)
     rows = []
     for goal in controller.goals:
-        text = goal.text if out.everything else _in_a_line(goal.text, out.width - max(width, 4) - 9)
+        text = " ".join(goal.text.split())
+        text = text if out.everything else _in_a_line(text, out.width - max(width, 4) - 9)
         rows.append((goal.name, str(goal.length), text))
     if rows:
         out.table(("goal", "steps", "property"), rows)

@@ -430,7 +430,7 @@ def _show_goals(out: Console, controller: Controller, result: ChainResult) -> No
             verdict.status + (f": {verdict.detail}" if verdict.detail and not goal.generated else ""),
             "" if verdict.step is None else str(verdict.step),
             held(hit.consequent_held) if hit else "",
-            goal.text + (f"  [{goal.requirement}]" if goal.requirement else ""),
+            " ".join(goal.text.split()) + (f"  [{goal.requirement}]" if goal.requirement else ""),
         )
         rows.append(row)
     out.table(("goal", "verdict", "step", "consequent", "property"), rows)

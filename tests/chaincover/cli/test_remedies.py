@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from command_line import MODELS, chaincover
+from command_line import MODELS, chaincover, write_files
 
 PROJECT = """\
 [sources]
@@ -51,6 +51,7 @@ def test_a_criterion_without_its_variable() -> None:
         (("0,1,0", "0,300,0"), "300 does not fit 'set' (unsigned char: 0..255)"),
         (("0,1,0", "0,yes,0"), "'yes' is no value of 'set' (unsigned char)"),
         ((",", ";"), "the columns are separated by ';'"),
+        ((",", "\t"), "the columns are separated by tabs"),
     ],
 )
 def test_a_table_of_inputs(change: tuple[str, str], message: str, tmp_path: Path) -> None:
@@ -148,3 +149,38 @@ def test_a_call_through_a_pointer(tmp_path: Path) -> None:
     told = check(tmp_path, {"c.c": text})
     assert "c.c:3:27: unsupported C construct: call through a function pointer" in told
     assert "call the functions by name there, chosen by a switch" in told
+
+
+PROJECTS = ("a.toml", "a.c", "p")
+SWAPPED = [
+    *((command, first, last) for command in ("replay", "verify") for first in ("o", "i.csv") for last in PROJECTS),
+    ("replay", "o", "o"),
+    ("replay", "i.csv", "i.csv"),
+]
+
+
+@pytest.mark.parametrize(("command", "first", "last"), SWAPPED)
+def test_a_chain_named_before_the_project(command: str, first: str, last: str, tmp_path: Path) -> None:
+    files = {"a.toml": "", "a.c": PLAIN, "i.csv": "a\n1\n", "p/chaincover.toml": "", "o/chain.json": "{}"}
+    write_files(tmp_path, files)
+    ended = chaincover(command, first, last, cwd=tmp_path)
+    assert ended.code == 3
+    said = f"error: {last}: this is {'a project, not a chain' if last in PROJECTS else 'neither'}"
+    folder = "error: o: there is no chaincover.toml in this folder"
+    error, remedy = ended.err.splitlines()[-2:]
+    assert error.startswith(folder if last == "o" else said)
+    assert remedy == "  next: name the project first, then the chain"
+
+
+@pytest.mark.parametrize(("chosen", "noted"), [("s->m", True), ("s->n", False), ("s->*", False)])
+def test_a_chosen_start_that_init_sets(chosen: str, noted: bool, tmp_path: Path) -> None:
+    """A pattern that selects something that is left open has its effect."""
+    code = "struct s { int m, n; };\nvoid init(struct s *s) { s->m = 0; }\n"
+    code += "void compute(struct s *s, int a) { if (a) s->m = s->n; }\n"
+    project = PROJECT.format(files='"c.c"', sources="", functions=f'[interface]\nchosen = ["{chosen}"]', ranges="")
+    write_files(tmp_path, {"c.c": code, "chaincover.toml": project})
+    shown = chaincover("check", ".", "--compare", 0, cwd=tmp_path)
+    assert shown.code == 0, shown.err
+    note = f"note: '{chosen}' is set by init: interface.chosen leaves the tester nothing to choose there"
+    assert (note in " ".join(shown.out.split())) == noted
+    assert shown.out.count("chosen by the tester") == (not noted)
