@@ -7,7 +7,7 @@ Conditions are C expressions with the program's own enumeration constants and ma
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
@@ -22,7 +22,7 @@ from bmc.c.execute.arithmetic import from_condition
 from bmc.c.execute.calls import UNDEFINED_FUNCTION
 from bmc.c.execute.memory import Content, Key, State, Value
 from bmc.c.execute.recorder import Recorder
-from bmc.c.execute.variables import variable_name
+from bmc.c.execute.variables import CVariable, variable_name
 from bmc.c.source.program import EnumConstant, Scope, with_deep_stack
 from bmc.c.source.types import Arithmetic, PointerType
 from bmc.errors import InputRefused, Location
@@ -210,6 +210,15 @@ def _has_implication(text: str) -> bool:
     return False
 
 
+def _uses_in(node: Any, where: Location) -> Iterator[Any]:
+    """The operators in ``node``, without those that stand in another one."""
+    for _, child in node.children():
+        if use_of(child, where) is not None:
+            yield child
+        else:
+            yield from _uses_in(child, where)
+
+
 class _Reader:
     """Evaluates the conditions of one property; operators move on to the memory of other steps."""
 
@@ -233,7 +242,7 @@ class _Reader:
     def look_back(self, texts: Sequence[str]) -> None:
         """Find ``past`` for conditions that are to be read."""
         for text in texts:
-            self._read(text, lambda node, scope: setattr(self, "past", max(self.past, -self._first(node, scope, 0))))
+            self._read(text, lambda node, scope: setattr(self, "past", max(self.past, -self._first(node, scope))))
 
     def formula(self, text: str) -> FNode:
         """The framed formula of a condition; where it is not defined it does not hold."""
@@ -315,14 +324,25 @@ class _Reader:
     def _hooks(self) -> dict[str, Any]:
         return dict.fromkeys(CALLS.values(), self._operator)
 
-    def _first(self, node: Any, scope: Scope, step: int) -> int:
-        """The first step that ``node``, evaluated at ``step``, speaks of."""
+    def _first(self, node: Any, scope: Scope) -> int:
+        """The first step that ``node``, evaluated at step 0, reads a variable of, if it lies before that step."""
+        return min(0, self._first_read(node, scope, 0) or 0)
+
+    def _first_read(self, node: Any, scope: Scope, step: int) -> int | None:
+        """The first step of which ``node``, evaluated at ``step``, reads a variable; None if it reads none.
+
+        What an operator applies to, and reads none, is looked at where it stands. Steps from 0 on are not told apart.
+        """
         use = use_of(node, self.where)
         if use is not None and use.word == SINCE:
             return step
-        if use is None:
-            return min((self._first(child, scope, step) for _, child in node.children()), default=step)
-        return min(step, self._first(use.condition, scope, step + self._steps(use, scope)[0]))
+        if use is not None:
+            there = step + self._steps(use, scope)[0]
+            found = self._first_read(use.condition, scope, there)
+            return there if found is None else found
+        inner = [self._first_read(each, scope, step) for each in _uses_in(node, self.where)]
+        own = [step] if step < 0 and self._reads(node, scope, self.model.variables) is not False else []
+        return min([*own, *(each for each in inner if each is not None)], default=None)
 
     def _measure(self, node: Any, scope: Scope, step: int) -> None:
         """Take note of the last step that ``node`` speaks of, evaluated at ``step``: the state then, or its inputs."""
@@ -337,18 +357,33 @@ class _Reader:
             for _, child in node.children():
                 self._measure(child, scope, step)
         else:
-            watch, executor = Watch(-1), self.model.executor
-            executor.watches.append(watch)
-            try:
-                state = self.model.state_at(step)
-                work = partial(executor.evaluate, node, scope, state)
-                self.model.with_names(Recorder(), self.where, work, **self._hooks())
-            except InputRefused:  # told where it is evaluated, if it is
-                return
-            finally:
-                executor.watches.remove(watch)
-            if not watch.reads.isdisjoint(variable.key for variable in self.model.inputs):
+            for each in _uses_in(node, self.where):
+                self._measure(each, scope, step)
+            if self._reads(node, scope, self.model.inputs):
                 self.length = max(self.length, step + 1)
+
+    def _reads(self, node: Any, scope: Scope, variables: Iterable[CVariable]) -> bool | None:
+        """Whether ``node`` reads one of ``variables`` outside of all operators in it.
+
+        None where it cannot be evaluated: that is told where it is read, if it is.
+        """
+        watch, executor = Watch(-1), self.model.executor
+
+        def unwatched(node: Any, scope: Scope, state: State) -> Any:
+            use = use_of(node, self.where)
+            assert use is not None
+            with executor.apart():
+                return executor.evaluate(use.condition, scope, state)
+
+        work = partial(executor.evaluate, node, scope, self.model.state_at(0))
+        executor.watches.append(watch)
+        try:
+            self.model.with_names(Recorder(), self.where, work, **dict.fromkeys(CALLS.values(), unwatched))
+        except InputRefused:
+            return None
+        finally:
+            executor.watches.remove(watch)
+        return not watch.reads.isdisjoint(variable.key for variable in variables)
 
     def _steps(self, use: Use, scope: Scope) -> range:
         """The steps, from where an operator stands, at which its condition is looked at."""
@@ -395,11 +430,11 @@ class _Reader:
 
     def _of_one_step(self, node: Any, scope: Scope) -> FNode:
         """A condition that looks at no later step, over one step and what the system remembers."""
-        back = -self._first(node, scope, 0)
+        back = -self._first(node, scope)
         framed = self._holds(node, scope, back)
         if any(unframed(symbol)[1] > back for symbol in symbols_of(framed)):
             raise InputRefused("a condition of since looks at a later step", self.where, _LATER)
-        return self.memory.now(framed, back)
+        return both(self.memory.now(framed, back), self.memory.after(back))
 
     def _at(self, steps: int, condition: Any, scope: Scope, state: State) -> Any:
         """The value of ``condition`` that many steps later."""

@@ -30,8 +30,8 @@ def test_the_first_decision_and_the_first_failure_are_those_of_single_occurrence
     run = run_of(values, [source.randrange(3) for _ in range(29)])
     for number, each in enumerate(wanted):
         goal, occurs, check = goals[3 * number : 3 * number + 3]
-        known = max(0, goal_length([occurs.antecedent], {"a", "rise"}) + min(0, each.occurs.first))
-        checked = max(0, goal_length([check.antecedent], {"a", "rise"}) + min(0, each.check.first))
+        known = max(0, goal_length([occurs.antecedent], {"a", "rise"}) - each.occurs.back)
+        checked = max(0, goal_length([check.antecedent], {"a", "rise"}) - each.check.back)
         if goal.length:  # the deadline lies within the antecedent: it is unrolled
             continue
         each_alone = [each.decided(run, step, known, checked) for step in range(each.back, run.length + 1)]

@@ -35,7 +35,23 @@ MEANT = [
     ("cover(n == prev(n))", 1, [1, 4]),
     ("cover(prev(prev(n)) == 1 && n == 2)", 2, [2]),
     ("cover(prev(a) == 0 && a == 1)", 2, [2]),
-    ("cover(prev(X(n)) == 3)", 1, [2]),
+    ("cover(prev(X(n)) == 3)", 0, [3]),
+    ("cover(X(prev(n)) == 3 && prev(X(a)) == 1)", 1, [3]),
+    ("cover(rise(X(n == 1)))", 1, [0]),
+    ("cover(fall(X(n == 1)))", 1, [2]),
+    ("cover(changed(X(n)))", 1, [0, 2, 3, 5]),
+    ("cover(changed(X(n == LIMIT)))", 1, [2, 3]),
+    ("cover(changed(X(half(n))) && !a)", 1, [2, 5]),
+    ("cover(changed(X[2](n)))", 2, [1, 2, 4]),
+    ("cover(prev(prev(X(n))) == 3)", 1, [3]),
+    ("cover(prev(X(n) == a))", 1, [5]),
+    ("cover(prev(F[X(n)]))", 1, [1]),
+    ("cover(prev(half(X(n))) == 1)", 0, [3, 4, 5]),
+    ("cover(half(prev(a)) == 2)", 1, [0, 1]),
+    ("cover(prev(LIMIT == 3) && n == 0)", 1, [5]),
+    ("cover(true since prev(LIMIT == 3))", 0, [1, 2, 3, 4, 5, 6]),
+    ("cover(true since rise(prev(X(n))))", 0, [1, 2, 3, 4, 5, 6]),
+    ("cover(n since prev(X(n) == 0))", 0, [0, 1, 2, 3, 4, 5, 6]),
     ("cover(X(prev(n)) == 3)", 1, [3]),
     ("cover(rise(n == 1))", 1, [0]),
     ("cover(fall(n == 1))", 1, [2]),
@@ -88,9 +104,9 @@ def test_random_conditions_mean_what_is_spelled_out(seed: int, tmp_path: Path) -
     values = [source.randrange(3) for _ in range(19)]
     run = run_of(values, [source.randrange(3) for _ in range(18)])
     for goal, meant in zip(goals_of(tmp_path, *(f"cover({m.text})" for m in meanings)), meanings, strict=True):
-        assert goal.length == meant.last - meant.first, meant.text
+        assert goal.length == meant.last + meant.back, meant.text
         steps = range(run.length - goal.length + 1)
-        expected = [k for k in steps if meant.holds(run, k - meant.first)]
+        expected = [k for k in steps if meant.holds(run, k + meant.back)]
         assert covered(goal, run) == expected, meant.text
 
 
