@@ -90,8 +90,9 @@ def read_property(model: CModel, given: PropertyText, default_name: str) -> Goal
         judged = owed.judged(occurs or owed.occurrence(condition), deadline)
         if judged is not None:
             decided, held, failed = at_each([judged.decided, judged.held, judged.failed], 0)
-            shown = None if occurs else replace(deadline, antecedent=condition, base=reader.past)
-            return replace(goal(decided, held, 0), violated=failed, deadline=shown)
+            seen = condition if occurs is None else at(occurs.here, occurs.known)
+            whole = replace(deadline, antecedent=seen, base=reader.past)
+            return replace(goal(decided, held, 0), violated=failed, deadline=whole)
     oracle = reader.formula(consequent) if consequent is not None else None
     length = reader.length
     if occurs is not None:
