@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
@@ -34,20 +35,36 @@ from bmc.system.memory import Memory
 from bmc.system.transition import conjunction, symbols_of
 from properties.deadlines import Deadline, Obligations
 from properties.goal import Goal, goal_length
-from properties.operators import CALLS, FORMS, OPERATORS, SINCE, Use, as_c, as_written, is_operator, tokens_of, use_of
+from properties.operators import (
+    CALLS,
+    FORM,
+    FORMS,
+    NAME,
+    OPERATORS,
+    SINCE,
+    Use,
+    as_c,
+    as_written,
+    has_implication,
+    is_operator,
+    missing_operator,
+    outer,
+    tokens_of,
+    use_of,
+)
 
 _Read = TypeVar("_Read")
 
-_FORM = "write G(antecedent -> consequent), with X(...) for the next step, or cover(antecedent)"
 _ONE_STEP = f"leave out {', '.join((*OPERATORS, SINCE))}; they are for properties only"
 _FIXED = f"leave out {SINCE}: a constraint looks at a fixed number of steps"
 _LATER = "since looks back: of its conditions leave out X, F and G"
 _ONE_IMPLICATION = "an implication may only stand at the top of G(...)"
+_ENDLESS = ("inf", "infinity", "INF", "INFINITY", "oo", "end", "never")
 MANY = 9
 """From so many steps on a ``G`` in an antecedent is remembered, not unrolled."""
 _ID = re.compile(r"\s*([A-Za-z_][\w.=\-]*)\s*:(?!:)")
+_SPACED_ID = re.compile(r"([^:()]*[^:()\s])\s*:\s*(?:G|cover)\s*\(")
 _COMPOUND = c_ast.BinaryOp, c_ast.TernaryOp, c_ast.Cast, c_ast.ExprList, c_ast.Constant, c_ast.Typename
-_NAME = re.compile(r"`?[A-Za-z_]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +85,11 @@ def read_property(model: CModel, given: PropertyText, default_name: str) -> Goal
     label = _ID.match(body)
     if label:
         name, body = given.name or label[1], body[label.end() :].strip()
-    kind, inside = _outer(body, given.where)
+    elif spaced := _SPACED_ID.match(body):
+        possible = re.sub(r"[^\w.=-]+", "_", spaced[1])
+        hint = f"an id is a word, such as {possible if possible[0].isalpha() else f'p_{possible}'}"
+        raise InputRefused(f"'{spaced[1]}' is no id of a property", given.where, hint)
+    kind, inside = outer(body, given.where)
     if kind == "cover":
         antecedent, consequent = inside, None
     else:
@@ -156,23 +177,6 @@ def read_constraint(model: CModel, text: str, where: Location) -> FNode:
     return framed
 
 
-def _outer(body: str, where: Location) -> tuple[str, str]:
-    """``G`` or ``cover`` and what stands between its parentheses."""
-    tokens = tokens_of(body)
-    words = [index for index, token in enumerate(tokens) if not token.isspace()][:2]
-    if [tokens[index] for index in words] not in (["G", "("], ["cover", "("]):
-        raise InputRefused(f"'{body}' is not a property", where, _FORM)
-    opening, depth = words[1], 0
-    for index in range(opening, len(tokens)):
-        depth += {"(": 1, ")": -1}.get(tokens[index], 0)
-        if depth == 0:
-            rest = "".join(tokens[index + 1 :]).strip().rstrip(";")
-            if rest:
-                raise InputRefused(f"'{rest}' stands after the end of the property", where, _FORM)
-            return tokens[words[0]], "".join(tokens[opening + 1 : index])
-    raise InputRefused(f"a ')' is missing in '{body}'", where, _FORM)
-
-
 def _split(inside: str, model: CModel, where: Location) -> tuple[str, str]:
     """Antecedent and consequent around the one implication outside of all parentheses."""
     tokens = tokens_of(inside)
@@ -184,31 +188,25 @@ def _split(inside: str, model: CModel, where: Location) -> tuple[str, str]:
             found.append(index)
     if len(found) != 1:
         what = "no implication" if not found else "more than one implication"
-        raise InputRefused(f"{what} in 'G({inside.strip()})'", where, f"{_FORM}; '=>' is never read as C's '->'")
-    return "".join(tokens[: found[0]]), "".join(tokens[found[0] + 1 :])
+        raise InputRefused(f"{what} in 'G({inside.strip()})'", where, f"{FORM}; '=>' is never read as C's '->'")
+    antecedent, consequent = "".join(tokens[: found[0]]), "".join(tokens[found[0] + 1 :])
+    for part, what in ((antecedent, "antecedent"), (consequent, "consequent")):
+        if not part.strip():
+            raise InputRefused(f"the {what} is missing in 'G({inside.strip()})'", where, f"{FORM}; 'true' always holds")
+    return antecedent, consequent
 
 
 def _is_member_arrow(tokens: list[str], index: int, model: CModel) -> bool:
     """Whether ``->`` is C's member access: between a pointer's name and a member's name."""
     before = [t for t in tokens[:index] if not t.isspace()]
     after = [t for t in tokens[index + 1 :] if not t.isspace()]
-    if not before or not after or not _NAME.match(after[0]) or is_operator(after, 0):
+    if not before or not after or not NAME.match(after[0]) or is_operator(after, 0):
         return False
     binding = model.scope().find(before[-1])
     if len(before) > 1 and before[-2] in (".", "->"):
         members = {part for name in model.names for part in re.split(r"->|\.|\[.*?\]", name)[:-1]}
         return before[-1] in members and f"{before[-1]}->{after[0]}" in " ".join(model.names)
     return isinstance(getattr(binding, "ctype", None), PointerType)
-
-
-def _has_implication(text: str) -> bool:
-    """Whether a condition has an arrow that cannot be C's: not before the name of a member."""
-    tokens = [t for t in [*tokens_of(text), ""] if not t.isspace()]
-    for index, token in enumerate(tokens):
-        member = token == "->" and _NAME.match(tokens[index + 1]) and not is_operator(tokens, index + 1)
-        if token in ("=>", "⇒", "→", "->") and not member:
-            return True
-    return False
 
 
 def _uses_in(node: Any, where: Location) -> Iterator[Any]:
@@ -310,14 +308,19 @@ class _Reader:
         try:
             return with_deep_stack(whole)
         except InputRefused as error:
-            if error.message.startswith(NO_POINTER) or _has_implication(text):
-                hint = f"{_FORM}; elsewhere 'a implies b' is !(a) || (b)"
+            if error.message.startswith(NO_POINTER) or has_implication(text):
+                hint = f"{FORM}; elsewhere 'a implies b' is !(a) || (b)"
                 raise InputRefused(f"{_ONE_IMPLICATION}, not in '{text.strip()}'", self.where, hint) from None
             message, hint = as_written(error.message), error.hint
             for word, obj in self.spelled.items():
                 message = message.replace(word, obj.name)
             if UNDEFINED_FUNCTION in message:
                 hint = FORMS
+            if hidden := self._in_macro(text):
+                message = f"a macro holds the operator {hidden}, and operators are not seen inside macros"
+                hint = f"write {OPERATORS[hidden].written} in the property itself"
+            elif message.startswith("cannot read") and (told := missing_operator(text)):
+                message, hint = told, FORMS
             if text.strip() not in message:
                 message = f"{message} in '{text.strip()}'"
             raise InputRefused(message, self.where, hint) from None
@@ -390,6 +393,10 @@ class _Reader:
         """The steps, from where an operator stands, at which its condition is looked at."""
         if use.word not in ("X", "F", "G"):
             return range(-1, 0 if use.word == "prev" else 1)
+        for number in use.numbers:
+            if isinstance(number, c_ast.ID) and number.name in _ENDLESS and scope.find(number.name) is None:
+                text = f"'{number.name}' is no number, and {use.word} needs one: a deadline is by some step"
+                raise InputRefused(text, self.where, FORMS)
         numbers = [self.model.executor.constant(number, scope) for number in use.numbers] or [1]
         first, last = numbers[0], numbers[-1]
         if not 0 <= first <= last:
@@ -459,6 +466,14 @@ class _Reader:
         for word, obj in self.spelled.items():
             text = re.sub(rf"(?<![\w:]){re.escape(obj.name)}(?!\w|::)", word, text)
         return text
+
+    def _in_macro(self, text: str) -> str:
+        """An operator that macros put into ``text``, unless the program has the name; '' if there is none."""
+        with suppress(InputRefused):
+            tokens, scope = tokens_of(self.model.expanded(text)), self._scope()
+            words = {token for at, token in enumerate(tokens) if is_operator(tokens, at) and scope.find(token) is None}
+            return min(words.difference(tokens_of(text)), default="")
+        return ""
 
     def _refuse_changes(self, before: Mapping[Key, Content], state: State) -> None:
         """A condition looks at the state; one that changes it is most often '=' written for '=='."""

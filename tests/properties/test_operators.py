@@ -131,11 +131,30 @@ def test_random_conditions_mean_what_is_spelled_out(seed: int, tmp_path: Path) -
         ("cover(n since X(n))", r"a condition of since looks at a later step.*leave out X, F and G"),
         ("cover(n since F[0,2](n))", r"a condition of since looks at a later step"),
         ("cover(prev(n = 1))", r"the condition changes 'n'"),
+        ("cover(prev[2](n))", r"prev takes no numbers: write prev\(prev\(e\)\)"),
+        ("cover(rise[2](n))", r"rise takes no numbers: write rise\(e\)"),
+        ("cover(F[0,3] n)", r"put brackets around what F applies to: F\[0,3\]\(e\)"),
+        ("G(a -> X !n)", r"put brackets around what X applies to: X\(e\)"),
+        ("G(a until n -> X(n))", r"'until' is no operator in 'a until n'.*operators are X\(e\)"),
+        ("cover(a && eventually n)", r"no operator stands between 'eventually' and 'n'.*operators are"),
+        ("G(a -> F[0,inf](n))", r"'inf' is no number, and F needs one: a deadline is by some step"),
+        ("cover(n == `1`)", r"the backquote after 'n == ' quotes no name"),
+        ("cover(n == 1``)", r"the backquote after 'n == 1' quotes no name"),
+        ("cover(`n == 1)", r"the backquote at the beginning quotes no name"),
+        (
+            "cover(BEFORE(n) == 1)",
+            r"a macro holds the operator prev, and operators are not seen inside macros.*prev\(e\)",
+        ),
+        ("cover(STAYS)", r"a macro holds the operator G, and operators are not seen inside macros"),
+        ("G( -> X(n))", r"the antecedent is missing in 'G\(-> X\(n\)\)'"),
+        ("G(n /* and */ => )", r"the consequent is missing"),
+        ("my req 1: G(n -> X(n))", r"'my req 1' is no id of a property.*my_req_1"),
+        ("4: cover(n)", r"'4' is no id of a property.*p_4"),
     ],
 )
 def test_what_is_not_written_like_an_operator(text: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(InputRefused) as caught:
-        goals_of(tmp_path, text)
+        goals_of(tmp_path, text, before="#define BEFORE(e) (prev(e))\n#define STAYS G[0,2](n)\n")
 
     told = f"{caught.value.message} {caught.value.hint}"
     assert re.search(message, told), told
