@@ -168,6 +168,7 @@ def test_data(system: TransitionSystem, run: Run) -> dict[str, Any]:
 def ruling_record(system: TransitionSystem, goal: Goal, ruling: Ruling) -> dict[str, Any]:
     """Whether the property of ``goal`` can fail, with what fails, and the test that shows it."""
     failure = ruling.failure
+    missed = None if failure is None else failure.deadline
     return {
         "goal": goal.name,
         "requirement": goal.requirement,
@@ -175,6 +176,9 @@ def ruling_record(system: TransitionSystem, goal: Goal, ruling: Ruling) -> dict[
         "detail": ruling.detail,
         "shortest": None if failure is None else failure.shortest,
         "step": None if failure is None else failure.step,
+        "deadline": None
+        if missed is None
+        else {"asked": missed.asked, "antecedent": missed.antecedent, "check": missed.check},
         "values": []
         if failure is None
         else [

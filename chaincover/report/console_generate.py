@@ -176,6 +176,9 @@ def failing(system: TransitionSystem, goal: Goal, failure: Failure) -> str:
     name = f"{goal.name} ({goal.requirement})" if goal.requirement else goal.name
     least = "a shortest run" if failure.shortest else "a run"
     text = f"{name} can fail: at step {failure.step} of {least} of {counted(failure.run.length, 'step')}"
+    if (missed := failure.deadline) is not None:
+        word = "did not hold at" if missed.asked.startswith("G") else "had not held by"
+        text += f"; the antecedent held at step {missed.antecedent}, {missed.asked} {word} step {missed.check}"
     text += f"; {'; '.join(parts)}" if parts else ""
     return text + (f"; {', '.join(failure.held)} held there" if failure.held else "")
 

@@ -163,7 +163,11 @@ def _unlike(controller: Controller, claim: ChainClaim, played: Replay) -> Iterat
     """Where the replay is not as the document says; deadlines are judged by looking at each occurrence on its own."""
     inputs = {var.name for var in controller.system.inputs}
     by_name = {goal.name: goal.deadline for goal in controller.goals if goal.deadline is not None}
-    deadlines = {hit.goal: by_name[hit.goal].decisions(played.run, inputs) for hit in claim.hits if hit.goal in by_name}
+    deadlines = {
+        name: {(one.after, one.held) for one in deadline.decisions(played.run, inputs)}
+        for name, deadline in by_name.items()
+        if name in {hit.goal for hit in claim.hits}
+    }
     judged = {goal.goal: goal for goal in played.goals}
     for hit in claim.hits:
         goal = judged.get(hit.goal)

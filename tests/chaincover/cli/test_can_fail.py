@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from command_line import Outcome, chaincover
 from native_programs import needs_compiler
 from small_programs import program, project
@@ -129,3 +130,51 @@ def test_violations_are_goals_of_the_chain_where_they_are_asked_for(tmp_path: Pa
     assert goals["violation:bounded"]["verdict"] == goals["violation:kept"]["verdict"] == "unreachable"
     assert document["chain"]["failures"] == [{"goal": "one", "step": goals["violation:one"]["step"]}]
     assert not wrong(tmp_path, document)
+
+
+LATE = """\
+static unsigned char m, lamp;
+void init(void) { m = 0; lamp = 0; }
+void compute(_Bool a, _Bool b) { if (a) m = 1; else if (b) { m = 0; lamp = 1; } }
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "step", "told", "values"),
+    [
+        (
+            "G(a && m == 0 -> F[0,3](lamp))",
+            3,
+            "the antecedent held at step 0, F[0,3] had not held by step 3; at its end lamp is 0, expected not 0",
+            [("lamp", 3, "0")],
+        ),
+        (
+            "G(rise(a) && m == 1 -> X[2](G[1,9](lamp == 1 && !b)))",
+            6,
+            "the antecedent held at step 2, G[3,11] did not hold at step 5; before step 5 lamp is 0, expected 1",
+            [("lamp", 5, "0")],
+        ),
+        (
+            "G(G[0,9](!b) -> F[9,500](m))",
+            500,
+            "the antecedent held at step 0, F[9,500] had not held by step 500; at its end m is 0, expected not 0",
+            [("m", 500, "0")],
+        ),
+    ],
+)
+def test_a_deadline_that_fails_is_told_with_its_occurrence_and_its_last_check(
+    text: str, step: int, told: str, values: list[tuple[str, int, str]], tmp_path: Path
+) -> None:
+    (tmp_path / "c.c").write_text(LATE)
+    (tmp_path / "chaincover.toml").write_text(project())
+    ended = chaincover("generate", tmp_path, "--property", f"r: {text}", "-o", tmp_path / "out", "--no-native")
+    assert told in ended.out
+    document = json.loads((tmp_path / "out" / "chain.json").read_text())
+    ruling = document["requirements"]["rulings"][0]
+    assert ruling["step"] == step
+    assert [(each["variable"], each["step"], each["actual"]) for each in ruling["values"]] == values
+    for field in ("antecedent", "check"):
+        assert not wrong(tmp_path, document)
+        ruling["deadline"][field] += 1
+        assert wrong(tmp_path, document) == {"fields"}
+        ruling["deadline"][field] -= 1
