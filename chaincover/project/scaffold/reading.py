@@ -24,7 +24,7 @@ from bmc.errors import ChainCoverError, InputRefused, Location
 from bmc.limits import text_of
 from bmc.records import dataclass
 from bmc.system.transition import symbols_of
-from chaincover.project.scaffold.entry_points import init_functions, values_of
+from chaincover.project.scaffold.entry_points import init_functions, states_property, values_of
 from chaincover.project.scaffold.facts import Facts, FileFacts, FunctionFacts, ObjectFacts, facts_of
 from chaincover.project.scaffold.recognisers import Proposal
 
@@ -344,14 +344,10 @@ def _files(sources: Sources, roots: Sequence[FunctionFacts]) -> tuple[tuple[str,
             obj = facts.object(name, function.file)
             if obj is not None and not obj.extern:
                 needed[obj.file] = None
-    stating = [file.file for file in facts.files if _states_properties(file.functions)]
+    stating = [file.file for file in facts.files if any(states_property(facts, f) for f in file.functions)]
     needed.update(dict.fromkeys(stating))
     left = [(file, _why_left_out(sources, file)) for file in read if file not in needed]
     return tuple(file for file in read if file in needed), (*left, *sources.unreadable.items())
-
-
-def _states_properties(functions: Sequence[FunctionFacts]) -> bool:
-    return any(function.name.startswith("p_") and "__CPROVER_assume" in function.called for function in functions)
 
 
 def _why_left_out(sources: Sources, file: str) -> str:

@@ -13,7 +13,8 @@ from bmc.c.execute.variables import CVariable, matching, suggestion
 from bmc.c.source.types import IntType, show_type
 from bmc.errors import InputRefused, Location
 from bmc.records import dataclass
-from chaincover.project.scaffold.entry_points import commands, file_name, values_of
+from chaincover.project.scaffold.entry_points import commands, file_name, states_property, values_of
+from chaincover.project.scaffold.facts import Facts
 from chaincover.project.scaffold.reading import (
     ANYTHING,
     ROLES,
@@ -232,9 +233,19 @@ def _functions(sources: Sources, reading: Reading, others: Sequence[Proposal], b
         for other in likely[:_MOST_OTHERS]:
             place = f"{_shown(other.step.file, base)}:{other.step.line}"
             lines.append(f"#   {other.step.name}, {place} ({other.title}): {'; '.join(other.why)}")
-    lines.append('# properties = ["p_*"]       # C functions that state properties')
+    lines.append(_properties(sources.facts, reading))
     lines += [*_conditions(names), *_open_functions(reading.functions)]
     return [*lines, *_shared_functions(reading)]
+
+
+def _properties(facts: Facts, reading: Reading) -> str:
+    """The key of property functions; none where the default would take functions of the program for properties."""
+    roots = [reading.proposal.step, *(function for function, _ in reading.init)]
+    outside = set(facts.functions) - set(facts.reached(roots))
+    named = [f for f in outside if f.file in reading.files and f.name.startswith("p_")]
+    if any(states_property(facts, f) for f in named) or not named:
+        return '# properties = ["p_*"]       # C functions that state properties'
+    return "properties = []              # the functions called p_... state none"
 
 
 def _conditions(names: Sequence[str]) -> list[str]:

@@ -603,3 +603,35 @@ def test_members_that_init_clears_are_inputs_where_there_are_no_others(tmp_path:
     text = proposed_text(tmp_path, {"x.c": code})
     assert 'input = ["io->up"]' in text
     assert "# io->up: the step reads it and never writes it; there are no other inputs" in text
+
+
+NAMED_LIKE_PROPERTIES = (
+    "static int n;\nvoid p_init(void) { n = 0; }\nstatic int p_next(int m) { return m < 3 ? m + 1 : 0; }\n"
+    "void p_step(int up) { if (up) n = p_next(n); }\n"
+)
+
+
+@pytest.mark.parametrize("more", ["", "void p_terminate(void) { n = 9; }\n"])
+def test_a_program_whose_functions_are_named_like_properties(tmp_path: Path, more: str) -> None:
+    """What init and step run is no property by its name, nor is what neither assumes nor asserts."""
+    text = proposed_text(tmp_path, {"x.c": NAMED_LIKE_PROPERTIES + more})
+    assert 'init = ["p_init"]' in text
+    assert 'step = "p_step"' in text
+    checked = chaincover("check", ".", "--compare", "0", cwd=tmp_path)
+    assert (checked.code, checked.err) == (0, "")
+
+
+def test_a_property_beside_such_functions_is_one(tmp_path: Path) -> None:
+    prop = "void __CPROVER_assume(int);\nvoid p_1(int up) { __CPROVER_assume(n == 3 && up); p_step(up); }\n"
+    proposed_text(tmp_path, {"x.c": NAMED_LIKE_PROPERTIES + prop})
+    told = chaincover("check", ".", "--compare", "0", "--json", cwd=tmp_path)
+    assert [goal["name"] for goal in told.json["goals"]] == ["p_1"]
+
+
+def test_a_function_that_is_no_property_is_told_with_the_pattern(tmp_path: Path) -> None:
+    text = proposed_text(tmp_path, {"x.c": NAMED_LIKE_PROPERTIES + "void p_terminate(void) { n = 9; }\n"})
+    write_files(tmp_path, {"chaincover.toml": text.replace("properties = []", "#")})
+    told = chaincover("check", ".", "--compare", "0", cwd=tmp_path)
+    assert told.code == 3
+    assert "the property function 'p_terminate' never calls 'p_step'" in told.err
+    assert "'p_terminate' is read as a property because functions.properties has 'p_*'" in told.err
