@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -21,14 +22,19 @@ step = "compute"
 PLAIN = "static int m;\nvoid init(void) { m = 0; }\nvoid compute(int a) { m = a; }\n"
 
 
-def check(folder: Path, files: dict[str, str], **parts: str) -> str:
-    """The message of ``check`` for a project of these files."""
+def write_project(folder: Path, files: dict[str, str], **parts: str) -> None:
+    """Write these files and a project for them."""
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
     sources = ", ".join(f'"{name}"' for name in files if name.endswith(".c"))
     given = {"sources": "", "functions": "", "ranges": "", **parts}
     (folder / "chaincover.toml").write_text(PROJECT.format(files=sources, **given))
+
+
+def check(folder: Path, files: dict[str, str], **parts: str) -> str:
+    """The message of ``check`` for a project of these files."""
+    write_project(folder, files, **parts)
     ended = chaincover("check", folder, "--compare", 0)
     assert ended.code == 3, ended.out
     return ended.err
@@ -69,6 +75,10 @@ def test_a_table_of_inputs(change: tuple[str, str], message: str, tmp_path: Path
         ("static int m\nvoid init(void) { }\nvoid compute(int a) { m = a; }\n", "end of line 1"),
         ("static int m;\nvoid init(void) { }\nvoid compute(int a) { if (a) m = 1 else m = 2; }\n", "before 'else'"),
         ("static int m;\nvoid init(void) { }\nvoid compute(int a) { m = a }\n", "before '}'"),
+        ("struct s { int m; }\nvoid init(void) { }\nvoid compute(int a) { }\n", "end of line 1"),
+        ("struct s {\n  int m; /* } */\n}\nint m;\nvoid init(void) { }\nvoid compute(int a) { }\n", "end of line 3"),
+        ("enum e { A, B }\n\nstatic int m;\nvoid init(void) { }\nvoid compute(int a) { }\n", "end of line 1"),
+        ("typedef enum { A } e\nstatic int m;\nvoid init(void) { }\nvoid compute(int a) { }\n", "end of line 1"),
     ],
 )
 def test_a_missing_semicolon(text: str, remedy: str, tmp_path: Path) -> None:
@@ -81,6 +91,11 @@ def test_a_missing_semicolon(text: str, remedy: str, tmp_path: Path) -> None:
         "static uint8_T m;\nvoid init(void) { }\nvoid compute(int a) { m = a; }\n",
         "static int m;\nvoid init(void) { }\nvoid compute(uint8_T a) { m = a; }\n",
         "static int m;\nvoid init(void) { }\nvoid compute(int a) { uint8_T b = a; m = b; }\n",
+        "struct s { uint8_T m; };\nvoid init(void) { }\nvoid compute(int a) { }\n",
+        "typedef struct {\n  int k;\n  const uint8_T *m[3];\n} s;\nvoid init(void) { }\nvoid compute(int a) { }\n",
+        "static int m;\nvoid init(void) { }\nvoid compute(const uint8_T *a) { m = a[0]; }\n",
+        "static int m;\nvoid init(void) { }\nvoid compute(int a) { m = (uint8_T)a; }\n",
+        "uint8_T f(int a);\nvoid init(void) { }\nvoid compute(int a) { }\n",
     ],
 )
 def test_an_unknown_type(text: str, tmp_path: Path) -> None:
@@ -90,6 +105,12 @@ def test_an_unknown_type(text: str, tmp_path: Path) -> None:
 def test_a_syntax_error_that_is_neither(tmp_path: Path) -> None:
     told = check(tmp_path, {"c.c": "static int m;\nvoid init(void) { m = ; }\nvoid compute(int a) { m = a; }\n"})
     assert "c.c:2:23: C syntax error: Invalid expression" in told
+    assert "may be" not in told
+
+
+def test_a_declared_name_is_no_unknown_type(tmp_path: Path) -> None:
+    told = check(tmp_path, {"c.c": "static int m;\nvoid init(void) { m = (m) m; }\nvoid compute(int a) { m = a; }\n"})
+    assert "c.c:2:27: C syntax error" in told
     assert "may be" not in told
 
 
@@ -122,29 +143,72 @@ def test_a_range_that_restricts_nothing(tmp_path: Path) -> None:
     assert "note: 'm' is set by the program: a range restricts nothing, but gives states() the values" in told
 
 
-def test_a_bit_field(tmp_path: Path) -> None:
-    """The way out that is told works: model and compiled original read the other header."""
-    header = "struct s { unsigned a : 1; unsigned b : 3; };\n"
-    source = (
-        '#include "s.h"\nstatic struct s m;\nvoid init(void) { m.a = 0; m.b = 0; }\n'
-        "void compute(_Bool x) { m.a = x; if (m.b < 5) m.b++; }\n"
-    )
-    told = check(tmp_path, {"src/c.c": source, "inc/s.h": header}, sources='include = ["inc"]')
-    assert "bit-field 'a'" in told
-    assert "write a plain member such as 'unsigned char a;' in a copy of its header, first on sources.include" in told
-    (tmp_path / "plain").mkdir()
-    (tmp_path / "plain" / "s.h").write_text("struct s { unsigned char a; unsigned char b; };\n")
-    project = (tmp_path / "chaincover.toml").read_text()
-    (tmp_path / "chaincover.toml").write_text(project.replace('["inc"]', '["plain", "inc"]'))
+BIT_FIELD = "struct s {\n  unsigned a : 1;\n  unsigned b : 3;\n};\n"
+USE = (
+    "static struct s m;\nvoid init(void) { m.a = 0; m.b = 0; }\n"
+    "void compute(_Bool x) { m.a = x; if (m.b < 5) m.b++; }\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("files", "include"),
+    [
+        ({"src/c.c": f'#include "s.h"\n{USE}', "inc/s.h": BIT_FIELD}, 'include = ["src/../inc"]'),
+        ({"src/c.c": f'#include "s.h"\n{USE}', "src/s.h": BIT_FIELD}, ""),
+        ({"src/c.c": BIT_FIELD + USE}, ""),
+    ],
+    ids=["header in a folder of its own", "header beside the source", "struct in the source"],
+)
+def test_a_bit_field(files: dict[str, str], include: str, tmp_path: Path) -> None:
+    """The way out that is told is followed to a chain: model and compiled original read the copy."""
+    for bit_field in ("a", "b"):
+        told = check(tmp_path, files, sources=include)
+        match = re.search(r"write '(.*;)' without its width at (\S+):(\d+):\d+ in the copy", told)
+        assert match is not None, told
+        assert match[1] == f"unsigned int {bit_field};"
+        place = Path(match[2]).resolve().relative_to(tmp_path.resolve())
+        lines = files[str(place)].splitlines()
+        assert lines[int(match[3]) - 1].strip().startswith(f"unsigned {bit_field} :")
+        lines[int(match[3]) - 1] = match[1]
+        copy = {**files, str(place): "\n".join(lines) + "\n"}
+        files = {name if name.startswith("copy/") else f"copy/{name}": text for name, text in copy.items()}
+        include = include.replace('"src/', '"copy/src/')
+    write_project(tmp_path, files, sources=include)
     ended = chaincover("generate", tmp_path, "--property", "G(b == 2 && a -> X(b == 3))", "-o", tmp_path / "out")
     assert ended.code == 0, ended.err
+    assert "replay on the compiled original" in ended.out
 
 
-def test_a_call_through_a_pointer(tmp_path: Path) -> None:
-    text = (
-        "static int m; static int f(int x) { return x; } static int (*p)(int) = f;\n"
-        "void init(void) { m = 0; }\nvoid compute(int a) { m = p(a); }\n"
-    )
-    told = check(tmp_path, {"c.c": text})
-    assert "c.c:3:27: unsupported C construct: call through a function pointer" in told
-    assert "call the functions by name there, chosen by a switch" in told
+FUNCTIONS = "static int m; static int f(int x) { return x; } static int g(int x) { return -x; }\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "place", "what", "after"),
+    [
+        (
+            "static int (*const t[])(int) = {f, g};\nvoid init(void) { m = 0; }\n"
+            "void compute(_Bool a) { m = t[a](3); }\n",
+            "4:29",
+            "call through a function pointer",
+            "static int (*const t[])(int) = {f, g};\nvoid init(void) { m = 0; }\n"
+            "void compute(_Bool a) { switch (a) { case 0: m = f(3); break; default: m = g(3); } }\n",
+        ),
+        (
+            "typedef struct { int (*h)(int); } S; static S s;\nvoid init(void) { m = 0; s.h = f; }\n"
+            "void compute(_Bool a) { if (a) s.h = g; m = s.h(3); }\n",
+            "3:32",
+            "function 'f' used as a value (function pointer)",
+            "typedef struct { enum { F, G } h; } S; static S s;\nvoid init(void) { m = 0; s.h = F; }\n"
+            "void compute(_Bool a) { if (a) s.h = G; switch (s.h) { case F: m = f(3); break; case G: m = g(3); } }\n",
+        ),
+    ],
+    ids=["a table of functions", "a pointer that is set"],
+)
+def test_a_function_pointer(before: str, place: str, what: str, after: str, tmp_path: Path) -> None:
+    """The way out that is told is followed to a chain."""
+    told = check(tmp_path, {"c.c": FUNCTIONS + before})
+    assert f"c.c:{place}: unsupported C construct: {what}" in told
+    assert "keep a number where the pointer is kept, and call the functions by their names in a switch over it" in told
+    write_project(tmp_path, {"c.c": FUNCTIONS + after})
+    ended = chaincover("generate", tmp_path, "--property", "cover(m == -3)", "-o", tmp_path / "out")
+    assert ended.code == 0, ended.err
