@@ -264,9 +264,23 @@ def _rules(project: Project, model: CModel) -> Iterator[Rule]:
     inputs = [variable.name for variable in model.inputs]
     steps = {}
     for pattern, number in config.dwell.items():
-        for name in matching([pattern], inputs, project.where, "input"):
+        for name in _inputs_that_stay(project, model, pattern):
             steps[name] = number, project.line_of(pattern)
     yield from (Dwell(name, *steps[name]) for name in inputs if name in steps and steps[name][0] > 1)
+
+
+def _inputs_that_stay(project: Project, model: CModel, pattern: str) -> list[str]:
+    """The inputs that a dwell time is given for; only an input has one."""
+    try:
+        return list(matching([pattern], [variable.name for variable in model.inputs], project.where, "input"))
+    except InputRefused as error:
+        try:
+            (name, *_) = matching([pattern], [variable.name for variable in model.variables], None, "variable")
+        except InputRefused:
+            raise error from None
+        role = next(variable.role for variable in model.variables if variable.name == name)
+        hint = f"{error.hint}; list it in interface.input, if the environment sets it"
+        raise InputRefused(f"'{pattern}' is {role}: only an input has a dwell time", error.where, hint) from None
 
 
 def _with_conditions(project: Project, model: CModel, rules: Sequence[Rule]) -> TransitionSystem:

@@ -46,6 +46,47 @@ def test_a_dash_in_a_range(tmp_path: Path) -> None:
     assert 'write "0..100" for the values from 0 to 100' in told
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('"0..300"', "300 does not fit 'a' (unsigned char: 0..255)"),
+        ("[0, 300]", "300 does not fit 'a' (unsigned char: 0..255)"),
+        ('"9..0"', "the range of 'a' is empty"),
+    ],
+)
+@pytest.mark.parametrize("key", ["a", '"a"', '"?"'])
+def test_a_range_that_cannot_be_is_told_with_its_line(text: str, told: str, key: str, tmp_path: Path) -> None:
+    """Also where the name stands in other tables."""
+    source = "static int m;\nvoid init(void) { m = 0; }\nvoid compute(unsigned char a) { m = a; }\n"
+    functions = "[interface]\ninput = ['a']\n[constraints]\nassume = ['a > 0']"
+    message = check(tmp_path, {"c.c": source}, functions=functions, ranges=f"{key} = {text}")
+    line = 1 + (tmp_path / "chaincover.toml").read_text().splitlines().index(f"{key} = {text}")
+    assert f"chaincover.toml:{line}:1: {told}" in message
+
+
+@pytest.mark.parametrize(("name", "role"), [("m", "state"), ("lamp", "output")])
+def test_a_dwell_time_of_what_is_no_input(name: str, role: str, tmp_path: Path) -> None:
+    source = "static int m; int lamp;\nvoid init(void) { m = 0; }\nvoid compute(int a) { m += a; lamp = m > 3; }\n"
+    told = check(tmp_path, {"c.c": source}, ranges=f"[constraints]\ndwell = {{ {name} = 3 }}")
+    assert f"'{name}' is {role}: only an input has a dwell time" in told
+
+
+def test_a_dwell_time_of_nothing(tmp_path: Path) -> None:
+    assert "unknown input 'x'" in check(tmp_path, {"c.c": PLAIN}, ranges="[constraints]\ndwell = { x = 3 }")
+
+
+def test_a_program_without_inputs(tmp_path: Path) -> None:
+    """Told first, with what may be an input; it is no error."""
+    source = "static int m, limit = 3;\nvoid init(void) { m = 0; }\nvoid compute(void) { m = m < limit ? m + 1 : 0; }\n"
+    write_project(tmp_path, {"c.c": source})
+    ended = chaincover("check", tmp_path, "--compare", 0)
+    head, first, advice, *_ = ended.out.splitlines()
+    assert ended.code == 0
+    assert head.endswith("1 problem, told first")
+    assert first == "no input: the program has one run only, and no chain can choose anything"
+    assert "list in interface.input what the environment sets before a step, such as limit, which the step" in advice
+
+
 def test_a_criterion_without_its_variable() -> None:
     told = chaincover("check", MODELS / "cruise", "--cover", "transitions()").err
     assert "write transitions(x) with the name of a variable, such as s->mode" in told
@@ -141,6 +182,25 @@ def test_a_range_that_restricts_nothing(tmp_path: Path) -> None:
     )
     told = chaincover("check", tmp_path, "--compare", 0).out
     assert "note: 'm' is set by the program: a range restricts nothing, but gives states() the values" in told
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("state", "'state0', 'state1' and 38 more are"),
+        ("state_with_a_name_that_has_no_room", "40 variables are"),
+    ],
+)
+def test_ranges_that_restrict_nothing_are_one_line(name: str, told: str, tmp_path: Path) -> None:
+    """However many there are: the first names, and how many more."""
+    names = [f"{name}{number}" for number in range(40)]
+    source = "".join(f"static unsigned char {name};\n" for name in names) + "void init(void) { }\n"
+    source += f"void compute(int a) {{ {' '.join(f'{name} = a & 1;' for name in names)} }}\n"
+    write_project(tmp_path, {"c.c": source}, ranges="\n".join(f'{name} = "0..1"' for name in names))
+    lines = chaincover("check", tmp_path, "--compare", 0).out.splitlines()
+    (line,) = [line for line in lines if line.startswith("note: ")]
+    assert line == f"note: {told} set by the program: a range restricts nothing, but gives states() the values"
+    assert len(line) <= 120
 
 
 BIT_FIELD = "struct s {\n  unsigned a : 1;\n  unsigned b : 3;\n};\n"
