@@ -504,6 +504,29 @@ def test_final_conditions_can_come_true(tmp_path: Path) -> None:
     assert chaincover("generate", ".", "-q", cwd=tmp_path).code == 0
 
 
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ("#define X_IN_Off ((unsigned char)1U)\n#define X_IN_On ((unsigned char)2U)\n", "X_IN_On"),
+        ("enum { X_IN_Off = 1, X_IN_On };\n", "X_IN_On"),
+        ("#define X_IN_Off 1\n#define X_IN_On (1 + 1)\n", "2"),
+    ],
+    ids=["macros", "enumerators", "a macro that is no number"],
+)
+def test_a_mode_at_the_end_has_the_name_that_the_code_gives_it(given: str, shown: str, tmp_path: Path) -> None:
+    code = (
+        "typedef struct { unsigned char is_active_c1, is_c1; } DW_X;\ntypedef struct { int up; } ExtU_X;\n"
+        "DW_X X_DW;\nExtU_X X_U;\nvoid X_initialize(void) { X_DW.is_active_c1 = 0; X_DW.is_c1 = 0; }\n"
+        "void X_step(void) { if (!X_DW.is_active_c1) { X_DW.is_active_c1 = 1; X_DW.is_c1 = X_IN_On; }\n"
+        "  else if (X_U.up) { if (X_DW.is_c1 == X_IN_On) X_DW.is_c1 = X_IN_Off; else X_DW.is_c1 = X_IN_On; } }\n"
+    )
+    text = proposed_text(tmp_path, {"x.c": given + code})
+    assert f'# condition = "X_DW.is_c1 == {shown}"' in text
+    proposed = text.replace("# condition", "condition") + '[[property]]\ntext = "cover(is_c1 == 1)"\n'
+    write_files(tmp_path, {"chaincover.toml": proposed})
+    assert chaincover("generate", ".", "-q", cwd=tmp_path).code == 0
+
+
 def test_parameters_of_a_program_without_inputs(tmp_path: Path) -> None:
     """They are the only values that can be set; where there is an input they stay what they are."""
     code = "typedef struct { int limit; int spare; } P_X;\nP_X X_P = { 5, 7 };\nstatic int n;\n"
