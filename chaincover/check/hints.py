@@ -132,7 +132,8 @@ def find_slow(system: TransitionSystem, goals: Sequence[Goal], limits: Limits) -
     if sets is None:
         return ()
     asked = [f for goal in goals for f in (goal.antecedent, goal.consequent) if f is not None]
-    compared = _limits(system, [system.input_constraint, system.defined, *asked])
+    stated = [condition.formula for condition in system.asserts]
+    compared = _limits(system, [system.input_constraint, system.defined, *stated, *asked])
     found = []
     for var in system.state:
         if var.type.floating or var.type.bits < 2 or var.role == "internal" or not _counts(var):
