@@ -275,7 +275,7 @@ class Project:
         return places[0] if len(places) == 1 else None
 
 
-_ABOUT_A_RANGE = re.compile(r"(?:does not fit|the range of) '([^']+)'")
+_ABOUT_A_RANGE = re.compile(r"(?:does not fit|the range of|unknown variable) '([^']+)'")
 
 
 def _selects(pattern: str, name: str) -> bool:

@@ -64,6 +64,13 @@ def test_a_range_that_cannot_be_is_told_with_its_line(text: str, told: str, key:
     assert f"chaincover.toml:{line}:1: {told}" in message
 
 
+def test_a_range_of_an_unknown_variable_is_told_with_its_line(tmp_path: Path) -> None:
+    """Also where the text stands in other places."""
+    told = check(tmp_path, {"c.c": PLAIN}, functions="[constraints]\nassume = ['b > 0', 'b < 3']", ranges='b = "0..3"')
+    line = 1 + (tmp_path / "chaincover.toml").read_text().splitlines().index('b = "0..3"')
+    assert f"chaincover.toml:{line}:1: unknown variable 'b'" in told
+
+
 @pytest.mark.parametrize(("name", "role"), [("m", "state"), ("lamp", "output")])
 def test_a_dwell_time_of_what_is_no_input(name: str, role: str, tmp_path: Path) -> None:
     source = "static int m; int lamp;\nvoid init(void) { m = 0; }\nvoid compute(int a) { m += a; lamp = m > 3; }\n"
