@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from bmc.c.controller.reading import SourceConfig
-from bmc.c.execute.variables import suggestion
+from bmc.c.execute.variables import matching, suggestion
 from bmc.errors import InputRefused, Location
 from bmc.limits import read_text, read_toml
 from bmc.records import dataclass
@@ -259,7 +259,11 @@ class Project:
             place = self.line_of(name)
             if place is not None:
                 return place
-        return error.where
+        ranged = _ABOUT_A_RANGE.search(error.message)
+        if ranged is None:
+            return error.where
+        key = next((key for key in self.config.ranges if _selects(key, ranged[1])), "")
+        return Keys(Path(self.where.file), self.text, {}).where(key, "ranges") if key else error.where
 
     def line_of(self, text: str) -> Location | None:
         """Where ``text`` stands in the project file, if that is one place."""
@@ -274,6 +278,15 @@ class Project:
 PROJECT_FIRST = "name the project first, then the chain"
 RESULTS = ("chain.json", "chains.json")
 """One of them is in a folder of results."""
+
+_ABOUT_A_RANGE = re.compile(r"(?:does not fit|the range of|unknown variable) '([^']+)'")
+
+
+def _selects(pattern: str, name: str) -> bool:
+    try:
+        return bool(matching([pattern], [name], None, "variable"))
+    except InputRefused:
+        return False
 
 
 def read_project(path: str) -> Project:

@@ -30,6 +30,7 @@ from chaincover.chain import (
 )
 from chaincover.options import Options
 from chaincover.project.load import Controller
+from chaincover.project.names import modes
 from chaincover.report.chain_table import ChainTable, read_by_goals
 from chaincover.report.console import (
     MOST_LINES,
@@ -46,7 +47,6 @@ from chaincover.report.console import (
     show_open_ends,
     show_replay,
 )
-from chaincover.report.names import modes
 from chaincover.result import ChainResult, Requirements
 from chaincover.verdicts import infeasible
 from properties.goal import Goal

@@ -11,7 +11,7 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import FALSE, TRUE
 
 from bmc.c.execute import floating
-from bmc.c.execute.access import Watch, refuse_opaque
+from bmc.c.execute.access import NO_FUNCTION_POINTER, Watch, refuse_opaque
 from bmc.c.execute.arithmetic import from_condition
 from bmc.c.execute.decisions import is_logical, leaves, without_negations
 from bmc.c.execute.floating import read_constant, truth
@@ -181,7 +181,7 @@ class Evaluator(Conditions):
         if isinstance(found, EnumConstant):
             return Value(constant(found.value, self.model.int_type.bits), self.model.int_type)
         if isinstance(found, Function) and (found.node is not None or self.unknown_name is None):
-            raise unsupported(f"function '{node.name}' used as a value (function pointer)", node)
+            raise unsupported(f"function '{node.name}' used as a value (function pointer)", node, NO_FUNCTION_POINTER)
         return self.read(self.named_place(node, scope, state), state, node)
 
     def eval_constant(self, node: Any, scope: Scope, state: State) -> Result:

@@ -130,7 +130,7 @@ constraint-of-state ¦ [constraints]⏎assume = ['a || X(n)'] ¦ :5:12: 'a || X(
 constraint-since ¦ [constraints]⏎assume = ['a since b'] ¦ :5:12: 'a since b' looks back over any ¦ leave out since
 initial-unknown ¦ [constraints]⏎initial = ['aa > 1'] ¦ :5:13: unknown name 'aa' ¦ did you mean 'i->a'?
 dwell-unknown ¦ [constraints]⏎dwell = { c = 3 } ¦ :5:11: unknown input 'c' ¦ known names are i->a, i->b
-dwell-of-state ¦ [constraints]⏎dwell = { n = 3 } ¦ :5:11: unknown input 'n' ¦ known names are i->a, i->b
+dwell-of-state ¦ [constraints]⏎dwell = { n = 3 } ¦ :5:11: 'n' is state: only an input has a dwell time ¦ known names are
 dwell-number ¦ [constraints]⏎dwell = { a = 0 } ¦ :5:1: the dwell time of 'a' must be a number of steps from 1 to ¦
 dwell-table ¦ [constraints]⏎dwell = 3 ¦ :5:1: 'dwell' must be a table such as { door = 5 ¦
 no-text ¦ [[property]]⏎id = 'x' ¦ :4: a [[property]] has no text ¦ write text = "G(
