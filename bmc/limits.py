@@ -51,6 +51,11 @@ NESTED_DATA = InputLimit("lists and tables one within the other", 100, "name the
 TOKENS = InputLimit(
     "tokens in this file with its headers, macros expanded", 3_000_000, "look at macros that contain each other"
 )
+MACROS = InputLimit(
+    "macros active at once, each in what the one before stands for",
+    10_000,
+    "let the first of them stand for what the last one does",
+)
 INCLUDED = InputLimit("files included by this one", 10_000, "look at headers that include each other")
 INCLUDES = InputLimit(
     "files that include one another", 200, "look at headers that include themselves: they need an include guard"
@@ -70,7 +75,8 @@ STEPS = InputLimit(
     "count the steps in a variable of the code, and make the property one of its value",
 )
 LIMITS = (
-    *(FILE_SIZE, DIGITS, NESTED_DATA, TOKENS, INCLUDED, INCLUDES, SYNTAX, BRACKETS, CALLS, STRUCTS),
+    *(FILE_SIZE, DIGITS, NESTED_DATA, TOKENS, MACROS, INCLUDED, INCLUDES),
+    *(SYNTAX, BRACKETS, CALLS, STRUCTS),
     *(ELEMENTS, NUMBERS, ITERATIONS, OPEN_ITERATIONS, WORK, STEPS),
 )
 """All of them, in the order of docs/reference/limits.md."""

@@ -118,6 +118,7 @@ _LEVELS = "#define A0 +1\n" + "".join(f"#define A{k + 1} {f'A{k} ' * 10}\n" for 
 
 REFUSED: dict[str, Files] = {
     "3,000 nested structs": step(f"z = (unsigned)s{'.m' * 3_000}.v;", _NEST + "struct s3000 s;"),
+    "a chain of 100,000 macros": step("z = D0;", "".join(f"#define D{k} D{k + 1}\n" for k in range(100_000))),
     "a macro that multiplies": step("z = 0 A11;", _LEVELS),
     "a file that includes itself": {"c.c": '#include "c.c"\n'},
     "a condition of a huge shift": step("#if 1<<100000000000\nz = 1;\n#endif"),
