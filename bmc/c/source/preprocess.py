@@ -10,21 +10,20 @@ import re
 import sys
 import time
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache, partialmethod
+from collections.abc import Callable, Iterator, Sequence
+from functools import partialmethod
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import pcpp
 from pcpp.evaluator import Evaluator, Value
 from pcpp.preprocessor import OutputDirective
 
-from bmc.c.source.compiler_macros import predefined
+from bmc.c.source.compiler_macros import predefined_macros
 from bmc.c.source.extensions import pragma_meaning, read_over_extensions
 from bmc.c.source.types import DATA_MODELS, DataModel
 from bmc.errors import InputRefused, Location, UnsupportedConstruct, marked
-from bmc.limits import INCLUDED, INCLUDES, MACROS, TOKENS, text_of, whole_number
+from bmc.limits import INCLUDED, INCLUDES, MACROS, STRING, TOKENS, text_of, whole_number
 from bmc.records import dataclass
 
 STANDARD_HEADERS = Path(__file__).parent / "include"
@@ -75,6 +74,13 @@ class _Place:
         return self.preprocessor.tokenize(self.read())  # type: ignore[no-any-return]
 
 
+def _thrifty(lexical: re.Pattern[str]) -> re.Pattern[str]:
+    """pcpp's pattern of all tokens, without ways back in comments and strings: these take 500 bytes a character."""
+    text = lexical.pattern.replace(r"(/\*(.|\n)*?\*/)", r"(/\*(?:[^*]++|\*(?!/))*+()\*/)")
+    text = text.replace(r"\"([^\\\n]|(\\(.|\n)))*?\"", r"\"(?:[^\\\n\"]++|\\(?:.|\n))*+()()()\"")
+    return re.compile(text, lexical.flags)
+
+
 class _Active:
     """The macros that are being expanded around some tokens, down to the one called ``name``.
 
@@ -111,6 +117,7 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
         """Where the line ends that was read last: the number of the last of the lines that it was joined from."""
         super().__init__()
         self.undef("__PCPP__")
+        self.lexer.lexre = [(_thrifty(pattern), functions) for pattern, functions in self.lexer.lexre]
         self.file = os.path.abspath(file)
         self.paths: dict[str, str] = {self.file: self.file}
         """The compiler's path of each file that was read."""
@@ -157,6 +164,8 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
             token.source = abssource
             token.lineno += bisect_right(joints.get(token.lineno, ()), token.lexpos)
             line.append(token)
+            if token.type == self.t_STRING:
+                STRING.check(len(token.value), Location(abssource, token.lineno))
             if token.value == "\n":
                 self._count(line)
                 self.last_line = token.lineno
@@ -381,7 +390,7 @@ def _preprocess(
     unit.passthru_comments = None
     for folder in [*include, str(STANDARD_HEADERS), str(VENDOR_STAND_INS)]:
         unit.add_path(os.path.abspath(folder))
-    unit.macros.update(_predefined_macros(model))
+    unit.macros.update(predefined_macros(model))
     for name, value in defines:
         if not re.fullmatch(r"[^\W\d]\w*(\([\w\s,.]*\))?", name):
             hint = "write NAME, NAME=VALUE or NAME(x)=VALUE"
@@ -473,16 +482,6 @@ def character(text: str, char_signed: bool) -> int:
     if len(units) != 1 or units[0] > (0x7FFFFFFF if wide else 255):
         raise SyntaxError(f"character constant {text}")
     return units[0] - 256 if char_signed and not wide and units[0] > 127 else units[0]
-
-
-@cache
-def _predefined_macros(model: DataModel) -> Mapping[str, Any]:
-    """The macros of ``predefined`` as pcpp keeps them: read once, for pcpp copies what it expands."""
-    unit = pcpp.Preprocessor()
-    unit.macros.clear()
-    for name, value in predefined(model):
-        unit.define(f"{name} {value}")
-    return MappingProxyType(unit.macros)
 
 
 def _folder_with(header: str, folder: str) -> str:

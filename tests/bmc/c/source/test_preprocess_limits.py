@@ -17,7 +17,7 @@ from bmc.c.source.preprocess import PreprocessedUnit, preprocess
 from bmc.c.source.program import with_deep_stack
 from bmc.c.source.types import DATA_MODELS
 from bmc.errors import InputRefused, Location
-from bmc.limits import INCLUDED, MACROS, TOKENS, TooLarge
+from bmc.limits import INCLUDED, MACROS, STRING, TOKENS, TooLarge
 from bmc.native.original import find_compiler
 
 
@@ -81,6 +81,34 @@ def test_a_chain_of_macros_takes_memory_in_proportion_to_its_length(tmp_path: Pa
         most.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert most[1] < 12 * most[0]
+
+
+LONG = {
+    "comment": "/*" + "a * \n" * 30_000 + "*/",
+    "string": '"' + "a " * 80_000 + '"',
+    "escapes": '"' + "\\x41" * 40_000 + '"',
+}
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_a_long_token_takes_memory_of_its_own_size_alone(name: str, tmp_path: Path) -> None:
+    """Comments and strings took 500 bytes a character: 6 GB for a comment of 12 MB."""
+    unit = expanded(tmp_path, "")
+    tracemalloc.start()
+    tokens = unit.preprocessor.tokenize(LONG[name])
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert [token.value for token in tokens] == [LONG[name]]
+    assert most < 10 * len(LONG[name])
+
+
+def test_long_strings_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(preprocessor, "STRING", replace(STRING, most=50))
+    assert "x" * 48 in expanded(tmp_path, f'char s[] = "{"x" * 48}"; /* {"y" * 100} */').text
+    with pytest.raises(TooLarge, match="more than 50 characters in a string constant") as caught:
+        expanded(tmp_path, f'\nchar s[] = "{"x" * 49}";')
+    assert caught.value.where is not None
+    assert (Path(caught.value.where.file).name, caught.value.where.line) == ("c.c", 2)
 
 
 def test_headers_that_include_themselves(tmp_path: Path) -> None:
