@@ -127,6 +127,7 @@ class Calls(Evaluator):
             raise unsupported(f"call of the variadic function '{function.name}'", node)
         result = None if isinstance(ctype.result, VoidType) else MemObject("(result)", ctype.result, "automatic")
         self.recorder.entered[function] = None
+        self.recorder.work += len(self.frames)  # each of them notes what this one reads and writes
         frame = Frame(function, result, state.cells.mark())
         scope = Scope(function.unit.scope)
         inner = State(state.cells, TRUE())
