@@ -106,7 +106,8 @@ def _represent(board: Board, implied: Callable[[Questions], dict[str, str]]) -> 
         return
     board.say("implied goals: those that other goals imply")
     represented = implied(board.questions)
-    kept = {goal: by for goal, by in represented.items() if by not in board.known.uncoverable}
+    targets = {*board.known.targets}  # what others have found out in the meantime, by other means, comes first
+    kept = {goal: by for goal, by in represented.items() if {goal, by} <= targets}
     if kept:
         board.tell(represented={**board.known.represented, **kept})
 
