@@ -372,7 +372,9 @@ def _next_options(
     if status[UNDECIDED] and found.stopped_by and options.time_limit:
         return ("--time-limit",), ("--time-limit", f"{options.time_limit * MORE_EFFORT:g}")
     if status[UNDECIDED] and found.used_up and options.effort:
-        return ("--effort",), ("--effort", f"{options.effort * MORE_EFFORT:g}")
+        layers = found.answered.layers if isinstance(found, ChainResult) else None
+        enough = layers.effort if layers is not None and layers.possible else options.effort * MORE_EFFORT
+        return ("--effort",), ("--effort", f"{enough:g}")
     out_of_reach = [verdict.goal for verdict in missed if verdict.status == UNREACHABLE]
     exclude = tuple(word for goal in out_of_reach for word in ("--exclude", goal))
     return (), exclude if len(out_of_reach) <= MOST_EXCLUDED else ()
