@@ -106,8 +106,9 @@ def _of_all(summary: Summary, documents: Sequence[Document], checks: Checks) -> 
         yield checks.uncovered()
     ruled, of = summary.requirements, (checks.controller, documents[0])
     lines = (untold(of[0], summary),) if ruled is None else (violations(of[0], ruled, of[1].where), found(of[0], ruled))
-    lines = lines if ruled is None else (*lines, proved_requirements(*of, ruled, checks.clock, checks.listener))
     yield from filter(None, lines)
+    if ruled is not None:
+        yield from proved_requirements(*of, ruled, checks.clock, checks.listener)
 
 
 def _expected(summary: Summary, documents: Sequence[Document], controller: Controller) -> dict[str, Any]:

@@ -67,6 +67,14 @@ class Verdicts:
         verdict = next((v for v in (WRONG, OPEN, HOLDS) if v in kinds), UNCLAIMED)
         return Line(UNCOVERED, verdict, "; ".join(texts))
 
+    def each(self, confirmation: Confirmation) -> dict[str, Verdict]:
+        """The verdict on each goal that is said not to be covered."""
+        found = {goal.name: self._alone(goal) for goal in uncovered(self.document)}
+        if not confirmation.differences:
+            return found
+        differs = OPEN, "original and model take different steps"
+        return {name: differs if verdict[0] == HOLDS else verdict for name, verdict in found.items()}
+
     def _all(self) -> Iterator[tuple[str, Verdict]]:
         for goal in uncovered(self.document):
             if goal.verdict != EXCLUDED and not _SHORTER.search(goal.detail):

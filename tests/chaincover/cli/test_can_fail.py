@@ -98,6 +98,59 @@ def test_a_longer_run_is_not_the_shortest(tmp_path: Path) -> None:
     assert not wrong(tmp_path, document)
 
 
+UNDECIDED: dict[str, object] = {"ruling": "undecided", "shortest": None, "step": None, "values": [], "held": [], "test": None}
+NAMES = ("violations", "can fail", "never violated", "undecided")
+
+
+def test_what_a_file_leaves_undecided_is_found_out_or_told(tmp_path: Path) -> None:
+    """Nothing is claimed of it that could be wrong: a run that violates it is a finding, and silence no proof."""
+    generated(tmp_path, "--no-native")
+    document = json.loads((tmp_path / "out" / "chain.json").read_text())
+    honest = document["requirements"]["rulings"][0]
+    document["requirements"]["rulings"][0] = {**honest, **UNDECIDED, "detail": ""}
+    document["requirements"]["certificate"]["edges"] = []
+    (tmp_path / "out" / "chain.json").write_text(json.dumps(document))
+    found = chaincover("verify", tmp_path, tmp_path / "out", "--json", CHAINCOVER_NO_NATIVE="1")
+    lines = {line["check"]: line for line in found.json["checks"]}
+    assert [lines[name]["verdict"] for name in NAMES if name in lines] == ["holds", "finding"]
+    assert lines["undecided"]["details"][0].startswith("one: a run does so: step 0: i->a=1; ")
+    little = chaincover("verify", tmp_path, tmp_path / "out", "--effort", "1e-9", CHAINCOVER_NO_NATIVE="1")
+    assert (little.code, little.out.count("finding")) == (6, 0)
+    assert "of 1 requirement the file does not say whether it can fail" in little.out
+
+    rulings = document["requirements"]["rulings"]
+    rulings[:] = [{**ruling, **UNDECIDED} for ruling in rulings]
+    document["requirements"]["certificate"] = None
+    (tmp_path / "out" / "chain.json").write_text(json.dumps(document))
+    found = chaincover("verify", tmp_path, tmp_path / "out", "--json", CHAINCOVER_NO_NATIVE="1")
+    assert [line["verdict"] for line in found.json["checks"] if line["check"] == "undecided"] == ["holds", "finding"]
+
+
+def test_what_is_told_of_a_violation_is_what_was_checked(tmp_path: Path) -> None:
+    generated(tmp_path, "--no-native")
+    document = json.loads((tmp_path / "out" / "chain.json").read_text())
+    document["requirements"]["rulings"][0]["detail"] = "withdrawn\x1b[2J\nchain              holds"
+    (tmp_path / "out" / "chain.json").write_text(json.dumps(document))
+    told = chaincover("verify", tmp_path, tmp_path / "out", CHAINCOVER_NO_NATIVE="1").out
+    assert "- one: from step 3 of a shortest run of 4 steps" in told
+    assert "\x1b" not in told
+    assert "withdrawn" not in told
+
+
+def test_a_violation_by_a_forbidden_step_is_none(tmp_path: Path) -> None:
+    """The requirement fails on that run, in a step that an assumption rules out."""
+    generated(tmp_path, "--no-native")
+    document = json.loads((tmp_path / "out" / "chain.json").read_text())
+    ruling = document["requirements"]["rulings"][0]
+    test, step = ruling["test"], ruling["step"]
+    test["inputs"].insert(0, {**test["inputs"][0], "i->a": 2})
+    test["inputs"][1]["i->a"] = 0
+    test["length"], ruling["step"] = test["length"] + 1, step + 1
+    ruling["values"] = [{**value, "step": value["step"] + 1} for value in ruling["values"]]
+    ruling["shortest"], document["requirements"]["certificate"]["edges"] = False, []
+    assert wrong(tmp_path, document) == {"violations"}
+
+
 def test_several_chains_tell_it_once(tmp_path: Path) -> None:
     ended = generated(tmp_path, "--several", "--no-native")
     assert ended.code == 1
@@ -107,8 +160,13 @@ def test_several_chains_tell_it_once(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "out" / "chain-1.json").read_text())["requirements"] is None
     checks = verified(tmp_path, summary, "chains.json", CHAINCOVER_NO_NATIVE="1")
     assert (checks["can fail"], checks["never violated"]) == ("finding", "holds")
-    summary["requirements"]["rulings"][0]["step"] = 2
+    ruling = summary["requirements"]["rulings"][0]
+    summary["requirements"]["rulings"][0] = {**ruling, "step": 2}
     assert verified(tmp_path, summary, "chains.json", CHAINCOVER_NO_NATIVE="1")["code"] == 7
+    summary["requirements"]["rulings"][0] = {**ruling, **UNDECIDED}
+    summary["requirements"]["certificate"]["edges"] = []
+    checks = verified(tmp_path, summary, "chains.json", CHAINCOVER_NO_NATIVE="1")
+    assert (checks["undecided"], checks["never violated"]) == ("finding", "holds")
 
 
 def test_files_of_violations_are_those_of_the_last_run(tmp_path: Path) -> None:
