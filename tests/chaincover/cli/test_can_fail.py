@@ -98,7 +98,7 @@ def test_a_longer_run_is_not_the_shortest(tmp_path: Path) -> None:
     assert not wrong(tmp_path, document)
 
 
-UNDECIDED: dict[str, object] = {"ruling": "undecided", "shortest": None, "step": None, "values": [], "held": [], "test": None}
+UNDECIDED = {"ruling": "undecided"} | dict.fromkeys(("shortest", "step", "test")) | {"values": [], "held": []}
 NAMES = ("violations", "can fail", "never violated", "undecided")
 
 
