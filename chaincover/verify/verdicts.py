@@ -167,7 +167,7 @@ class Verdicts:
         names = [g.name for g in self.document.goals if g.verdict not in (UNREACHABLE, NO_WAY_TO_FINAL)]
         bounded = proof is not None and proof.lower >= lower and {*proof.goals} <= {*names} <= {*self.setting.by_name}
         if self.document.chain is None and bounded:
-            return HOLDS, "that is the lower bound"
+            return UNCLAIMED, "that is the lower bound: see there"
         return self._no_run(names, lambda watch: search(watch, names, self.clock, lower), 0)
 
     def _no_run(self, names: Sequence[str], sought: Callable[[Watch], Outcome], number: int) -> Verdict:

@@ -71,6 +71,7 @@ def test_what_is_not_so_is_found_out(tmp_path: Path) -> None:
         (one, "values", [], "fields"),
         (one, "held", ["kept"], "fields"),
         (one, "test", {**one["test"], "inputs": one["test"]["inputs"][1:], "length": 3}, "violations"),
+        (one, "test", {**one["test"], "inputs": [], "length": 0}, "violations"),
         (bounded, "ruling", "can-fail", "fields"),
         (bounded, "requirement", "R-1", "fields"),
     ):

@@ -9,14 +9,14 @@ import pytest
 from constrained_runs import random_rules
 from drawn_seeds import seeds
 from pysmt.fnode import FNode
-from pysmt.shortcuts import BV, TRUE, Iff, Not, Or, Symbol
+from pysmt.shortcuts import BV, FALSE, TRUE, Iff, Not, Or, Symbol
 from pysmt.typing import BVType
 from random_systems import random_case
 
 from bmc.formulas.unroll import framed
-from bmc.system.constraints import Constraint, Dwell, constrained
+from bmc.system.constraints import REMEMBERED, Constraint, Dwell, constrained
 from bmc.system.hold import TICKS
-from bmc.system.transition import BOOLEAN, InputVariable, TransitionSystem, conjunction
+from bmc.system.transition import BOOLEAN, InputVariable, StateVariable, TransitionSystem, conjunction
 from chaincover.verify.constraints import constraints
 from chaincover.verify.limits import Clock, Limits
 from chaincover.verify.report import HOLDS, OPEN, WRONG
@@ -48,6 +48,16 @@ def changed(name: str, **fields: FNode) -> TransitionSystem:
     return replace(SYSTEM, state=tuple(replace(v, **fields) if v.name == name else v for v in SYSTEM.state))
 
 
+def belated() -> TransitionSystem:
+    """A push of six steps ago is taken for one of the step before: another step is forbidden, but no early one."""
+    later: list[StateVariable] = []
+    for number in range(6):
+        before = later[-1].symbol if later else push
+        later.append(StateVariable(f"{REMEMBERED}#late:{number}", BOOLEAN, FALSE(), before, role="internal"))
+    system = changed(BEFORE, next=Or(push, later[-1].symbol))
+    return replace(system, state=(*system.state, *later))
+
+
 def without(number: int) -> TransitionSystem:
     """The system that does not restrict steps by one of the rules."""
     kept = [replace(c, formula=TRUE()) if n == number else c for n, c in enumerate(SYSTEM.constraints)]
@@ -66,6 +76,7 @@ def ticks(number: int) -> FNode:
         (lambda: without(2), "vc_push keeps each value"),
         (lambda: changed(BEFORE, next=TRUE()), "pushed at most twice"),
         (lambda: changed(TWICE_BEFORE, next=push), "pushed at most twice"),
+        (belated, "pushed at most twice"),
         (lambda: changed(LEFT, next=ticks(0)), "vc_push keeps each value"),
         (lambda: changed(LEFT, init=ticks(1)), "vc_push keeps each value"),
         (lambda: changed(TWO, next=BV(0, 2)), "pushed at most twice"),
