@@ -71,7 +71,6 @@ def test_what_is_not_so_is_found_out(tmp_path: Path) -> None:
         (one, "values", [], "fields"),
         (one, "held", ["kept"], "fields"),
         (one, "test", {**one["test"], "inputs": one["test"]["inputs"][1:], "length": 3}, "violations"),
-        (one, "test", {**one["test"], "inputs": [], "length": 0}, "violations"),
         (bounded, "ruling", "can-fail", "fields"),
         (bounded, "requirement", "R-1", "fields"),
     ):
@@ -136,6 +135,16 @@ def test_what_is_told_of_a_violation_is_what_was_checked(tmp_path: Path) -> None
     assert "- one: from step 3 of a shortest run of 4 steps" in told
     assert "\x1b" not in told
     assert "withdrawn" not in told
+
+
+def test_no_run_is_no_violation(tmp_path: Path) -> None:
+    """It ends before a violation of a longer property could begin."""
+    generated(tmp_path, "--no-native", "--property", "late: G(a -> X(X(X(m == 1))))")
+    document = json.loads((tmp_path / "out" / "chain.json").read_text())
+    late = document["requirements"]["rulings"][-1]
+    assert (late["goal"], late["ruling"]) == ("late", "can-fail")
+    late["test"] = {**late["test"], "inputs": [], "length": 0}
+    assert wrong(tmp_path, document) == {"fields", "violations"}
 
 
 def test_a_violation_by_a_forbidden_step_is_none(tmp_path: Path) -> None:
