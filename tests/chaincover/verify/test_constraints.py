@@ -9,7 +9,7 @@ import pytest
 from constrained_runs import random_rules
 from drawn_seeds import seeds
 from pysmt.fnode import FNode
-from pysmt.shortcuts import BV, FALSE, TRUE, And, Iff, Not, Or, Symbol
+from pysmt.shortcuts import BV, FALSE, TRUE, And, Iff, Ite, Not, Or, Symbol
 from pysmt.typing import BVType
 from random_systems import random_case
 
@@ -114,6 +114,7 @@ def ticks(number: int) -> FNode:
         (belated, "pushed at most twice"),
         (lambda: miscounting(BV(1, 2)), "pushed at most twice"),
         (lambda: miscounting(Symbol(TWO, BVType(2)) + BV(1, 2)), "pushed at most twice"),
+        (lambda: miscounting(Ite(steps(2), BV(2, 2), BV(1, 2))), "pushed at most twice"),
         (once, "pushed at most twice"),
         (lambda: restricted(1, And(SYSTEM.constraints[1].formula, Or(Not(push), Not(steps(1))))), "not pushed first"),
         (lambda: restricted(2, Or(SYSTEM.constraints[2].formula, push)), "vc_push keeps each value"),
