@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 from command_line import Outcome, chaincover
 from native_programs import needs_compiler
 from small_programs import program, project
+
+from chaincover.project.load import Request
+from chaincover.verify import claims
+from chaincover.verify.document import load_for, read_document
+from chaincover.verify.setting import Setting
 
 BODY = "s->m = s->n == 3 && i->b ? 9 : 1; if (i->a && s->n < 3) s->n++;"
 GOALS = (
@@ -198,3 +204,21 @@ def test_violations_are_goals_of_the_chain_where_they_are_asked_for(tmp_path: Pa
     assert goals["violation:bounded"]["verdict"] == goals["violation:kept"]["verdict"] == "unreachable"
     assert document["chain"]["failures"] == [{"goal": "one", "step": goals["violation:one"]["step"]}]
     assert not wrong(tmp_path, document)
+
+
+def test_a_deadline_is_judged_by_looking_at_each_occurrence(tmp_path: Path) -> None:
+    """Where goals remember another deadline than the property has, the chain covers nothing that is decided so."""
+    generated(tmp_path, "--no-native", "--property", "soon: G(a -> F[1,4](m == 1))")
+    document = read_document(tmp_path / "out" / "chain.json")
+    controller = load_for(document, Request(str(tmp_path)))
+    assert [goal.name for goal in controller.goals if goal.deadline] == ["soon"]
+    told = "no occurrence of the antecedent of soon is decided so at step "
+    for later, faults in ((0, 0), (1, 1)):
+        goals = tuple(
+            replace(g, deadline=g.deadline and replace(g.deadline, first=1 + later, last=4 + later))
+            for g in controller.goals
+        )
+        setting = Setting(controller.system, goals, controller.final, "allow")
+        stimulus = claims.stimulus_of(controller, document)
+        line = claims.chain(replace(controller, goals=goals), document, stimulus, setting)
+        assert sum(detail.startswith(told) for detail in line.details) == faults, line
