@@ -202,7 +202,7 @@ def test_what_begins_to_read_at_its_own_step_holds_from_the_first_step_on(same: 
         tmp_path, {"c.c": PROGRAM, "chaincover.toml": Drawn((same,), (), (1, 1)).text, "in.csv": "t,d\n0,0\n0,1\n"}
     )
     assert chaincover("replay", tmp_path, tmp_path / "in.csv", "--json").json["refused_steps"] == [
-        f"step 1 breaks the constraint '{same}' (i->d 0, then 1)"
+        f"step 1 breaks the constraint '{same}' (i->d 0, then 1) (line 3 of in.csv)"
     ]
 
 
