@@ -220,7 +220,7 @@ REFUSED = [
     Bad("long-path-of-a-proof", 3, ("verify", "c.c", LONG), TOO_LONG, "name chain.json or its folder", OK),
     Bad("long-path-of-init", 3, ("init", f"{LONG}.c"), "no such C file", "name an existing"),
     Bad("long-path-for-init", 74, ("init", "c.c", "-o", LONG), TOO_LONG, "another place", OK),
-    c_file("nul-in-a-header-name", '#include "a\0b.h"\n' + GOOD, "c.c:1: header 'a\0b.h' not found", "(-I)"),
+    c_file("nul-in-a-header-name", '#include "a\0b.h"\n' + GOOD, "c.c:1: header 'a\\x00b.h' not found", "(-I)"),
     Bad("missing-file", 3, ("generate", "gone.c"), "gone.c: no such file", "name a C file"),
     Bad("missing-project", 3, ("check", "gone/chaincover.toml"), "gone/chaincover.toml: no such file", "name a C file"),
     Bad("missing-file-of-init", 3, ("init", "gone.c"), "gone.c: no such C file", "name an existing"),
