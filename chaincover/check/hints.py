@@ -128,16 +128,19 @@ def _halves(var: StateVariable, ranges: Ranges) -> Iterator[tuple[int, int]]:
 
 def find_slow(system: TransitionSystem, goals: Sequence[Goal], limits: Limits) -> tuple[Slow, ...]:
     """The counters with most values among the state of ``system``, whatever ``goals`` compare them with."""
-    sets = state_values(system, lambda: limits.over)
+    counters = [
+        var
+        for var in system.state
+        if not var.type.floating and var.type.bits > 1 and var.role != "internal" and _counts(var)
+    ]
+    sets = state_values(system, lambda: limits.over) if counters else None
     if sets is None:
         return ()
     asked = [f for goal in goals for f in (goal.antecedent, goal.consequent) if f is not None]
     stated = [condition.formula for condition in system.asserts]
     compared = _limits(system, [system.input_constraint, system.defined, *stated, *asked])
     found = []
-    for var in system.state:
-        if var.type.floating or var.type.bits < 2 or var.role == "internal" or not _counts(var):
-            continue
+    for var in counters:
         spans = [(var.type.value(low), var.type.value(high)) for low, high in _halves(var, sets[var.name])]
         least, most = min(low for low, _ in spans), max(high for _, high in spans)
         if most - least >= MANY_VALUES:
