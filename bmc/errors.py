@@ -47,8 +47,8 @@ class ChainCoverError(Exception):
         self.hint = hint or self.next_step
 
     def __str__(self) -> str:
-        text = f"{self.where}: {self.message}" if self.where else self.message
-        return f"{text}\n  next: {self.hint}" if self.hint else text
+        text = printable(f"{self.where}: {self.message}" if self.where else self.message)
+        return f"{text}\n  next: {printable(self.hint)}" if self.hint else text
 
 
 class UsageError(ChainCoverError):
@@ -110,6 +110,17 @@ LONGEST = 1_000
 def shortened(text: str) -> str:
     """``text`` without its middle, where it is longer than a message may be."""
     return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} ... {text[-LONGEST // 4 :]}"
+
+
+def printable(text: str) -> str:
+    """``text`` as a terminal may show it: what would move its cursor, change its colours, begin a line or turn the
+    direction of writing stands there as Python writes it in a string (``\\x1b``, ``\\n``).
+
+    Names of files, texts in result files and what a program prints may hold anything.
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def counted(number: int, noun: str) -> str:

@@ -51,6 +51,12 @@ NESTED_DATA = InputLimit("lists and tables one within the other", 100, "name the
 TOKENS = InputLimit(
     "tokens in this file with its headers, macros expanded", 3_000_000, "look at macros that contain each other"
 )
+STRING = InputLimit("characters in a string constant", 1_000_000, "split it: constants side by side are one string")
+MACROS = InputLimit(
+    "macros active at once, each in what the one before stands for",
+    10_000,
+    "let the first of them stand for what the last one does",
+)
 INCLUDED = InputLimit("files included by this one", 10_000, "look at headers that include each other")
 INCLUDES = InputLimit(
     "files that include one another", 200, "look at headers that include themselves: they need an include guard"
@@ -63,14 +69,21 @@ ELEMENTS = InputLimit("numbers in one object that is used: elements of arrays, m
 NUMBERS = InputLimit("numbers in all objects at file scope that are used together", 300_000, _SMALLER)
 ITERATIONS = InputLimit("iterations of a loop whose condition is constant in each", 100_000, _BOUND)
 OPEN_ITERATIONS = InputLimit("iterations of a loop whose condition depends on state or input", 256, _BOUND)
-WORK = InputLimit("statements executed and numbers read or written by init, or by one step", 1_000_000, _BOUND)
+WORK = InputLimit(
+    "statements executed, numbers read or written and, at each call, functions active by init, or by one step",
+    1_000_000,
+    _BOUND,
+)
+WORK_IN_CALLS = "do less in one step: a function is executed at each of its calls, with all that it calls"
+"""What to do about too much work outside of loops."""
 STEPS = InputLimit(
     "steps looked at by the operators of one property",
     100_000,
     "count the steps in a variable of the code, and make the property one of its value",
 )
 LIMITS = (
-    *(FILE_SIZE, DIGITS, NESTED_DATA, TOKENS, INCLUDED, INCLUDES, SYNTAX, BRACKETS, CALLS, STRUCTS),
+    *(FILE_SIZE, DIGITS, NESTED_DATA, TOKENS, STRING, MACROS, INCLUDED, INCLUDES),
+    *(SYNTAX, BRACKETS, CALLS, STRUCTS),
     *(ELEMENTS, NUMBERS, ITERATIONS, OPEN_ITERATIONS, WORK, STEPS),
 )
 """All of them, in the order of docs/reference/limits.md."""

@@ -84,11 +84,22 @@ class ReadValue:
     expected: str
 
 
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """A deadline, as ``asked`` (``F[0,3]``) from the step ``antecedent`` on, fails at the check of step ``check``."""
+
+    asked: str
+    antecedent: int
+    check: int
+
+
 @dataclass(frozen=True)
 class Failure:
     """On ``run``, from init, the antecedent of ``goal`` holds from ``step`` on, and its consequent, by which the run
     ends, does not; ``values`` are those that it reads.
 
+    Where the consequent is a deadline, ``step`` is where that is decided; ``deadline`` says of which occurrence, and
+    the values are those of its check.
     ``held`` are the other properties whose antecedents hold from that step on too, and whose consequents hold.
     ``shortest``: it is proved that no run of fewer steps violates the property.
     """
@@ -99,6 +110,7 @@ class Failure:
     values: tuple[ReadValue, ...] = ()
     held: tuple[str, ...] = ()
     shortest: bool = False
+    deadline: Missed | None = None
 
 
 CAN_FAIL = "can-fail"

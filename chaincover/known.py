@@ -18,6 +18,7 @@ from chaincover.chain import UNREACHABLE, Chain
 from chaincover.limits import Limits
 from chaincover.options import Options
 from chaincover.problem import Problem, Questions
+from chaincover.result import LayersNeed
 from chaincover.weights import Edge, ReachGraph
 
 NOTHING = ReachGraph((), "", {}, {}, (), (), -1, 0, 0.0)
@@ -103,6 +104,7 @@ class Known:
     failed: FailedRepair | None = None
     enumerated: StateGraph | None = None
     reachable: int = 0
+    layers: LayersNeed | None = None
     observed: Mapping[Edge, int] = field(default_factory=dict)
 
     @cached_property
@@ -172,7 +174,12 @@ class Judge(Protocol):
 
 
 class Pathfinder(Protocol):
-    """Finds runs along paths of goals, from searches of all reachable states."""
+    """Finds runs along paths of goals, from searches of all reachable states.
+
+    ``far``: these are known, and a goal is so far away that questions to a solver are in vain.
+    """
+
+    far: bool
 
     def run_along(self, path: Sequence[str], covers: Callable[[Run], Collection[str]]) -> Run | None:
         """A run from init through the goals of ``path``; those that it ``covers`` already are not sought again."""

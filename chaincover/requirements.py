@@ -42,7 +42,7 @@ from properties.goal import Goal, violation, violation_name
 from properties.monitor import Monitor
 
 EFFORT = 1 / 12
-"""The effort for all requirements, beside that for chains, in that of the run."""
+"""The effort for all requirements in that of the run, beside that for chains and beside what these leave of it."""
 
 INDUCTION = 8
 """The largest k of a proof by k-induction."""
@@ -65,10 +65,18 @@ def for_chains(problem: Problem, options: Options) -> Options:
     return replace(options, time_limit=TIME * options.time_limit)
 
 
+def for_requirements(options: Options, spent: float) -> Options:
+    """``options`` with the effort for requirements, where the search for chains has ``spent`` so many units of it."""
+    if options.effort is None:
+        return options
+    left = max(0.0, options.effort - spent / UNITS)
+    return replace(options, effort=EFFORT * options.effort + left)
+
+
 def decide(
     problem: Problem, options: Options, seconds: float, tell: Callable[[str], None], runs: Iterable[Run]
 ) -> Requirements:
-    """Whether runs of ``problem`` violate its properties, as far as an effort and ``seconds`` allow.
+    """Whether runs of ``problem`` violate its properties, as far as the effort of ``options`` and ``seconds`` allow.
 
     ``runs`` from init are known. Whatever ends the search early, what was found out by then is told.
     """
@@ -78,8 +86,7 @@ def decide(
     inputs = {var.name for var in problem.system.inputs}
     violations = _computed(problem.system, [violation(goal, inputs) for goal in goals])
     options = replace(options, bound=None, max_length=None, overlap="allow")
-    effort = None if options.effort is None else EFFORT * options.effort
-    limits = Limits(None if seconds == inf else seconds, options.query_limit, effort)
+    limits = Limits(None if seconds == inf else seconds, options.query_limit, options.effort)
     search, stopped_by = _Search(Problem(problem.system, violations, None), options, limits, Silent(tell)), ""
     search.take(runs)
     try:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, Protocol
 
+from bmc.errors import counted
 from bmc.records import dataclass
 from bmc.system.transition import Run
 from chaincover.certificate import Certificate
@@ -26,6 +27,29 @@ BY = {TERMINATED: "SIGTERM"}
 
 
 @dataclass(frozen=True)
+class LayersNeed:
+    """What a chain by searches in layers takes: so many ``states`` (``exact``: no fewer), ``effort`` as ``--effort``
+    gives it, and ``memory`` in MB, of which it may have ``most``."""
+
+    states: int
+    exact: bool
+    effort: float
+    memory: int
+    most: int
+
+    @property
+    def possible(self) -> bool:
+        """Whether more effort helps."""
+        return self.memory <= self.most
+
+    def __str__(self) -> str:
+        states = f"{'' if self.exact else 'up to '}{counted(self.states, 'state')} in layers take"
+        if not self.possible:
+            return f"{states} about {self.memory} MB, more than the {self.most} that a search may have"
+        return f"{states} about {self.memory} MB and more effort: give --effort {self.effort:g}"
+
+
+@dataclass(frozen=True)
 class Answered:
     """Who answered the questions: the engine with its version, why it was chosen, and what was spent.
 
@@ -33,6 +57,7 @@ class Answered:
     ``exact``: the distances are those of all reachable states, enumerated, without a bound K. ``not_enumerated`` says
     why states are not enumerated, or ''. ``longest_run`` has the steps of the longest run through the enumerated
     states, infinite where one has no end, None where they are not enumerated. ``profile`` says where the time went.
+    ``layers`` is what a search in layers takes that the effort did not suffice for.
     """
 
     engine: str = ""
@@ -44,6 +69,7 @@ class Answered:
     not_enumerated: str = ""
     longest_run: float | None = None
     profile: tuple[StageCost, ...] = field(default=(), compare=False)
+    layers: LayersNeed | None = None
 
 
 @dataclass(frozen=True)

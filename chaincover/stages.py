@@ -132,6 +132,11 @@ def after_counted_states(board: Board) -> None:
         pause()
 
 
+def unless_far(board: Board) -> None:
+    """Pause where layers have met a goal that is too far away for a solver: they will have all distances, or have."""
+    wait_for(board, lambda _: board.layered is None or not board.layered.far)
+
+
 def take_turns(stages: Sequence[Stage], board: Board) -> None:
     """Let ``stages`` work in turns, until all is settled, none has anything left to do, or the effort is used up.
 

@@ -45,6 +45,9 @@ PROVED_NO_WAY = (
 CALLED_OFF_EARLY = "run it again, and let it go on until it ends by itself"
 """The same where a signal ended the run before a limit did."""
 
+EFFORT = "the effort"
+"""What stopped a run whose effort is used up."""
+
 MOST_NAMES = 8
 """Goals named in one verdict."""
 
@@ -97,7 +100,7 @@ class _Verdicts:
 
     def __init__(self, known: Known, options: Options, stopped_by: str, used_up: bool) -> None:
         self._known, self._options = known, options
-        self._stopped_by = stopped_by or ("the effort" if used_up else "")
+        self._stopped_by = stopped_by or (EFFORT if used_up else "")
         self._hits = {hit.goal: hit.step for hit in known.chain.hits} if known.chain else {}
         self._graph = known.target_graph.possible
         self._closed = transitive_closure(self._graph)
@@ -144,7 +147,7 @@ class _Verdicts:
             return Verdict(goal, NOT_WITHIN_BOUND, detail=f"{self._too_long()}; {test}")
         by_graph = self._by_graph(goal)
         if self._stopped_by and not (by_graph and self._whole):
-            why = f"the search was stopped by {self._limit()} before a chain with it was found"
+            why = f"the search was stopped by {self._limit()} before a chain with it was found{self._layers()}"
             return Verdict(goal, UNDECIDED, detail=f"{test}; {why}")
         if by_graph is not None:
             return replace(by_graph, detail=f"{by_graph.detail}; {test}")
@@ -160,7 +163,7 @@ class _Verdicts:
             return Verdict(goal, NOT_WITHIN_BOUND, detail=self._too_long())
         found = self._by_graph(goal)
         if self._stopped_by and not (found and self._whole):
-            return Verdict(goal, UNDECIDED, detail=f"stopped by {self._limit()}{self._so_far(goal)}")
+            return Verdict(goal, UNDECIDED, detail=f"stopped by {self._limit()}{self._so_far(goal)}{self._layers()}")
         if self._known.no_chain:
             return self._without_chain_for_all(goal)
         if found is not None and (self._graph.exact or self._graph.depth >= 0):
@@ -196,6 +199,11 @@ class _Verdicts:
         exact = self._graph.exact
         weights = self._graph.weights
         return exact and (a, b) not in weights and (b, a) not in weights
+
+    def _layers(self) -> str:
+        """What a search in layers takes that the effort did not suffice for."""
+        need = self._known.layers
+        return "" if need is None or self._stopped_by != EFFORT else f"; {need}"
 
     def _limit(self) -> str:
         return BY.get(self._stopped_by, self._stopped_by)

@@ -9,7 +9,7 @@ step can change its outcome: ``F`` when e has held, ``G`` when it has not, both 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from pysmt.fnode import FNode
 from pysmt.shortcuts import BV, FALSE
@@ -23,11 +23,22 @@ from bmc.system.transition import Run, ValueType, conjunction, symbols_of
 
 
 @dataclass(frozen=True, slots=True)
+class Decision:
+    """An occurrence of an antecedent, written from the framed step 0 at the step ``begin`` of a run, is decided after
+    ``after`` steps, as ``held`` or not, by the check at ``check``.
+    """
+
+    begin: int
+    check: int
+    after: int
+    held: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Deadline:
     """``word``, F or G, of ``condition`` at the steps ``first`` to ``last``; it is framed as at the step 0 of these.
 
-    ``antecedent`` (framed) is what it is the consequent of, where that is not remembered itself; both are written from
-    the framed step ``base``.
+    ``antecedent`` (framed) is what it is the consequent of; both are written from the framed step ``base``.
     """
 
     word: str
@@ -37,27 +48,30 @@ class Deadline:
     antecedent: FNode | None = None
     base: int = 0
 
-    def decisions(self, run: Run, inputs: Collection[str]) -> set[tuple[int, bool]]:
-        """After how many steps of ``run`` an occurrence of the antecedent is decided, and whether as held.
+    @property
+    def text(self) -> str:
+        """How it is written, from where the antecedent stands."""
+        return f"{self.word}[{self.first},{self.last}]"
 
-        Each occurrence is looked at by itself: nothing is counted or remembered.
+    def decisions(self, run: Run, inputs: Collection[str]) -> Iterator[Decision]:
+        """Those of ``run``, in the order of the occurrences.
+
+        Each occurrence is looked at by itself: what it asks for is not counted.
         """
         assert self.antecedent is not None
         frames = [{**state, **values} for state, values in zip(run.states, (*run.inputs, {}), strict=True)]
         known = max(self.base, last_step([self.antecedent], inputs))
         checked = max(self.base, last_step([self.condition], inputs))
         occurs, holds = _looked_up(self.antecedent), _looked_up(self.condition)
-        found = set()
         for begin in range(run.length - known + 1):
             checks = range(begin + self.first, min(begin + self.last, run.length - checked) + 1)
             if not occurs(frames, begin):
                 continue
             settled = next((at for at in checks if holds(frames, at) == (self.word == "F")), None)
             if settled is not None:
-                found.add((max(begin + known, settled + checked), self.word == "F"))
-            elif begin + self.last + checked <= run.length:
-                found.add((max(begin + known, begin + self.last + checked), self.word == "G"))
-        return found
+                yield Decision(begin, settled, max(begin + known, settled + checked), self.word == "F")
+            elif (last := begin + self.last) + checked <= run.length:
+                yield Decision(begin, last, max(begin + known, last + checked), self.word == "G")
 
 
 def last_step(formulas: Collection[FNode], inputs: Collection[str]) -> int:

@@ -76,7 +76,7 @@ def violation(goal: Goal, inputs: Collection[str]) -> Goal:
 
 
 def values_before(goal: Goal, system: TransitionSystem) -> list[str]:
-    """The variables that the consequent reads as they are before a step, and never as that step makes them.
+    """The program's variables that the consequent reads as they are before a step, and never as that step makes them.
 
     Only those that the step sets by inputs which the antecedent reads: most often the value after the step is meant.
     """
@@ -88,7 +88,7 @@ def values_before(goal: Goal, system: TransitionSystem) -> list[str]:
     found = []
     for var in system.state:
         steps = [step for name, step in read if name == var.name]
-        if not steps:
+        if not steps or var.role == "internal":
             continue
         acting = {symbol.symbol_name() for symbol in symbols_of(var.next)} & inputs
         if any((name, max(steps)) in given for name in acting):

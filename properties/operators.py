@@ -1,4 +1,4 @@
-"""The operators of properties as text: how they are written, and what C text the parser gets for them.
+"""Properties and their operators as text: how they are written, and what C text the parser gets for them.
 
 Operators are found before macros are expanded, so that a property means the same in every program; what a program
 itself calls like one is written in backquotes.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 from pycparser import c_ast
@@ -21,6 +22,7 @@ _TOKEN = re.compile(
     re.S,
 )
 _WORD = re.compile(r"`?\w")
+NAME = re.compile(r"`?[A-Za-z_]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,9 @@ SINCE = "since"
 
 FORMS = f"operators are {', '.join(each.written for each in OPERATORS.values())}, a since b"
 
+FORM = "write G(antecedent -> consequent), with X(...) for the next step, or cover(antecedent)"
+"""The forms of a property."""
+
 CALLS = {word: f"chaincover_operator_{word}_" for word in (*OPERATORS, SINCE)}
 """What the operators are called in the C text that the parser gets: no program's name, no macro."""
 _WORDS = {call: word for word, call in CALLS.items()}
@@ -71,9 +76,41 @@ def is_operator(tokens: Sequence[str], index: int) -> bool:
     return after < len(tokens) and tokens[after] == "("
 
 
+def outer(body: str, where: Location) -> tuple[str, str]:
+    """``G`` or ``cover`` and what stands between its parentheses."""
+    tokens = tokens_of(body)
+    words = [index for index, token in enumerate(tokens) if not token.isspace()][:2]
+    if [tokens[index] for index in words] not in (["G", "("], ["cover", "("]):
+        raise InputRefused(f"'{body}' is not a property", where, FORM)
+    opening, depth = words[1], 0
+    for index in range(opening, len(tokens)):
+        depth += {"(": 1, ")": -1}.get(tokens[index], 0)
+        if depth == 0:
+            rest = "".join(tokens[index + 1 :]).strip().rstrip(";")
+            if rest:
+                raise InputRefused(f"'{rest}' stands after the end of the property", where, FORM)
+            return tokens[words[0]], "".join(tokens[opening + 1 : index])
+    raise InputRefused(f"a ')' is missing in '{body}'", where, FORM)
+
+
+def has_implication(text: str) -> bool:
+    """Whether a condition has an arrow that cannot be C's: not before the name of a member."""
+    tokens = [t for t in [*tokens_of(text), ""] if not t.isspace()]
+    for index, token in enumerate(tokens):
+        member = token == "->" and NAME.match(tokens[index + 1]) and not is_operator(tokens, index + 1)
+        if token in ("=>", "⇒", "→", "->") and not member:
+            return True
+    return False
+
+
 def as_c(text: str) -> str:
-    """``text`` with each operator as a call; first how many numbers stand in its brackets, and these."""
-    tokens = _since_as_calls(tokens_of(text))
+    """``text`` with each operator as a call; first how many numbers stand in its brackets, and these.
+
+    InputRefused, without a place, where an operator or a backquote is written so that it cannot be meant.
+    """
+    tokens = tokens_of(text)
+    _refuse_slips(tokens)
+    tokens = _since_as_calls(tokens)
     made: list[str] = []
     index = 0
     while index < len(tokens):
@@ -92,6 +129,47 @@ def as_c(text: str) -> str:
         made += [CALLS[token], f"({count}", ", " * bool(count), *numbers, ", " * (not empty)]
         index = opening + 1
     return "".join(made)
+
+
+def _refuse_slips(tokens: Sequence[str]) -> None:
+    """InputRefused where a backquote quotes no name, or an operator has numbers or lacks brackets against its form."""
+    for index, token in enumerate(tokens):
+        if token == "`":
+            before = "".join(tokens[:index])[-20:].lstrip()
+            place = f"after '{before}'" if before else "at the beginning"
+            hint = (
+                "backquotes stand around a macro or function of the program that is called like an operator: `prev`(e)"
+            )
+            raise InputRefused(f"the backquote {place} quotes no name", None, hint)
+        if token not in OPERATORS or is_operator(tokens, index):
+            continue
+        last, after = index, _next(tokens, index)
+        if tokens[after : after + 1] == ["["]:
+            last = _closing(tokens, after)
+            after = _next(tokens, last)
+            if tokens[after : after + 1] == ["("] and not OPERATORS[token].most:
+                form = "prev(prev(e))" if token == "prev" else OPERATORS[token].written
+                raise InputRefused(f"{token} takes no numbers: write {form}", None, FORMS)
+        if (
+            after < len(tokens)
+            and (_WORD.match(tokens[after]) or tokens[after] in "!~")
+            and not is_since(tokens, after)
+        ):
+            form = OPERATORS[token].written if last == index else f"{''.join(tokens[index : last + 1])}(e)"
+            raise InputRefused(f"put brackets around what {token} applies to: {form}", None, FORMS)
+
+
+def missing_operator(text: str) -> str:
+    """Which words of ``text`` stand side by side as if one were an operator, or one stood between; '' if none do."""
+    tokens = [token for token in tokens_of(text) if not token.isspace()]
+    for before, token, after in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        ends, begins = _WORD.match(before) or before in ")]", _WORD.match(after) or after in "(!~"
+        if ends and begins and _WORD.match(token):
+            return f"'{token}' is no operator"
+    for before, after in pairwise(tokens):
+        if _WORD.match(before) and _WORD.match(after):
+            return f"no operator stands between '{before}' and '{after}'"
+    return ""
 
 
 def is_since(tokens: Sequence[str], index: int) -> bool:

@@ -7,7 +7,8 @@ Conditions are C expressions with the program's own enumeration constants and ma
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
@@ -22,7 +23,7 @@ from bmc.c.execute.arithmetic import from_condition
 from bmc.c.execute.calls import UNDEFINED_FUNCTION
 from bmc.c.execute.memory import Content, Key, State, Value
 from bmc.c.execute.recorder import Recorder
-from bmc.c.execute.variables import variable_name
+from bmc.c.execute.variables import CVariable, variable_name
 from bmc.c.source.program import EnumConstant, Scope, with_deep_stack
 from bmc.c.source.types import Arithmetic, PointerType
 from bmc.errors import InputRefused, Location
@@ -34,20 +35,36 @@ from bmc.system.memory import Memory
 from bmc.system.transition import conjunction, symbols_of
 from properties.deadlines import Deadline, Obligations
 from properties.goal import Goal, goal_length
-from properties.operators import CALLS, FORMS, OPERATORS, SINCE, Use, as_c, as_written, is_operator, tokens_of, use_of
+from properties.operators import (
+    CALLS,
+    FORM,
+    FORMS,
+    NAME,
+    OPERATORS,
+    SINCE,
+    Use,
+    as_c,
+    as_written,
+    has_implication,
+    is_operator,
+    missing_operator,
+    outer,
+    tokens_of,
+    use_of,
+)
 
 _Read = TypeVar("_Read")
 
-_FORM = "write G(antecedent -> consequent), with X(...) for the next step, or cover(antecedent)"
 _ONE_STEP = f"leave out {', '.join((*OPERATORS, SINCE))}; they are for properties only"
 _FIXED = f"leave out {SINCE}: a constraint looks at a fixed number of steps"
 _LATER = "since looks back: of its conditions leave out X, F and G"
 _ONE_IMPLICATION = "an implication may only stand at the top of G(...)"
+_ENDLESS = ("inf", "infinity", "INF", "INFINITY", "oo", "end", "never")
 MANY = 9
 """From so many steps on a ``G`` in an antecedent is remembered, not unrolled."""
 _ID = re.compile(r"\s*([A-Za-z_][\w.=\-]*)\s*:(?!:)")
+_SPACED_ID = re.compile(r"([^:()]*[^:()\s])\s*:\s*(?:G|cover)\s*\(")
 _COMPOUND = c_ast.BinaryOp, c_ast.TernaryOp, c_ast.Cast, c_ast.ExprList, c_ast.Constant, c_ast.Typename
-_NAME = re.compile(r"`?[A-Za-z_]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +85,11 @@ def read_property(model: CModel, given: PropertyText, default_name: str) -> Goal
     label = _ID.match(body)
     if label:
         name, body = given.name or label[1], body[label.end() :].strip()
-    kind, inside = _outer(body, given.where)
+    elif spaced := _SPACED_ID.match(body):
+        possible = re.sub(r"[^\w.=-]+", "_", spaced[1])
+        hint = f"an id is a word, such as {possible if possible[0].isalpha() else f'p_{possible}'}"
+        raise InputRefused(f"'{spaced[1]}' is no id of a property", given.where, hint)
+    kind, inside = outer(body, given.where)
     if kind == "cover":
         antecedent, consequent = inside, None
     else:
@@ -90,8 +111,9 @@ def read_property(model: CModel, given: PropertyText, default_name: str) -> Goal
         judged = owed.judged(occurs or owed.occurrence(condition), deadline)
         if judged is not None:
             decided, held, failed = at_each([judged.decided, judged.held, judged.failed], 0)
-            shown = None if occurs else replace(deadline, antecedent=condition, base=reader.past)
-            return replace(goal(decided, held, 0), violated=failed, deadline=shown)
+            seen = condition if occurs is None else at(occurs.here, occurs.known)
+            whole = replace(deadline, antecedent=seen, base=reader.past)
+            return replace(goal(decided, held, 0), violated=failed, deadline=whole)
     oracle = reader.formula(consequent) if consequent is not None else None
     length = reader.length
     if occurs is not None:
@@ -155,23 +177,6 @@ def read_constraint(model: CModel, text: str, where: Location) -> FNode:
     return framed
 
 
-def _outer(body: str, where: Location) -> tuple[str, str]:
-    """``G`` or ``cover`` and what stands between its parentheses."""
-    tokens = tokens_of(body)
-    words = [index for index, token in enumerate(tokens) if not token.isspace()][:2]
-    if [tokens[index] for index in words] not in (["G", "("], ["cover", "("]):
-        raise InputRefused(f"'{body}' is not a property", where, _FORM)
-    opening, depth = words[1], 0
-    for index in range(opening, len(tokens)):
-        depth += {"(": 1, ")": -1}.get(tokens[index], 0)
-        if depth == 0:
-            rest = "".join(tokens[index + 1 :]).strip().rstrip(";")
-            if rest:
-                raise InputRefused(f"'{rest}' stands after the end of the property", where, _FORM)
-            return tokens[words[0]], "".join(tokens[opening + 1 : index])
-    raise InputRefused(f"a ')' is missing in '{body}'", where, _FORM)
-
-
 def _split(inside: str, model: CModel, where: Location) -> tuple[str, str]:
     """Antecedent and consequent around the one implication outside of all parentheses."""
     tokens = tokens_of(inside)
@@ -183,15 +188,19 @@ def _split(inside: str, model: CModel, where: Location) -> tuple[str, str]:
             found.append(index)
     if len(found) != 1:
         what = "no implication" if not found else "more than one implication"
-        raise InputRefused(f"{what} in 'G({inside.strip()})'", where, f"{_FORM}; '=>' is never read as C's '->'")
-    return "".join(tokens[: found[0]]), "".join(tokens[found[0] + 1 :])
+        raise InputRefused(f"{what} in 'G({inside.strip()})'", where, f"{FORM}; '=>' is never read as C's '->'")
+    antecedent, consequent = "".join(tokens[: found[0]]), "".join(tokens[found[0] + 1 :])
+    for part, what in ((antecedent, "antecedent"), (consequent, "consequent")):
+        if not part.strip():
+            raise InputRefused(f"the {what} is missing in 'G({inside.strip()})'", where, f"{FORM}; 'true' always holds")
+    return antecedent, consequent
 
 
 def _is_member_arrow(tokens: list[str], index: int, model: CModel) -> bool:
     """Whether ``->`` is C's member access: between a pointer's name and a member's name."""
     before = [t for t in tokens[:index] if not t.isspace()]
     after = [t for t in tokens[index + 1 :] if not t.isspace()]
-    if not before or not after or not _NAME.match(after[0]) or is_operator(after, 0):
+    if not before or not after or not NAME.match(after[0]) or is_operator(after, 0):
         return False
     binding = model.scope().find(before[-1])
     if len(before) > 1 and before[-2] in (".", "->"):
@@ -200,14 +209,13 @@ def _is_member_arrow(tokens: list[str], index: int, model: CModel) -> bool:
     return isinstance(getattr(binding, "ctype", None), PointerType)
 
 
-def _has_implication(text: str) -> bool:
-    """Whether a condition has an arrow that cannot be C's: not before the name of a member."""
-    tokens = [t for t in [*tokens_of(text), ""] if not t.isspace()]
-    for index, token in enumerate(tokens):
-        member = token == "->" and _NAME.match(tokens[index + 1]) and not is_operator(tokens, index + 1)
-        if token in ("=>", "⇒", "→", "->") and not member:
-            return True
-    return False
+def _uses_in(node: Any, where: Location) -> Iterator[Any]:
+    """The operators in ``node``, without those that stand in another one."""
+    for _, child in node.children():
+        if use_of(child, where) is not None:
+            yield child
+        else:
+            yield from _uses_in(child, where)
 
 
 class _Reader:
@@ -233,7 +241,7 @@ class _Reader:
     def look_back(self, texts: Sequence[str]) -> None:
         """Find ``past`` for conditions that are to be read."""
         for text in texts:
-            self._read(text, lambda node, scope: setattr(self, "past", max(self.past, -self._first(node, scope, 0))))
+            self._read(text, lambda node, scope: setattr(self, "past", max(self.past, -self._first(node, scope))))
 
     def formula(self, text: str) -> FNode:
         """The framed formula of a condition; where it is not defined it does not hold."""
@@ -300,14 +308,19 @@ class _Reader:
         try:
             return with_deep_stack(whole)
         except InputRefused as error:
-            if error.message.startswith(NO_POINTER) or _has_implication(text):
-                hint = f"{_FORM}; elsewhere 'a implies b' is !(a) || (b)"
+            if error.message.startswith(NO_POINTER) or has_implication(text):
+                hint = f"{FORM}; elsewhere 'a implies b' is !(a) || (b)"
                 raise InputRefused(f"{_ONE_IMPLICATION}, not in '{text.strip()}'", self.where, hint) from None
             message, hint = as_written(error.message), error.hint
             for word, obj in self.spelled.items():
                 message = message.replace(word, obj.name)
             if UNDEFINED_FUNCTION in message:
                 hint = FORMS
+            if hidden := self._in_macro(text):
+                message = f"a macro holds the operator {hidden}, and operators are not seen inside macros"
+                hint = f"write {OPERATORS[hidden].written} in the property itself"
+            elif message.startswith("cannot read") and (told := missing_operator(text)):
+                message, hint = told, FORMS
             if text.strip() not in message:
                 message = f"{message} in '{text.strip()}'"
             raise InputRefused(message, self.where, hint) from None
@@ -315,14 +328,25 @@ class _Reader:
     def _hooks(self) -> dict[str, Any]:
         return dict.fromkeys(CALLS.values(), self._operator)
 
-    def _first(self, node: Any, scope: Scope, step: int) -> int:
-        """The first step that ``node``, evaluated at ``step``, speaks of."""
+    def _first(self, node: Any, scope: Scope) -> int:
+        """The first step that ``node``, evaluated at step 0, reads a variable of, if it lies before that step."""
+        return min(0, self._first_read(node, scope, 0) or 0)
+
+    def _first_read(self, node: Any, scope: Scope, step: int) -> int | None:
+        """The first step of which ``node``, evaluated at ``step``, reads a variable; None if it reads none.
+
+        What an operator applies to, and reads none, is looked at where it stands. Steps from 0 on are not told apart.
+        """
         use = use_of(node, self.where)
         if use is not None and use.word == SINCE:
             return step
-        if use is None:
-            return min((self._first(child, scope, step) for _, child in node.children()), default=step)
-        return min(step, self._first(use.condition, scope, step + self._steps(use, scope)[0]))
+        if use is not None:
+            there = step + self._steps(use, scope)[0]
+            found = self._first_read(use.condition, scope, there)
+            return there if found is None else found
+        inner = [self._first_read(each, scope, step) for each in _uses_in(node, self.where)]
+        own = [step] if step < 0 and self._reads(node, scope, self.model.variables) is not False else []
+        return min([*own, *(each for each in inner if each is not None)], default=None)
 
     def _measure(self, node: Any, scope: Scope, step: int) -> None:
         """Take note of the last step that ``node`` speaks of, evaluated at ``step``: the state then, or its inputs."""
@@ -337,23 +361,42 @@ class _Reader:
             for _, child in node.children():
                 self._measure(child, scope, step)
         else:
-            watch, executor = Watch(-1), self.model.executor
-            executor.watches.append(watch)
-            try:
-                state = self.model.state_at(step)
-                work = partial(executor.evaluate, node, scope, state)
-                self.model.with_names(Recorder(), self.where, work, **self._hooks())
-            except InputRefused:  # told where it is evaluated, if it is
-                return
-            finally:
-                executor.watches.remove(watch)
-            if not watch.reads.isdisjoint(variable.key for variable in self.model.inputs):
+            for each in _uses_in(node, self.where):
+                self._measure(each, scope, step)
+            if self._reads(node, scope, self.model.inputs):
                 self.length = max(self.length, step + 1)
+
+    def _reads(self, node: Any, scope: Scope, variables: Iterable[CVariable]) -> bool | None:
+        """Whether ``node`` reads one of ``variables`` outside of all operators in it.
+
+        None where it cannot be evaluated: that is told where it is read, if it is.
+        """
+        watch, executor = Watch(-1), self.model.executor
+
+        def unwatched(node: Any, scope: Scope, state: State) -> Any:
+            use = use_of(node, self.where)
+            assert use is not None
+            with executor.apart():
+                return executor.evaluate(use.condition, scope, state)
+
+        work = partial(executor.evaluate, node, scope, self.model.state_at(0))
+        executor.watches.append(watch)
+        try:
+            self.model.with_names(Recorder(), self.where, work, **dict.fromkeys(CALLS.values(), unwatched))
+        except InputRefused:
+            return None
+        finally:
+            executor.watches.remove(watch)
+        return not watch.reads.isdisjoint(variable.key for variable in variables)
 
     def _steps(self, use: Use, scope: Scope) -> range:
         """The steps, from where an operator stands, at which its condition is looked at."""
         if use.word not in ("X", "F", "G"):
             return range(-1, 0 if use.word == "prev" else 1)
+        for number in use.numbers:
+            if isinstance(number, c_ast.ID) and number.name in _ENDLESS and scope.find(number.name) is None:
+                text = f"'{number.name}' is no number, and {use.word} needs one: a deadline is by some step"
+                raise InputRefused(text, self.where, FORMS)
         numbers = [self.model.executor.constant(number, scope) for number in use.numbers] or [1]
         first, last = numbers[0], numbers[-1]
         if not 0 <= first <= last:
@@ -395,11 +438,11 @@ class _Reader:
 
     def _of_one_step(self, node: Any, scope: Scope) -> FNode:
         """A condition that looks at no later step, over one step and what the system remembers."""
-        back = -self._first(node, scope, 0)
+        back = -self._first(node, scope)
         framed = self._holds(node, scope, back)
         if any(unframed(symbol)[1] > back for symbol in symbols_of(framed)):
             raise InputRefused("a condition of since looks at a later step", self.where, _LATER)
-        return self.memory.now(framed, back)
+        return both(self.memory.now(framed, back), self.memory.after(back))
 
     def _at(self, steps: int, condition: Any, scope: Scope, state: State) -> Any:
         """The value of ``condition`` that many steps later."""
@@ -423,6 +466,14 @@ class _Reader:
         for word, obj in self.spelled.items():
             text = re.sub(rf"(?<![\w:]){re.escape(obj.name)}(?!\w|::)", word, text)
         return text
+
+    def _in_macro(self, text: str) -> str:
+        """An operator that macros put into ``text``, unless the program has the name; '' if there is none."""
+        with suppress(InputRefused):
+            tokens, scope = tokens_of(self.model.expanded(text)), self._scope()
+            words = {token for at, token in enumerate(tokens) if is_operator(tokens, at) and scope.find(token) is None}
+            return min(words.difference(tokens_of(text)), default="")
+        return ""
 
     def _refuse_changes(self, before: Mapping[Key, Content], state: State) -> None:
         """A condition looks at the state; one that changes it is most often '=' written for '=='."""

@@ -23,10 +23,11 @@ def project(body: str, keys: str, state: str = "unsigned z;", inputs: str = "int
 
 
 def _rows(row: str, count: int, first: int = 0) -> str:
-    """``row`` with K replaced by each of ``count`` numbers."""
-    return "".join(row.replace("K", str(k)) + "\n" for k in range(first, first + count))
+    """``row`` with K replaced by each of ``count`` numbers, and PRE by the function before."""
+    return "".join(row.replace("K", str(k)).replace("PRE", f"f{k - 1}") + "\n" for k in range(first, first + count))
 
 
+_FIRST = "static unsigned f0(unsigned x) { return x + 1u; }\n"
 _NUMBERS = ", ".join(str((k * 40503) % 65_521) for k in range(65_536))
 LEGAL: dict[str, Files] = {
     "3,000 squares": step("z = z * z + z + (unsigned)a;\n" * 3_000),
@@ -63,6 +64,7 @@ LEGAL: dict[str, Files] = {
     "a loop of 100,000 iterations": step("int k; for (k = 0; k < 99999; k++) z ^= (unsigned)k;"),
     "a loop of 100,000 additions": step("int k; for (k = 0; k < 99999; k++) z += (unsigned)a;"),
     "a loop of 200 open iterations": step("int k; for (k = 0; k < a && k < 200; k++) z += (unsigned)(k * a);"),
+    "a comment of 12 MB": step("z = z + (a > 0);", f"/*{'a comment, ' * 1_000_000}*/"),
     "an unused array of 10^9 entries": step("z = z + 1u;", state="unsigned z; int q[1000000000];"),
     "an array of 10^9 entries in a function not called": step(
         "z = z + 1u;", "int q[1000000000]; int other(int k) { return q[k]; }"
@@ -74,8 +76,7 @@ LEGAL: dict[str, Files] = {
     ),
     "800 calls one within the other": step(
         "z = f800(z);",
-        "static unsigned f0(unsigned x) { return x + 1u; }\n"
-        + "".join(f"static unsigned f{k}(unsigned x) {{ return f{k - 1}(x) ^ {k}u; }}\n" for k in range(1, 801)),
+        f"{_FIRST}{_rows('static unsigned fK(unsigned x) { return PRE(x) ^ Ku; }', 800, 1)}",
     ),
     "2,000 assertions": step(
         '__CPROVER_assert(z < 4000000000u, "small");\n' * 2_000 + "z = z + (a > 0);",
@@ -118,7 +119,16 @@ _LEVELS = "#define A0 +1\n" + "".join(f"#define A{k + 1} {f'A{k} ' * 10}\n" for 
 
 REFUSED: dict[str, Files] = {
     "3,000 nested structs": step(f"z = (unsigned)s{'.m' * 3_000}.v;", _NEST + "struct s3000 s;"),
+    "a chain of 100,000 macros": step("z = D0;", "".join(f"#define D{k} D{k + 1}\n" for k in range(100_000))),
     "a macro that multiplies": step("z = 0 A11;", _LEVELS),
+    "40 functions that call the one before twice": step(
+        "z = f40(z);", f"{_FIRST}{_rows('static unsigned fK(unsigned x) { return PRE(x) + PRE(x); }', 40, 1)}"
+    ),
+    "25 functions that call the one before where x has a bit": step(
+        "z = f25((unsigned)a);",
+        f"{_FIRST}{_rows('static unsigned fK(unsigned x) { return x & K ? PRE(x) + PRE(~x) : x; }', 25, 1)}",
+    ),
+    "a string of 5 MB": step("z = s[a & 15];", f'static const char s[] = "{"x" * 5_000_000}";'),
     "a file that includes itself": {"c.c": '#include "c.c"\n'},
     "a condition of a huge shift": step("#if 1<<100000000000\nz = 1;\n#endif"),
     "an array of 10^9 entries": step("z = (unsigned)q[a & 15];", state="unsigned z; int q[1000000000];"),
@@ -136,6 +146,9 @@ REFUSED: dict[str, Files] = {
     "an array of 5,000 digits": step("z = z + 1u;", f"int q[{'9' * 5_000}];"),
     "a condition of 5,000 digits": step(f"#if {'9' * 5_000}\nz = 1;\n#endif"),
     "the character NUL": {"c.c": b"unsigned z;\0 void compute(int a) { z = a; }"},
+    "a macro that multiplies where only the compiler reads": step(
+        "#ifndef __CHAINCOVER__\nz = 0 A11;\n#endif\nz = z + 1u;", _LEVELS
+    ),
     "no UTF-8": {"c.c": b"unsigned z; void compute(int \xff\xfe) { z = 1; }"},
     "an empty file": {"c.c": ""},
     "70 MB of blanks": {"c.c": " " * (70 << 20)},

@@ -240,6 +240,7 @@ DOCUMENTS: dict[str, tuple[dict[str, str] | None, tuple[str, ...]]] = {
     "undecided": (BRANCHES, (*APART[:4], "--effort", "1e-9")),
     "chosen": (CHOSEN, ("--effort", "0.001")),
     "given up": (WIDE, ASKED),
+    "late": (BRANCHES, ("--property", "late: G(n == 0 && a == 1 -> F[0,2](n == 2))", "--final", "none")),
 }
 """Kinds of documents: the program (None: the bundled latch) and the options of ``generate``.
 

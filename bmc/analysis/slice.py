@@ -21,7 +21,7 @@ from pysmt.shortcuts import TRUE
 
 from bmc.analysis.constants import constant_state, fixed_inputs, names_in, next_states, put_in, raw_value
 from bmc.analysis.idle import idle_inputs, without_inputs
-from bmc.analysis.state_values import every_step, state_values, values_of
+from bmc.analysis.state_values import Sets, every_step, state_values, values_of
 from bmc.formulas.evaluate import post_order, unseen
 from bmc.formulas.terms import is_constant, is_true
 from bmc.formulas.value_sets import ALWAYS, NEVER
@@ -174,18 +174,27 @@ def without_impossible(system: TransitionSystem, observed: Sequence[FNode]) -> T
     state that are found without a solver. Runs from init are the same; in other states more steps may be allowed.
     """
     parts = conjuncts(system.defined)
-    free = replace(system, defined=TRUE(), asserts=(), undefined_behaviour=(), invariants=())
     constants = constant_state(system)
+    if names_in(parts).isdisjoint(var.name for var in system.state if var.name not in constants):
+        return system
+    free = replace(system, defined=TRUE(), asserts=(), undefined_behaviour=(), invariants=())
     loose = {var.name for var in system.state} - live_state(free, observed) - constants.keys()
     asked = _naming(parts, loose)
     if not asked:
         return system
     formulas = put_in(asked, {**constants, **fixed_inputs(system)})
     cut = slice_system(free, formulas)
-    sets = state_values(every_step(cut))
-    assert sets is not None
+    sets = _sets(every_step(cut))
     sure = {part for part, here in zip(asked, values_of(formulas, cut, sets), strict=True) if here == ALWAYS}
     return replace(system, defined=conjunction(part for part in parts if part not in sure))
+
+
+@lru_cache(maxsize=2)
+def _sets(system: TransitionSystem) -> Sets:
+    """What the state of ``system`` can have. Often the slices for chains and for requirements are the same here."""
+    sets = state_values(system)
+    assert sets is not None
+    return sets
 
 
 def _naming(formulas: Sequence[FNode], names: Collection[str]) -> list[FNode]:
@@ -243,17 +252,20 @@ def live_state(system: TransitionSystem, observed: Iterable[FNode]) -> frozenset
 def _facts(system: TransitionSystem, formulas: Sequence[FNode]) -> Facts:
     """What the values of the state that are found without a solver say of conditions in ``formulas``.
 
-    These are comparisons with constants, of terms over the state and inputs.
+    These are comparisons with constants, of terms over inputs and that state which a step reads: not over outputs.
     """
+    read = names_in([system.input_constraint, system.defined, *(var.next for var in system.state)])
+    written = {var.name for var in system.state} - read
     atoms = [node for node in post_order(formulas) if _compares(node)]
+    if written:
+        atoms = [atom for atom in atoms if written.isdisjoint(names_in([atom]))]
     terms = dict.fromkeys(pair[0] for atom in atoms if (pair := _against_constant(atom)) is not None)
     asked = [*atoms, *terms]
     if names_in(asked).isdisjoint(var.name for var in system.state):
         return NO_FACTS
     free = replace(system, defined=TRUE(), asserts=(), undefined_behaviour=(), invariants=())
     cut = slice_system(free, asked)
-    sets = state_values(every_step(cut))
-    assert sets is not None
+    sets = _sets(every_step(cut))
     found = dict(zip(asked, values_of(asked, cut, sets), strict=True))
     cases = {term: found[term] for term in terms if sum(high - low + 1 for low, high in found[term]) <= MOST_CASES}
     return Facts(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import field
+from math import prod
 from typing import Any, Protocol
 
 import numpy as np
@@ -104,6 +105,11 @@ class LayeredSystem:
         return sum(each.bits for each in self.fields)
 
     @property
+    def most_states(self) -> int:
+        """There are no more states than this, by the values that each variable can have."""
+        return prod(each.span + 1 for each in self.fields)
+
+    @property
     def tried(self) -> int:
         """How many inputs are tried in a state."""
         return max(1, len(self.inputs))
@@ -117,6 +123,13 @@ class LayeredSystem:
     def work_each(self) -> int:
         """Operations for one input in one state."""
         return self.size + (0 if self.dense else LOOKED_UP)
+
+    def bytes_for(self, states: int) -> int:
+        """About how much a search takes that meets so many: their order, bits for all or for each goal, and keys."""
+        sets = len(self.watched) + 2
+        if self.dense:
+            return 4 * states + min(sets * states, sets << self.bits) // 8
+        return states * (4 + 8 + 8 * self.layout.width) + sets * states // 8
 
     @property
     def numbers_on_step(self) -> list[int]:

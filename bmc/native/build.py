@@ -18,9 +18,11 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import astuple
 from functools import cache
@@ -28,6 +30,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from bmc.errors import ChainCoverError, InputRefused, Location
+from bmc.limits import FILE_SIZE
 from bmc.native import symbols as native_symbols
 from bmc.native.cache import Cache
 from bmc.native.symbols import LibraryMap
@@ -103,6 +106,29 @@ ELSEWHERE = ("COMPILER_PATH", "GCC_EXEC_PREFIX", "LIBRARY_PATH")
 """Environment variables that choose the parts of a compiler and the system's libraries."""
 
 
+MEMORY, SECONDS, WAIT = 2 << 30, 30, 60.0
+"""What a process of the compiler may take: bytes of memory, seconds of the processor, seconds by the clock."""
+
+LIMITED = [
+    "/bin/sh",
+    "-c",
+    '{ ulimit -S -t $1; ulimit -H -t $2; ulimit -v $3; ulimit -f $4; } 2> /dev/null; shift 4; exec "$@"',
+    "sh",
+]
+"""How a command is run within limits: they have to be there before it starts others, and hold for each of these. What
+a system has no limit for goes without."""
+
+STOPPED = {
+    r"CPU time limit|Cputime limit": f"more than {SECONDS} s of the processor, or {WAIT:g} s by the clock",
+    r"File size limit|Filesize limit|File too large": f"more than {FILE_SIZE.most >> 20} MB of text, macros expanded",
+    r"out of memory|memory exhausted|annot allocate memory|bad_alloc": f"more than {MEMORY >> 30} GB of memory",
+}
+"""What a compiler says that has come to a limit, and what it is that it used."""
+
+DRAWS_IN = re.compile(rb"incbin|\.include")
+"""Directives of the assembler that read files of which the preprocessed text tells nothing but the name."""
+
+
 def find_compiler() -> str | None:
     """The command of the system's C compiler: $CC (it may hold options), else cc, gcc or clang on the PATH.
 
@@ -161,8 +187,10 @@ class Builder:
         for name, path in self.compilation.stand_ins:
             shutil.copyfile(path, missing / name)
         numbers = range(len(self.compilation.sources))
-        texts = _at_once(self._preprocess, numbers)
-        key = self._key(texts) if cache.usable else ""
+        _at_once(self._preprocess, numbers)
+        if cache.usable and any(DRAWS_IN.search(self._text(number)) for number in numbers):
+            cache = Cache()
+        key = self._key() if cache.usable else ""
         kept = cache.get(key)
         target = self.folder / "original.so"
         if kept is not None:
@@ -170,16 +198,25 @@ class Builder:
             target.write_bytes(library)
             return target, None if facts is None else LibraryMap.of(facts)
         objects = _at_once(self._compile, numbers)
-        if sum(b"main" in text for text in texts) > 1:
+        if sum(b"main" in self._text(number) for number in numbers) > 1:
             for made in filter(native_symbols.is_elf, objects):
                 native_symbols.weaken(made, "main")
         if self.compilation.environment:
             objects.append(self._own("environment", self.compilation.environment))
-        known = self._linked(objects)
+        try:
+            known = self._linked(objects)
+        except (ChainCoverError, OSError, MemoryError):
+            raise
+        except Exception as error:  # the reader of debug information has no one class for what it cannot read
+            raise InputRefused(
+                f"the debug information of the compiled original cannot be read: {error or type(error).__name__}",
+                Location(self.compilation.sources[0]),
+                "look for asm that writes sections of its own, or leave comparison and replay out (--no-native)",
+            ) from error
         cache.put(key, None if known is None else known.as_data(), target.read_bytes())
         return target, known
 
-    def _key(self, texts: Sequence[bytes]) -> str:
+    def _key(self) -> str:
         """What the library follows from, as a number: texts, flags, the compiler, the interface, the machine."""
         from hashlib import sha256
 
@@ -187,10 +224,11 @@ class Builder:
         facts = os.stat(command)
         named = (command, os.path.realpath(command), facts.st_size, facts.st_mtime_ns, self.version, self.compiler)
         around = (os.getcwd(), os.uname(), [os.environ.get(name) for name in ELSEWHERE])
-        flags = (self.flags, LINKS, ZERO_SUMS, [self._special(number) for number in range(len(texts))])
+        numbers = range(len(self.compilation.sources))
+        flags = (self.flags, LINKS, ZERO_SUMS, [self._special(number) for number in numbers])
         whole = sha256(repr((named, around, flags, STUBS, astuple(self.interface))).encode("utf-8", "surrogateescape"))
-        for text in texts:
-            own = text.replace(os.fsencode(self.folder), b"")  # where our headers lie for this run
+        for number in numbers:
+            own = self._text(number).replace(os.fsencode(self.folder), b"")  # where our headers lie for this run
             whole.update(b"%d\n" % len(own) + own)
         return whole.hexdigest()
 
@@ -200,19 +238,21 @@ class Builder:
         renamed = [f"-Dmain=chaincover_main_{number}"] if sys.platform == "darwin" else []
         return [*special, *(f"-fno-builtin-{name}" for name in self.compilation.redefined), *renamed]
 
-    def _preprocess(self, number: int) -> bytes:
-        """A file's preprocessed text; where ``#error`` directives are passed over, as if there were none."""
-        source = self.compilation.sources[number]
+    def _text(self, number: int) -> bytes:
+        """A file's preprocessed text. The texts of many files are not held together."""
+        return (self.folder / f"file{number}.i").read_bytes()
+
+    def _preprocess(self, number: int) -> None:
+        """Make a file's preprocessed text; where ``#error`` directives are passed over, as if there were none."""
+        source, target = self.compilation.sources[number], self.folder / f"file{number}.i"
         flags = [flag for flag in self.flags if flag not in ("-c", "-g", "-gdwarf-4")]
-        done = self._run(*flags, *self._seen(number), "-E", os.path.abspath(source))
+        done = self._run(*flags, *self._seen(number), "-E", os.path.abspath(source), output=target)
         errors = said(done)
         if self.compilation.pass_errors:
             errors = re.sub(r"^.*: error: #error .*$", "", errors, flags=re.M)
-        failed = done.returncode and not self.compilation.pass_errors
-        if failed or not done.stdout or re.search(r"^.+?:\d+:(?:\d+:)? (?:fatal )?error: ", errors, re.M):
+        failed = why_stopped(errors) or (done.returncode and not self.compilation.pass_errors)
+        if failed or not target.stat().st_size or re.search(r"^.+?:\d+:(?:\d+:)? (?:fatal )?error: ", errors, re.M):
             raise refusal(self.compiler, errors, source)
-        (self.folder / f"file{number}.i").write_bytes(done.stdout)
-        return done.stdout
 
     def _seen(self, number: int) -> list[str]:
         """The options by which the preprocessor sees a file."""
@@ -227,7 +267,8 @@ class Builder:
         text = str(self.folder / f"file{number}.i")
         done = self._run(*self.flags, *self._special(number), "-x", "cpp-output", text, "-o", str(target))
         if done.returncode or not target.exists():
-            if not self.compilation.pass_errors:  # macros have moved the columns: errors are told of the file itself
+            if not self.compilation.pass_errors and not why_stopped(said(done)):
+                # macros have moved the columns: errors are told of the file itself
                 again = self._run(
                     *self.flags, *self._seen(number), os.path.abspath(source), "-o", str(self.folder / "again.o")
                 )
@@ -273,8 +314,8 @@ class Builder:
         how = ["-undefined", "dynamic_lookup"] if sys.platform == "darwin" else ["-Wl,-Bsymbolic"]
         return self._run("-shared", *how, "-o", str(self.folder / "original.so"), *map(str, objects), *options)
 
-    def _run(self, *arguments: str) -> subprocess.CompletedProcess[bytes]:
-        return _run([*self.compiler, *arguments])
+    def _run(self, *arguments: str, output: Path | None = None) -> subprocess.CompletedProcess[bytes]:
+        return _run([*self.compiler, *arguments], output)
 
 
 def _at_once(work: Callable[[int], T], numbers: Sequence[int]) -> list[T]:
@@ -287,17 +328,47 @@ def _at_once(work: Callable[[int], T], numbers: Sequence[int]) -> list[T]:
         return list(pool.map(work, numbers))
 
 
-def _run(command: Sequence[str]) -> subprocess.CompletedProcess[bytes]:
-    try:
-        return subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            env={**os.environ, "LC_ALL": "C"},
-            check=False,
-        )
-    except OSError as error:  # no program, although the file may be executed
-        return subprocess.CompletedProcess(command, 127, b"", f"error: {error}".encode())
+def _run(command: Sequence[str], output: Path | None = None) -> subprocess.CompletedProcess[bytes]:
+    """Run a command within limits, in a session of its own; its standard output goes to ``output`` if that is given."""
+    most = (SECONDS, SECONDS + 5, MEMORY >> 10, (FILE_SIZE.most if output else MEMORY) >> 9)
+    limited = [*LIMITED, *map(str, most)] if os.name == "posix" else []
+    with open(output, "w+b") if output else tempfile.TemporaryFile() as told, tempfile.TemporaryFile() as errors:
+        try:
+            process = subprocess.Popen(
+                [*limited, *command],
+                stdin=subprocess.DEVNULL,
+                stdout=told,
+                stderr=errors,
+                env={**os.environ, "LC_ALL": "C"},
+                start_new_session=True,
+            )
+        except OSError as error:  # no program, although the file may be executed
+            return subprocess.CompletedProcess(command, 127, b"", f"error: {error}".encode())
+        alarm = threading.Timer(WAIT, kill, [process])  # a wait with a time limit of its own would poll
+        alarm.start()
+        try:
+            code = process.wait()
+        finally:
+            alarm.cancel()
+            kill(process)
+        if code == -9:  # the alarm's SIGKILL
+            errors.write(b"\nCPU time limit exceeded")
+        for file in (told, errors):
+            file.seek(0)
+        written = b"" if output else told.read(FILE_SIZE.most)
+        return subprocess.CompletedProcess(command, code, written, errors.read(FILE_SIZE.most))
+
+
+def kill(process: subprocess.Popen[bytes] | subprocess.Popen[str]) -> None:
+    """End a process with a session of its own, and whatever it has started, if it still runs."""
+    if process.poll() is not None:
+        return
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        if sys.platform == "win32":
+            process.kill()
+        else:
+            os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
 
 
 def said(done: subprocess.CompletedProcess[bytes]) -> str:
@@ -336,7 +407,19 @@ def refusal(compiler: Sequence[str], output: str, source: str) -> InputRefused:
         path = source if found[1] == os.path.abspath(source) else found[1]
         place = Location(path, int(found[2]), int(found[3] or 0))
         return InputRefused(f"the C compiler refuses the original: {found[4]}", place, hint)
+    if why_stopped(output):
+        return InputRefused(
+            f"the C compiler was stopped, because it took {why_stopped(output)}",
+            Location(source),
+            "look at macros that contain each other and at what is included, also where only the compiler reads "
+            "(#ifndef __CHAINCOVER__), or leave the comparison and the replay out (--no-native)",
+        )
     return InputRefused(f"the C compiler refuses the original: {first_line(output)}", Location(source), hint)
+
+
+def why_stopped(output: str) -> str:
+    """The limit that a compiler came to, as far as it tells; '' if it came to none."""
+    return next((used for said, used in STOPPED.items() if re.search(said, output)), "")
 
 
 def stub_text(functions: Sequence[str], others: Sequence[str]) -> str:

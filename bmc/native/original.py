@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import IO
 
 from bmc.errors import CheckDisagreed, InputRefused, LimitReached
-from bmc.native.build import Builder, NoCompiler, compiler_words, find_compiler
+from bmc.native.build import Builder, NoCompiler, compiler_words, find_compiler, kill
 from bmc.native.cache import open_cache
 from bmc.native.job import Job, Work, write
 from bmc.native.plan import Encoder, Plan, Records
@@ -39,8 +39,8 @@ TAIL = 4000
 """Bytes of the program's standard error that are kept."""
 
 UNCONFINED = (
-    "the code ran with limits, but not confined: this system allows no namespaces of one's own, so it could reach the "
-    "network and your files (docs/how-to/security.md)"
+    "the code ran with limits, but not confined: this system has no filter of system calls for it (Linux on x86-64 and "
+    "aarch64 has), so it could reach the network and your files (docs/how-to/security.md)"
 )
 
 MEANINGS = {
@@ -49,7 +49,6 @@ MEANINGS = {
     "SIGFPE": "a division by zero or an overflowing division",
     "SIGABRT": "it called abort()",
     "SIGILL": "an instruction that is none",
-    "SIGXCPU": "it used up its time",
 }
 
 
@@ -92,7 +91,7 @@ class CompiledOriginal:
     """A built program. Every call of ``run`` or ``steps`` loads it afresh in a process of its own.
 
     ``compiler``: first line of its ``--version``. ``note``: why built programs are not kept, or ''. ``confined``:
-    every run so far was without a network and could write to no file (docs/how-to/security.md). ``unreadable``:
+    no run so far could reach a network, a file to write or another process (docs/how-to/security.md). ``unreadable``:
     variables whose memory could not be located; they are in no result and are not written, so a difference found while
     there are some need not be an error. Values are raw unsigned patterns; variables that the program does not have (the
     tool's own) are ignored in states.
@@ -217,18 +216,6 @@ def _read_tail(stream: IO[bytes], tail: list[bytes]) -> None:
     """Read a stream to its end, however long; keep its last bytes."""
     while chunk := os.read(stream.fileno(), 65536):
         tail[0] = (tail[0] + chunk)[-TAIL:]
-
-
-def kill(process: subprocess.Popen[bytes] | subprocess.Popen[str]) -> None:
-    """End the worker, and whatever the program has started, if it still runs."""
-    if process.poll() is not None:
-        return
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        if sys.platform == "win32":
-            process.kill()
-        else:
-            os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
 
 
 def _not_started(outcome: Outcome, time_limit: float) -> OriginalTimeout | InputRefused:

@@ -128,16 +128,19 @@ def _halves(var: StateVariable, ranges: Ranges) -> Iterator[tuple[int, int]]:
 
 def find_slow(system: TransitionSystem, goals: Sequence[Goal], limits: Limits) -> tuple[Slow, ...]:
     """The counters with most values among the state of ``system``, whatever ``goals`` compare them with."""
-    sets = state_values(system, lambda: limits.over)
+    counters = [
+        var
+        for var in system.state
+        if not var.type.floating and var.type.bits > 1 and var.role != "internal" and _counts(var)
+    ]
+    sets = state_values(system, lambda: limits.over) if counters else None
     if sets is None:
         return ()
     asked = [f for goal in goals for f in (goal.antecedent, goal.consequent) if f is not None]
-    everything = [*(var.next for var in system.state), system.input_constraint, system.defined, *asked]
-    compared = _compared(everything)
+    stated = [condition.formula for condition in system.asserts]
+    compared = _limits(system, [system.input_constraint, system.defined, *stated, *asked])
     found = []
-    for var in system.state:
-        if var.type.floating or var.type.bits < 2 or var.role == "internal" or not _counts(var):
-            continue
+    for var in counters:
         spans = [(var.type.value(low), var.type.value(high)) for low, high in _halves(var, sets[var.name])]
         least, most = min(low for low, _ in spans), max(high for _, high in spans)
         if most - least >= MANY_VALUES:
@@ -145,11 +148,12 @@ def find_slow(system: TransitionSystem, goals: Sequence[Goal], limits: Limits) -
     return tuple(slow for _, slow in sorted(found, key=lambda each: -each[0])[:MOST_TOLD])
 
 
-def _slow(var: StateVariable, most: int, limit: int | None) -> Slow:
+def _slow(var: StateVariable, most: int, limit: Limit | None) -> Slow:
     text = f"{var.name} counts to {most:,}"
-    if limit is not None and 0 < limit < most:
-        remedy = f"let the code stop it where nothing looks any more: count only while {var.name} <= {limit}"
-        return Slow(f"{text} and is compared with {limit:,} at most", remedy)
+    if limit is not None and 0 < limit.greatest < most:
+        stop = ", but for the stop of its own" if limit.stops else ""
+        remedy = f"let the code stop it where nothing looks any more: count only while {var.name} <= {limit.greatest}"
+        return Slow(f"{text} and is compared with {limit.greatest:,} at most{stop}", remedy)
     return Slow(text, "smaller limits in the code (-D, if they are macros), or inputs that are held (--hold 10)")
 
 
@@ -163,28 +167,177 @@ def _bare(node: FNode) -> FNode:
     """What is left of a term without conversions and constants that are added."""
     while True:
         parts = [argument for argument in node.args() if not argument.is_bv_constant()]
-        sums = node.is_bv_add() or node.is_bv_sub()
-        converts = node.is_bv_zext() or node.is_bv_sext() or node.is_bv_extract()
-        if len(parts) != 1 or not (sums or converts):
+        if len(parts) != 1 or not (_is_sum(node) or _converts(node)):
             return node
         (node,) = parts
 
 
-def _compared(formulas: Sequence[FNode]) -> Mapping[str, int]:
-    """The greatest constant that a variable is compared with, where it is compared with constants only."""
-    greatest: dict[str, int] = {}
-    others: list[FNode] = []
-    for node in unseen(formulas, set()):
+def _is_sum(node: FNode) -> bool:
+    return bool(node.is_bv_add() or node.is_bv_sub())
+
+
+def _converts(node: FNode) -> bool:
+    return bool(node.is_bv_zext() or node.is_bv_sext() or node.is_bv_extract())
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """The greatest constant that a counter is compared with; ``stops``: greater ones only end its counting."""
+
+    greatest: int
+    stops: bool
+
+
+def _limits(system: TransitionSystem, formulas: Sequence[FNode]) -> Mapping[str, Limit]:
+    """The limit of each state variable that is used for nothing but comparisons with constants, and counts upwards.
+
+    ``formulas`` are what else reads the state. Where such a variable is greater than its limit, nothing tells its
+    values apart.
+    """
+    uses = _Uses()
+    for var in system.state:
+        uses.assign(var)
+    uses.read(formulas)
+    return {name: Limit(most, name in uses.stops) for name, most in uses.greatest.items() if name not in uses.mixed}
+
+
+class _Uses:
+    """How formulas use variables, by their names: what they are compared with, and which are used in another way."""
+
+    def __init__(self) -> None:
+        self.greatest: dict[str, int] = {}
+        self.mixed: set[str] = set()
+        self.stops: set[str] = set()
+        self._known: dict[FNode, frozenset[tuple[FNode, int]]] = {}
+        self._seen: set[FNode] = set()
+        self._chosen: set[FNode] = set()
+
+    def assign(self, var: StateVariable) -> None:
+        """Note what the next value of ``var`` reads: its own value may go into it, if it only grows."""
+        for value, offset in self._values(var.next):
+            if value is not var.symbol or offset < 0:
+                self.read([value])
+        self._read_choices([var.next])
+
+    def read(self, formulas: Sequence[FNode]) -> None:
+        """Note what ``formulas`` read."""
+        todo = list(formulas)
+        while todo:
+            node = todo.pop()
+            if node in self._seen:
+                continue
+            self._seen.add(node)
+            if node.is_symbol():
+                self.mixed.add(_name(node))
+            elif (comparison := self._comparison(node)) is None:
+                todo += node.args()
+            else:
+                for value, number in comparison:
+                    if value.is_symbol():
+                        name = _name(value)
+                        self.greatest[name] = max(number, self.greatest.get(name, 0))
+                    else:
+                        todo.append(value)
+                self._read_choices(node.args())
+
+    def _comparison(self, node: FNode) -> list[tuple[FNode, int]] | None:
+        """The values that are compared with constants, each with the greatest of them; None for anything else."""
         signed = node.is_bv_slt() or node.is_bv_sle()
-        if not (signed or node.is_equals() or node.is_bv_ult() or node.is_bv_ule()):
-            continue
-        constant = next((argument for argument in node.args() if argument.is_bv_constant()), None)
-        terms = [_bare(argument) for argument in node.args() if argument is not constant]
-        if constant is None or not terms[0].is_symbol():
-            others += terms
-            continue
-        name = terms[0].symbol_name().partition("@")[0]
-        value = constant.bv_signed_value() if signed else constant.bv_unsigned_value()
-        greatest[name] = max(value, greatest.get(name, 0))
-    mixed = {node.symbol_name().partition("@")[0] for node in unseen(others, set()) if node.is_symbol()}
-    return {name: value for name, value in greatest.items() if name not in mixed}
+        if not (signed or node.is_bv_ult() or node.is_bv_ule() or _equates_words(node)):
+            return None
+        for one, other in (node.args(), reversed(node.args())):
+            constants = [value for value, _ in self._values(one)]
+            if all(value.is_bv_constant() for value in constants):
+                numbers = [c.bv_signed_value() if signed else c.bv_unsigned_value() for c in constants]
+                return [
+                    (value, max(numbers) - min(offset, 0))
+                    for value, offset in self._values(other)
+                    if not value.is_bv_constant()
+                ]
+        return None
+
+    def _read_choices(self, terms: Sequence[FNode]) -> None:
+        """Read the conditions by which the values of ``terms`` are chosen.
+
+        Not what only ends the counting of a variable: ``t < 100`` in ``t < 100 ? t + 1 : t``.
+        """
+        todo = list(terms)
+        while todo:
+            node = todo.pop()
+            if node in self._chosen or not (node.is_ite() or _is_sum(node) or _converts(node)):
+                continue
+            self._chosen.add(node)
+            if not node.is_ite():
+                todo += node.args()
+                continue
+            condition, *branches = node.args()
+            todo += branches
+            roots = {value for branch in branches for value, _ in self._values(branch)}
+            (own,) = roots if len(roots) == 1 else (None,)
+            self.read([part for part in _atoms(condition) if own is None or not self._ends(part, own)])
+
+    def _ends(self, condition: FNode, own: FNode) -> bool:
+        """Whether a condition compares nothing but ``own`` with constants; it is noted as its stop."""
+        compared = self._comparison(condition) if own.is_symbol() else None
+        if compared is None or any(value is not own for value, _ in compared):
+            return False
+        if any(node.is_ite() for node in unseen([condition], set())):
+            return False
+        self.stops.add(_name(own))
+        return True
+
+    def _values(self, term: FNode) -> frozenset[tuple[FNode, int]]:
+        """What a term may hold, but for conversions: constants, variables with what is added to them, other terms."""
+        todo = [term]
+        while todo:
+            node = todo[-1]
+            parts = node.args()[1:] if node.is_ite() else node.args() if _is_sum(node) or _converts(node) else ()
+            open_parts = [part for part in parts if part not in self._known]
+            todo += open_parts
+            if not open_parts:
+                self._known[todo.pop()] = self._joined(node, parts)
+        return self._known[term]
+
+    def _joined(self, node: FNode, parts: Sequence[FNode]) -> frozenset[tuple[FNode, int]]:
+        """The values of a term from those of its ``parts``."""
+        whole = frozenset([(node, 0)])
+        if node.is_ite():
+            return self._known[parts[0]] | self._known[parts[1]]
+        if _is_sum(node):
+            last = parts[1] if parts[1].is_bv_constant() else parts[0]
+            first = parts[0] if last is parts[1] else parts[1]
+            if not last.is_bv_constant() or (node.is_bv_sub() and last is parts[0]):
+                return whole
+            change = last.bv_signed_value() * (-1 if node.is_bv_sub() else 1)
+            values = self._known[first]
+            if not all(value.is_symbol() for value, _ in values):
+                return whole
+            return frozenset((value, offset + change) for value, offset in values)
+        if _converts(node):
+            values = self._known[parts[0]]
+            cut = node.is_bv_extract() and node.bv_extract_start() > 0
+            if cut or any(value.is_symbol() and value.bv_width() > node.bv_width() for value, _ in values):
+                return whole
+            return values
+        return whole
+
+
+def _equates_words(node: FNode) -> bool:
+    return bool(node.is_equals() and node.arg(0).get_type().is_bv_type())
+
+
+def _atoms(condition: FNode) -> list[FNode]:
+    """The parts of a condition without the connectives."""
+    found, todo = [], [condition]
+    while todo:
+        node = todo.pop()
+        if node.is_and() or node.is_or() or node.is_not():
+            todo += node.args()
+        else:
+            found.append(node)
+    return found
+
+
+def _name(symbol: FNode) -> str:
+    """The name of a variable, also where its symbol belongs to a step."""
+    return str(symbol.symbol_name().partition("@")[0])

@@ -289,7 +289,8 @@ def show(out: console.Console, controller: Controller, found: Comparison) -> Non
     held = console.held_runs(controller.system.hold)
     console.say(out, f"{head}; no chain is shorter than {found.bounds.lower}{held} ({found.bounds.basis})", "bold")
     if not found.rows:
-        console.say(out, "no covering path: no ordering has anything to order\n  next: chaincover generate tells why")
+        console.say(out, "no covering path: no ordering has anything to order")
+        console.say(out, "  next: chaincover generate tells why")
     else:
         _show_rows(out, found)
     if found.stopped_by:

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from bmc.errors import ChainCoverError, Location
+from bmc.errors import ChainCoverError, Location, printable
 from chaincover.cli.options import name_pairs, time_option
 from chaincover.formats.output import write_text
 from chaincover.project.scaffold.reading import Wanted
@@ -34,6 +34,7 @@ def command(sources: tuple[str, ...], output: str | None, force: bool, **given: 
         raise ChainCoverError("this file exists already", Location(str(place)), "give --force, or another -o FILE")
     scaffold = propose(sources, place.parent, Wanted(given["include"], tuple(given["defines"]), given["step"]))
     write_text(place, scaffold.text)
-    click.echo("\n".join([scaffold.summary, *(f"- {line}" for line in scaffold.questions)]))
+    for line in (scaffold.summary, *(f"- {question}" for question in scaffold.questions)):
+        click.echo("\n".join(map(printable, line.split("\n"))))
     click.echo(f"wrote {place}; next: chaincover check {place}")
     return 0

@@ -14,7 +14,7 @@ from types import ModuleType
 
 import click
 
-from bmc.errors import ChainCoverError, LimitReached, UsageError
+from bmc.errors import ChainCoverError, LimitReached, UsageError, printable
 from chaincover.cli.entry import INTERRUPTED, TERMINATED, TIME_LIMIT, never_interrupt
 
 INTERNAL_ERROR = 70
@@ -172,7 +172,7 @@ def _fault(error: Exception) -> int:
     if os.environ.get("CHAINCOVER_DEBUG"):
         raise error
     text = f"{type(error).__name__}: {error}".splitlines()[0]
-    tell(f"internal error: {text}\n  next: report it; CHAINCOVER_DEBUG=1 shows where it happened")
+    tell(f"internal error: {printable(text)}\n  next: report it; CHAINCOVER_DEBUG=1 shows where it happened")
     return INTERNAL_ERROR
 
 

@@ -15,7 +15,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from bmc.errors import ChainCoverError, counted
+from bmc.errors import ChainCoverError, counted, printable
 from bmc.native.build import find_compiler
 from bmc.records import dataclass
 from chaincover.chain import COVERED, UNDECIDED, Verdict
@@ -65,7 +65,7 @@ class Progress:
         """A stage begins, or goes on."""
         self._stage = text
         if self.verbosity > 0:
-            tell(text)
+            tell(printable(text))
         elif self._replaces:
             self._replace_line()
 
@@ -77,14 +77,14 @@ class Progress:
         if self._replaces:
             self._replace_line()
         elif self.verbosity >= 0:
-            tell(f"{self._elapsed}  {self._stage.partition(':')[0]}: {best}")
+            tell(printable(f"{self._elapsed}  {self._stage.partition(':')[0]}: {best}"))
 
     def code_runs(self, path: str) -> None:
         """The first line of a command that runs the code of the project ``path``, which may not be the user's own."""
         if self.verbosity >= 0 and find_compiler() is not None:
             self.done()
-            said = f"the code of {path} is compiled and run in a confined process (--no-native: it is not)"
-            tell(f"{self._elapsed}  {said}")
+            said = f"the code of {path} is compiled and run in a process of its own (--no-native: it is not)"
+            tell(printable(f"{self._elapsed}  {said}"))
 
     def note(self, text: str) -> None:
         """Something that the user has to know while the run goes on."""
@@ -117,7 +117,7 @@ class Progress:
 
     def _replace_line(self) -> None:
         text = f"{self._elapsed}  {f'{self._best} | ' if self._best else ''}{self._stage}"
-        tell(f"\r\x1b[K{text[:WIDTH]}", nl=False)
+        tell(f"\r\x1b[K{printable(text)[:WIDTH]}", nl=False)
 
 
 PART = 10

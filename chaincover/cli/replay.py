@@ -23,6 +23,7 @@ from chaincover.formats.chain_file import (
 )
 from chaincover.formats.output import to_json
 from chaincover.project.load import Controller, Program, Request
+from chaincover.project.project_file import refuse_project
 from chaincover.replay.original import Replay, replay
 from chaincover.report import console
 from chaincover.report.documents import replay_data
@@ -39,6 +40,7 @@ def command(request: Request, shown: Shown, chain: str, time_limit: float | None
     Tells for each goal where it is covered and whether its consequent held. Goals that a chain.json was made for are
     looked at too where they came from options.
     """
+    refuse_project(chain)
     shown.progress().code_runs(request.path)
     played = {file: _played(request, shown, file) for file in chain_files(chain)}
     if shown.as_json:

@@ -12,6 +12,7 @@ from bmc.errors import counted
 from chaincover.cli.options import Amount, Shown, held_request_options, shown_options, time_option
 from chaincover.formats.output import to_json
 from chaincover.project.load import Request
+from chaincover.project.project_file import refuse_project
 from chaincover.report import console
 from chaincover.report.documents import tool_version, versions
 from chaincover.verify.document import CHAINS_FILE, chain_place, load_for, read_document
@@ -43,6 +44,7 @@ def command(request: Request, shown: Shown, chain: str, time_limit: float | None
 
     Goals, final condition and macros are those that CHAIN names, unless options name others.
     """
+    refuse_project(chain)
     progress = shown.progress()
     progress.code_runs(request.path)
     place = chain_place(chain)

@@ -36,7 +36,7 @@ class Stimulus:
     ``claimed`` maps goals to the step at which the file says they are covered; ``states`` are the claimed states after
     each step (raw values of the variables that the file holds), empty for hand-written inputs. ``asked`` are the goals
     that the chain was made for, None for hand-written inputs: all. ``to_final``: whether it has to end in the final
-    condition.
+    condition. ``lines``: where a table's values of each step stand.
     """
 
     source: str
@@ -46,6 +46,7 @@ class Stimulus:
     states: tuple[Valuation, ...]
     asked: frozenset[str] | None = None
     to_final: bool = True
+    lines: tuple[int, ...] = ()
 
 
 def damage(error: Exception) -> str:
@@ -167,6 +168,7 @@ def test_data(system: TransitionSystem, run: Run) -> dict[str, Any]:
 def ruling_record(system: TransitionSystem, goal: Goal, ruling: Ruling) -> dict[str, Any]:
     """Whether the property of ``goal`` can fail, with what fails, and the test that shows it."""
     failure = ruling.failure
+    missed = None if failure is None else failure.deadline
     return {
         "goal": goal.name,
         "requirement": goal.requirement,
@@ -174,6 +176,9 @@ def ruling_record(system: TransitionSystem, goal: Goal, ruling: Ruling) -> dict[
         "detail": ruling.detail,
         "shortest": None if failure is None else failure.shortest,
         "step": None if failure is None else failure.step,
+        "deadline": None
+        if missed is None
+        else {"asked": missed.asked, "antecedent": missed.antecedent, "check": missed.check},
         "values": []
         if failure is None
         else [
@@ -301,8 +306,9 @@ def _from_csv(place: Path, text: str, system: TransitionSystem) -> Stimulus:
         raise InputRefused(f"this is no table: {error}", here, "write values separated by commas") from None
     if not rows:
         raise InputRefused("the file is empty", Location(str(place)), "write a header with the inputs' names first")
-    if len(rows[0]) == 1 and ";" in rows[0][0]:
-        text = "the columns are separated by ';'"
+    other = next((name for mark, name in ((";", "';'"), ("\t", "tabs")) if mark in "".join(rows[0][:1])), "")
+    if len(rows[0]) == 1 and other:
+        text = f"the columns are separated by {other}"
         raise InputRefused(text, Location(str(place), 1), "separate them by ',', as a table is exported in English")
     names = [var.name for var in system.inputs]
     columns: dict[int, InputVariable] = {}
@@ -317,7 +323,7 @@ def _from_csv(place: Path, text: str, system: TransitionSystem) -> Stimulus:
     missing = [v.name for v in system.inputs if v not in columns.values()]
     if missing:
         raise InputRefused(f"there is no column for the input '{missing[0]}'", Location(str(place), 1), "add it")
-    inputs = []
+    inputs, lines = [], []
     initial: Valuation = {}
     titles = [cell.strip() for cell in rows[0]]
     for line, row in enumerate(rows[1:], 2):
@@ -333,7 +339,8 @@ def _from_csv(place: Path, text: str, system: TransitionSystem) -> Stimulus:
         inputs.append(
             {v.name: parse_value(row[i], v.type, Location(str(place), line, i + 1), v.name) for i, v in columns.items()}
         )
-    return Stimulus(str(place), tuple(inputs), initial, {}, ())
+        lines.append(line)
+    return Stimulus(str(place), tuple(inputs), initial, {}, (), lines=tuple(lines))
 
 
 def _start_values(system: TransitionSystem, given: Mapping[str, str], where: Location) -> Valuation:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from html import escape
 from itertools import pairwise
 from math import cos, hypot, pi, sin
@@ -46,7 +46,8 @@ def to_dot(name: str, data: dict[str, Any]) -> str:
 def to_svg(name: str, data: dict[str, Any], path: Sequence[str] = ()) -> str:
     """The graph's data as SVG: nodes on an ellipse, in the order of ``path`` where one is given, whose edges stand out.
 
-    Each edge carries its weight near the node where it begins. Where there are many nodes only the path has weights.
+    Each edge carries its weight, near the node where it begins as far as others leave room. Where there are many nodes
+    only the path has weights.
     """
     nodes = [*path, *(node for node in data["nodes"] if node not in path)]
     places, width, height = _ellipse(nodes)
@@ -54,11 +55,8 @@ def to_svg(name: str, data: dict[str, Any], path: Sequence[str] = ()) -> str:
     edges = {(edge["from"], edge["to"]): edge["weight"] for edge in data["edges"]}
     first_others = sorted(edges, key=lambda ends: ends in on_path)
     body = [_edge(places, ends, "edge path" if ends in on_path else "edge") for ends in first_others]
-    body += [
-        _weight(places, ends, edges[ends], ends in on_path)
-        for ends in first_others
-        if ends in on_path or len(nodes) <= _MOST_LABELLED
-    ]
+    labelled = [ends for ends in reversed(first_others) if ends in on_path or len(nodes) <= _MOST_LABELLED]
+    body += _weights(places, {ends: edges[ends] for ends in labelled}, on_path)
     body += [part for node in nodes for part in _node(node, *places[node])]
     size = f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}"'
     title = f"K-reachability graph of {escape(name)}"
@@ -129,12 +127,39 @@ def _edge(places: dict[str, Place], ends: tuple[str, str], kind: str) -> str:
     return f'<path class="{kind}" d="M{x:.1f} {y:.1f}Q{p:.1f} {q:.1f} {u:.1f} {v:.1f}" marker-end="url(#arrow)"/>'
 
 
-def _weight(places: dict[str, Place], ends: tuple[str, str], weight: int, on_path: bool) -> str:
-    start, control, end = _curve(places, ends)
-    at = 0.22 + 0.06 * (list(places).index(ends[1]) % 3)
-    x, y = ((1 - at) ** 2 * a + 2 * at * (1 - at) * b + at**2 * c for a, b, c in zip(start, control, end, strict=True))
-    kind = "weight path" if on_path else "weight"
-    return f'<text class="{kind}" x="{x:.1f}" y="{y + 4:.1f}" text-anchor="middle">{weight}</text>'
+Box = tuple[float, float, float, float]
+"""Left, right, upper and lower side."""
+
+
+def _weights(
+    places: dict[str, Place], weights: dict[tuple[str, str], int], on_path: Collection[tuple[str, str]]
+) -> Iterator[str]:
+    """The weights of edges, each at the place on its edge where it lies least on nodes and on those before it."""
+    taken = [_around(place, _width(node), _HEIGHT + 4) for node, place in places.items()]
+    for ends, weight in weights.items():
+        width = 7.0 * len(str(weight)) + 10
+        spots = [_on(_curve(places, ends), at / 100) for at in (50, *range(24, 80, 4))[ends not in on_path :]]
+        x, y = min(spots, key=lambda spot: sum(_common(_around(spot, width, 18), box) for box in taken))
+        taken.append(_around((x, y), width, 18))
+        kind = "weight path" if ends in on_path else "weight"
+        yield f'<text class="{kind}" x="{x:.1f}" y="{y + 4:.1f}" text-anchor="middle">{weight}</text>'
+
+
+def _on(curve: tuple[Place, Place, Place], at: float) -> Place:
+    """The point of a curve at this part of the way."""
+    (x, y), (p, q), (u, v) = curve
+    first, second, third = (1 - at) ** 2, 2 * at * (1 - at), at**2
+    return first * x + second * p + third * u, first * y + second * q + third * v
+
+
+def _around(middle: Place, width: float, height: float) -> Box:
+    return middle[0] - width / 2, middle[0] + width / 2, middle[1] - height / 2, middle[1] + height / 2
+
+
+def _common(one: Box, other: Box) -> float:
+    """The area that two boxes share."""
+    across, down = min(one[1], other[1]) - max(one[0], other[0]), min(one[3], other[3]) - max(one[2], other[2])
+    return max(across, 0.0) * max(down, 0.0)
 
 
 def _quoted(text: str) -> str:

@@ -261,7 +261,7 @@ def _graph_in_layers(board: Board) -> tuple[ReachGraph, int] | None:
         board.layered.close()
     try:
         board.layered = found = LayeredGoals(board.problem, board.limits, board.say)
-        graph = found.graph()
+        graph = found.graph(lambda need: board.tell(layers=need))
     except NotInLayers as error:
         board.layered = None
         board.say(f"exact graph: the states of {board.problem.system.name} are not searched in layers: {error}")

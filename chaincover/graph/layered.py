@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
+from math import ceil
 
 from bmc.errors import counted
 from bmc.explicit.layers import LayeredSystem, NotInLayers, OutOfMemory, Watched
@@ -18,8 +19,9 @@ from bmc.explicit.layers_in_c import layers
 from bmc.native.kernel import KernelFailed
 from bmc.system.simulation import Simulator
 from bmc.system.transition import Run
-from chaincover.limits import Limits
+from chaincover.limits import UNITS, Limits
 from chaincover.problem import Problem
+from chaincover.result import LayersNeed
 from chaincover.weights import END, FINAL, INIT, Edge, ReachGraph, exact_reach_graph
 
 MEMORY = 8 << 30
@@ -34,9 +36,15 @@ COMPILED_PER_UNIT = 10_000
 PORTION = 0.05
 """Units of work that are done before the limits are asked."""
 
-FIRST_PART, PART = 1 / 8, 1 / 2
+FIRST_PART, PART, FAR_PART = 1 / 8, 1 / 2, 7 / 8
 """Parts of the effort left that a search may take in one turn: for the reachable states, and, once they are known, for
-all distances, or a way to a goal. How much that is at most is known before it begins."""
+all distances, or a way to a goal; and the same where a goal is ``FAR``. How much that is at most is known before."""
+
+FAR = 500
+"""A goal that is more steps away than this is far: with so many, questions to a solver take gigabytes."""
+
+MOST_TOLD = 10_000_000_000
+"""Where there may be more states than this, by the values of variables, what all of them would take is not told."""
 
 
 class LayeredGoals:
@@ -48,7 +56,7 @@ class LayeredGoals:
     def __init__(self, problem: Problem, limits: Limits, say: Callable[[str], None], memory: int = MEMORY) -> None:
         self.problem, self._limits, self._memory = problem, limits, memory
         self._say, self._told = say, 1 << 28
-        self.states = 0
+        self.states, self.far = 0, False
         long = next((goal.name for goal in problem.goals if goal.length > 1), None)
         if long is not None:
             raise NotInLayers(f"the goal {long} takes more than one step")
@@ -60,19 +68,25 @@ class LayeredGoals:
         limits.spend(made.size / COMPILED_PER_UNIT)
         self._search = layers(made, memory)
 
-    def graph(self) -> ReachGraph:
-        """The K-reachability graph with every weight. LimitReached when time is over."""
+    def graph(self, tell: Callable[[LayersNeed | None], None] = lambda need: None) -> ReachGraph:
+        """The K-reachability graph with every weight; ``tell`` is told what that and a chain take, if it is more than
+        there is. LimitReached when time is over.
+        """
         begun = time.monotonic()
-        problem, goals = self.problem, self.problem.goals
-        self._extend(1 << min(self._made.bits, 64), FIRST_PART)
+        problem, goals, most = self.problem, self.problem.goals, self._made.most_states
+        self._extend(most, FIRST_PART)
+        tell(self._need(most, len(goals), exact=False) if most <= MOST_TOLD else None)
         self._search.from_starts()
         self._go()
         self.states = self._search.states
         self._say(f"exact graph: {self.states} reachable states, in layers")
         impossible = self.states + max((goal.length for goal in goals), default=0) + 1
-        possible = [number for number, step in enumerate(self._search.first()[: len(goals)]) if step >= 0]
+        first = self._search.first()
+        self.far = max(first, default=0) > FAR
+        possible = [number for number, step in enumerate(first[: len(goals)]) if step >= 0]
         together = self._search.together() if problem.overlap == "allow" else [set[int]() for _ in goals]
-        self._extend(len(possible) * self.states, PART)
+        self._extend(len(possible) * self.states, FAR_PART if self.far else PART)
+        tell(self._need(self.states, len(possible), exact=True))
         found = dict(self._edges(possible, together))
         never = tuple(name for number, name in enumerate(problem.names) if number not in possible)
         graph = exact_reach_graph(problem.names, problem.end, found, impossible, never)
@@ -129,9 +143,23 @@ class LayeredGoals:
 
     def _extend(self, states: int, part: float) -> None:
         """Take the turn for trying ``states`` at once, if it takes no more than a ``part`` of the effort left."""
-        units = states * self._made.tried * self._made.work_each / PER_UNIT
+        units = self._units(states)
         if units <= part * self._limits.unspent:
             self._limits.extend(units)
+
+    def _units(self, states: int) -> float:
+        """The work of trying all inputs in so many states."""
+        return states * self._made.tried * self._made.work_each / PER_UNIT
+
+    def _need(self, states: int, goals: int, exact: bool) -> LayersNeed | None:
+        """What it takes to search so many states from the starts, from the ends of so many goals and along a chain
+        through these; None where that is not more effort than there is."""
+        once, spent = self._units(states), self._limits.spent
+        units = max(once / FIRST_PART, spent + (2 * goals + (1 if exact else 2)) * once)
+        memory = self._made.bytes_for(states) >> 20
+        need = LayersNeed(states, exact, ceil(units / UNITS), memory, self._memory >> 20)
+        effort = self._limits.effort
+        return need if effort is not None and need.effort > effort else None
 
     def _go(self) -> None:
         """Search to the end of what was begun. NotInLayers where memory is over."""

@@ -44,7 +44,7 @@ COMPARED = 16
 """A place is compared with so many at the same node that the search has passed, whether one of them dominates it."""
 
 PER_UNIT, WEIGHED_PER_UNIT = 250_000, 1_500_000
-"""Arcs that are followed in about a unit of work; and those of which just the weights are looked at."""
+"""Arcs followed in about a unit of work; and those of which just the weights are looked at."""
 
 PROGRESSED, SIMULATED = 2, 15
 """An arc with the progress of goals takes as long as so many, and so does a step whose classes are found out."""
@@ -301,24 +301,24 @@ def accelerate(board: Board) -> None:
     cells = _cells(board)
     if cells is None:
         return
-    claim = Acceleration(dict(cells.starts), 0, 0)
+    claim, problem = Acceleration(dict(cells.starts), 0, 0), board.problem
     for kept in KEPT:
         claim = replace(claim, kept=kept)
-        chosen = _chosen(board, claim)
+        chosen = _chosen(board, problem, claim)
         if chosen is None:
             return
         claim, jumps = chosen
         assert jumps.graph is not None
         board.accelerated = claim
-        _search(board, jumps.graph, claim)
-        if board.settled or board.known.no_chain:
-            return
+        _search(board, problem, jumps.graph, claim)
+        if board.settled or board.known.no_chain or board.known.targets != problem.names:
+            return  # for other targets the stage begins anew
         claim = replace(claim, slow=jumps.slow)
 
 
 def _cells(board: Board) -> Cells | None:
-    """The counters of the system with their cells."""
-    problem = board.known.problem
+    """The counters with their cells, of all goals: verdicts on some rest on them too. None where targets read none."""
+    problem = board.problem
     if any(var.type.bits > WORD for var in problem.system.state) or not candidates(scope_of(problem).system):
         return None
     board.say("accelerate: cells of counters")
@@ -331,9 +331,7 @@ def _cells(board: Board) -> Cells | None:
 
 def _worthwhile(board: Board, variables: Sequence[str]) -> Callable[[Starts], bool]:
     """Tells of cells whether jumps over them may have few enough nodes; looked at again for a quarter more cells.
-
-    Every enumerated state has a node that differs from it within cells only.
-    """
+    Every enumerated state has a node that differs from it within cells only."""
     next_look = 0
 
     def worthwhile(starts: Starts) -> bool:
@@ -358,13 +356,13 @@ def _most_nodes(board: Board) -> float:
     return states / DEARER if states else inf
 
 
-def _chosen(board: Board, claim: Acceleration) -> tuple[Acceleration, Jumps] | None:
+def _chosen(board: Board, problem: Problem, claim: Acceleration) -> tuple[Acceleration, Jumps] | None:
     """The graph of jumps, and ``claim`` with the counters that are jumped over; None where there is none.
 
     Where not all are, the graph with the fewest nodes is taken: without those that are not, or without another one. A
     timer behind a divider of the step's rate is only jumped over where the values of the divider are walked through.
     """
-    jumps = _built(board, claim, _most_nodes(board))
+    jumps = _built(board, problem, claim, _most_nodes(board))
     if jumps is None or jumps.jumped == claim.cells.keys():
         return None if jumps is None else (claim, jumps)
     best: tuple[Acceleration, Jumps] | None = None
@@ -374,7 +372,7 @@ def _chosen(board: Board, claim: Acceleration) -> tuple[Acceleration, Jumps] | N
             names = names if made is None else made.jumped
             fewer = replace(claim, cells={name: claim.cells[name] for name in claim.cells if name in names})
             most = _most_nodes(board) if best is None else best[1].size - 1
-            made = _built(board, fewer, most) if names else None
+            made = _built(board, problem, fewer, most) if names else None
             if made is None:
                 break
             if made.jumped == names:
@@ -382,10 +380,12 @@ def _chosen(board: Board, claim: Acceleration) -> tuple[Acceleration, Jumps] | N
     return best
 
 
-def _built(board: Board, claim: Acceleration, most: float) -> Jumps | None:
-    """The graph of jumps; None where there are too many inputs, or more than ``most`` nodes."""
+def _built(board: Board, problem: Problem, claim: Acceleration, most: float) -> Jumps | None:
+    """The graph of jumps; None where goals read no counter, there are too many inputs, or more than ``most`` nodes."""
+    scope = scope_of(problem)
+    if not any(var.name in claim.cells for var in scope.system.state):
+        return None
     board.say(f"accelerate: jumps of {told(claim.cells)}")
-    scope = scope_of(board.problem)
     inputs = Inputs(scope)
     try:
         for work in inputs.prepare():
@@ -393,7 +393,7 @@ def _built(board: Board, claim: Acceleration, most: float) -> Jumps | None:
             board.limits.check()
         if inputs.every is None:
             return None
-        jumps = Jumps(board.problem, scope, inputs, claim)
+        jumps = Jumps(problem, scope, inputs, claim)
         for work in jumps.advance():
             board.limits.spend(work / STATES_PER_UNIT)
             board.limits.check()
@@ -404,14 +404,13 @@ def _built(board: Board, claim: Acceleration, most: float) -> Jumps | None:
     return None if jumps.graph is None else jumps
 
 
-def _search(board: Board, graph: JumpGraph, claim: Acceleration) -> None:
+def _search(board: Board, problem: Problem, graph: JumpGraph, claim: Acceleration) -> None:
     """What ``graph`` tells: goals that no chain covers, a bound, and chains."""
-    problem = board.problem
     events = Events.of(problem.goals, problem.system)
     number = min(events.number, MOST_EVENTS)
-    _offer_nearest(board, graph, (1 << number) - 1)
+    _offer_nearest(board, problem, graph, (1 << number) - 1)
     ahead = _ahead(board, graph, number, runs=False)
-    if _rule_out(board, graph, claim, ahead):
+    if _rule_out(board, events, graph, claim, ahead):
         return
     search = LightestPath(graph, (1 << number) - 1, ahead)
     _run(board, search, lambda: _prove(board, search, claim))
@@ -419,13 +418,13 @@ def _search(board: Board, graph: JumpGraph, claim: Acceleration) -> None:
         board.tell(no_chain=f"all jumps of {told(claim.cells)} were searched")
         return
     if search.path is not None:
-        _offer(board, graph, search.path)
+        _offer(board, problem, graph, search.path)
     if board.settled:
         return
     runs = ShortestRun(graph, problem, _ahead(board, graph, number, runs=True))
     _run(board, runs)
     if runs.path is not None:
-        _offer(board, graph, runs.path)
+        _offer(board, problem, graph, runs.path)
 
 
 def _run(board: Board, search: _Search, pause: Callable[[], None] = lambda: None) -> None:
@@ -438,9 +437,9 @@ def _run(board: Board, search: _Search, pause: Callable[[], None] = lambda: None
         board.limits.check()
 
 
-def _offer(board: Board, graph: JumpGraph, path: Sequence[Arc]) -> None:
+def _offer(board: Board, problem: Problem, graph: JumpGraph, path: Sequence[Arc]) -> None:
     """Offer the run along ``path``, if it is one."""
-    run = graph.run(board.problem, path)
+    run = graph.run(problem, path)
     if run is not None:
         board.offer(run)
 
@@ -464,7 +463,7 @@ def _prove(board: Board, search: LightestPath, claim: Acceleration) -> None:
         board.prove(acceleration=replace(claim, bound=lower), basis=ACCELERATED)
 
 
-def _rule_out(board: Board, graph: JumpGraph, claim: Acceleration, ahead: Distances) -> bool:
+def _rule_out(board: Board, events: Events, graph: JumpGraph, claim: Acceleration, ahead: Distances) -> bool:
     """Whether there are goals that no run covers, or that none covers on a way to an end; they get their verdict."""
     happens, reached, todo = graph.begun, {0}, [0]
     while todo:
@@ -475,7 +474,7 @@ def _rule_out(board: Board, graph: JumpGraph, claim: Acceleration, ahead: Distan
                 todo.append(arc.target)
     how = f"all jumps of {told(claim.cells)} were searched"
     gone: dict[str, Reason] = {}
-    for goal, numbers in Events.of(board.problem.goals, board.problem.system).of_goal.items():
+    for goal, numbers in events.of_goal.items():
         known = [event for event in numbers if event < MOST_EVENTS]
         if any(not happens >> event & 1 for event in known):
             gone[goal] = Reason(UNREACHABLE, f"no run covers it: {how}")
@@ -486,7 +485,7 @@ def _rule_out(board: Board, graph: JumpGraph, claim: Acceleration, ahead: Distan
     return bool(gone)
 
 
-def _offer_nearest(board: Board, graph: JumpGraph, wanted: int) -> None:
+def _offer_nearest(board: Board, problem: Problem, graph: JumpGraph, wanted: int) -> None:
     """Offer the run that goes to the nearest missing event, again and again, and then to an end."""
     path: list[Arc] = []
     node, missing, at_end = 0, wanted & ~graph.begun, False
@@ -497,4 +496,4 @@ def _offer_nearest(board: Board, graph: JumpGraph, wanted: int) -> None:
         for arc in search.path or ():
             path.append(arc)
             node, missing = arc.target, missing & ~arc.mask
-    _offer(board, graph, path)
+    _offer(board, problem, graph, path)

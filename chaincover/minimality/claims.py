@@ -46,6 +46,7 @@ def result_of(board: Board, known: Known, stopped_by: str) -> ChainResult:
             known.graph.exact,
             "" if known.enumerated is not None else board.not_enumerated,
             None if known.enumerated is None else longest_run(known.enumerated),
+            layers=known.layers,
         ),
     )
 

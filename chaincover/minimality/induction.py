@@ -23,7 +23,7 @@ from chaincover.graph.enumerated import PER_UNIT
 from chaincover.graph.goal_product import followers_on_steps
 from chaincover.known import Board, Known, Reason
 from chaincover.problem import Problem, Questions
-from chaincover.stages import after_counted_states, wait_for
+from chaincover.stages import after_counted_states, unless_far, wait_for
 from chaincover.weights import INIT
 from properties.goal import Goal
 from properties.monitor import Monitor
@@ -106,7 +106,8 @@ def _represent(board: Board, implied: Callable[[Questions], dict[str, str]]) -> 
         return
     board.say("implied goals: those that other goals imply")
     represented = implied(board.questions)
-    kept = {goal: by for goal, by in represented.items() if by not in board.known.uncoverable}
+    targets = {*board.known.targets}  # what others have found out in the meantime, by other means, comes first
+    kept = {goal: by for goal, by in represented.items() if {goal, by} <= targets}
     if kept:
         board.tell(represented={**board.known.represented, **kept})
 
@@ -161,6 +162,7 @@ def prove_unreachable(board: Board) -> None:
     asked = -1
     while True:
         wait_for(board, lambda known, asked=asked: _due(known, asked))  # type: ignore[misc]
+        unless_far(board)
         asked = board.known.graph.depth
         known, problem = board.known, board.problem
         for name in known.targets:

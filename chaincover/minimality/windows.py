@@ -24,7 +24,7 @@ from chaincover.chain import Chain
 from chaincover.known import Board, Known, Proof
 from chaincover.orderings.bound import WHOLE
 from chaincover.problem import Questions
-from chaincover.stages import after_counted_states, wait_for
+from chaincover.stages import after_counted_states, unless_far, wait_for
 from properties.goal import Goal
 
 
@@ -250,6 +250,7 @@ def refute_lengths(board: Board) -> None:
         return
     whole, units, tried = _WholeChains(board), LEAST, 0
     while (length := board.known.length) is None or board.known.lower < length:
+        unless_far(board)
         first, following = _refuted(board.known)
         board.say(f"whole lengths: is there a chain of {counted(following, 'step')}?")
         spent = board.limits.spent

@@ -15,7 +15,7 @@ from chaincover.options import Options
 from chaincover.partition.set_cover import part_of, sets_of_goals, share_of, within
 from chaincover.pipeline import generate
 from chaincover.problem import Problem
-from chaincover.requirements import decide, for_chains
+from chaincover.requirements import decide, for_chains, for_requirements
 from chaincover.result import CALLED_OFF, INTERRUPT, TIME_LIMIT, ChainResult, Listener, Silent
 from chaincover.verdicts import listed, own_test
 
@@ -81,7 +81,7 @@ def _generate(
         found = _Most(problem, chains, limits, found, listener).run(wanted)
     runs = [*([] if found.chain is None else [found.chain.run]), *found.tests.values()]
     seconds = 0.0 if found.stopped_by in CALLED_OFF else whole.left()
-    decided = decide(problem, options, seconds, listener, runs)
+    decided = decide(problem, for_requirements(options, limits.spent), seconds, listener, runs)
     answered = replace(found.answered, effort=limits.spent + decided.effort)
     stopped_by = found.stopped_by or decided.stopped_by
     return replace(found, options=options, answered=answered, requirements=decided, stopped_by=stopped_by)

@@ -35,7 +35,7 @@ from chaincover.partition.set_cover import Distribution, RunsInHand, minimal_set
 from chaincover.pipeline import generate
 from chaincover.problem import Problem
 from chaincover.reductions.reduction import distinct
-from chaincover.requirements import decide, for_chains
+from chaincover.requirements import decide, for_chains, for_requirements
 from chaincover.result import BY, CALLED_OFF, INTERRUPT, TIME_LIMIT, ChainResult, Requirements, Silent
 from chaincover.verdicts import own_test
 from chaincover.work.workers import choose as choose_workers
@@ -108,10 +108,11 @@ def generate_several(
     options, listener = options or Options(), listener or Silent()
     options.check()
     problem, limits = replace(problem, overlap=options.overlap), Limits(options.time_limit)
-    found = _Several(problem, for_chains(problem, options), listener).run()
+    search = _Several(problem, for_chains(problem, options), listener)
+    found = search.run()
     runs = [*(result.chain.run for result in found.results if result.chain is not None), *found.tests.values()]
     seconds = 0.0 if found.stopped_by in CALLED_OFF else limits.left()
-    decided = decide(problem, options, seconds, listener, runs)
+    decided = decide(problem, for_requirements(options, search.spent), seconds, listener, runs)
     results = tuple(replace(result, options=options) for result in found.results)
     return replace(found, results=results, requirements=decided, stopped_by=found.stopped_by or decided.stopped_by)
 
@@ -164,6 +165,11 @@ class _Several:
         self._conflicts: list[Conflict] = []
         self._stopped = self._limited = ""
         self._in_hand = RunsInHand(self._problem, options)
+
+    @property
+    def spent(self) -> float:
+        """Units of work spent so far."""
+        return self._limits.spent
 
     def run(self) -> SeveralChains:
         """One chain if that covers all that can be covered; else several."""

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pysmt.fnode import FNode
 
 from bmc.analysis.slice import live_state, without_impossible
+from bmc.c.controller.binding import reachable_functions
 from bmc.c.controller.build import read_c
 from bmc.c.controller.model import CModel
 from bmc.c.execute.variables import DEFINED, matching, suggestion
@@ -192,7 +193,9 @@ def _goals(project: Project, model: CModel, extra: Sequence[str], system: Transi
         if not any(c in pattern for c in "*?[") and pattern not in names:
             known = [f.name for f in model.program.defined_functions()]
             raise InputRefused(f"no property function '{pattern}'", project.where, suggestion(pattern, known))
-    goals = [read_property_function(model, name) for name in names if name != model.step_function]
+    run = _run_by(project, model)
+    names = [name for name in names if name not in run or (name in patterns and name != model.step_function)]
+    goals = [_property_function(model, name, patterns) for name in names]
     goals += covers_in_code(model)
     texts = [*project.properties]
     texts += [PropertyText(text, Location(f"{_FROM_OPTION} {n}")) for n, text in enumerate(extra, 1)]
@@ -200,6 +203,26 @@ def _goals(project: Project, model: CModel, extra: Sequence[str], system: Transi
         goals.append(read_property(model, text, f"p{number}"))
     _check_names(goals)
     return [*goals, *generate_goals(model, project.criteria, goals, system)]
+
+
+def _run_by(project: Project, model: CModel) -> set[str]:
+    """The functions that init and step run, themselves included: a property calls the step, and none of them does."""
+    texts = ["init"] if project.config.init is None else project.config.init
+    names = [model.step_function, *(text.partition("(")[0].strip() for text in texts)]
+    roots = [function for name in names if (function := model.program.function(name)) is not None]
+    return {function.name for function in reachable_functions(roots)}
+
+
+def _property_function(model: CModel, name: str, patterns: Sequence[str]) -> Goal:
+    """The goal of a property function; where it is none, the message says which pattern made it one."""
+    try:
+        return read_property_function(model, name)
+    except InputRefused as error:
+        if name not in patterns:
+            fits = next(pattern for pattern in patterns if fnmatch.fnmatchcase(name, pattern))
+            error.hint += f"; '{name}' is read as a property because functions.properties has '{fits}': if it is none, "
+            error.hint += "list there what is one, or [] for none"
+        raise
 
 
 def _check_names(goals: Sequence[Goal]) -> None:
@@ -241,9 +264,23 @@ def _rules(project: Project, model: CModel) -> Iterator[Rule]:
     inputs = [variable.name for variable in model.inputs]
     steps = {}
     for pattern, number in config.dwell.items():
-        for name in matching([pattern], inputs, project.where, "input"):
+        for name in _inputs_that_stay(project, model, pattern):
             steps[name] = number, project.line_of(pattern)
     yield from (Dwell(name, *steps[name]) for name in inputs if name in steps and steps[name][0] > 1)
+
+
+def _inputs_that_stay(project: Project, model: CModel, pattern: str) -> list[str]:
+    """The inputs that a dwell time is given for; only an input has one."""
+    try:
+        return list(matching([pattern], [variable.name for variable in model.inputs], project.where, "input"))
+    except InputRefused as error:
+        try:
+            (name, *_) = matching([pattern], [variable.name for variable in model.variables], None, "variable")
+        except InputRefused:
+            raise error from None
+        role = next(variable.role for variable in model.variables if variable.name == name)
+        hint = f"{error.hint}; list it in interface.input, if the environment sets it"
+        raise InputRefused(f"'{pattern}' is {role}: only an input has a dwell time", error.where, hint) from None
 
 
 def _with_conditions(project: Project, model: CModel, rules: Sequence[Rule]) -> TransitionSystem:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from bmc.c.controller.reading import SourceConfig
-from bmc.c.execute.variables import suggestion
+from bmc.c.execute.variables import matching, suggestion
 from bmc.errors import InputRefused, Location
 from bmc.limits import read_text, read_toml
 from bmc.records import dataclass
@@ -259,7 +259,11 @@ class Project:
             place = self.line_of(name)
             if place is not None:
                 return place
-        return error.where
+        ranged = _ABOUT_A_RANGE.search(error.message)
+        if ranged is None:
+            return error.where
+        key = next((key for key in self.config.ranges if _selects(key, ranged[1])), "")
+        return Keys(Path(self.where.file), self.text, {}).where(key, "ranges") if key else error.where
 
     def line_of(self, text: str) -> Location | None:
         """Where ``text`` stands in the project file, if that is one place."""
@@ -271,6 +275,20 @@ class Project:
         return places[0] if len(places) == 1 else None
 
 
+PROJECT_FIRST = "name the project first, then the chain"
+RESULTS = ("chain.json", "chains.json")
+"""One of them is in a folder of results."""
+
+_ABOUT_A_RANGE = re.compile(r"(?:does not fit|the range of|unknown variable) '([^']+)'")
+
+
+def _selects(pattern: str, name: str) -> bool:
+    try:
+        return bool(matching([pattern], [name], None, "variable"))
+    except InputRefused:
+        return False
+
+
 def read_project(path: str) -> Project:
     """Read a project: a folder with a ``chaincover.toml``, a project file, or a C file by the paper's convention.
 
@@ -280,19 +298,26 @@ def read_project(path: str) -> Project:
     if os.path.isdir(path):
         place = place / PROJECT_FILE
         if not os.path.exists(place):
-            hint = f"name a C file, or write one with 'chaincover init {path}/FILE.c'"
+            results = any(os.path.exists(Path(path) / name) for name in RESULTS)
+            hint = PROJECT_FIRST if results else f"name a C file, or write one with 'chaincover init {path}/FILE.c'"
             raise InputRefused(f"there is no {PROJECT_FILE} in this folder", Location(path), hint)
     if not os.path.exists(place):
         raise InputRefused("no such file", Location(path), "name a C file, a project file or a folder with one")
     if place.suffix == ".toml":
         return _from_toml(place)
     if place.suffix != ".c":
-        hint = (
-            "name the project first, then the chain" if place.suffix == ".json" else "its name must end in .c or .toml"
-        )
+        hint = PROJECT_FIRST if place.suffix in (".json", ".csv") else "its name must end in .c or .toml"
         raise InputRefused("this is neither a C file nor a project file", Location(path), hint)
     config = SourceConfig(place.stem, (str(place),), include=(str(place.parent),), assumption="assumption")
     return Project(config, final_function="final", by_convention=True, sources=(place.name,))
+
+
+def refuse_project(chain: str) -> None:
+    """InputRefused where a project is named in the place of a ``chain``: the two are mostly swapped."""
+    place = Path(chain)
+    names = [name for name in (PROJECT_FILE, *RESULTS) if os.path.exists(place / name)] if os.path.isdir(chain) else []
+    if place.suffix in (".toml", ".c") or names == [PROJECT_FILE]:
+        raise InputRefused("this is a project, not a chain", Location(chain), PROJECT_FIRST)
 
 
 def _from_toml(place: Path) -> Project:

@@ -24,10 +24,11 @@ from bmc.system.transition import (
     conjuncts,
     symbols_of,
 )
-from chaincover.chain import Chain, Failure, Hit, Plan, ReadValue, Violation
+from chaincover.chain import Chain, Failure, Hit, Missed, Plan, ReadValue, Violation
 from chaincover.problem import Problem
 from chaincover.project.values import show_ranges, show_value
 from chaincover.weights import INIT
+from properties.goal import Goal
 from properties.monitor import Monitor
 
 SAMPLES = 8
@@ -237,25 +238,44 @@ FEW_BITS = 8
 def explained(problem: Problem, name: str, run: Run, step: int) -> Failure:
     """Why the consequent of the goal ``name`` of ``problem`` fails where ``run`` covers that goal from ``step`` on.
 
-    Told is what those parts of the consequent read that do not hold.
+    Told is what those parts of the consequent read that do not hold; of a deadline, those of the check that decides the
+    oldest occurrence which fails there.
     """
-    monitor, consequent = Monitor(problem.goals), problem.by_name[name].consequent
-    assert consequent is not None
+    goal, inputs = problem.by_name[name], {var.name for var in problem.system.inputs}
+    said, begin, stands, missed = goal.consequent, step, step, None
+    if goal.deadline is not None:
+        late = next(one for one in goal.deadline.decisions(run, inputs) if one.after == step and not one.held)
+        base = goal.deadline.base
+        said, begin, stands = goal.deadline.condition, late.begin, late.check
+        missed = Missed(goal.deadline.text, begin + base, stands + base)
+    assert said is not None
+    values = tuple(_failing(problem.system, said, run, stands))
+    others = [each for each in problem.goals if each.consequent is not None and each.name != name]
+    monitor = Monitor(problem.goals)
+    held = tuple(each.name for each in others if _held(each, monitor, run, begin, inputs))
+    return Failure(name, run, step, values, held, deadline=missed)
+
+
+def _failing(system: TransitionSystem, said: FNode, run: Run, step: int) -> Iterator[ReadValue]:
+    """What the parts of ``said`` (framed) read that do not hold from ``step`` of ``run`` on."""
     frames = [{**state, **inputs} for state, inputs in zip(run.states, (*run.inputs, {}), strict=True)]
-    places = {symbol: (step + unframed(symbol)[1], unframed(symbol)[0]) for symbol in symbols_of(consequent)}
+    places = {symbol: (step + unframed(symbol)[1], unframed(symbol)[0]) for symbol in symbols_of(said)}
     read = {symbol.symbol_name(): frames[at][of] for symbol, (at, of) in places.items()}
-    failing = [part for part in conjuncts(consequent) if not compile_formulas([part])(read)[0]]
+    failing = [part for part in conjuncts(said) if not compile_formulas([part])(read)[0]]
     parts = {symbol: [part for part in failing if symbol in symbols_of(part)] for symbol in places}
-    values = []
     for symbol, (at, of) in sorted(places.items(), key=lambda item: item[1]):
-        variable = problem.system.variable(of)
+        variable = system.variable(of)
         if parts[symbol] and not of.endswith(DEFINED) and getattr(variable, "role", "") != "internal":
             vtype = variable.type
             actual = show_value(vtype, read[symbol.symbol_name()])
-            values.append(ReadValue(of, at, actual, _expected(parts[symbol], symbol, vtype, read)))
-    others = [goal for goal in problem.goals if goal.consequent is not None and goal.name != name]
-    held = [each.name for each in others if monitor.holds(run, each.name, step) and monitor.judge(run, each.name, step)]
-    return Failure(name, run, step, tuple(values), tuple(held))
+            yield ReadValue(of, at, actual, _expected(parts[symbol], symbol, vtype, read))
+
+
+def _held(goal: Goal, monitor: Monitor, run: Run, step: int, inputs: Collection[str]) -> bool:
+    """Whether the antecedent of ``goal`` holds from ``step`` of ``run`` on, and its consequent as well."""
+    if goal.deadline is not None:
+        return any(one.begin == step and one.held for one in goal.deadline.decisions(run, inputs))
+    return monitor.holds(run, goal.name, step) and bool(monitor.judge(run, goal.name, step))
 
 
 def _expected(parts: Sequence[FNode], symbol: FNode, vtype: ValueType, read: Mapping[str, int]) -> str:

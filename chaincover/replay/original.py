@@ -5,20 +5,27 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import replace
+from pathlib import Path
 
+from bmc.c.execute.variables import matching
 from bmc.errors import counted
 from bmc.formulas.evaluate import compile_formulas
+from bmc.formulas.value_sets import Ranges
 from bmc.native.original import CompiledOriginal, NoCompiler, compiled
 from bmc.records import dataclass
 from bmc.system.constraints import Rule
 from bmc.system.simulation import Simulator
-from bmc.system.transition import Run, TransitionSystem, Valuation
+from bmc.system.transition import Run, TransitionSystem, Valuation, ValueType
 from chaincover.chain import Failure
 from chaincover.formats.chain_file import Stimulus
 from chaincover.project.load import Controller
-from chaincover.project.values import show_value
+from chaincover.project.values import show_ranges, show_value
+from properties.c_functions import read_condition_function
 from properties.goal import Goal
 from properties.monitor import Monitor
+
+MOST_RANGES = 12
+"""Ranges of allowed values that a message tells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +100,7 @@ def replay(
     except NoCompiler as error:
         run, different, on, remarks = expected, [], "model", (f"replayed on the model: {error.message}",)
     different += _against_file(system, stimulus, run)
-    refused = tuple(_refused(simulator, expected, controller.rules))
+    refused = tuple(_refused(controller, simulator, expected, stimulus))
     violations = tuple(
         f"{condition.where}: assertion fails in step {step}"
         for step, inputs in enumerate(run.inputs)
@@ -181,24 +188,70 @@ def ends_within(hold: int) -> str:
     return f"the run ends within a held step of {hold} steps"
 
 
-def _refused(simulator: Simulator, run: Run, rules: Sequence[Rule]) -> list[str]:
-    """What of ``run`` is not allowed; of a step that breaks ``rules`` these are told, by what they say alone."""
-    hold = simulator.system.hold
+def _refused(controller: Controller, simulator: Simulator, run: Run, stimulus: Stimulus) -> list[str]:
+    """What of ``run`` is not allowed: values that a variable may not have, and what a step breaks by its name."""
+    system = simulator.system
     starts = [
-        f"'{var.name}' may not start with {show_value(var.type, run.states[0][var.name])}"
-        for var in simulator.system.state
-        if not compile_formulas([var.start])(run.states[0])[0]
+        f"'{v.name}' may not start with {show_value(v.type, run.states[0][v.name])}{_allowed(v.starts, v.type)}"
+        for v in system.state
+        if not compile_formulas([v.start])(run.states[0])[0]
     ]
-    ended = [ends_within(hold)] if run.length % hold else []
-    texts = _broken(rules, run, simulator.system)
+    ended = [ends_within(system.hold)] if run.length % system.hold else []
+    told, texts = _broken(controller.rules, run, system), []
     for step, inputs in enumerate(run.inputs):
-        if step not in texts and not simulator.allowed(run.states[step], inputs):
-            texts[step] = f"step {step} " + (
-                f"changes the inputs within a held step of {hold} steps"
-                if step % hold and inputs != run.inputs[step - 1]
-                else "breaks the input constraint, an assumption in the code or relies on undefined behaviour"
-            )
-    return [*starts, *ended, *(texts[step] for step in sorted(texts))]
+        outside, broken = "; ".join(_outside(system, inputs)), told.get(step, "")
+        if not (outside or broken or simulator.allowed(run.states[step], inputs)):
+            changed = step % system.hold and inputs != run.inputs[step - 1]
+            held = f"changes the inputs within a held step of {system.hold} steps"
+            broken = held if changed else _cause(controller, {**run.states[step], **inputs})
+        if outside or broken:
+            line = f" (line {stimulus.lines[step]} of {Path(stimulus.source).name})" if stimulus.lines else ""
+            said = f": {'; it '.join(filter(None, (outside, broken)))}" if outside else f" {broken}"
+            texts.append(f"step {step}{said}{line}")
+    return [*starts, *ended, *texts]
+
+
+def _outside(system: TransitionSystem, inputs: Valuation) -> Iterator[str]:
+    """The inputs whose value is none of those that they may have, whatever else is."""
+    for var in system.inputs:
+        value = inputs[var.name] if var.type.floating else var.type.value(inputs[var.name])
+        if var.values and not any(low <= value <= high for low, high in var.values):
+            yield f"{var.name} is {show_value(var.type, inputs[var.name])}{_allowed(var.values, var.type)}"
+
+
+def _allowed(ranges: Ranges, vtype: ValueType) -> str:
+    """The values of ``ranges``, as the end of a sentence: labels where each has one; '' for none."""
+    labels = {number: label for label, number in vtype.labels}
+    few = sum(high - low + 1 for low, high in ranges) <= len(labels)
+    values = [value for low, high in ranges for value in range(low, high + 1)] if few else []
+    if values and all(value in labels for value in values):
+        return f", allowed {', '.join(labels[value] for value in values)}"
+    more = ", ..." if len(ranges) > MOST_RANGES else ""
+    return f", allowed {show_ranges(ranges[:MOST_RANGES], vtype)}{more}" if ranges else ""
+
+
+def _cause(controller: Controller, values: Valuation) -> str:
+    """What a step of these ``values`` breaks, each of which is allowed by itself, with its place."""
+    system, config = controller.system, controller.project.config
+    for key, groups in (("at_most_one", config.at_most_one), ("exactly_one", config.exactly_one)):
+        for group in groups:
+            names = matching(group, [var.name for var in system.inputs], config.where, "input")
+            given = {name: show_value(system.variable(name).type, values[name]) for name in names}
+            on = [name for name in names if system.variable(name).type.value(values[name])]
+            if len(on) > 1 or (key == "exactly_one" and not on):
+                shown = ", ".join(f"{name} {given[name]}" for name in on or names)
+                return f"breaks the input constraint {key} = [{', '.join(group)}] ({shown})"
+    if config.assumption and controller.model.program.function(config.assumption) is not None:
+        stated = read_condition_function(controller.model, config.assumption)
+        if not compile_formulas([stated.formula])(values)[0]:
+            return f"breaks the input constraint that {stated.name}() states ({stated.where})"
+    for assumed in system.assumptions:
+        if not compile_formulas([assumed.formula])(values)[0]:
+            return f"breaks the assumption in the code at {assumed.where}"
+    for place in system.undefined_behaviour:
+        if compile_formulas([place.formula])(values)[0]:
+            return f"relies on undefined behaviour: {place.name} at {place.where}"
+    return "breaks the input constraint, an assumption in the code or relies on undefined behaviour"
 
 
 def _broken(rules: Sequence[Rule], run: Run, system: TransitionSystem) -> dict[int, str]:
@@ -208,7 +261,7 @@ def _broken(rules: Sequence[Rule], run: Run, system: TransitionSystem) -> dict[i
         for step in rule.broken(run):
             values = rule.shown(run, step, lambda name, raw: show_value(system.variable(name).type, raw))
             found.setdefault(step, []).append(f"'{rule.text}' ({values})")
-    return {step: f"step {step} breaks the constraint {' and '.join(texts)}" for step, texts in found.items()}
+    return {step: f"breaks the constraint {' and '.join(texts)}" for step, texts in found.items()}
 
 
 def _judge(goals: Sequence[Goal], run: Run, stimulus: Stimulus, infeasible: Collection[str]) -> list[GoalReplay]:

@@ -21,8 +21,8 @@ from bmc.system.transition import InputVariable, StateVariable, TransitionSystem
 from chaincover.chain import Chain
 from chaincover.formats.chain_file import reported
 from chaincover.project.load import Controller
+from chaincover.project.names import IN, Labels, same_front, short_names, without_front
 from chaincover.project.values import show_value
-from chaincover.report.names import IN, Labels, same_front, short_names, without_front
 
 if TYPE_CHECKING:
     from chaincover.report.console import Console

@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING
 
 import click
 
-from bmc.errors import counted
+from bmc.errors import counted, printable
 from chaincover.chain import (
     COVERED,
     NO_WAY_TO_FINAL,
@@ -84,9 +84,8 @@ class Console:
 
     def line(self, text: str, style: str = "") -> None:
         """A line, broken between words where it is too long; ``style`` may be ``bold`` or ``bold red``."""
-        for part in text.split("\n"):
-            for row in _wrapped(part, self.width):
-                self._put(row, style)
+        for row in _wrapped(printable(text), self.width):
+            self._put(row, style)
 
     def _put(self, text: str, style: str) -> None:
         if self._kept is not None:
@@ -98,7 +97,7 @@ class Console:
 
     def table(self, titles: Sequence[str], rows: Iterable[Sequence[str]], right: Collection[str] = ()) -> None:
         """Columns below their ``titles``, those of ``right`` set to the right; wide ones are broken where they must."""
-        texts = [[*titles], *([*row] for row in rows)]
+        texts = [[printable(cell) for cell in row] for row in (titles, *rows)]
         widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
         while sum(widths) + 2 * (len(widths) - 1) > self.width and max(widths) > NARROW:
             widths[widths.index(max(widths))] -= 1
@@ -149,6 +148,9 @@ MOST_REASONS = 2
 
 MOST_REPLAYED = 24
 """Goals of a replay that are told one by one."""
+
+MOST_FAULTS = 10
+"""Faults of one kind in a replay that are told one by one."""
 
 MOST_ADVICE = 12
 """Lines of advice about goals that are not covered."""
@@ -240,8 +242,10 @@ def show_replay(out: Console, replay: Replay) -> None:
         ("NOT ALLOWED", replay.refused),
         ("FINDING", replay.violations),
     ):
-        for text in texts[:10]:
+        for text in texts[:MOST_FAULTS]:
             say(out, f"{kind}: {text}", "bold red")
+        if len(texts) > MOST_FAULTS:
+            say(out, f"{kind}: {len(texts) - MOST_FAULTS} more, which --json tells")
     where = "the model" if replay.on == "model" else f"the compiled original ({short_compiler(replay.on)})"
     asked = [g for g in replay.goals if g.asked]
     verdict = f"{sum(1 for g in asked if g.step is not None)} of {len(asked)} goals covered"

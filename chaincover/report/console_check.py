@@ -28,7 +28,7 @@ from chaincover.options import Options
 from chaincover.project.load import Controller
 from chaincover.project.values import show_ranges, show_value
 from chaincover.reductions.slicing import ADVICE
-from chaincover.report.console import MOST_LINES, Console, ended_by, goes_on_first, say, short_compiler
+from chaincover.report.console import MOST_LINES, WIDTH, Console, ended_by, goes_on_first, say, short_compiler
 from chaincover.verdicts import listed, next_step
 from properties.goal import Goal
 
@@ -82,6 +82,11 @@ def _wrong(controller: Controller, analysis: Analysis) -> list[tuple[str, str]]:
     if analysis.interrupted:
         ended = ended_by(analysis.interrupted)
         found.append((f"{ended[0].lower()}{ended[1:]}: what is not told was not looked at", ""))
+    if not controller.system.inputs:
+        still = [var.name for var in controller.system.state if var.next is var.symbol and var.role == "state"]
+        told = f"such as {listed(grouped(still, _names(controller)))}, which the step never sets" if still else ""
+        advice = f"list in interface.input what the environment sets before a step{', ' * bool(told)}{told}"
+        found.append(("no input: the program has one run only, and no chain can choose anything", advice))
     if no_step is not None:
         found.append((f"{f'{no_step.where}: ' if no_step.where else ''}{no_step.message}", no_step.hint))
     compared = analysis.compared.comparison
@@ -179,7 +184,7 @@ def _show_end(out: Console, controller: Controller) -> None:
 def _show_notes(out: Console, controller: Controller, analysis: Analysis) -> None:
     """Notes on program and properties, and inputs that nothing reads."""
     part = out.part()
-    for note in joined(controller.notes):
+    for note in joined(controller.notes, None if out.everything else min(out.width, WIDTH) - len("note: ")):
         say(part, f"note: {note}")
     unread = analysis.liveness.unread_inputs
     if unread and not out.everything:
@@ -200,15 +205,20 @@ def _show_everything(out: Console, controller: Controller, analysis: Analysis) -
         _show_facts(out, analysis.facts)
 
 
-def joined(notes: Sequence[str]) -> list[str]:
-    """``notes`` in order; those that say the same of several names as one."""
+def joined(notes: Sequence[str], columns: int | None = None) -> list[str]:
+    """``notes`` in order; those that say the same of several names as one, of which ``columns`` hold the first."""
     groups: dict[str, list[str]] = {}
     for note in notes:
         match = re.match(r"('[^']+') is (.*)", note, re.S)
         groups.setdefault(match[2] if match else note, []).append(match[1] if match else "")
     shown = []
     for text, names in groups.items():
-        shown.append(f"{listed(names)} {'is' if len(names) == 1 else 'are'} {text}" if names[0] else text)
+        rest = f" {'is' if len(names) == 1 else 'are'} {text}"
+        kept = len(names)
+        while columns is not None and kept and len(listed(names, kept)) + len(rest) > columns:
+            kept -= 1
+        told = listed(names, kept) if kept or len(names) == 1 else f"{len(names)} variables"
+        shown.append(told + rest if names[0] else text)
     return shown
 
 
@@ -251,7 +261,8 @@ def _show_properties(out: Console, controller: Controller) -> None:
     width = max((len(goal.name) for goal in controller.goals), default=0)
     rows = []
     for goal in controller.goals:
-        text = goal.text if out.everything else _in_a_line(goal.text, out.width - max(width, 4) - 9)
+        text = " ".join(goal.text.split())
+        text = text if out.everything else _in_a_line(text, out.width - max(width, 4) - 9)
         rows.append((goal.name, str(goal.length), text))
     if rows:
         out.table(("goal", "steps", "property"), rows)

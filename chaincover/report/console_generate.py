@@ -30,6 +30,7 @@ from chaincover.chain import (
 )
 from chaincover.options import Options
 from chaincover.project.load import Controller
+from chaincover.project.names import modes
 from chaincover.report.chain_table import ChainTable, read_by_goals
 from chaincover.report.console import (
     MOST_LINES,
@@ -46,7 +47,6 @@ from chaincover.report.console import (
     show_open_ends,
     show_replay,
 )
-from chaincover.report.names import modes
 from chaincover.result import ChainResult, Requirements
 from chaincover.verdicts import infeasible
 from properties.goal import Goal
@@ -176,6 +176,9 @@ def failing(system: TransitionSystem, goal: Goal, failure: Failure) -> str:
     name = f"{goal.name} ({goal.requirement})" if goal.requirement else goal.name
     least = "a shortest run" if failure.shortest else "a run"
     text = f"{name} can fail: at step {failure.step} of {least} of {counted(failure.run.length, 'step')}"
+    if (missed := failure.deadline) is not None:
+        word = "did not hold at" if missed.asked.startswith("G") else "had not held by"
+        text += f"; the antecedent held at step {missed.antecedent}, {missed.asked} {word} step {missed.check}"
     text += f"; {'; '.join(parts)}" if parts else ""
     return text + (f"; {', '.join(failure.held)} held there" if failure.held else "")
 
@@ -369,7 +372,9 @@ def _next_options(
     if status[UNDECIDED] and found.stopped_by and options.time_limit:
         return ("--time-limit",), ("--time-limit", f"{options.time_limit * MORE_EFFORT:g}")
     if status[UNDECIDED] and found.used_up and options.effort:
-        return ("--effort",), ("--effort", f"{options.effort * MORE_EFFORT:g}")
+        layers = found.answered.layers if isinstance(found, ChainResult) else None
+        enough = layers.effort if layers is not None and layers.possible else options.effort * MORE_EFFORT
+        return ("--effort",), ("--effort", f"{enough:g}")
     out_of_reach = [verdict.goal for verdict in missed if verdict.status == UNREACHABLE]
     exclude = tuple(word for goal in out_of_reach for word in ("--exclude", goal))
     return (), exclude if len(out_of_reach) <= MOST_EXCLUDED else ()
@@ -430,7 +435,7 @@ def _show_goals(out: Console, controller: Controller, result: ChainResult) -> No
             verdict.status + (f": {verdict.detail}" if verdict.detail and not goal.generated else ""),
             "" if verdict.step is None else str(verdict.step),
             held(hit.consequent_held) if hit else "",
-            goal.text + (f"  [{goal.requirement}]" if goal.requirement else ""),
+            " ".join(goal.text.split()) + (f"  [{goal.requirement}]" if goal.requirement else ""),
         )
         rows.append(row)
     out.table(("goal", "verdict", "step", "consequent", "property"), rows)

@@ -23,8 +23,13 @@ from chaincover.formats.chain_file import Stimulus, read_stimulus, read_test
 from chaincover.project.load import Controller
 from chaincover.project.values import shown
 from chaincover.replay.original import Replay, ends_within, replay
+from chaincover.verify.acceleration import JUMPS
+from chaincover.verify.constraints import CONSTRAINTS
 from chaincover.verify.document import ChainClaim, Document, GoalClaim
+from chaincover.verify.facts import EDGES, LENGTHS, PATHS
 from chaincover.verify.limits import Clock
+from chaincover.verify.orders import CHECK as ORDERS
+from chaincover.verify.prices import PRICES
 from chaincover.verify.report import HOLDS, NOTE, OPEN, UNCLAIMED, WRONG, Line, limited
 from chaincover.verify.setting import Setting
 from chaincover.verify.unrolling import Unrolling
@@ -32,6 +37,9 @@ from chaincover.verify.unrolling import Unrolling
 SOURCES, PROPERTIES, CHAIN, BOUND = "sources", "properties", "chain", "lower bound"
 TESTS = "tests of goals"
 STARTS = "open start values"
+ALL_RUNS = "all runs"
+WORSE = (HOLDS, OPEN, WRONG)
+"""Verdicts on what something rests on, the worst last."""
 
 
 def sources(controller: Controller, document: Document) -> Line:
@@ -163,7 +171,11 @@ def _unlike(controller: Controller, claim: ChainClaim, played: Replay) -> Iterat
     """Where the replay is not as the document says; deadlines are judged by looking at each occurrence on its own."""
     inputs = {var.name for var in controller.system.inputs}
     by_name = {goal.name: goal.deadline for goal in controller.goals if goal.deadline is not None}
-    deadlines = {hit.goal: by_name[hit.goal].decisions(played.run, inputs) for hit in claim.hits if hit.goal in by_name}
+    deadlines = {
+        name: {(one.after, one.held) for one in deadline.decisions(played.run, inputs)}
+        for name, deadline in by_name.items()
+        if name in {hit.goal for hit in claim.hits}
+    }
     judged = {goal.goal: goal for goal in played.goals}
     for hit in claim.hits:
         goal = judged.get(hit.goal)
@@ -204,30 +216,61 @@ def _inconsistent(document: Document, claim: ChainClaim, setting: Setting) -> It
         yield from (f"{a[0]} and {b[0]} share steps" for a, b in pairs if setting.overlap_between(a, b))
 
 
-def bound(document: Document, proof: Certificate | None, setting: Setting, searched: bool) -> Line:
-    """Whether the bound follows from the facts of the certificate; ``searched``: all shorter runs were."""
+def bound(document: Document, proof: Certificate | None, setting: Setting, said: Mapping[str, str]) -> Line:
+    """Whether the bound follows from the facts of the certificate, and these hold: ``said`` has the verdicts on them.
+
+    A search over all shorter runs shows it whatever the facts are.
+    """
     faults = list(_wrong_numbers(document))
     lower = document.bounds.lower
-    said = f"no chain shorter than {counted(lower, 'step')}"
+    text = f"no chain shorter than {counted(lower, 'step')}"
     if proof is None:
         if not lower or faults:
-            return Line(BOUND, WRONG if faults else HOLDS, said, tuple(faults))
-        return Line(BOUND, OPEN, f"{said} is claimed; the file has no certificate of it")
+            return Line(BOUND, WRONG if faults else HOLDS, text, tuple(faults))
+        return Line(BOUND, OPEN, f"{text} is claimed; the file has no certificate of it")
     faults += _unfit(document, proof, setting)
     refuted, counts = proof.refuted, proof.refuted[0] < proof.refuted[1]
     if counts and refuted[0] > proof.order_bound:
         faults.append(f"nothing rules the lengths from {proof.order_bound} to {refuted[0] - 1} out")
         counts = False
-    jumped = 0 if proof.acceleration is None else proof.acceleration.bound
-    reached = max(proof.order_bound, proof.flow_bound, jumped, refuted[1] if counts else 0)
     if faults:
-        return Line(BOUND, WRONG, f"{said}: what is said for it does not hold together", tuple(faults))
-    if reached >= proof.lower:
-        return Line(BOUND, HOLDS, f"{said}: the facts give {reached}")
-    if not proof.exhausted:
-        return Line(BOUND, WRONG, f"{said}: the facts give only {reached}")
-    text = f"{said}: the facts give {reached}, the rest rests on the search over all runs"
-    return Line(BOUND, HOLDS if searched else OPEN, text)
+        return Line(BOUND, WRONG, f"{text}: what is said for it does not hold together", tuple(faults))
+    bases = _bases(proof, counts)
+    ways = [(f"the facts give {reached}", checks) for reached, checks in bases if reached >= lower]
+    if not ways and not proof.exhausted:
+        return Line(BOUND, WRONG, f"{text}: the facts give only {max(reached for reached, _ in bases)}")
+    if not ways or said.get(ALL_RUNS) == HOLDS:
+        ways.append(("all shorter runs were searched", (ALL_RUNS,)))
+    if not lower:
+        ways.append(("no chain has fewer", ()))
+    always = [CONSTRAINTS, *([ALL_RUNS] if said.get(ALL_RUNS) == WRONG else [])]
+    lines = [_rested(f"{text}: {how}", [*checks, *always], said) for how, checks in ways]
+    return min(lines, key=lambda line: WORSE.index(line.verdict))
+
+
+def _bases(proof: Certificate, refuted: bool) -> list[tuple[int, tuple[str, ...]]]:
+    """The bounds that the facts of ``proof`` give, each with the checks that it rests on; ``refuted``: lengths too."""
+    orders = (EDGES[0], PATHS[0], ORDERS)
+    found: list[tuple[int, tuple[str, ...]]] = [(proof.order_bound, orders)]
+    if proof.flow_bound:
+        found.append((proof.flow_bound, (PRICES,)))
+    if proof.acceleration is not None:
+        found.append((proof.acceleration.bound, (JUMPS,)))
+    if refuted:
+        found.append((proof.refuted[1], (*(orders if proof.refuted[0] > 0 else ()), LENGTHS)))
+    return found
+
+
+def _rested(text: str, checks: Sequence[str], said: Mapping[str, str]) -> Line:
+    """The line on a bound that rests on ``checks``: the worst that is ``said`` of them.
+
+    Neither a note nor silence is a proof, but where the project has no constraints.
+    """
+    told = {name: said.get(name, HOLDS if name == CONSTRAINTS else OPEN) for name in checks}
+    told = {name: OPEN if verdict == NOTE else verdict for name, verdict in told.items()}
+    worst = max((verdict for verdict in told.values() if verdict in WORSE), key=WORSE.index, default=HOLDS)
+    blamed = [f"{name}: {worst}" for name, verdict in told.items() if verdict == worst != HOLDS]
+    return Line(BOUND, worst, text, tuple(blamed))
 
 
 def _wrong_numbers(document: Document) -> Iterator[str]:

@@ -30,7 +30,7 @@ def constraints(system: TransitionSystem, rules: Sequence[Rule], clock: Clock) -
     """Whether ``system`` allows just those steps with which a run keeps ``rules``; None where these say nothing."""
     if not rules:
         return None
-    encoding = Encoding(system, rules)
+    encoding = Encoding(system)
     verdicts = {rule.told: encoding.agrees(rule, number, clock) for number, rule in enumerate(rules)}
     wrong = [f"'{text}' is not what the steps allowed keep" for text, found in verdicts.items() if found is False]
     wrong += [f"more than the constraints restricts steps by '{name}'" for name in encoding.beside()]
@@ -43,10 +43,10 @@ def constraints(system: TransitionSystem, rules: Sequence[Rule], clock: Clock) -
 
 
 class Encoding:
-    """What a system remembers for some ``rules``, and how it restricts steps by that."""
+    """What a system remembers for some constraints, and how it restricts steps by that."""
 
-    def __init__(self, system: TransitionSystem, rules: Sequence[Rule]) -> None:
-        self._system, self._rules = system, rules
+    def __init__(self, system: TransitionSystem) -> None:
+        self._system = system
         self._memory = {var.name: var for var in system.state if remembers(var.name)}
         self._counts = {v.name: v.high for v in self._memory.values() if v.high and self._read([v.next]) <= {v.name}}
         self._encoded = [condition.formula for condition in system.constraints]
@@ -56,8 +56,7 @@ class Encoding:
         known = {part for formula in self._encoded for part in conjuncts(formula)}
         other = [part for part in conjuncts(self._system.input_constraint) if part not in known]
         nexts = [var.next for var in self._system.state if var.name not in self._memory]
-        missing = [*self._rules][len(self._encoded) :]
-        return [*sorted(self._read([*other, self._system.defined, *nexts])), *(rule.told for rule in missing)]
+        return sorted(self._read([*other, self._system.defined, *nexts]))
 
     def _read(self, formulas: Sequence[FNode]) -> set[str]:
         """What ``formulas`` read of what is remembered."""

@@ -35,6 +35,8 @@ FIRST_STEPS = 64
 """A claim of more steps is asked first for fewer."""
 MOST_STEPS = 4096
 """A claim of more steps is not unrolled."""
+EDGES, PATHS = ("edges", "bounds between two nodes"), ("sub-paths", "bounds on sub-paths")
+"""Checks of facts, and what facts they are."""
 LENGTHS = "refuted lengths"
 AT_ONCE = 1 / 128
 """The part of an effort that one question about all lengths may take, before there is one for each of them."""

@@ -87,6 +87,7 @@ def assumed(
         counted = REACHABLE.fullmatch(name)
         if counted:
             verdicts[name] = _count_again(int(counted[1]), states)
+            shown[name] = "the reachable states" if states is None else f"one of {states.size} reachable states"
         elif name not in stated or name in proof.formulas:
             own_words = stated.pop(name, None)
             says = _stated(name, known) if own_words is None else own_words.formula
@@ -103,7 +104,7 @@ def assumed(
     proved = conjunction(c.formula for c in own if found[c.name][0] == HOLDS)
     complete = states is not None or not any(REACHABLE.fullmatch(name) for name in names)
     complete = complete and all(verdict == HOLDS for verdict, _ in verdicts.values())
-    return Assumed(TRUE(), proved, complete), _line({shown.get(name, name): said for name, said in verdicts.items()})
+    return Assumed(TRUE(), proved, complete), _line([(shown.get(name, name), said) for name, said in verdicts.items()])
 
 
 def told_invariants(setting: Setting, document: Document) -> list[Condition]:
@@ -119,7 +120,7 @@ def proved_again(setting: Setting, conditions: Sequence[Condition], table: Table
     known = [] if table is None else [c for c in conditions if table.knows(c.formula)]
     found = {} if table is None else _on_states(known, table)
     found |= _by_induction(setting, [c for c in conditions if c.name not in found], clock)
-    return replace(_line(found), check=CLAIMED)
+    return replace(_line([*found.items()]), check=CLAIMED)
 
 
 def claimed_states(name: str) -> int | None:
@@ -135,10 +136,10 @@ def of_states(proof: Certificate) -> bool:
     return bool(shown or counted or proof.conflicts or proof.no_way_to_end)
 
 
-def _line(verdicts: dict[str, tuple[str, str]]) -> Line:
-    kinds = [verdict for verdict, _ in verdicts.values()]
+def _line(verdicts: Sequence[tuple[str, tuple[str, str]]]) -> Line:
+    kinds = [verdict for _, (verdict, _) in verdicts]
     verdict = WRONG if WRONG in kinds else OPEN if OPEN in kinds else HOLDS
-    return Line(CHECK, verdict, "; ".join(f"{name}: {text}" for name, (_, text) in verdicts.items()))
+    return Line(CHECK, verdict, "; ".join(f"{name}: {text}" for name, (_, text) in verdicts))
 
 
 # what is claimed, as formulas
@@ -292,7 +293,7 @@ def _count_again(claimed: int, states: Enumerated | None) -> tuple[str, str]:
         return sought if not confirmation.differences else (WRONG, "the compiled original takes other steps")
     if confirmation.differences:
         return WRONG, "the compiled original takes other steps than the model"
-    here = "" if claimed == table.size else f" ({table.size} of {', '.join(table.columns)})"
+    here = "" if claimed == table.size else f", counted on {', '.join(table.columns)}"
     return HOLDS, f"enumerated again{here}, {confirmation.told(table.steps)}"
 
 

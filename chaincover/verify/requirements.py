@@ -6,7 +6,7 @@ A violation is a goal like others: what is claimed of it is checked as it is of 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
@@ -20,13 +20,14 @@ from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, TransitionSystem, symbols_of
 from chaincover import certificate
 from chaincover.certificate import Certificate, EdgeFact, PathFact
-from chaincover.chain import CAN_FAIL, NEVER_VIOLATED, RULINGS, UNREACHABLE, Ruling
+from chaincover.chain import CAN_FAIL, NEVER_VIOLATED, RULINGS, UNDECIDED, UNREACHABLE, Ruling
 from chaincover.formats.chain_file import read_test, ruling_record
 from chaincover.project.load import Controller
 from chaincover.replay.judge import explained
 from chaincover.replay.original import replay_violation
 from chaincover.verify.document import BoundsClaim, Document, GoalClaim, RulingClaim, RulingsClaim, Summary
 from chaincover.verify.report import FINDING, HOLDS, NOTE, OPEN, UNCLAIMED, WRONG, Line, limited
+from chaincover.verify.verdicts import Verdict
 from chaincover.weights import END, INIT
 from properties.goal import Goal, violation, violation_name
 from properties.monitor import Monitor
@@ -34,7 +35,7 @@ from properties.monitor import Monitor
 NOTHING = Certificate((), END, "allow", (), (), (), 0, (0, 0), 0, 0)
 """The certificate of claims that rest on nothing."""
 
-CAN_FAIL_LINE, VIOLATIONS, NEVER = "can fail", "violations", "never violated"
+CAN_FAIL_LINE, VIOLATIONS, NEVER, UNTOLD = "can fail", "violations", "never violated", "undecided"
 
 
 def expected_rulings(controller: Controller, said: Document | Summary, where: Location) -> dict[str, Any] | None:
@@ -152,13 +153,22 @@ def violations(controller: Controller, claim: RulingsClaim, where: Location) -> 
 
 
 def found(controller: Controller, claim: RulingsClaim) -> Line | None:
-    """The requirements that can fail: findings about the program."""
-    names = {goal.name: goal.requirement for goal in _judged(controller)}
-    failing = [ruling for ruling in claim.rulings if ruling.ruling == CAN_FAIL]
-    if not failing:
+    """The requirements that can fail: findings about the program, told by what is checked of them."""
+    given = {ruling.goal: ruling for ruling in claim.rulings if ruling.ruling == CAN_FAIL}
+    told = [f"{_named(goal)}: {_told(given[goal.name])}" for goal in _judged(controller) if goal.name in given]
+    if not given:
         return None
-    told = [f"{r.goal}{f' ({names[r.goal]})' if names.get(r.goal) else ''}: {r.detail}" for r in failing]
-    return Line(CAN_FAIL_LINE, FINDING, f"{counted(len(failing), 'requirement')} can fail", limited(told))
+    return Line(CAN_FAIL_LINE, FINDING, f"{counted(len(given), 'requirement')} can fail", limited(told))
+
+
+def _named(goal: Goal) -> str:
+    return f"{goal.name} ({goal.requirement})" if goal.requirement else goal.name
+
+
+def _told(ruling: RulingClaim) -> str:
+    """The run that violates it, in words."""
+    steps = 0 if ruling.test is None else len(ruling.test["inputs"])
+    return f"from step {ruling.step} of a {'shortest ' if ruling.shortest else ''}run of {counted(steps, 'step')}"
 
 
 @dataclass(frozen=True)
@@ -173,12 +183,24 @@ class Subject:
     def of(controller: Controller, document: Document, claim: RulingsClaim) -> Subject | None:
         """What ``claim`` says is proved; None where that is nothing."""
         proof, named = claim.certificate or _needed(claim, NOTHING), {each.goal: each for each in claim.rulings}
-        inputs = {var.name for var in controller.system.inputs}
         claimed = [g for g in _judged(controller) if g.name in named and _proved(named[g.name])]
-        goals = tuple(_in_terms(violation(goal, inputs), controller.system) for goal in claimed)
-        if not goals:
-            return None
         never = [g.name for g in claimed if named[g.name].ruling == NEVER_VIOLATED]
+        return Subject._of(controller, document, claimed, never, proof) if claimed else None
+
+    @staticmethod
+    def undecided(controller: Controller, document: Document, claim: RulingsClaim) -> Subject | None:
+        """What ``claim`` leaves undecided, as if it said that no run violates it; None where that is nothing."""
+        left = {ruling.goal for ruling in claim.rulings if ruling.ruling == UNDECIDED}
+        goals = [goal for goal in _judged(controller) if goal.name in left]
+        return Subject._of(controller, document, goals, [goal.name for goal in goals], NOTHING) if goals else None
+
+    @staticmethod
+    def _of(
+        controller: Controller, document: Document, claimed: Sequence[Goal], never: Sequence[str], proof: Certificate
+    ) -> Subject:
+        """That no run violates those ``claimed`` that are named in ``never``, and what ``proof`` says of the others."""
+        inputs = {var.name for var in controller.system.inputs}
+        goals = tuple(_in_terms(violation(goal, inputs), controller.system) for goal in claimed)
         known = {goal.name for goal in goals}
         subject = replace(
             document,
@@ -191,6 +213,20 @@ class Subject:
         )
         facts = [PathFact((fact.source, fact.target), fact.at_least) for fact in proof.edges if fact.target in known]
         return Subject(replace(controller, goals=goals, final=None, final_text=""), subject, facts)
+
+
+def decided(controller: Controller, found: Mapping[str, Verdict]) -> Iterator[Line]:
+    """What was ``found`` of the violations that a file leaves undecided: where a run is one, that is a finding."""
+    names = {violation_name(goal.name): _named(goal) for goal in _judged(controller)}
+    for verdict, kind, said in (
+        (HOLDS, HOLDS, "that the file leaves undecided: never violated, as was found out now"),
+        (WRONG, FINDING, "that the file leaves undecided can fail, as was found out now"),
+        (OPEN, OPEN, "the file does not say whether it can fail, nor was it found out now"),
+    ):
+        told = [f"{names[name]}: {why}" for name, (each, why) in found.items() if each == verdict]
+        if told:
+            number = counted(len(told), "requirement")
+            yield Line(UNTOLD, kind, f"{'of ' if kind == OPEN else ''}{number} {said}", limited(told))
 
 
 def _in_terms(goal: Goal, system: TransitionSystem) -> Goal:

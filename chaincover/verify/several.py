@@ -12,7 +12,7 @@ from bmc.errors import counted
 from chaincover.chain import COVERED, NO_WAY_TO_FINAL, STATUSES, UNREACHABLE
 from chaincover.formats.chain_file import CHAINS_SCHEMA
 from chaincover.project.load import Controller, Request
-from chaincover.verify.claims import tests
+from chaincover.verify.claims import BOUND, tests
 from chaincover.verify.document import Document, GoalClaim, Summary, load_for, read_document, read_summary
 from chaincover.verify.fields import (
     FIELDS,
@@ -67,7 +67,8 @@ def verify_chains(place: Path, request: Request, limits: Limits, listener: Liste
         part = replace(controller, goals=goals, observers=replace(controller.observers, goals=goals))
         found = verify(part, document, replace(limits, seconds=clock.left), _named(listener, entry.file))
         lines += [replace(line, check=f"{entry.file}: {line.check}") for line in found.lines]
-    for line in _of_all(summary, documents, Checks(controller, _left(summary, documents), clock, listener)):
+    first = next(line for line in lines if line.check.endswith(f": {BOUND}"))
+    for line in _of_all(summary, documents, Checks(controller, _left(summary, documents), clock, listener), first):
         listener.line(line)
         lines.append(line)
     return Verification(str(place), tuple(lines))
@@ -84,8 +85,8 @@ def _left(summary: Summary, documents: Sequence[Document]) -> Document:
     return replace(documents[0], goals=left, chain=None, certificate=None)
 
 
-def _of_all(summary: Summary, documents: Sequence[Document], checks: Checks) -> Iterator[Line]:
-    """What is said of all chains together."""
+def _of_all(summary: Summary, documents: Sequence[Document], checks: Checks, first: Line) -> Iterator[Line]:
+    """What is said of all chains together; ``first`` is the line on the lower bound of the first one."""
     yield _together(summary, documents)
     faults = limited(differences(_expected(summary, documents, checks.controller), summary.data))
     yield Line(
@@ -101,13 +102,14 @@ def _of_all(summary: Summary, documents: Sequence[Document], checks: Checks) -> 
         yield tests(checks.controller, checks.document)
     conflicts = _conflicts(summary, checks)
     yield conflicts
-    yield from _number(summary, documents, checks, conflicts)
+    yield from _number(summary, checks, conflicts, first if 0 < summary.lower <= documents[0].bounds.lower else None)
     if checks.document.goals:
         yield checks.uncovered()
     ruled, of = summary.requirements, (checks.controller, documents[0])
     lines = (untold(of[0], summary),) if ruled is None else (violations(of[0], ruled, of[1].where), found(of[0], ruled))
-    lines = lines if ruled is None else (*lines, proved_requirements(*of, ruled, checks.clock, checks.listener))
     yield from filter(None, lines)
+    if ruled is not None:
+        yield from proved_requirements(*of, ruled, checks.clock, checks.listener)
 
 
 def _expected(summary: Summary, documents: Sequence[Document], controller: Controller) -> dict[str, Any]:
@@ -208,8 +210,8 @@ def _together(summary: Summary, documents: Sequence[Document]) -> Line:
     return Line(TOGETHER, WRONG if faults else HOLDS, text, tuple(faults))
 
 
-def _number(summary: Summary, documents: Sequence[Document], checks: Checks, conflicts: Line) -> Iterator[Line]:
-    """Whether fewer chains would do, or as many of fewer steps in all."""
+def _number(summary: Summary, checks: Checks, conflicts: Line, alone: Line | None) -> Iterator[Line]:
+    """Whether fewer chains would do, or as many of fewer steps in all; one chain rests on its own bound, ``alone``."""
     number = len(summary.entries)
     fewest = Line(FEWEST, UNCLAIMED, f"{number}; nothing is said about fewer")
     if number == 1:
@@ -217,8 +219,8 @@ def _number(summary: Summary, documents: Sequence[Document], checks: Checks, con
     elif summary.number_minimal:
         fewest = _fewest(summary, conflicts)
     yield fewest
-    if number == 1 and 0 < summary.lower <= documents[0].bounds.lower:
-        yield Line(TOTAL, HOLDS, "that of the one chain: see its lower bound")
+    if number == 1 and alone is not None:
+        yield Line(TOTAL, alone.verdict, "that of the one chain: see its lower bound")
     elif summary.lower:
         yield _total(summary, checks)
     else:

@@ -67,6 +67,14 @@ class Verdicts:
         verdict = next((v for v in (WRONG, OPEN, HOLDS) if v in kinds), UNCLAIMED)
         return Line(UNCOVERED, verdict, "; ".join(texts))
 
+    def each(self, confirmation: Confirmation) -> dict[str, Verdict]:
+        """The verdict on each goal that is said not to be covered."""
+        found = {goal.name: self._alone(goal) for goal in uncovered(self.document)}
+        if not confirmation.differences:
+            return found
+        differs = OPEN, "original and model take different steps"
+        return {name: differs if verdict[0] == HOLDS else verdict for name, verdict in found.items()}
+
     def _all(self) -> Iterator[tuple[str, Verdict]]:
         for goal in uncovered(self.document):
             if goal.verdict != EXCLUDED and not _SHORTER.search(goal.detail):
@@ -159,7 +167,7 @@ class Verdicts:
         names = [g.name for g in self.document.goals if g.verdict not in (UNREACHABLE, NO_WAY_TO_FINAL)]
         bounded = proof is not None and proof.lower >= lower and {*proof.goals} <= {*names} <= {*self.setting.by_name}
         if self.document.chain is None and bounded:
-            return HOLDS, "that is the lower bound"
+            return UNCLAIMED, "that is the lower bound: see there"
         return self._no_run(names, lambda watch: search(watch, names, self.clock, lower), 0)
 
     def _no_run(self, names: Sequence[str], sought: Callable[[Watch], Outcome], number: int) -> Verdict:

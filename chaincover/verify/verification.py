@@ -17,11 +17,12 @@ from chaincover.certificate import Certificate, PathFact
 from chaincover.project.load import Controller
 from chaincover.verify import claims, prices, requirements
 from chaincover.verify.acceleration import Jumps, jumps_of
+from chaincover.verify.claims import ALL_RUNS
 from chaincover.verify.confirmation import MODEL, Confirmation, confirm
 from chaincover.verify.constraints import constraints
 from chaincover.verify.document import Document, RulingsClaim
 from chaincover.verify.explicit import ExplicitFacts
-from chaincover.verify.facts import Prover, WholeChains, lengths
+from chaincover.verify.facts import EDGES, PATHS, Prover, WholeChains, lengths
 from chaincover.verify.fields import Expected, fields, findings, project
 from chaincover.verify.invariants import (
     Assumed,
@@ -41,11 +42,9 @@ from chaincover.verify.report import HOLDS, NOTE, OPEN, UNCLAIMED, WRONG, Line, 
 from chaincover.verify.search import Outcome, search
 from chaincover.verify.setting import Setting
 from chaincover.verify.states import OpenValueRead, tabulate
-from chaincover.verify.verdicts import UNCOVERED, Verdicts
+from chaincover.verify.verdicts import UNCOVERED, Verdict, Verdicts
 from chaincover.verify.watch import Watch
 
-ALL_RUNS = "all runs"
-EDGES, PATHS = ("edges", "bounds between two nodes"), ("sub-paths", "bounds on sub-paths")
 PART, SMALL_PART = 50, 1000
 """A search over all runs that nothing rests on gets this part of the effort only, and so does the first try of orders:
 what is cheap goes first. Where prices of goals are checked exactly, the search gets the small part.
@@ -119,29 +118,37 @@ def verify(
     if told_invariants(checks.setting, document):
         done(checks.settled(lambda these, _: these.told()))
     all_runs = checks.best.all_runs()
-    done(claims.bound(document, proof, checks.setting, all_runs.verdict == HOLDS))
+    said = {line.check: line.verdict for line in (*lines, all_runs)}
+    done(claims.bound(document, proof, checks.setting, said))
     if chain is not None or document.bounds.lower:
         done(all_runs)
     if claims.uncovered(document) or (proof is not None and proof.rules_out):
         done(checks.settled(lambda these, _: these.uncovered()))
     if ruled is not None:
-        done(proved_requirements(controller, document, ruled, checks.clock, listener))
+        for line in proved_requirements(controller, document, ruled, checks.clock, listener):
+            done(line)
     return Verification(str(document.place), tuple(lines))
 
 
 def proved_requirements(
     controller: Controller, document: Document, claim: RulingsClaim, clock: Clock, listener: Listener
-) -> Line | None:
-    """Prove again which requirements are never violated, and which runs that violate one are the shortest."""
-    subject = requirements.Subject.of(controller, document, claim)
-    if subject is None:
-        return None
-    hurried = claim.certificate is None or not claim.certificate.exhausted
+) -> Iterator[Line]:
+    """Prove again which requirements are never violated, and which runs that violate one are the shortest.
+
+    Of those that the file leaves undecided find out what little effort shows.
+    """
     told = Listener(lambda text: listener.progress(f"requirements: {text}"))
-    if hurried and not (claim.certificate is not None and claim.certificate.normal_form):
-        clock = replace(clock, limits=replace(clock.limits, question=clock.limits.question * FIRST_ASKED))
-    checks = Checks(subject.controller, subject.document, clock, told, hurried, True)
-    return requirements.proved(subject, checks.facts_and_verdicts(subject.facts))
+    few = replace(clock, limits=replace(clock.limits, question=clock.limits.question * FIRST_ASKED))
+    subject = requirements.Subject.of(controller, document, claim)
+    if subject is not None:
+        proof = claim.certificate
+        hurried = proof is None or not proof.exhausted
+        asked = few if hurried and not (proof is not None and proof.normal_form) else clock
+        checks = Checks(subject.controller, subject.document, asked, told, hurried, True)
+        yield requirements.proved(subject, checks.facts_and_verdicts(subject.facts))
+    left = requirements.Subject.undecided(controller, document, claim)
+    if left is not None:
+        yield from requirements.decided(controller, Checks(left.controller, left.document, few, told, True).each())
 
 
 @dataclass(frozen=True)
@@ -377,12 +384,19 @@ class Checks:
         table = None if self.watch is None else self.watch.table
         return proved_again(self.setting, told_invariants(self.setting, self.document), table, self.clock)
 
+    def each(self) -> dict[str, Verdict]:
+        """The verdict on each goal that no run is said to cover."""
+        return self._verdicts.each(self.confirmation)
+
     def uncovered(self) -> Line:
         """The verdicts on goals that the chain does not cover, as far as they claim a proof."""
+        return self._verdicts.line(self.confirmation if self.watch is not None else None)
+
+    @property
+    def _verdicts(self) -> Verdicts:
         self.listener.progress(UNCOVERED)
         setting = replace(self.setting, overlap=self.document.settings.overlap)
         watch = self.watch
         if watch is not None and setting.overlap != self.setting.overlap:
             watch = Watch(watch.table, setting, setting.names)
-        confirmation = self.confirmation if watch is not None else None
-        return Verdicts(setting, self.document, self.known[0], watch, self.clock, self.jumps).line(confirmation)
+        return Verdicts(setting, self.document, self.known[0], watch, self.clock, self.jumps)

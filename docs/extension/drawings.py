@@ -37,13 +37,14 @@ def figure(width: float, height: float, body: Sequence[str], label: str, caption
     """A drawing with its caption."""
     size = f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}"'
     svg = [f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label="{escape(label)}">']
-    return captioned("\n".join([*svg, f"<style>{STYLE}{MORE}</style>", ARROW, *body, "</svg>"]), width, caption)
+    return captioned("\n".join([*svg, f"<style>{STYLE}{MORE}</style>", ARROW, *body, "</svg>"]), caption)
 
 
-def captioned(svg: str, width: float, caption: str) -> str:
+def captioned(svg: str, caption: str) -> str:
     """A figure that is no narrower than can be read: where the page is, it scrolls."""
+    width = float(svg.partition('" width="')[2].partition('"')[0])
     return (
-        f'```{{raw}} html\n<figure class="drawing" style="--narrowest: {0.75 * width:.0f}px">\n<div>{svg}</div>\n'
+        f'```{{raw}} html\n<figure class="drawing" style="--narrowest: {0.85 * width:.0f}px">\n<div>{svg}</div>\n'
         f"<figcaption>{caption}</figcaption>\n</figure>\n```"
     )
 
@@ -123,7 +124,6 @@ def cruise_graph() -> str:
     svg = to_svg("cruise", document["graph"], path_of(document))
     return captioned(
         svg,
-        480,
         "The K-reachability graph of the cruise controller. A number is the least number of steps from one goal to the "
         "next; the thick path visits every goal in 2 + 2 + 2 + 1 + 2 = 9 steps, and no other order takes less.",
     )
@@ -338,7 +338,6 @@ def belt_graph() -> str:
     document = tutorial("belt.toml")
     return captioned(
         to_svg("belt", document["graph"], path_of(document)),
-        480,
         "The distances between the goals, as <code>chaincover graph --format svg</code> draws them, with the path that "
         "the chain takes.",
     )

@@ -93,7 +93,9 @@ def _goals(model: CModel, written: CoverageCriterion, use: Use) -> list[Goal]:
         hint = f"{meant} criteria are {forms}" if meant.endswith("?") else f"criteria are {forms}"
         raise InputRefused(f"unknown coverage criterion '{written.text.strip()}'", written.where, hint)
     if match is None or known[kind].of_variable != bool(inside):
-        right = f"{kind}(x) with the name of a variable{_such_as(model)}" if known[kind].of_variable else f"{kind}()"
+        right = (
+            f"{kind}(x) with the name of a variable{_such_as(model, kind)}" if known[kind].of_variable else f"{kind}()"
+        )
         raise InputRefused(f"'{written.text.strip()}' is no coverage criterion", written.where, f"write {right}")
     return known[kind].goals(model, replace(use, kind=kind, inside=inside))
 
@@ -114,12 +116,14 @@ def declared_values(model: CModel, variable: CVariable) -> str | tuple[str, ...]
     return {0: "0", 1: "1"} if is_boolean(ctype) else None
 
 
-def _such_as(model: CModel) -> str:
-    """Variables whose values are known without being listed, those of the state first."""
+def _such_as(model: CModel, kind: str) -> str:
+    """Variables whose values are known without being listed, those of the state first; no inputs for ``pairs``."""
     known = [
         variable
         for variable in sorted(model.variables, key=lambda variable: variable.role == "input")
-        if declared_values(model, variable) is not None
+        if declared_values(model, variable) is not None and (kind != "pairs" or variable.role != "input")
     ]
     names = [variable.name for variable in known[:8]]
-    return f", such as {', '.join(names)}" if names else ", and its values, as in states(x, 0..5)"
+    if names:
+        return f", such as {', '.join(names)}"
+    return "" if kind == "pairs" else ", and its values, as in states(x, 0..5)"

@@ -60,7 +60,9 @@ def pairs(model: CModel, use: Use) -> list[Goal]:
     """One goal for each two transitions that follow each other."""
     texts = expressions(use.inside)
     if texts is None and "," in use.inside:
-        raise InputRefused(f"pairs({use.inside}) lists values", use.where, "they are found out: write pairs(x)")
+        raise _several(model, use) or InputRefused(
+            f"pairs({use.inside}) lists values", use.where, "they are found out: write pairs(x)"
+        )
     return _made(model, use, texts or [use.inside]).pairs()
 
 
@@ -126,8 +128,21 @@ def _closed_by_last(text: str) -> bool:
     return False
 
 
+def _several(model: CModel, use: Use) -> InputRefused | None:
+    """That values are listed behind a variable, where another variable stands; None where none does."""
+    _, comma, listed = use.inside.partition(",")
+    for name in re.findall(r"(?:^|,)\s*([A-Za-z_][\w.>\[\]-]*)\s*(?=,|$)", listed) if comma else ():
+        with suppress(InputRefused):
+            find_variable(name, model.names, use.where)
+            text = f"'{name}' in {use.kind}({use.inside}) is a variable, and values are listed there"
+            return InputRefused(text, use.where, f"for several variables together write {use.kind}(({use.inside}))")
+    return None
+
+
 def _observed(model: CModel, use: Use) -> tuple[CVariable, str, dict[int, str]]:
     """The variable of a use, what it is called, and its values with what each is called."""
+    if (several := _several(model, use)) is not None:
+        raise several
     name, _, listed = (part.strip() for part in use.inside.partition(","))
     full = find_variable(name, model.names, use.where)
     variable = next(v for v in model.variables if v.name == full)

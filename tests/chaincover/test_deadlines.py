@@ -36,8 +36,8 @@ def known_after(wanted: list[Requirement], folder: Path) -> list[tuple[int, int]
     """For each requirement after how many steps its antecedent, and a check, are known: without what is folded away."""
     texts = [text for one in wanted for text in (f"cover({one.occurs.text})", f"cover({one.check.text})")]
     lengths = [goal_length([goal.antecedent], {"a", "rise"}) for goal in goals_of(folder, *texts)]
-    first = [first for one in wanted for first in (one.occurs.first, one.check.first)]
-    told = [max(0, length + min(0, back)) for length, back in zip(lengths, first, strict=True)]
+    looks_back = [back for one in wanted for back in (one.occurs.back, one.check.back)]
+    told = [max(0, length - back) for length, back in zip(lengths, looks_back, strict=True)]
     return list(zip(told[::2], told[1::2], strict=True))
 
 

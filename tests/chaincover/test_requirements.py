@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import replace
 from math import inf
 
@@ -18,13 +19,14 @@ from bmc.system.simulation import Simulator
 from bmc.system.transition import BOOLEAN, InputVariable, Run, StateVariable, TransitionSystem, ValueType
 from chaincover import requirements
 from chaincover.chain import CAN_FAIL, NEVER_VIOLATED, UNDECIDED
+from chaincover.limits import UNITS
 from chaincover.options import Options
-from chaincover.partition.maximum_coverage import generate_all_or_most
-from chaincover.partition.several import generate_several
+from chaincover.partition.maximum_coverage import generate_all_or_most, generate_most
+from chaincover.partition.several import SeveralChains, generate_several
 from chaincover.problem import Problem
 from chaincover.replay.judge import explained
 from chaincover.requirements import decide
-from chaincover.result import Requirements
+from chaincover.result import ChainResult, Requirements
 from properties.goal import Goal, violation
 from properties.monitor import Monitor
 
@@ -109,7 +111,7 @@ def test_a_solver_is_never_wrong_and_finds_all_violations(seed: int) -> None:
     """Whatever has a violation is found; that there is none may be beyond induction, and is then left open."""
     problem = with_consequents(random_case(seed, longest=2))
     right = shortest_violations(problem)
-    found = decide(problem, Options(engine="sat", effort=0.5), inf, lambda text: None, ())
+    found = decide(problem, Options(engine="sat", effort=0.04), inf, lambda text: None, ())
     check(problem, found, right)
     assert all(r.status == CAN_FAIL for r in found.rulings if right[r.goal] is not None)
 
@@ -204,3 +206,26 @@ def test_the_last_step_of_a_run_need_not_be_allowed_to_go_on() -> None:
     found = decide(problem_of(stuck, (goal,), None), Options(), inf, lambda text: None, ())
     assert isinstance(found.failures[0].run, Run)
     assert found.failures[0].run.length == 3
+
+
+LONG = ValueType("long", 9)
+TICKS = StateVariable("ticks", LONG, LONG.constant(0), LONG.symbol("ticks") + BV(1, 9))
+LATE = Goal("late", PUSHED, Not(Equals(framed(TICKS.symbol, 0), BV(20, 9))), 1)
+
+
+@pytest.mark.parametrize("search", [generate_all_or_most, generate_most, generate_several])
+def test_requirements_have_the_effort_that_chains_leave(search: Callable[..., ChainResult | SeveralChains]) -> None:
+    """One step is a chain; to prove that the shortest violation takes 21 a question is asked for each length."""
+    problem = problem_of(replace(SYSTEM, state=(LAMP, TICKS)), (LATE,), None)
+    options = Options(engine="sat", effort=0.001)
+    found = search(problem, options).requirements
+    assert [(f.run.length, f.shortest) for f in found.failures] == [(21, True)]
+    assert found.effort > requirements.EFFORT * 0.001 * UNITS
+    assert search(problem, options).requirements == found
+
+
+def test_effort_that_chains_used_up_is_not_there_for_requirements() -> None:
+    share = requirements.EFFORT * 2
+    given = [requirements.for_requirements(Options(effort=2.0), spent).effort for spent in (0, UNITS, 2 * UNITS, 500)]
+    assert given == [share + 2, share + 1, share, share]
+    assert requirements.for_requirements(Options(effort=None), 500).effort is None

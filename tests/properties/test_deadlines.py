@@ -30,14 +30,15 @@ def test_the_first_decision_and_the_first_failure_are_those_of_single_occurrence
     run = run_of(values, [source.randrange(3) for _ in range(29)])
     for number, each in enumerate(wanted):
         goal, occurs, check = goals[3 * number : 3 * number + 3]
-        known = max(0, goal_length([occurs.antecedent], {"a", "rise"}) + min(0, each.occurs.first))
-        checked = max(0, goal_length([check.antecedent], {"a", "rise"}) + min(0, each.check.first))
+        known = max(0, goal_length([occurs.antecedent], {"a", "rise"}) - each.occurs.back)
+        checked = max(0, goal_length([check.antecedent], {"a", "rise"}) - each.check.back)
         if goal.length:  # the deadline lies within the antecedent: it is unrolled
             continue
         each_alone = [each.decided(run, step, known, checked) for step in range(each.back, run.length + 1)]
         decisions = [one for one in each_alone if one is not None]
         assert goal.deadline is not None
-        assert goal.deadline.decisions(remembered(run, goal.memory), {"a", "rise"}) == set(decisions), each.text
+        alone = goal.deadline.decisions(remembered(run, goal.memory), {"a", "rise"})
+        assert {(one.after, one.held) for one in alone} == set(decisions), each.text
         found = seen(goal, run)
         first = min((step for step, _ in decisions), default=None)
         assert next(iter(found), None) == first, each.text
@@ -81,3 +82,34 @@ def test_what_lasts_in_an_antecedent_is_remembered_as_if_unrolled(
             compared += 1
         assert bool(found) >= bool(expected), short.text
     assert compared > 5
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_after_what_lasts_each_occurrence_is_decided_as_if_looked_at_by_itself(seed: int, tmp_path: Path) -> None:
+    source = random.Random(seed)
+    parts = [(source.choice(["n < 2", "a > 0", "n == 1 && a"]), source.choice("FG")) for _ in range(12)]
+    asked = [(rest, word, 9 + source.randrange(3), 10 + source.randrange(12)) for rest, word in parts]
+    texts = [f"G({rest} && G[0,9](n <= 1) -> {word}[{m},{m + n}](n == 0 || a == 1))" for rest, word, m, n in asked]
+    values = [source.choice((0, 0, 0, 1, 1, 1, 1)) if source.random() < 0.97 else 2 for _ in range(80)]
+    run = run_of(values, [source.randrange(3) for _ in range(79)])
+    decided = 0
+    for goal, (rest, word, m, n) in zip(goals_of(tmp_path, *texts), asked, strict=True):
+        holds = {"n < 2": lambda k: values[k] < 2, "a > 0": lambda k: run.inputs[k]["a"] > 0}
+        occurs = holds.get(rest, lambda k: values[k] == 1 and run.inputs[k]["a"] > 0)
+        expected = {}
+        for begin in range(run.length - 9):
+            if occurs(begin) and all(value <= 1 for value in values[begin : begin + 10]):
+                checks = range(begin + m, min(begin + m + n + 1, run.length))
+                good = [values[k] == 0 or run.inputs[k]["a"] == 1 for k in checks]
+                at = good.index(word == "F") if (word == "F") in good else len(good) - 1 if len(good) > n else None
+                if at is not None:
+                    expected[begin] = (begin + m + at, good[at])
+        assert goal.deadline is not None
+        alone = list(goal.deadline.decisions(remembered(run, goal.memory), {"a", "rise"}))
+        assert {one.begin: (one.check, one.held) for one in alone} == expected, goal.text
+        failed = {one.after for one in alone if not one.held}
+        violated = set(seen(violation(goal, {"a", "rise"}), run, goal))
+        assert violated <= failed, goal.text
+        assert min(violated, default=None) == min(failed, default=None), goal.text
+        decided += len(expected)
+    assert decided > 50

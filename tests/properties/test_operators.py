@@ -35,7 +35,23 @@ MEANT = [
     ("cover(n == prev(n))", 1, [1, 4]),
     ("cover(prev(prev(n)) == 1 && n == 2)", 2, [2]),
     ("cover(prev(a) == 0 && a == 1)", 2, [2]),
-    ("cover(prev(X(n)) == 3)", 1, [2]),
+    ("cover(prev(X(n)) == 3)", 0, [3]),
+    ("cover(X(prev(n)) == 3 && prev(X(a)) == 1)", 1, [3]),
+    ("cover(rise(X(n == 1)))", 1, [0]),
+    ("cover(fall(X(n == 1)))", 1, [2]),
+    ("cover(changed(X(n)))", 1, [0, 2, 3, 5]),
+    ("cover(changed(X(n == LIMIT)))", 1, [2, 3]),
+    ("cover(changed(X(half(n))) && !a)", 1, [2, 5]),
+    ("cover(changed(X[2](n)))", 2, [1, 2, 4]),
+    ("cover(prev(prev(X(n))) == 3)", 1, [3]),
+    ("cover(prev(X(n) == a))", 1, [5]),
+    ("cover(prev(F[X(n)]))", 1, [1]),
+    ("cover(prev(half(X(n))) == 1)", 0, [3, 4, 5]),
+    ("cover(half(prev(a)) == 2)", 1, [0, 1]),
+    ("cover(prev(LIMIT == 3) && n == 0)", 1, [5]),
+    ("cover(true since prev(LIMIT == 3))", 0, [1, 2, 3, 4, 5, 6]),
+    ("cover(true since rise(prev(X(n))))", 0, [1, 2, 3, 4, 5, 6]),
+    ("cover(n since prev(X(n) == 0))", 0, [0, 1, 2, 3, 4, 5, 6]),
     ("cover(X(prev(n)) == 3)", 1, [3]),
     ("cover(rise(n == 1))", 1, [0]),
     ("cover(fall(n == 1))", 1, [2]),
@@ -88,9 +104,9 @@ def test_random_conditions_mean_what_is_spelled_out(seed: int, tmp_path: Path) -
     values = [source.randrange(3) for _ in range(19)]
     run = run_of(values, [source.randrange(3) for _ in range(18)])
     for goal, meant in zip(goals_of(tmp_path, *(f"cover({m.text})" for m in meanings)), meanings, strict=True):
-        assert goal.length == meant.last - meant.first, meant.text
+        assert goal.length == meant.last + meant.back, meant.text
         steps = range(run.length - goal.length + 1)
-        expected = [k for k in steps if meant.holds(run, k - meant.first)]
+        expected = [k for k in steps if meant.holds(run, k + meant.back)]
         assert covered(goal, run) == expected, meant.text
 
 
@@ -115,11 +131,30 @@ def test_random_conditions_mean_what_is_spelled_out(seed: int, tmp_path: Path) -
         ("cover(n since X(n))", r"a condition of since looks at a later step.*leave out X, F and G"),
         ("cover(n since F[0,2](n))", r"a condition of since looks at a later step"),
         ("cover(prev(n = 1))", r"the condition changes 'n'"),
+        ("cover(prev[2](n))", r"prev takes no numbers: write prev\(prev\(e\)\)"),
+        ("cover(rise[2](n))", r"rise takes no numbers: write rise\(e\)"),
+        ("cover(F[0,3] n)", r"put brackets around what F applies to: F\[0,3\]\(e\)"),
+        ("G(a -> X !n)", r"put brackets around what X applies to: X\(e\)"),
+        ("G(a until n -> X(n))", r"'until' is no operator in 'a until n'.*operators are X\(e\)"),
+        ("cover(a && eventually n)", r"no operator stands between 'eventually' and 'n'.*operators are"),
+        ("G(a -> F[0,inf](n))", r"'inf' is no number, and F needs one: a deadline is by some step"),
+        ("cover(n == `1`)", r"the backquote after 'n == ' quotes no name"),
+        ("cover(n == 1``)", r"the backquote after 'n == 1' quotes no name"),
+        ("cover(`n == 1)", r"the backquote at the beginning quotes no name"),
+        (
+            "cover(BEFORE(n) == 1)",
+            r"a macro holds the operator prev, and operators are not seen inside macros.*prev\(e\)",
+        ),
+        ("cover(STAYS)", r"a macro holds the operator G, and operators are not seen inside macros"),
+        ("G( -> X(n))", r"the antecedent is missing in 'G\(-> X\(n\)\)'"),
+        ("G(n /* and */ => )", r"the consequent is missing"),
+        ("my req 1: G(n -> X(n))", r"'my req 1' is no id of a property.*my_req_1"),
+        ("4: cover(n)", r"'4' is no id of a property.*p_4"),
     ],
 )
 def test_what_is_not_written_like_an_operator(text: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(InputRefused) as caught:
-        goals_of(tmp_path, text)
+        goals_of(tmp_path, text, before="#define BEFORE(e) (prev(e))\n#define STAYS G[0,2](n)\n")
 
     told = f"{caught.value.message} {caught.value.hint}"
     assert re.search(message, told), told

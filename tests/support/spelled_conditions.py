@@ -17,7 +17,8 @@ from properties.goal import Goal
 
 SOURCE = """\
 typedef unsigned char u8;
-static u8 n; static u8 F[3]; static u8 since;
+static u8 n; static u8 F[3]; static u8 since; static const u8 LIMIT = 3;
+static u8 half(u8 e) { return e / 2; }
 void init(void) { n = 0; F[1] = 0; since = 0; }
 void compute(u8 a, u8 rise) { n = a; F[1] = rise; since = a; }
 """
@@ -32,21 +33,30 @@ def goals_of(folder: Path, *texts: str, before: str = DEADLINE) -> list[Goal]:
 
 def run_of(values: list[int], inputs: list[int]) -> Run:
     """A run whose state ``n`` and input ``a`` have these values; the program need not be able to do this."""
-    states = [{"n": value, "F[1]": value % 2, "since": value} for value in values]
+    states = [{"n": value, "F[0]": 0, "F[1]": value % 2, "F[2]": 0, "since": value} for value in values]
     return Run(tuple(states), tuple({"a": value, "rise": value % 2} for value in inputs))
 
 
 @dataclass(frozen=True)
 class Meaning:
-    """A condition as text, whether it holds at a step of a run, the first and the last step that it looks at."""
+    """A condition as text, whether it holds at a step of a run, the first step that it reads and the last it looks at.
+
+    Both steps are told from the one at which it stands; what is read first may lie after it, as in ``X(e)``.
+    """
 
     text: str
     holds: Callable[[Run, int], int]
     first: int
     last: int
 
+    @property
+    def back(self) -> int:
+        """How many steps before its own it begins to read."""
+        return max(0, -self.first)
+
 
 FUTURE = ("X", "X[]", "F", "G")
+UNBOUNDED = 99
 
 
 def held_since(e: Meaning, f: Meaning, run: Run, k: int) -> int:
@@ -55,8 +65,8 @@ def held_since(e: Meaning, f: Meaning, run: Run, k: int) -> int:
     return int(bool(at) and all(step + e.first >= 0 and e.holds(run, step) for step in range(at[-1] + 1, k + 1)))
 
 
-def meaning(source: random.Random, depth: int, past: bool = False) -> Meaning:
-    """A random one; ``past``: it looks at no later step."""
+def meaning(source: random.Random, depth: int, ahead: int = UNBOUNDED) -> Meaning:
+    """A random one; its operators look at most so many steps ``ahead``."""
     if not depth or source.random() < 0.2:
         name, value = source.choice("na"), source.randrange(3)
         at = (
@@ -65,13 +75,17 @@ def meaning(source: random.Random, depth: int, past: bool = False) -> Meaning:
             else (lambda run, k: int(run.inputs[k]["a"] == value))
         )
         return Meaning(f"{name} == {value}", at, 0, int(name == "a"))
-    kind = source.choice((*FUTURE * (not past), "prev", "rise", "fall", "changed", "since", "&&", "||", "!"))
-    past = past or kind == "since"
-    e = meaning(source, depth - 1, past)
+    future = FUTURE if ahead == UNBOUNDED else ("X",) * (ahead > 0)
+    kind = source.choice((*future, "prev", "rise", "fall", "changed", "since", "&&", "||", "!"))
+    if kind == "since":
+        ahead = 0
+    elif ahead < UNBOUNDED:
+        ahead += {"prev": 1, "X": -1}.get(kind, 0)
+    e = meaning(source, depth - 1, ahead)
     m = source.randrange(3)
     n = m + source.randrange(3)
     if kind in ("&&", "||"):
-        f = meaning(source, depth - 1, past)
+        f = meaning(source, depth - 1, ahead)
         both = (
             (lambda run, k: e.holds(run, k) and f.holds(run, k))
             if kind == "&&"
@@ -79,7 +93,7 @@ def meaning(source: random.Random, depth: int, past: bool = False) -> Meaning:
         )
         return Meaning(f"({e.text} {kind} {f.text})", both, min(e.first, f.first), max(e.last, f.last))
     if kind == "since":
-        f = meaning(source, depth - 1, past)
+        f = meaning(source, depth - 1, ahead)
         return Meaning(f"(({e.text}) since ({f.text}))", partial(held_since, e, f), 0, max(e.last, f.last))
     if kind == "!":
         return Meaning(f"!({e.text})", lambda run, k: int(not e.holds(run, k)), e.first, e.last)
@@ -93,7 +107,7 @@ def meaning(source: random.Random, depth: int, past: bool = False) -> Meaning:
         "fall": ("fall", [-1, 0], lambda run, k: int(e.holds(run, k - 1) and not e.holds(run, k))),
         "changed": ("changed", [-1, 0], lambda run, k: int(e.holds(run, k) != e.holds(run, k - 1))),
     }[kind]
-    return Meaning(f"{word}({e.text})", holds, min(0, steps[0] + e.first), max(0, steps[-1] + e.last))
+    return Meaning(f"{word}({e.text})", holds, steps[0] + e.first, max(0, steps[-1] + e.last))
 
 
 @dataclass(frozen=True)
@@ -114,7 +128,7 @@ class Requirement:
     @property
     def back(self) -> int:
         """How many steps it looks back from where it is written."""
-        return max(0, -self.occurs.first, -(self.later + self.first + self.check.first))
+        return max(self.occurs.back, -(self.later + self.first + self.check.first))
 
     def decided(self, run: Run, step: int, known: int, checked: int) -> tuple[int, bool] | None:
         """When the occurrence at ``step``, if it is one, is decided, and which way; a step counts once it is over.

@@ -193,6 +193,12 @@ def _system(runs: Runs, model: CModel, result: StepResult) -> TransitionSystem:
         f"'{name}' is given no values but those that the type names; [ranges] can widen them"
         for name in only_named(model)
     )
+    fixed = {variable.name for variable in state if variable.init is not None}
+    model.notes += tuple(
+        f"'{text}' is set by init: interface.chosen leaves the tester nothing to choose there"
+        for text in config.chosen
+        if {*matching([text], [v.name for v in state], config.where, "state variable")} <= fixed
+    )
     recorder = result.recorder
     system = TransitionSystem(
         name=config.name,
@@ -203,7 +209,11 @@ def _system(runs: Runs, model: CModel, result: StepResult) -> TransitionSystem:
         undefined_behaviour=tuple(recorder.undefined_behaviour),
         assumptions=tuple(recorder.assumptions),
         invariants=tuple(invariants),
-        chosen=tuple(matching(config.chosen, [v.name for v in state], config.where, "state variable")),
+        chosen=tuple(
+            name
+            for name in matching(config.chosen, [v.name for v in state], config.where, "state variable")
+            if name not in fixed
+        ),
     )
     model.system = system
     return replace(system, input_constraint=ranges.constraint(inputs))

@@ -15,7 +15,7 @@ from bmc.c.execute.memory import Content, Key, MemObject, Place, State, Target
 from bmc.c.execute.recorder import Recorder
 from bmc.c.execute.statements import Executor
 from bmc.c.execute.variables import CVariable, find_variable, symbol_content
-from bmc.c.source.program import EnumConstant, Program, Scope, Typedef, parse_text
+from bmc.c.source.program import EnumConstant, Program, Scope, Typedef, Unit, parse_text
 from bmc.c.source.types import type_at
 from bmc.errors import InputRefused, Location, marked
 from bmc.records import dataclass
@@ -82,11 +82,18 @@ class CModel:
         inner.names.update(self.parameters)
         return inner
 
+    @property
+    def _unit(self) -> Unit:
+        step = self.program.function(self.step_function)
+        return step.unit if step else self.program.units[0]
+
+    def expanded(self, text: str) -> str:
+        """``text`` with the macros of the step's unit expanded."""
+        return self._unit.source.expand(text)
+
     def expand_and_parse(self, text: str, where: Location) -> Any:
         """A C expression's syntax tree; macros of the step's unit are expanded. InputRefused for a syntax error."""
-        step = self.program.function(self.step_function)
-        unit = step.unit if step else self.program.units[0]
-        expanded = unit.source.expand(text)
+        unit, expanded = self._unit, self.expanded(text)
         words = dict.fromkeys(re.findall(r"[A-Za-z_]\w*", expanded))
         types = [word for word in words if isinstance(unit.scope.names.get(word), Typedef)]
         prelude = "".join(f"typedef int {name};\n" for name in types)

@@ -35,6 +35,7 @@ from bmc.c.source.types import (
     CType,
     FloatType,
     IntType,
+    Member,
     Path,
     PointerType,
     StructType,
@@ -49,11 +50,21 @@ from bmc.limits import ELEMENTS
 
 NO_POINTER = "'->' needs a pointer to a struct"
 """How the refusal of '->' behind something else starts."""
-PLAIN_MEMBER = (
-    "write a plain member such as 'unsigned char a;' in a copy of its header, first on sources.include: model and "
-    "original then both read it; mask a value that has more bits where it is stored"
+NO_FUNCTION_POINTER = (
+    "in a copy of the sources, keep a number where the pointer is kept, and call the functions by their names in a "
+    "switch over it"
 )
-"""What to do about a bit-field."""
+"""What to do about a pointer to a function."""
+
+
+def bit_field(member: Member, node: Any) -> InputRefused:
+    """The refusal of a bit-field, and what to do about it: a header beside the source goes before any other."""
+    hint = (
+        f"copy the sources, write '{show_type(member.type)} {member.name};' without its width at {member.declared} in "
+        "the copy, and let sources.files and sources.include name the copy: model and original then both read it; "
+        "mask a value that has more bits where it is stored"
+    )
+    return unsupported(f"bit-field '{member.name}'", node, hint)
 
 
 class Watch:
@@ -309,7 +320,7 @@ def refuse_opaque(ctype: CType, node: Any) -> None:
                 raise unsupported("union", node)
             for member in ctype.members():
                 if member.bit_field:
-                    raise unsupported(f"bit-field '{member.name}'", node, PLAIN_MEMBER)
+                    raise bit_field(member, node)
             inner = [member.type for member in ctype.members()]
         todo += [each for each in reversed(inner) if each not in seen]
         seen.update(inner)

@@ -14,7 +14,7 @@ from pycparser.c_generator import CGenerator
 from pysmt.shortcuts import TRUE
 
 from bmc.c.execute import arithmetic
-from bmc.c.execute.access import struct_scalars
+from bmc.c.execute.access import NO_FUNCTION_POINTER, struct_scalars
 from bmc.c.execute.expressions import Evaluator
 from bmc.c.execute.initialise import zero
 from bmc.c.execute.lvalues import Result
@@ -53,7 +53,6 @@ from bmc.errors import InputRefused, UnsupportedConstruct
 from bmc.formulas.terms import both, choose, constant, equals
 from bmc.records import dataclass
 
-_SWITCH = "call the functions by name there, chosen by a switch over an integer or an enumeration"
 UNDEFINED_FUNCTION = "is called but not defined"
 """What the refusal of such a function says."""
 
@@ -96,7 +95,7 @@ class Calls(Evaluator):
     def call(self, node: Any, scope: Scope, state: State) -> Result:
         """A function call: hooked, from the library, or inlined."""
         if not isinstance(node.name, c_ast.ID):
-            raise unsupported("call through a function pointer", node, _SWITCH)
+            raise unsupported("call through a function pointer", node, NO_FUNCTION_POINTER)
         name = node.name.name
         if name == ASSEMBLY:
             raise unsupported("inline assembly", node)
@@ -104,7 +103,7 @@ class Calls(Evaluator):
             return self.hooks[name](node, scope, state)  # type: ignore[no-any-return]
         function = scope.find(name)
         if isinstance(function, Place | MemObject):
-            raise unsupported("call through a function pointer", node, _SWITCH)
+            raise unsupported("call through a function pointer", node, NO_FUNCTION_POINTER)
         if isinstance(function, Function) and stand_in(function) is not None:
             return self.library.math.call(name, node, scope, state)
         if not isinstance(function, Function) or function.node is None:
@@ -128,6 +127,7 @@ class Calls(Evaluator):
             raise unsupported(f"call of the variadic function '{function.name}'", node)
         result = None if isinstance(ctype.result, VoidType) else MemObject("(result)", ctype.result, "automatic")
         self.recorder.entered[function] = None
+        self.recorder.work += len(self.frames)  # each of them notes what this one reads and writes
         frame = Frame(function, result, state.cells.mark())
         scope = Scope(function.unit.scope)
         inner = State(state.cells, TRUE())

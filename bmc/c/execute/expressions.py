@@ -11,13 +11,14 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import FALSE, TRUE
 
 from bmc.c.execute import floating
-from bmc.c.execute.access import Watch, refuse_opaque
+from bmc.c.execute.access import NO_FUNCTION_POINTER, Watch, refuse_opaque
 from bmc.c.execute.arithmetic import from_condition
 from bmc.c.execute.decisions import is_logical, leaves, without_negations
 from bmc.c.execute.floating import read_constant, truth
 from bmc.c.execute.lvalues import STEPS, Lvalues, Operand, Result, is_lvalue
 from bmc.c.execute.memory import (
     Aggregate,
+    MemObject,
     Place,
     State,
     Target,
@@ -181,7 +182,7 @@ class Evaluator(Conditions):
         if isinstance(found, EnumConstant):
             return Value(constant(found.value, self.model.int_type.bits), self.model.int_type)
         if isinstance(found, Function) and (found.node is not None or self.unknown_name is None):
-            raise unsupported(f"function '{node.name}' used as a value (function pointer)", node)
+            raise unsupported(f"function '{node.name}' used as a value (function pointer)", node, NO_FUNCTION_POINTER)
         return self.read(self.named_place(node, scope, state), state, node)
 
     def eval_constant(self, node: Any, scope: Scope, state: State) -> Result:
@@ -221,7 +222,10 @@ class Evaluator(Conditions):
         if node.op == "&":
             if isinstance(node.expr, c_ast.ID) and isinstance(scope.find(node.expr.name), Function):
                 raise unsupported("address of a function (function pointer)", node)
-            return address_of(self.place(node.expr, scope, state))
+            place = self.place(node.expr, scope, state)
+            for _, obj, _ in live(place.targets):
+                obj.addressed = True
+            return address_of(place)
         if node.op == "*":
             return self.read(self.place(node, scope, state), state, node)
         if node.op in STEPS:
@@ -352,7 +356,7 @@ class Evaluator(Conditions):
         return sibling
 
     def eval_assignment(self, node: Any, scope: Scope, state: State) -> Result:
-        byte = self._is_copy(node)
+        byte = self._is_copy(node, scope)
         place, value = self.unsequenced(
             node,
             Operand(node.lvalue, lambda: self.place(node.lvalue, scope, state)),
@@ -376,19 +380,22 @@ class Evaluator(Conditions):
         self.store(place, value, state, node)
         return value
 
-    def _is_copy(self, node: Any) -> bool:
-        """Whether an assignment whose value nobody uses has a member, an element or a pointer's target on its right."""
-        object_of = isinstance(node.rvalue, c_ast.StructRef | c_ast.ArrayRef | c_ast.UnaryOp) and is_lvalue(node.rvalue)
-        return object_of and node is self.discarded and node.op == "="
+    def _is_copy(self, node: Any, scope: Scope) -> bool:
+        """Whether an assignment whose value nobody uses has an object on its right that cannot be in a register.
+
+        That is a member, an element, a pointer's target, or a variable whose address has been taken (C11 6.3.2.1p2).
+        """
+        if node is not self.discarded or node.op != "=":
+            return False
+        if isinstance(node.rvalue, c_ast.ID):
+            found = scope.find(node.rvalue.name)
+            return isinstance(found, MemObject) and found.addressed
+        return isinstance(node.rvalue, c_ast.StructRef | c_ast.ArrayRef | c_ast.UnaryOp) and is_lvalue(node.rvalue)
 
     def _uncopied(self, node: Any, scope: Scope, state: State) -> Result | Place:
-        """An object of character type itself, for it may be copied set or not (C11 6.2.6.1p5); else the value.
-
-        But an automatic one that is no part of another might be in a register (6.3.2.1p2).
-        """
+        """An object of character type itself, for it may be copied set or not (C11 6.2.6.1p5); else the value."""
         place = self.place(node, scope, state)
-        alone = any(not path and obj.kind == "automatic" for _, obj, path in live(place.targets))
-        return self.read(place, state, node) if alone or not _is_character(place.ctype) else place
+        return place if _is_character(place.ctype) else self.read(place, state, node)
 
     def _compound(self, node: Any, place: Place, value: Value | Aggregate, state: State) -> Value:
         old = self.load(place, state, node)

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from pycparser import c_ast
 from pysmt.shortcuts import TRUE
 
-from bmc.c.execute.access import PLAIN_MEMBER, MemoryAccess, Watch
+from bmc.c.execute.access import MemoryAccess, Watch, bit_field
 from bmc.c.execute.arithmetic import constant_value
 from bmc.c.execute.floating import string_of
 from bmc.c.execute.memory import Aggregate, Content, Key, MemObject, Place, State, Target, Value, member_path, whole
@@ -231,7 +231,7 @@ class Lvalues(Sequencing):
         if any(isinstance(t, StructType) and t.is_union for t in (base.ctype, *(m.type for m in way[:-1]))):
             raise unsupported("union member access", node)
         if way[-1].bit_field:
-            raise unsupported(f"bit-field '{way[-1].name}'", node, PLAIN_MEMBER)
+            raise bit_field(way[-1], node)
         self.check_not_null(base, state, node)
         return member_path(base, (m.name for m in way), way[-1].type)
 

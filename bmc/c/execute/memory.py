@@ -116,7 +116,7 @@ class MemObject:
     """One C object. ``kind``: pointee, argument, global, local (static), return, automatic, constant.
 
     ``refusal``: why its initialiser cannot be read, raised on access. ``ended``: its lifetime is over. ``volatile``: as
-    a whole (members may be by themselves).
+    a whole (members may be by themselves). ``addressed``: its address has been taken.
     """
 
     name: str
@@ -130,6 +130,7 @@ class MemObject:
     refusal: InputRefused | None = None
     ended: bool = False
     volatile: bool = False
+    addressed: bool = False
 
     @property
     def persistent(self) -> bool:

@@ -20,7 +20,7 @@ from bmc.c.source.program import Function, Program, Scope, Typedef, unsupported,
 from bmc.c.source.types import ArrayType, CType, FunctionType, IntType, StructType, promote, same_type, show_type
 from bmc.errors import InputRefused, UnsupportedConstruct
 from bmc.formulas.terms import both, constant, equals, negate
-from bmc.limits import ITERATIONS, OPEN_ITERATIONS, WORK
+from bmc.limits import ITERATIONS, OPEN_ITERATIONS, WORK, WORK_IN_CALLS
 
 _LABELS = (c_ast.Case, c_ast.Default)
 
@@ -145,13 +145,19 @@ class Executor(Switches):
             return state
         self.recorder.work += 1
         try:
-            WORK.check(self.recorder.work, where(node))
+            if self.recorder.work > WORK.most:
+                raise self._too_much(node)
             return self._execute(node, scope, state)
         except InputRefused as error:
             error.where = error.where or where(node)
             raise
         except RecursionError:
             raise UnsupportedConstruct("code nested deeper than Python can follow", where(node)) from None
+
+    def _too_much(self, node: Any) -> InputRefused:
+        error = WORK.refusal(where(node))
+        error.hint = error.hint if any(frame.continued for frame in self.frames) else WORK_IN_CALLS
+        return error
 
     def _execute(self, node: Any, scope: Scope, state: State) -> State | None:
         method = getattr(self, f"_do_{type(node).__name__.lower()}", None)

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import pcpp
 
 from bmc.c.source.types import DataModel
 
@@ -121,3 +126,13 @@ def _own_limits(model: DataModel) -> Iterator[tuple[str, str]]:
     pointer = "" if model.pointer == model.int_ else "L" if model.pointer == model.long else "LL"
     yield "__CC_INTPTR_MAX__", f"{(1 << (model.pointer - 1)) - 1}{pointer}"
     yield "__CC_SIZE_MAX__", f"{(1 << model.pointer) - 1}U{pointer}"
+
+
+@cache
+def predefined_macros(model: DataModel) -> Mapping[str, Any]:
+    """The macros of ``predefined`` as pcpp keeps them: read once, for pcpp copies what it expands."""
+    unit = pcpp.Preprocessor()
+    unit.macros.clear()
+    for name, value in predefined(model):
+        unit.define(f"{name} {value}")
+    return MappingProxyType(unit.macros)

@@ -182,7 +182,8 @@ class TypeReader:
         if decl.name is None and decl.bitsize is None and not isinstance(ctype, StructType):
             raise unsupported("declaration of a member without a name", decl)
         name = decl.name or f"{UNNAMED}{number})"
-        return Member(name, ctype, decl.bitsize is not None, is_volatile(decl, scope))
+        bit_field = decl.bitsize is not None
+        return Member(name, ctype, bit_field, is_volatile(decl, scope), where(decl) if bit_field else None)
 
     def _enum_constant(self, item: Any, value: int) -> EnumConstant | Unreadable:
         if self.model.int_type.least <= value <= self.model.int_type.greatest:

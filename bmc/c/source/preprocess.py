@@ -7,22 +7,23 @@ import io
 import itertools
 import os
 import re
+import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache, partialmethod
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from functools import partialmethod
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import pcpp
 from pcpp.evaluator import Evaluator, Value
 from pcpp.preprocessor import OutputDirective
 
-from bmc.c.source.compiler_macros import predefined
+from bmc.c.source.compiler_macros import predefined_macros
 from bmc.c.source.extensions import pragma_meaning, read_over_extensions
 from bmc.c.source.types import DATA_MODELS, DataModel
 from bmc.errors import InputRefused, Location, UnsupportedConstruct, marked
-from bmc.limits import INCLUDED, INCLUDES, TOKENS, text_of, whole_number
+from bmc.limits import INCLUDED, INCLUDES, MACROS, STRING, TOKENS, text_of, whole_number
 from bmc.records import dataclass
 
 STANDARD_HEADERS = Path(__file__).parent / "include"
@@ -73,6 +74,36 @@ class _Place:
         return self.preprocessor.tokenize(self.read())  # type: ignore[no-any-return]
 
 
+def _thrifty(lexical: re.Pattern[str]) -> re.Pattern[str]:
+    """pcpp's pattern of all tokens, without ways back in comments and strings: these take 500 bytes a character."""
+    text = lexical.pattern.replace(r"(/\*(.|\n)*?\*/)", r"(/\*(?:[^*]++|\*(?!/))*+()\*/)")
+    text = text.replace(r"\"([^\\\n]|(\\(.|\n)))*?\"", r"\"(?:[^\\\n\"]++|\\(?:.|\n))*+()()()\"")
+    return re.compile(text, lexical.flags)
+
+
+class _Active:
+    """The macros that are being expanded around some tokens, down to the one called ``name``.
+
+    All levels have one set: a copy for each takes memory that is quadratic in their number.
+    """
+
+    def __init__(self, names: set[str], name: str = "") -> None:
+        self.names = names
+        self.name = name
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.names
+
+    def __add__(self, names: list[str]) -> _Active:
+        return _Active(self.names, *names)
+
+    def __enter__(self) -> None:
+        self.names.add(self.name)
+
+    def __exit__(self, *_: object) -> None:
+        self.names.remove(self.name)
+
+
 class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
     """pcpp whose errors are ours: a missing header or an ``#error`` refuses the input.
 
@@ -82,8 +113,11 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
     def __init__(self, file: str, pass_errors: bool, char_signed: bool) -> None:
         self.work = 0
         """Tokens that were read or that macros expanded to, so far."""
+        self.last_line = 0
+        """Where the line ends that was read last: the number of the last of the lines that it was joined from."""
         super().__init__()
         self.undef("__PCPP__")
+        self.lexer.lexre = [(_thrifty(pattern), functions) for pattern, functions in self.lexer.lexre]
         self.file = os.path.abspath(file)
         self.paths: dict[str, str] = {self.file: self.file}
         """The compiler's path of each file that was read."""
@@ -113,13 +147,30 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
         msg = f"the condition {found[2]} has no value: {found[1].strip(chr(39))}" if found else msg
         directive = self.lastdirective
         where = Location(file, line) if line or not directive else Location(directive.source, directive.lineno)
+        cause = sys.exception()
+        if isinstance(cause, InputRefused):  # pcpp catches all that is raised in conditions
+            cause.where = cause.where or where
+            raise cause
         raise InputRefused(f"preprocessing failed: {msg}", where)
 
     def group_lines(self, input: str, abssource: str) -> Iterator[list[Any]]:  # noqa: A002 (as pcpp)
-        """The tokens of a text, line by line."""
-        for line in super().group_lines(input, abssource):
-            self._count(line)
-            yield line
+        """The tokens of a text, each with the line on which it starts, in lines joined where a backslash continues."""
+        text, joints = _joined(input)
+        lexer = self.lexer.clone()
+        lexer.input(text)
+        lexer.lineno = 1
+        line: list[Any] = []
+        while token := lexer.token():
+            token.source = abssource
+            token.lineno += bisect_right(joints.get(token.lineno, ()), token.lexpos)
+            line.append(token)
+            if token.type == self.t_STRING:
+                STRING.check(len(token.value), Location(abssource, token.lineno))
+            if token.value == "\n":
+                self._count(line)
+                self.last_line = token.lineno
+                yield line
+                line = []
 
     def _count(self, tokens: list[Any], place: Any = None) -> None:
         self.work += len(tokens) + 1
@@ -147,10 +198,7 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
 
     def on_unknown_macro_in_defined_expr(self, tok):  # type: ignore[no-untyped-def]
         """Called for a name in #ifdef, #ifndef or ``defined`` that is no macro."""
-        if tok.value.startswith("__has_"):
-            where = Location(tok.source or str(self.source), tok.lineno)
-            what = f"unsupported test of '{tok.value}': what the compiler has is not known here"
-            raise UnsupportedConstruct(what, where, "test a macro of your own instead, set with -D")
+        _refuse_test_of_compiler(tok, str(self.source))
         return False
 
     def macro_expand_args(self, macro, args):  # type: ignore[no-untyped-def]
@@ -161,16 +209,19 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
             args[-1] = self.tokenstrip(args[-1]) or [blank]
         return super().macro_expand_args(macro, args)
 
-    def expand_macros(self, tokens: list[Any], expanding_from: Sequence[str] = ()) -> list[Any]:
+    def expand_macros(self, tokens: list[Any], expanding_from: _Active | None = None) -> list[Any]:
         """Also called for what macros stand for, which is where they are used, and for arguments, each where it is."""
         place, outside = tokens[0] if tokens else None, (self.linemacro, self.linemacrodepth)
+        active = expanding_from or _Active(set())
         if expanding_from:
+            MACROS.check(len(active.names), Location(str(self.source), self.linemacro))
             for token in tokens:
                 token.lineno = self.linemacro
         else:
             self.linemacrodepth = 0
         try:
-            result: list[Any] = super().expand_macros(tokens, list(expanding_from))
+            with active:
+                result: list[Any] = super().expand_macros(tokens, active)
         finally:
             if not expanding_from:  # pcpp loses count of the depth where a call does not end
                 self.linemacro, self.linemacrodepth = outside
@@ -191,13 +242,13 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
     def _renumber(self, directive: Any, toks: Sequence[Any]) -> None:
         """Note a #line directive."""
         given = "".join(t.value for t in self.expand_macros([copy.copy(t) for t in toks])).strip()
-        found = re.fullmatch(r'(\d+)(?:\s+"(.*)")?', given)
+        found = re.fullmatch(r'(\d+)(?:\s*"(.*)")?', given)
         if found is None:
             self.on_error(directive.source or str(self.source), directive.lineno, f"malformed #line {given}")
             return
         known = self.renumbered.setdefault(self.source, [])
         name = re.sub(r"\\(.)", r"\1", found[2]) if found[2] is not None else known[-1][2] if known else ""
-        known.append((directive.lineno, int(found[1]) - directive.lineno - 1, name))
+        known.append((self.last_line, int(found[1]) - self.last_line - 1, name))
 
     def on_file_open(self, is_system_include: bool, includepath: str) -> io.StringIO:
         text = self._opened(includepath)
@@ -211,7 +262,7 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
         if place.parent == VENDOR_STAND_INS:
             place = stand_in(place.name)
             self.stand_ins[Path(includepath).name] = str(place)
-        return io.StringIO(_read(str(place)))
+        return io.StringIO(text_of(place, "surrogateescape"))
 
     def on_directive_handle(self, directive, toks, ifpassthru, precedingtoks):  # type: ignore[no-untyped-def]
         """Called for every directive, in skipped groups too."""
@@ -242,6 +293,14 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
         raise OutputDirective(pcpp.Action.IgnoreAndPassThrough)
 
 
+def _refuse_test_of_compiler(token: Any, file: str) -> None:
+    """Refuse ``__has_include``, ``__has_attribute`` and the like, for which pcpp takes 0."""
+    if token.value.startswith("__has_"):
+        what = f"unsupported test of '{token.value}': what the compiler has is not known here"
+        where = Location(token.source or file, token.lineno)
+        raise UnsupportedConstruct(what, where, "test a macro of your own instead, set with -D")
+
+
 def _quoted(text: str) -> str:
     """``text`` as a string constant."""
     return '"' + re.sub(r'(["\\])', r"\\\1", text) + '"'
@@ -258,14 +317,24 @@ def stand_in(name: str) -> Path:
     return place
 
 
-def _read(path: str) -> str:
-    """A source file's text; lines that a backslash continues are joined, and blank lines make up for it."""
-    text = text_of(path, "surrogateescape")
-    return re.sub(r"(?m)^(?:[^\n]*\\\n)+[^\n]*", _joined, text)
+def _joined(text: str) -> tuple[str, dict[int, list[int]]]:
+    """``text`` with the lines joined that a backslash continues; blank lines make up for them.
 
-
-def _joined(match: re.Match[str]) -> str:
-    return match[0].replace("\\\n", "") + "\n" * match[0].count("\n")
+    Also where the joints are in the result, for each joined line by the number of its first.
+    """
+    rows = [*(row.rstrip() for row in text.split("\n")), ""]
+    joints: dict[int, list[int]] = {}
+    before = 0
+    for number in range(len(rows)):
+        end = number
+        while rows[end].endswith("\\") and end + 1 < len(rows):
+            end += 1
+        if end > number:
+            parts = [row[:-1] for row in rows[number:end]]
+            joints[number + 1] = [before + length for length in itertools.accumulate(map(len, parts))]
+            rows[number : end + 1] = ["".join((*parts, rows[end])), *[""] * (end - number)]
+        before += len(rows[number]) + 1
+    return "\n".join(rows), joints
 
 
 def preprocess(
@@ -310,7 +379,7 @@ def _preprocess(
     pass_errors: bool,
 ) -> PreprocessedUnit:
     try:
-        source = _read(file)
+        source = text_of(file, "surrogateescape")
     except OSError as error:
         raise InputRefused(
             f"cannot read the source file: {error.strerror}", Location(file), "check the path and sources.files"
@@ -321,7 +390,7 @@ def _preprocess(
     unit.passthru_comments = None
     for folder in [*include, str(STANDARD_HEADERS), str(VENDOR_STAND_INS)]:
         unit.add_path(os.path.abspath(folder))
-    unit.macros.update(_predefined_macros(model))
+    unit.macros.update(predefined_macros(model))
     for name, value in defines:
         if not re.fullmatch(r"[^\W\d]\w*(\([\w\s,.]*\))?", name):
             hint = "write NAME, NAME=VALUE or NAME(x)=VALUE"
@@ -382,6 +451,8 @@ class ConditionEvaluator(Evaluator):  # type: ignore[misc]
 
     def __call__(self, input: Any, functions: Any = {}, identifiers: Any = {}) -> Any:  # noqa: A002, B006 (as pcpp)
         """The value of the tokens of a condition."""
+        for token in input:
+            _refuse_test_of_compiler(token, "")
         tokens = [self._number(token) for token in input]
         return super().__call__(tokens, functions, identifiers)
 
@@ -411,16 +482,6 @@ def character(text: str, char_signed: bool) -> int:
     if len(units) != 1 or units[0] > (0x7FFFFFFF if wide else 255):
         raise SyntaxError(f"character constant {text}")
     return units[0] - 256 if char_signed and not wide and units[0] > 127 else units[0]
-
-
-@cache
-def _predefined_macros(model: DataModel) -> Mapping[str, Any]:
-    """The macros of ``predefined`` as pcpp keeps them: read once, for pcpp copies what it expands."""
-    unit = pcpp.Preprocessor()
-    unit.macros.clear()
-    for name, value in predefined(model):
-        unit.define(f"{name} {value}")
-    return MappingProxyType(unit.macros)
 
 
 def _folder_with(header: str, folder: str) -> str:

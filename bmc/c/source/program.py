@@ -167,7 +167,8 @@ def parse_text(text: str, file: str) -> Any:
     except c_parser.ParseError as error:
         message, place, hint = syntax_error(str(error), file)
         place = place if place.line else _next_token(parser, text, place)
-        hint = keyword_hint(_source_line(place)) or _missing_semicolon(place) or _unknown_type(message, place) or hint
+        semicolon = _missing_semicolon(message, place)
+        hint = keyword_hint(_source_line(place)) or semicolon or _unknown_type(parser, message, place) or hint
         raise InputRefused(message, place, hint) from None
     except RecursionError:
         raise too_deep("syntax", DEEPEST, _next_token(parser, text, Location(file))) from None
@@ -189,14 +190,21 @@ def _source_line(place: Location) -> str:
     return lines[-1] if len(lines) == place.line else ""
 
 
-def _missing_semicolon(place: Location) -> str:
-    """What to do where what stands before ``place`` has no end: there a line, ``else`` or ``}`` begins."""
+def _missing_semicolon(message: str, place: Location) -> str:
+    """What to do where what stands before ``place`` has no end: there a line, ``else`` or ``}`` begins.
+
+    Where two types stand together, the first may be a struct without an end.
+    """
+    if message.endswith("Invalid multiple types specified"):
+        return _unended_struct(place)
     *before, line = _source_lines(place) or [""]
     start, rest = line[: max(place.column - 1, 0)], line[max(place.column - 1, 0) :]
     ender = re.match(r"else\b|}", rest)
     if ender and re.search(_OPEN_END, start.rstrip()):
         return f"a ';' may be missing before '{ender[0]}'"
     number = max((n for n, text in enumerate(before, 1) if text.strip()), default=0)
+    if message.endswith("before: {"):  # declarations behind one without an end are taken for those of parameters
+        number = max((n for n, text in enumerate(before[:number], 1) if not text.rstrip().endswith(";")), default=0)
     first = re.match(r"\s*(\w+)", line)
     if not number or (start.strip() and not (first and first[1] in _KEYWORDS)):
         return ""
@@ -204,6 +212,28 @@ def _missing_semicolon(place: Location) -> str:
     if last.lstrip().startswith("#") or not re.search(_OPEN_END, last) or set(last.split()) <= {*_KEYWORDS}:
         return ""
     return f"a ';' may be missing at the end of line {number}"
+
+
+def _unended_struct(place: Location) -> str:
+    """What to do where behind the struct, union or enumeration at ``place`` stands neither a name nor a semicolon."""
+    try:
+        lines = text_of(place.file, "replace").splitlines(keepends=True)[place.line - 1 :]
+    except (OSError, InputRefused):
+        return ""
+    text = re.sub(r"/\*.*?\*/|//[^\n]*", lambda found: re.sub(r"[^\n]", " ", found[0]), "".join(lines), flags=re.S)
+    start = max(place.column - 1, 0)
+    if not re.match(r"[\w\s]*{", text[start:]):
+        return ""
+    depth = 0
+    for sign in re.finditer("[{}]", text[start:]):
+        depth += 1 if sign[0] == "{" else -1
+        if not depth:
+            end = start + sign.end()
+            number = place.line + text.count("\n", 0, end)
+            at_end = not text[end:].partition("\n")[0].strip()
+            missing = f"at the end of line {number}" if at_end else f"behind the '}}' in line {number}"
+            return f"a ';' may be missing {missing}" if re.match(r"\s*\w", text[end:]) else ""
+    return ""
 
 
 _OPEN_END = r"""[\w)\]'"]$|\+\+$|--$"""
@@ -228,19 +258,28 @@ _KEYWORDS = (
 )
 
 
-def _unknown_type(message: str, place: Location) -> str:
-    """What to do where a word that stands for no type is used as one."""
+_TYPE_EXPECTED = (
+    r"Missing type in declaration|Invalid (declaration|specifier list|function definition)|before: (\w+|\*)$"
+)
+_QUALIFIERS = r"(?:(?:const|volatile|static|extern|register|inline)\s+)*"
+
+
+def _unknown_type(parser: Any, message: str, place: Location) -> str:
+    """What to do where a word that stands for nothing is used as a type."""
     line = _source_line(place)
-    words = re.findall(r"[A-Za-z_]\w*", line)
-    if not re.search(r"Missing type in declaration|Invalid declaration|before: \w+", message):
+    if not re.search(_TYPE_EXPECTED, message):
         return ""
-    behind = line[max(place.column - 1, 0) :]
-    found = re.match(r"\s*([A-Za-z_]\w*)\s+\**\s*[A-Za-z_]\w*", behind) or re.search(
-        r"([A-Za-z_]\w*)\s+\**\s*$", line[: place.column - 1]
+    start, rest = line[: max(place.column - 1, 0)], line[max(place.column - 1, 0) :]
+    found = (
+        re.match(rf"\s*{_QUALIFIERS}([A-Za-z_]\w*)[\s*]+[A-Za-z_]", rest),
+        re.search(r"([A-Za-z_]\w*)[\s*]+$", start),
+        re.search(rf"\(\s*{_QUALIFIERS}([A-Za-z_]\w*)[\s*]*\)\s*$", start),
     )
-    if not words or not found or found[1] in _KEYWORDS:
+    declared = {name for scope in getattr(parser, "_scope_stack", ()) for name in scope} - {start.strip(" \t*")}
+    unknown = [each[1] for each in found if each and each[1] not in _KEYWORDS and each[1] not in declared]
+    if not unknown:
         return ""
-    return f"'{found[1]}' may be a type that nothing defines: include the header that does, or define it with typedef"
+    return f"'{unknown[0]}' may be a type that nothing defines: include the header that does, or define it with typedef"
 
 
 def _next_token(parser: Any, text: str, place: Location) -> Location:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import field, replace
 from typing import TypeAlias
 
-from bmc.errors import InputRefused
+from bmc.errors import InputRefused, Location
 from bmc.floats.format import FORMATS, Format
 from bmc.limits import ELEMENTS
 from bmc.records import dataclass
@@ -151,12 +151,13 @@ Path: TypeAlias = tuple[Step, ...]
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One member of a struct."""
+    """One member of a struct; ``declared``: where, of a bit-field."""
 
     name: str
     type: CType
     bit_field: bool = False
     volatile: bool = False
+    declared: Location | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)

@@ -24,13 +24,25 @@ def step_candidates(facts: Facts) -> list[FunctionFacts]:
 
 def is_other(facts: Facts, function: FunctionFacts) -> bool:
     name = function.name
-    if re.match(r"p_|p\d", name) or name in _PROPERTY_WORDS:
-        return True
-    if "__CPROVER_assume" in function.called:
+    if states_property(facts, function) or name in _PROPERTY_WORDS:
         return True
     if ends_in(name, INIT_WORDS) is not None or ends_in(name, _END_WORDS) is not None or _cut_init(name):
         return True
     return any(f"_{word}_" in name and facts.function(name.replace(f"_{word}_", "_", 1)) for word in INIT_WORDS)
+
+
+def states_property(facts: Facts, function: FunctionFacts) -> bool:
+    """Whether a function states a property: it assumes, or is named like one and covers, or asserts around a call.
+
+    The name alone says nothing: ``p_step`` is the step of a program whose functions all begin with ``p_``.
+    """
+    if "__CPROVER_assume" in function.called:
+        return True
+    if not re.match(r"p_|p\d", function.name) or ends_in(function.name, (*STEP_WORDS, *INIT_WORDS)):
+        return False
+    asserts = {"assert", "__assert", "__CPROVER_assert"} & function.called
+    calls = any(facts.function(name, function.file) for name in function.called)
+    return "__CPROVER_cover" in function.called or bool(asserts and calls)
 
 
 def ends_in(name: str, words: Iterable[str]) -> str | None:

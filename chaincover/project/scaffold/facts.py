@@ -41,11 +41,15 @@ class ObjectFacts:
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """An assignment to ``root`` or to the member ``path`` of it; ``zero``: of the constant 0."""
+    """An assignment to ``root`` or to the member ``path`` of it.
+
+    ``zero``: of the constant 0; ``address``: the object whose address is assigned, '' for anything else.
+    """
 
     root: str
     path: tuple[str, ...]
     zero: bool
+    address: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +226,7 @@ def _function(node: Any, file: str) -> FunctionFacts:
             zero = (
                 item.op == "=" and isinstance(item.rvalue, c_ast.Constant) and item.rvalue.value.rstrip("uUlL") == "0"
             )
-            writes.append(_write(item.lvalue, zero))
+            writes.append(_write(item.lvalue, zero, _address(item.rvalue)))
         elif isinstance(item, c_ast.UnaryOp) and item.op in ("++", "--", "p++", "p--", "&"):
             writes.append(_write(item.expr, False))
     return FunctionFacts(
@@ -255,7 +259,15 @@ def _is_endless(node: Any) -> bool:
     return node.cond is None or (isinstance(node.cond, c_ast.Constant) and node.cond.value.strip("uUlL()") != "0")
 
 
-def _write(target: Any, zero: bool) -> Write:
+def _address(value: Any) -> str:
+    """The object whose address a value is, '' for anything else."""
+    while isinstance(value, c_ast.Cast):
+        value = value.expr
+    of = value.expr if isinstance(value, c_ast.UnaryOp) and value.op == "&" else None
+    return of.name if isinstance(of, c_ast.ID) else ""
+
+
+def _write(target: Any, zero: bool, address: str = "") -> Write:
     path: list[str] = []
     while True:
         if isinstance(target, c_ast.StructRef):
@@ -266,4 +278,4 @@ def _write(target: Any, zero: bool) -> Write:
         elif isinstance(target, c_ast.Cast) or (isinstance(target, c_ast.UnaryOp) and target.op == "*"):
             target = target.expr
         else:
-            return Write(target.name if isinstance(target, c_ast.ID) else "", tuple(reversed(path)), zero)
+            return Write(target.name if isinstance(target, c_ast.ID) else "", tuple(reversed(path)), zero, address)

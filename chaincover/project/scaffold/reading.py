@@ -24,8 +24,8 @@ from bmc.errors import ChainCoverError, InputRefused, Location
 from bmc.limits import text_of
 from bmc.records import dataclass
 from bmc.system.transition import symbols_of
-from chaincover.project.scaffold.entry_points import init_functions, values_of
-from chaincover.project.scaffold.facts import Facts, FileFacts, FunctionFacts, ObjectFacts, facts_of
+from chaincover.project.scaffold.entry_points import init_functions, states_property, values_of
+from chaincover.project.scaffold.facts import Declared, Facts, FileFacts, FunctionFacts, ObjectFacts, facts_of
 from chaincover.project.scaffold.recognisers import Proposal
 
 MOST_FILES = 100
@@ -42,7 +42,8 @@ class Sources:
     """The C files that were found: read ones with what they declare, and those that could not be read, with the reason.
 
     ``include`` are folders of headers; ``missing`` are headers that are nowhere, ``stand_ins`` those that bundled ones
-    stand in for; ``target`` are the word sizes that all files accept. ``chosen``: the user named the files.
+    stand in for; ``target`` are the word sizes that all files accept. ``chosen``: the user named the files;
+    ``places``: what the user named.
     """
 
     facts: Facts
@@ -54,6 +55,7 @@ class Sources:
     chosen: bool = False
     skipped: tuple[str, ...] = ()
     defines: tuple[tuple[str, str], ...] = ()
+    places: tuple[str, ...] = ()
 
     def config(self, name: str, files: Sequence[str], base: str, **more: object) -> SourceConfig:
         """A configuration that reads ``files``; ``base`` is the project file's folder."""
@@ -118,6 +120,7 @@ def find_sources(places: Sequence[str], base: Path, wanted: Wanted = ANYTHING) -
         chosen,
         tuple(skipped),
         wanted.defines,
+        tuple(places),
     )
 
 
@@ -288,7 +291,7 @@ def try_proposal(sources: Sources, proposal: Proposal, base: Path) -> Reading:
         model, roles = _read_fitting(config, roles)
         more = _unset_inputs(model, facts, reading)
         if not more and not model.inputs:
-            more = _parameters(model, facts, proposal.step)
+            more = _parameters(model, facts, proposal)
         if more:
             roles = {**roles, "input": (*roles["input"], *more)}
             model = _read(config, roles)
@@ -344,14 +347,10 @@ def _files(sources: Sources, roots: Sequence[FunctionFacts]) -> tuple[tuple[str,
             obj = facts.object(name, function.file)
             if obj is not None and not obj.extern:
                 needed[obj.file] = None
-    stating = [file.file for file in facts.files if _states_properties(file.functions)]
+    stating = [file.file for file in facts.files if any(states_property(facts, f) for f in file.functions)]
     needed.update(dict.fromkeys(stating))
     left = [(file, _why_left_out(sources, file)) for file in read if file not in needed]
     return tuple(file for file in read if file in needed), (*left, *sources.unreadable.items())
-
-
-def _states_properties(functions: Sequence[FunctionFacts]) -> bool:
-    return any(function.name.startswith("p_") and "__CPROVER_assume" in function.called for function in functions)
 
 
 def _why_left_out(sources: Sources, file: str) -> str:
@@ -415,7 +414,9 @@ def _unset_inputs(model: CModel, facts: Facts, reading: Reading) -> dict[str, st
     read = {symbol.symbol_name() for term in terms for symbol in symbols_of(term)}
     written = {w.root for function, _ in reading.init for f in facts.reached([function]) for w in f.writes}
     changed = {var.name for var in model.system.state if var.next is not var.symbol}
-    only_read = {v.key[0] for v in model.variables if v.key[1] and v.key[0].name in _structures(reading.proposal.step)}
+    only_read = {
+        v.key[0] for v in model.variables if v.key[1] and v.key[0].name in _structures(facts, reading.proposal)
+    }
     only_read -= {v.key[0] for v in model.variables if v.name in changed or v.role != "state"}
     found = {}
     for variable in model.variables:
@@ -434,16 +435,22 @@ def _unset_inputs(model: CModel, facts: Facts, reading: Reading) -> dict[str, st
 _SETTINGS = re.compile(r"par(am|$)|prm|cfg|conf|cal(ib|$)|const|setting|prog|(^|_)P$", re.IGNORECASE)
 
 
-def _structures(step: FunctionFacts) -> set[str]:
-    """The pointers of a step that may lead to inputs: not to what it cannot change, nor to settings by their names."""
-    return {
-        p.name
-        for p in step.parameters
-        if p.pointers and not p.const and not _SETTINGS.search(p.name) and not _SETTINGS.search(p.type)
-    }
+def is_settings(what: Declared) -> bool:
+    """Whether something holds settings, by its name or that of its type."""
+    return bool(_SETTINGS.search(what.name) or _SETTINGS.search(what.type))
 
 
-def _parameters(model: CModel, facts: Facts, step: FunctionFacts) -> dict[str, str]:
+def _structures(facts: Facts, proposal: Proposal) -> set[str]:
+    """The pointers of a step that may lead to inputs: not to what it cannot change, nor to settings by their names.
+
+    And the objects that an init connects to those of a model.
+    """
+    pointers = [p for p in proposal.step.parameters if p.pointers and not p.const and not is_settings(p)]
+    members = [m for p in pointers for m in facts.members(p.type) if not m.const and not is_settings(m)]
+    return {p.name for p in pointers} | {proposal.connected.get(m.name, "") for m in members} - {""}
+
+
+def _parameters(model: CModel, facts: Facts, proposal: Proposal) -> dict[str, str]:
     """In a program without inputs: what the step reads and nothing but init writes.
 
     Members behind the step's pointers, or else objects that have a value from the beginning.
@@ -460,7 +467,7 @@ def _parameters(model: CModel, facts: Facts, step: FunctionFacts) -> dict[str, s
         obj = facts.object(variable.key[0].symbol) if variable.key[0].kind == "global" else None
         if variable.name not in still:
             continue
-        if variable.key[0].name in _structures(step) and variable.key[1]:
+        if variable.key[0].name in _structures(facts, proposal) and variable.key[1]:
             behind[variable.name] = "the step reads it and never writes it; there are no other inputs"
         elif obj is not None and obj.initialised and not obj.static:
             objects[variable.name] = "a parameter that nothing in the program writes; there are no other inputs"

@@ -7,16 +7,16 @@ make between steps. After it is added, ``chaincover init`` recognises the two fu
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import count
 from pathlib import Path
 
 from bmc.records import dataclass
 from chaincover.project.scaffold.entry_points import commands, values_of
 from chaincover.project.scaffold.facts import Declared, Facts, FunctionFacts
-from chaincover.project.scaffold.reading import Sources
+from chaincover.project.scaffold.reading import Sources, is_settings
 from chaincover.project.scaffold.recognisers import Proposal
 
-_FILE = "harness.c"
 _MOST_COMMANDS = 8
 
 
@@ -27,10 +27,23 @@ def recipe(sources: Sources, proposal: Proposal, inits: Sequence[FunctionFacts],
     if not reasons:
         return []
     headers = [Path(os.path.relpath(header, base)).as_posix() for header in sources.headers_of(proposal.step.file)]
-    place = f"write {_FILE} beside this file" if headers else f"write this at the end of {proposal.step.file}"
-    lines = [*reasons, f"For that {place}, and run 'chaincover init' again:"]
+    place, more = f"write this at the end of {proposal.step.file}", ""
+    if headers:
+        file = next(name for name in _file_names() if not (base / name).exists())
+        place = f"write {file} beside this file"
+        found = any(
+            os.path.isdir(each) and base.resolve().is_relative_to(Path(each).resolve()) for each in sources.places
+        )
+        more = "" if found else f"{Path(os.path.normpath(base / file)).as_posix()} and "
+    lines = [*reasons, f"For that {place}, and run the same 'chaincover init' again with {more}--force:"]
     code = [*(f'#include "{header}"' for header in headers), *made.setup(), *made.tick()]
     return [*lines, *(f"  {line}" for line in code)]
+
+
+def _file_names() -> Iterator[str]:
+    """Names for the file, the likeliest first."""
+    yield "harness.c"
+    yield from (f"harness{number}.c" for number in count(2))
 
 
 @dataclass(frozen=True)
@@ -43,14 +56,14 @@ class _Recipe:
 
     @property
     def model(self) -> Declared | None:
-        """The pointer behind which a reusable model keeps everything."""
+        """The pointer behind which a reusable model keeps everything, where no init sets all that it holds."""
         step = self.proposal.step
         return step.parameters[0] if self.proposal.letter == "C" and step.parameters and self.members(step) else None
 
     def members(self, step: FunctionFacts) -> list[Declared]:
-        """The pointers to structures that a model holds."""
-        facts = self.facts
-        return [m for m in facts.members(step.parameters[0].type) if m.pointers == 1 and facts.members(m.type)]
+        """The pointers to structures that a model holds and that no init sets."""
+        pointers = [m for m in self.facts.members(step.parameters[0].type) if m.pointers == 1]
+        return [m for m in pointers if self.facts.members(m.type) and m.name not in self.proposal.connected]
 
     def static_reason(self) -> list[str]:
         """Why a model may need objects."""
@@ -66,7 +79,8 @@ class _Recipe:
         objects, statements = [], []
         for member in self.members(self.proposal.step):
             known = next((o for o in self.facts.objects if o.what.type == member.type and not o.static), None)
-            objects.append(f"extern {known.what};" if known else f"static {member.type} the_{member.name};")
+            start = " = {0};   /* write its values here */" if is_settings(member) else ";"
+            objects.append(f"extern {known.what};" if known else f"static {member.type} the_{member.name}{start}")
             target = known.what.name if known else f"the_{member.name}"
             statements.append(f"  {model.name}->{member.name} = &{target};")
         return objects, statements
@@ -94,7 +108,13 @@ class _Recipe:
                 start = "{0}" if self.facts.members(value.type) else "0"
                 statements.append(f"  {value} = {start};   /* write its value here */")
             statements.append(f"  {_call(function)};")
-        return [*objects, f"void setup({', '.join(map(str, given.values())) or 'void'}) {{", *statements, "}"]
+        parameters = ", ".join(map(str, given.values()))
+        return [*objects, f"void {self.free('setup')}({parameters or 'void'}) {{", *statements, "}"]
+
+    def free(self, name: str) -> str:
+        """``name``, with a number where a function is called so."""
+        names = (name, *(f"{name}{number}" for number in range(2, len(self.facts.functions) + 3)))
+        return next(each for each in names if self.facts.function(each) is None)
 
     # what the environment may call
 
@@ -132,7 +152,12 @@ class _Recipe:
             statements.append(f"  if (call_{function.name}) {function.name}({', '.join(arguments)});")
         result = str(step.result).strip()
         back = "" if result == "void" else "return "
-        return [f"{result} tick({', '.join(given.values())}) {{", *statements, f"  {back}{_call(step)};", "}"]
+        return [
+            f"{result} {self.free('tick')}({', '.join(given.values())}) {{",
+            *statements,
+            f"  {back}{_call(step)};",
+            "}",
+        ]
 
 
 def _call(function: FunctionFacts) -> str:

@@ -30,7 +30,8 @@ MOST_FOR_CALLS = 30
 class Proposal:
     """One reading of a program: its step function, and why; roles by patterns of variable names.
 
-    ``score`` orders proposals, the greatest first. ``roles`` maps input, state, output and ignore to patterns.
+    ``score`` orders proposals, the greatest first. ``roles`` maps input, state, output and ignore to patterns;
+    ``connected`` the pointers of a model that an init sets to the objects behind them ('' where another value is set).
     """
 
     letter: str
@@ -39,6 +40,7 @@ class Proposal:
     why: tuple[str, ...]
     score: int
     roles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    connected: Mapping[str, str] = field(default_factory=dict)
 
 
 class Style(Protocol):
@@ -164,9 +166,12 @@ class ReusableModel:
         if model is None or any(p.name.startswith(("local", "rty_")) for p in function.parameters):
             return None
         roles: dict[str, list[str]] = {"input": [], "state": [], "output": [], "ignore": []}
+        connected = _connected(facts, function, model)
         for member in facts.members(model.type):
             role = _member_role(member)
-            if role:
+            if role and connected.get(member.name):
+                roles[role].append(f"{connected[member.name]}.*")
+            elif role:
                 arrow = "->*" if member.pointers else ".*"
                 roles[role].append(f"{model.name}->{member.name}{arrow}")
         for parameter in function.parameters:
@@ -176,7 +181,18 @@ class ReusableModel:
                 roles[name].append(pointer_pattern(facts, parameter))
         why = [f"it takes the model '{model}'"]
         kept = {role: tuple(names) for role, names in roles.items() if names}
-        return replace(judged(facts, self, function, 90, why), roles=kept)
+        return replace(judged(facts, self, function, 90, why), roles=kept, connected=connected)
+
+
+def _connected(facts: Facts, step: FunctionFacts, model: Declared) -> dict[str, str]:
+    """The pointers of a model that its inits set, with the objects whose addresses they get."""
+    found = {}
+    for function in facts.reached([init for init, _ in init_functions(facts, step)]):
+        names = {p.name for p in function.parameters if p.pointers and p.type == model.type}
+        found.update(
+            {w.path[0]: w.address for w in function.writes if w.root in names and len(w.path) == 1 and not w.zero}
+        )
+    return found
 
 
 _PARAMETER_ROLES = {"input": r"ExtU.*", "output": r"ExtY.*", "state": r"DW.*"}

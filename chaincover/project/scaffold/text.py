@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from bmc.c.controller.model import CModel
@@ -13,7 +13,9 @@ from bmc.c.execute.variables import CVariable, matching, suggestion
 from bmc.c.source.types import IntType, show_type
 from bmc.errors import InputRefused, Location
 from bmc.records import dataclass
-from chaincover.project.scaffold.entry_points import commands, file_name, values_of
+from chaincover.project.names import modes as named_values
+from chaincover.project.scaffold.entry_points import commands, file_name, states_property, values_of
+from chaincover.project.scaffold.facts import Facts
 from chaincover.project.scaffold.reading import (
     ANYTHING,
     ROLES,
@@ -28,6 +30,7 @@ from chaincover.project.scaffold.recipes import recipe
 from chaincover.project.scaffold.recognisers import Proposal, proposals
 from chaincover.project.scaffold.terms import first_step_flags, modes_at_rest, telling_values
 from chaincover.project.values import show_ranges
+from properties.text import read_condition
 
 _LINE = 120
 _MOST_OTHERS = 5
@@ -232,9 +235,19 @@ def _functions(sources: Sources, reading: Reading, others: Sequence[Proposal], b
         for other in likely[:_MOST_OTHERS]:
             place = f"{_shown(other.step.file, base)}:{other.step.line}"
             lines.append(f"#   {other.step.name}, {place} ({other.title}): {'; '.join(other.why)}")
-    lines.append('# properties = ["p_*"]       # C functions that state properties')
+    lines.append(_properties(sources.facts, reading))
     lines += [*_conditions(names), *_open_functions(reading.functions)]
     return [*lines, *_shared_functions(reading)]
+
+
+def _properties(facts: Facts, reading: Reading) -> str:
+    """The key of property functions; none where the default would take functions of the program for properties."""
+    roots = [reading.proposal.step, *(function for function, _ in reading.init)]
+    outside = set(facts.functions) - set(facts.reached(roots))
+    named = [f for f in outside if f.file in reading.files and f.name.startswith("p_")]
+    if any(states_property(facts, f) for f in named) or not named:
+        return '# properties = ["p_*"]       # C functions that state properties'
+    return "properties = []              # the functions called p_... state none"
 
 
 def _conditions(names: Sequence[str]) -> list[str]:
@@ -347,12 +360,25 @@ def _final(model: CModel | None) -> list[str]:
         return ['# condition = "init"         # a chain ends as it began; or a C expression over the state']
     names = _some([flag.name for flag in flags])
     modes = modes_at_rest(model.system)
-    condition = " && ".join(f"{name} == {value}" for name, value in modes.items()) or "mode == 1"
+    called = named_values(model, [*modes])
+    texts = [_with_label(model, f"{name} == ", value, called.get(name, {})) for name, value in modes.items()]
+    condition = " && ".join(texts) or "mode == 1"
     what = "as after a first step with all inputs at rest" if modes else "a C expression over the state"
     return [
         f"# no later state is like the one after init: the first step changes {names} for good",
         f"# condition = {quoted(condition)}   # {what}",
     ]
+
+
+def _with_label(model: CModel, before: str, value: str, labels: Mapping[int, str]) -> str:
+    """``before`` and what the code calls a value, where that says the same; else its number."""
+    label = labels.get(int(value)) if re.fullmatch(r"-?\d+", value) else None
+    number, named, place = f"{before}{value}", f"{before}{label}", Location("")
+    try:
+        same = label is not None and read_condition(model, named, place) is read_condition(model, number, place)
+    except InputRefused:
+        same = False
+    return named if same else number
 
 
 def _selects(pattern: str, model: CModel) -> bool:

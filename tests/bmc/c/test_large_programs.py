@@ -81,9 +81,40 @@ def test_many_statements_are_refused_with_their_line(
     monkeypatch.setattr(statements, "WORK", replace(WORK, most=2_000))
     error = refusal(tmp_path, f"int r; {CALLS}void step(int a) {{ {LOOPS[name]} }}")
     assert isinstance(error, TooLarge)
-    assert "more than 2,000 statements executed and numbers read or written" in error.message
+    assert "more than 2,000 statements executed, numbers read or written" in error.message
+    assert ("bound the loop" in error.hint) is (name != "calls")
     assert error.where is not None
     assert error.where.line > 0
+
+
+TWICE = {
+    "always": "return f{}(x) + f{}(x);",
+    "where it must be": "if (x & 1) return f{}(x / 3) + f{}(x * 5); return x;",
+}
+
+
+@pytest.mark.parametrize("name", TWICE)
+def test_functions_that_call_twice_are_refused_without_talk_of_loops(name: str, tmp_path: Path) -> None:
+    """The calls are 2^40; each counts the functions around it, which note what it reads."""
+    rows = (f"static int f{k}(int x) {{ {TWICE[name].format(k - 1, k - 1)} }}\n" for k in range(1, 41))
+    statements_only = 12 * 2**9
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(statements, "WORK", replace(WORK, most=statements_only))
+        text = f"int r; static int f0(int x) {{ return x; }}\n{''.join(rows)}void step(int a) {{ r = f40(a); }}"
+        error = refusal(tmp_path, text)
+    assert isinstance(error, TooLarge)
+    assert "loop" not in error.hint
+    assert "executed at each of its calls" in error.hint
+
+
+def test_a_call_counts_the_functions_around_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A chain of 100 calls executes some 1,000 statements and reads, and has 5,000 functions active at its calls."""
+    rows = "".join(f"static int f{k}(int x) {{ return f{k - 1}(x); }}\n" for k in range(1, 101))
+    text = f"int r; static int f0(int x) {{ return x; }}\n{rows}void step(int a) {{ r = f100(a); }}"
+    monkeypatch.setattr(statements, "WORK", replace(WORK, most=7_000))
+    assert read(tmp_path, text).system.state
+    monkeypatch.setattr(statements, "WORK", replace(WORK, most=4_000))
+    assert isinstance(refusal(tmp_path, text), TooLarge)
 
 
 def test_init_may_take_many_statements_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -61,6 +61,18 @@ def test_statics_of_a_kept_library_are_found_as_in_a_built_one(write: Write, fol
     assert after_three(sources) == after_three(sources) == (15, "")
 
 
+def test_a_program_with_files_that_the_assembler_reads_is_not_kept(write: Write, folder: Path, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    text = f"""
+    asm(".data\\n.globl own\\nown: .incbin \\"{data}\\"\\n.text");
+    extern const char own[] __attribute__((visibility("hidden")));
+    int n; void step(void) {{ n = own[0]; }}
+    """
+    for number in (3, 5):
+        data.write_bytes(bytes([number]))
+        assert after_three(write(a=text)) == (number, "")
+
+
 @pytest.mark.parametrize(
     "damage", [lambda data: data[:-1], lambda data: data[:-9] + b"x" + data[-8:], lambda data: b""]
 )

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 from native_programs import Write, counter, interface, needs_compiler, numbers, static, whole, writer
 
 from bmc.errors import InputRefused
+from bmc.limits import InputLimit
+from bmc.native import build
 from bmc.native.original import NoCompiler, OriginalCrashed, OriginalTimeout, compiled, find_compiler
 from bmc.system.original import Argument, Call, MemoryObject
 
@@ -144,5 +147,45 @@ def test_a_compiler_that_is_no_program_is_refused(
     command.chmod(0o755)
     monkeypatch.setenv("CC", str(command))
     native = counter(write(a="int n; void step(void) {}"))
-    with pytest.raises(InputRefused, match="Exec format error"), compiled(native):
+    with pytest.raises(InputRefused, match="not found"), compiled(native):
         pass
+
+
+def test_a_compiler_that_would_fill_memory_is_stopped(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(build, "MEMORY", 150 << 20)
+    levels = "".join(f"#define A{k + 1} A{k}+A{k}+A{k}+A{k}\n" for k in range(14))
+    native = counter(write(a=f"#define A0 1+1\n{levels}int n; void step(void) {{ n = A14; }}"))
+    with pytest.raises(InputRefused, match="was stopped, because it took more than 2 GB of memory") as caught:
+        compiled(native).__enter__()
+    assert caught.value.where is not None
+    assert caught.value.where.file == native.compilation.sources[0]
+    assert "macros that contain each other" in caught.value.hint
+
+
+def test_a_compiler_that_would_fill_a_disk_is_stopped(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(build, "FILE_SIZE", InputLimit("bytes", 100_000, ""))
+    native = counter(write(a="int n; void step(void) {" + "n = n + 1;\n" * 20_000 + "}"))
+    with pytest.raises(InputRefused, match="more than 64 MB of text, macros expanded"), compiled(native):
+        pass
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("limit", "script"), [("SECONDS", "while :; do :; done"), ("WAIT", "read line < FIFO")])
+def test_a_compiler_that_does_not_end_is_stopped(
+    limit: str, script: str, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command, fifo = tmp_path / "cc", tmp_path / "fifo"
+    os.mkfifo(fifo)
+    command.write_text(f"#!/bin/sh\n[ $1 = --version ] || ({script.replace('FIFO', str(fifo))})\n")
+    command.chmod(0o755)
+    monkeypatch.setenv("CC", str(command))
+    monkeypatch.setattr(build, limit, 1)
+    with pytest.raises(InputRefused, match="more than 30 s"), compiled(counter(write(a="int n;"))):
+        pass
+
+
+def test_debug_information_that_cannot_be_read_is_refused(write: Write) -> None:
+    forged = 'asm(".section .debug_info,\\"\\",@progbits\\n.long 0xfffffff0\\n.byte 1,2,3\\n.text");'
+    native = counter(write(a=f"int n; {forged} void step(void) {{}}"))
+    with pytest.raises(InputRefused, match="debug information of the compiled original cannot be read"):
+        compiled(native).__enter__()

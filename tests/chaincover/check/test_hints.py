@@ -75,3 +75,47 @@ def test_a_counter_is_no_matter_where_the_states_are_enumerated(tmp_path: Path) 
     lines = told(tmp_path, body, "cover(Timer == 2000)")
     assert not any(line.startswith("slow") for line in lines)
     assert "states: 2,001 reachable, all enumerated" in lines
+
+
+TIMERS = [
+    "if (i->b) s->Timer++; if (s->Timer > 300) s->mode = 2;",
+    "if (i->b) s->Timer++; else s->Timer = 0; if (s->Timer >= 300) s->mode = 2;",
+    "s->Timer++; if (s->Timer > 300) s->mode = 1; if (s->mode == 1 && i->b) s->mode = 2;",
+    "if (s->mode == 0) { s->Timer++; if (s->Timer > 300) s->mode = 2; } else if (i->b) { s->mode = 0; s->Timer = 0; }",
+    "s->Timer++; if (s->Timer > (i->b ? 100 : 300)) s->mode = 2;",
+]
+STOPPED = [
+    "if (!i->b) s->Timer = 0; else if (s->Timer < 65535) s->Timer++; if (s->Timer >= 300) s->mode = 2;",
+    "if (i->b && s->Timer < 65535) s->Timer++; if (s->Timer > 300) s->mode = 2;",
+]
+NO_TIMERS = [
+    ("s->Timer += i->b ? 1 : -1; if (s->Timer > 300) s->mode = 2;", "it counts down, too"),
+    ("s->Timer++; if (s->Timer > 300) s->mode = 2; if (i->b) s->seen = s->Timer;", "another variable takes its value"),
+    ("s->Timer++; if (s->Timer > 300) s->mode = 2; if (s->Timer % 7 == i->b) s->mode = 1;", "a remainder is compared"),
+    ("s->Timer++; if (s->Timer > 300) s->mode = 2; if ((unsigned char)s->Timer > 9) s->mode = 1;", "its low byte is"),
+    ("s->Timer++; if (s->Timer > 300) s->mode = 2; if (s->Timer >> 3 > 9) s->mode = 1;", "its high bits are"),
+    (
+        "s->Timer++; if (s->Timer > 300) s->mode = 2; if (s->Timer > s->seen) s->mode = 1;",
+        "it is compared with another",
+    ),
+    ("if (s->Timer < 40000) s->Timer++; else s->Timer = 0; if (s->Timer > 300) s->mode = 2;", "its end starts it anew"),
+    ("if (s->Timer < 40000) s->Timer++; else s->mode = 1; if (s->Timer > 300) s->mode = 2;", "its end sets the mode"),
+]
+
+
+def told_of_timer(folder: Path, body: str) -> list[str]:
+    """What ``check`` says of the timer beside a counter that keeps the states from being enumerated."""
+    lines = told(folder, f"  s->seen += i->b; {body}", "cover(mode == 2 && seen == 77)", given="--effort 0.005")
+    return [line for line in lines if line.startswith("slow: s->Timer")]
+
+
+@pytest.mark.parametrize("body", [*TIMERS, *STOPPED])
+def test_a_timer_is_told_with_its_limit_in_every_form(tmp_path: Path, body: str) -> None:
+    (line,) = told_of_timer(tmp_path, body)
+    stop = ", but for the stop of its own" if body in STOPPED else ""
+    assert line == f"slow: s->Timer counts to 65,535 and is compared with 300 at most{stop}"
+
+
+@pytest.mark.parametrize(("body", "why"), NO_TIMERS)
+def test_a_timer_whose_greater_values_matter_gets_no_limit(tmp_path: Path, body: str, why: str) -> None:
+    assert not any("compared with 300 at most" in line for line in told_of_timer(tmp_path, body)), why

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from command_line import Outcome, chaincover
 from native_programs import needs_compiler
 from small_programs import program, project
+
+from chaincover.project.load import Request
+from chaincover.verify import claims
+from chaincover.verify.document import load_for, read_document
+from chaincover.verify.setting import Setting
 
 BODY = "s->m = s->n == 3 && i->b ? 9 : 1; if (i->a && s->n < 3) s->n++;"
 GOALS = (
@@ -98,6 +105,69 @@ def test_a_longer_run_is_not_the_shortest(tmp_path: Path) -> None:
     assert not wrong(tmp_path, document)
 
 
+UNDECIDED = {"ruling": "undecided"} | dict.fromkeys(("shortest", "step", "test")) | {"values": [], "held": []}
+NAMES = ("violations", "can fail", "never violated", "undecided")
+
+
+def test_what_a_file_leaves_undecided_is_found_out_or_told(tmp_path: Path) -> None:
+    """Nothing is claimed of it that could be wrong: a run that violates it is a finding, and silence no proof."""
+    generated(tmp_path, "--no-native")
+    document = json.loads((tmp_path / "out" / "chain.json").read_text())
+    honest = document["requirements"]["rulings"][0]
+    document["requirements"]["rulings"][0] = {**honest, **UNDECIDED, "detail": ""}
+    document["requirements"]["certificate"]["edges"] = []
+    (tmp_path / "out" / "chain.json").write_text(json.dumps(document))
+    found = chaincover("verify", tmp_path, tmp_path / "out", "--json", CHAINCOVER_NO_NATIVE="1")
+    lines = {line["check"]: line for line in found.json["checks"]}
+    assert [lines[name]["verdict"] for name in NAMES if name in lines] == ["holds", "finding"]
+    assert lines["undecided"]["details"][0].startswith("one: a run does so: step 0: i->a=1; ")
+    little = chaincover("verify", tmp_path, tmp_path / "out", "--effort", "1e-9", CHAINCOVER_NO_NATIVE="1")
+    assert (little.code, little.out.count("finding")) == (6, 0)
+    assert "of 1 requirement the file does not say whether it can fail" in little.out
+
+    rulings = document["requirements"]["rulings"]
+    rulings[:] = [{**ruling, **UNDECIDED} for ruling in rulings]
+    document["requirements"]["certificate"] = None
+    (tmp_path / "out" / "chain.json").write_text(json.dumps(document))
+    found = chaincover("verify", tmp_path, tmp_path / "out", "--json", CHAINCOVER_NO_NATIVE="1")
+    assert [line["verdict"] for line in found.json["checks"] if line["check"] == "undecided"] == ["holds", "finding"]
+
+
+def test_what_is_told_of_a_violation_is_what_was_checked(tmp_path: Path) -> None:
+    generated(tmp_path, "--no-native")
+    document = json.loads((tmp_path / "out" / "chain.json").read_text())
+    document["requirements"]["rulings"][0]["detail"] = "withdrawn\x1b[2J\nchain              holds"
+    (tmp_path / "out" / "chain.json").write_text(json.dumps(document))
+    told = chaincover("verify", tmp_path, tmp_path / "out", CHAINCOVER_NO_NATIVE="1").out
+    assert "- one: from step 3 of a shortest run of 4 steps" in told
+    assert "\x1b" not in told
+    assert "withdrawn" not in told
+
+
+def test_no_run_is_no_violation(tmp_path: Path) -> None:
+    """It ends before a violation of a longer property could begin."""
+    generated(tmp_path, "--no-native", "--property", "late: G(a -> X(m == 1) && X(X(X(m == 1))))")
+    document = json.loads((tmp_path / "out" / "chain.json").read_text())
+    late = document["requirements"]["rulings"][-1]
+    assert (late["goal"], late["ruling"]) == ("late", "can-fail")
+    late["test"] = {**late["test"], "inputs": [], "length": 0}
+    assert wrong(tmp_path, document) == {"fields", "violations"}
+
+
+def test_a_violation_by_a_forbidden_step_is_none(tmp_path: Path) -> None:
+    """The requirement fails on that run, in a step that an assumption rules out."""
+    generated(tmp_path, "--no-native")
+    document = json.loads((tmp_path / "out" / "chain.json").read_text())
+    ruling = document["requirements"]["rulings"][0]
+    test, step = ruling["test"], ruling["step"]
+    test["inputs"].insert(0, {**test["inputs"][0], "i->a": 2})
+    test["inputs"][1]["i->a"] = 0
+    test["length"], ruling["step"] = test["length"] + 1, step + 1
+    ruling["values"] = [{**value, "step": value["step"] + 1} for value in ruling["values"]]
+    ruling["shortest"], document["requirements"]["certificate"]["edges"] = False, []
+    assert wrong(tmp_path, document) == {"violations"}
+
+
 def test_several_chains_tell_it_once(tmp_path: Path) -> None:
     ended = generated(tmp_path, "--several", "--no-native")
     assert ended.code == 1
@@ -107,8 +177,14 @@ def test_several_chains_tell_it_once(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "out" / "chain-1.json").read_text())["requirements"] is None
     checks = verified(tmp_path, summary, "chains.json", CHAINCOVER_NO_NATIVE="1")
     assert (checks["can fail"], checks["never violated"]) == ("finding", "holds")
-    summary["requirements"]["rulings"][0]["step"] = 2
+    assert checks["violations"] == "not re-proved", "on the model alone"
+    ruling = summary["requirements"]["rulings"][0]
+    summary["requirements"]["rulings"][0] = {**ruling, "step": 2}
     assert verified(tmp_path, summary, "chains.json", CHAINCOVER_NO_NATIVE="1")["code"] == 7
+    summary["requirements"]["rulings"][0] = {**ruling, **UNDECIDED}
+    summary["requirements"]["certificate"]["edges"] = []
+    checks = verified(tmp_path, summary, "chains.json", CHAINCOVER_NO_NATIVE="1")
+    assert (checks["undecided"], checks["never violated"]) == ("finding", "holds")
 
 
 def test_files_of_violations_are_those_of_the_last_run(tmp_path: Path) -> None:
@@ -129,3 +205,69 @@ def test_violations_are_goals_of_the_chain_where_they_are_asked_for(tmp_path: Pa
     assert goals["violation:bounded"]["verdict"] == goals["violation:kept"]["verdict"] == "unreachable"
     assert document["chain"]["failures"] == [{"goal": "one", "step": goals["violation:one"]["step"]}]
     assert not wrong(tmp_path, document)
+
+
+LATE = """\
+static unsigned char m, lamp;
+void init(void) { m = 0; lamp = 0; }
+void compute(_Bool a, _Bool b) { if (a) m = 1; else if (b) { m = 0; lamp = 1; } }
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "step", "told", "values"),
+    [
+        (
+            "G(a && m == 0 -> F[0,3](lamp))",
+            3,
+            "the antecedent held at step 0, F[0,3] had not held by step 3; at its end lamp is 0, expected not 0",
+            [("lamp", 3, "0")],
+        ),
+        (
+            "G(rise(a) && m == 1 -> X[2](G[1,9](lamp == 1 && !b)))",
+            6,
+            "the antecedent held at step 2, G[3,11] did not hold at step 5; before step 5 lamp is 0, expected 1",
+            [("lamp", 5, "0")],
+        ),
+        (
+            "G(G[0,9](!b) -> F[9,500](m))",
+            500,
+            "the antecedent held at step 0, F[9,500] had not held by step 500; at its end m is 0, expected not 0",
+            [("m", 500, "0")],
+        ),
+    ],
+)
+def test_a_deadline_that_fails_is_told_with_its_occurrence_and_its_last_check(
+    text: str, step: int, told: str, values: list[tuple[str, int, str]], tmp_path: Path
+) -> None:
+    (tmp_path / "c.c").write_text(LATE)
+    (tmp_path / "chaincover.toml").write_text(project())
+    ended = chaincover("generate", tmp_path, "--property", f"r: {text}", "-o", tmp_path / "out", "--no-native")
+    assert told in ended.out
+    document = json.loads((tmp_path / "out" / "chain.json").read_text())
+    ruling = document["requirements"]["rulings"][0]
+    assert ruling["step"] == step
+    assert [(each["variable"], each["step"], each["actual"]) for each in ruling["values"]] == values
+    for field in ("antecedent", "check"):
+        assert not wrong(tmp_path, document)
+        ruling["deadline"][field] += 1
+        assert wrong(tmp_path, document) == {"fields"}
+        ruling["deadline"][field] -= 1
+
+
+def test_a_deadline_is_judged_by_looking_at_each_occurrence(tmp_path: Path) -> None:
+    """Where goals remember another deadline than the property has, the chain covers nothing that is decided so."""
+    generated(tmp_path, "--no-native", "--property", "soon: G(a -> F[1,4](m == 1))")
+    document = read_document(tmp_path / "out" / "chain.json")
+    controller = load_for(document, Request(str(tmp_path)))
+    assert [goal.name for goal in controller.goals if goal.deadline] == ["soon"]
+    told = "no occurrence of the antecedent of soon is decided so at step "
+    for later, faults in ((0, 0), (1, 1)):
+        goals = tuple(
+            replace(g, deadline=g.deadline and replace(g.deadline, first=1 + later, last=4 + later))
+            for g in controller.goals
+        )
+        setting = Setting(controller.system, goals, controller.final, "allow")
+        stimulus = claims.stimulus_of(controller, document)
+        line = claims.chain(replace(controller, goals=goals), document, stimulus, setting)
+        assert sum(detail.startswith(told) for detail in line.details) == faults, line

@@ -49,7 +49,7 @@ def test_nothing_is_compiled(command: str, recorded: Path) -> None:
 def test_the_first_line_says_that_code_runs(command: str, recorded: Path) -> None:
     outcome = run(recorded, command)
     assert outcome.code == 0
-    said = "the code of c.c is compiled and run in a confined process (--no-native: it is not)\n"
+    said = "the code of c.c is compiled and run in a process of its own (--no-native: it is not)\n"
     runs = command not in ("graph", "compare")
     assert outcome.stderr.partition("s  ")[2].startswith(said) == runs
     assert (recorded / "trace").exists() == runs

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
-from command_line import MODELS, chaincover
+from command_line import MODELS, chaincover, write_files
 
 PROJECT = """\
 [sources]
@@ -21,14 +22,19 @@ step = "compute"
 PLAIN = "static int m;\nvoid init(void) { m = 0; }\nvoid compute(int a) { m = a; }\n"
 
 
-def check(folder: Path, files: dict[str, str], **parts: str) -> str:
-    """The message of ``check`` for a project of these files."""
+def write_project(folder: Path, files: dict[str, str], **parts: str) -> None:
+    """Write these files and a project for them."""
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
     sources = ", ".join(f'"{name}"' for name in files if name.endswith(".c"))
     given = {"sources": "", "functions": "", "ranges": "", **parts}
     (folder / "chaincover.toml").write_text(PROJECT.format(files=sources, **given))
+
+
+def check(folder: Path, files: dict[str, str], **parts: str) -> str:
+    """The message of ``check`` for a project of these files."""
+    write_project(folder, files, **parts)
     ended = chaincover("check", folder, "--compare", 0)
     assert ended.code == 3, ended.out
     return ended.err
@@ -38,6 +44,54 @@ def test_a_dash_in_a_range(tmp_path: Path) -> None:
     told = check(tmp_path, {"c.c": PLAIN}, ranges='a = "0-100"')
     assert "'0-100' is a difference, not a range" in told
     assert 'write "0..100" for the values from 0 to 100' in told
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('"0..300"', "300 does not fit 'a' (unsigned char: 0..255)"),
+        ("[0, 300]", "300 does not fit 'a' (unsigned char: 0..255)"),
+        ('"9..0"', "the range of 'a' is empty"),
+    ],
+)
+@pytest.mark.parametrize("key", ["a", '"a"', '"?"'])
+def test_a_range_that_cannot_be_is_told_with_its_line(text: str, told: str, key: str, tmp_path: Path) -> None:
+    """Also where the name stands in other tables."""
+    source = "static int m;\nvoid init(void) { m = 0; }\nvoid compute(unsigned char a) { m = a; }\n"
+    functions = "[interface]\ninput = ['a']\n[constraints]\nassume = ['a > 0']"
+    message = check(tmp_path, {"c.c": source}, functions=functions, ranges=f"{key} = {text}")
+    line = 1 + (tmp_path / "chaincover.toml").read_text().splitlines().index(f"{key} = {text}")
+    assert f"chaincover.toml:{line}:1: {told}" in message
+
+
+def test_a_range_of_an_unknown_variable_is_told_with_its_line(tmp_path: Path) -> None:
+    """Also where the text stands in other places."""
+    told = check(tmp_path, {"c.c": PLAIN}, functions="[constraints]\nassume = ['b > 0', 'b < 3']", ranges='b = "0..3"')
+    line = 1 + (tmp_path / "chaincover.toml").read_text().splitlines().index('b = "0..3"')
+    assert f"chaincover.toml:{line}:1: unknown variable 'b'" in told
+
+
+@pytest.mark.parametrize(("name", "role"), [("m", "state"), ("lamp", "output")])
+def test_a_dwell_time_of_what_is_no_input(name: str, role: str, tmp_path: Path) -> None:
+    source = "static int m; int lamp;\nvoid init(void) { m = 0; }\nvoid compute(int a) { m += a; lamp = m > 3; }\n"
+    told = check(tmp_path, {"c.c": source}, ranges=f"[constraints]\ndwell = {{ {name} = 3 }}")
+    assert f"'{name}' is {role}: only an input has a dwell time" in told
+
+
+def test_a_dwell_time_of_nothing(tmp_path: Path) -> None:
+    assert "unknown input 'x'" in check(tmp_path, {"c.c": PLAIN}, ranges="[constraints]\ndwell = { x = 3 }")
+
+
+def test_a_program_without_inputs(tmp_path: Path) -> None:
+    """Told first, with what may be an input; it is no error."""
+    source = "static int m, limit = 3;\nvoid init(void) { m = 0; }\nvoid compute(void) { m = m < limit ? m + 1 : 0; }\n"
+    write_project(tmp_path, {"c.c": source})
+    ended = chaincover("check", tmp_path, "--compare", 0)
+    head, first, advice, *_ = ended.out.splitlines()
+    assert ended.code == 0
+    assert head.endswith("1 problem, told first")
+    assert first == "no input: the program has one run only, and no chain can choose anything"
+    assert "list in interface.input what the environment sets before a step, such as limit, which the step" in advice
 
 
 def test_a_criterion_without_its_variable() -> None:
@@ -51,6 +105,7 @@ def test_a_criterion_without_its_variable() -> None:
         (("0,1,0", "0,300,0"), "300 does not fit 'set' (unsigned char: 0..255)"),
         (("0,1,0", "0,yes,0"), "'yes' is no value of 'set' (unsigned char)"),
         ((",", ";"), "the columns are separated by ';'"),
+        ((",", "\t"), "the columns are separated by tabs"),
     ],
 )
 def test_a_table_of_inputs(change: tuple[str, str], message: str, tmp_path: Path) -> None:
@@ -69,6 +124,10 @@ def test_a_table_of_inputs(change: tuple[str, str], message: str, tmp_path: Path
         ("static int m\nvoid init(void) { }\nvoid compute(int a) { m = a; }\n", "end of line 1"),
         ("static int m;\nvoid init(void) { }\nvoid compute(int a) { if (a) m = 1 else m = 2; }\n", "before 'else'"),
         ("static int m;\nvoid init(void) { }\nvoid compute(int a) { m = a }\n", "before '}'"),
+        ("struct s { int m; }\nvoid init(void) { }\nvoid compute(int a) { }\n", "end of line 1"),
+        ("struct s {\n  int m; /* } */\n}\nint m;\nvoid init(void) { }\nvoid compute(int a) { }\n", "end of line 3"),
+        ("enum e { A, B }\n\nstatic int m;\nvoid init(void) { }\nvoid compute(int a) { }\n", "end of line 1"),
+        ("typedef enum { A } e\nstatic int m;\nvoid init(void) { }\nvoid compute(int a) { }\n", "end of line 1"),
     ],
 )
 def test_a_missing_semicolon(text: str, remedy: str, tmp_path: Path) -> None:
@@ -81,6 +140,11 @@ def test_a_missing_semicolon(text: str, remedy: str, tmp_path: Path) -> None:
         "static uint8_T m;\nvoid init(void) { }\nvoid compute(int a) { m = a; }\n",
         "static int m;\nvoid init(void) { }\nvoid compute(uint8_T a) { m = a; }\n",
         "static int m;\nvoid init(void) { }\nvoid compute(int a) { uint8_T b = a; m = b; }\n",
+        "struct s { uint8_T m; };\nvoid init(void) { }\nvoid compute(int a) { }\n",
+        "typedef struct {\n  int k;\n  const uint8_T *m[3];\n} s;\nvoid init(void) { }\nvoid compute(int a) { }\n",
+        "static int m;\nvoid init(void) { }\nvoid compute(const uint8_T *a) { m = a[0]; }\n",
+        "static int m;\nvoid init(void) { }\nvoid compute(int a) { m = (uint8_T)a; }\n",
+        "uint8_T f(int a);\nvoid init(void) { }\nvoid compute(int a) { }\n",
     ],
 )
 def test_an_unknown_type(text: str, tmp_path: Path) -> None:
@@ -90,6 +154,12 @@ def test_an_unknown_type(text: str, tmp_path: Path) -> None:
 def test_a_syntax_error_that_is_neither(tmp_path: Path) -> None:
     told = check(tmp_path, {"c.c": "static int m;\nvoid init(void) { m = ; }\nvoid compute(int a) { m = a; }\n"})
     assert "c.c:2:23: C syntax error: Invalid expression" in told
+    assert "may be" not in told
+
+
+def test_a_declared_name_is_no_unknown_type(tmp_path: Path) -> None:
+    told = check(tmp_path, {"c.c": "static int m;\nvoid init(void) { m = (m) m; }\nvoid compute(int a) { m = a; }\n"})
+    assert "c.c:2:27: C syntax error" in told
     assert "may be" not in told
 
 
@@ -122,29 +192,126 @@ def test_a_range_that_restricts_nothing(tmp_path: Path) -> None:
     assert "note: 'm' is set by the program: a range restricts nothing, but gives states() the values" in told
 
 
-def test_a_bit_field(tmp_path: Path) -> None:
-    """The way out that is told works: model and compiled original read the other header."""
-    header = "struct s { unsigned a : 1; unsigned b : 3; };\n"
-    source = (
-        '#include "s.h"\nstatic struct s m;\nvoid init(void) { m.a = 0; m.b = 0; }\n'
-        "void compute(_Bool x) { m.a = x; if (m.b < 5) m.b++; }\n"
-    )
-    told = check(tmp_path, {"src/c.c": source, "inc/s.h": header}, sources='include = ["inc"]')
-    assert "bit-field 'a'" in told
-    assert "write a plain member such as 'unsigned char a;' in a copy of its header, first on sources.include" in told
-    (tmp_path / "plain").mkdir()
-    (tmp_path / "plain" / "s.h").write_text("struct s { unsigned char a; unsigned char b; };\n")
-    project = (tmp_path / "chaincover.toml").read_text()
-    (tmp_path / "chaincover.toml").write_text(project.replace('["inc"]', '["plain", "inc"]'))
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("state", "'state0', 'state1' and 38 more are"),
+        ("state_with_a_name_that_has_no_room", "40 variables are"),
+    ],
+)
+def test_ranges_that_restrict_nothing_are_one_line(name: str, told: str, tmp_path: Path) -> None:
+    """However many there are: the first names, and how many more."""
+    names = [f"{name}{number}" for number in range(40)]
+    source = "".join(f"static unsigned char {name};\n" for name in names) + "void init(void) { }\n"
+    source += f"void compute(int a) {{ {' '.join(f'{name} = a & 1;' for name in names)} }}\n"
+    write_project(tmp_path, {"c.c": source}, ranges="\n".join(f'{name} = "0..1"' for name in names))
+    lines = chaincover("check", tmp_path, "--compare", 0).out.splitlines()
+    (line,) = [line for line in lines if line.startswith("note: ")]
+    assert line == f"note: {told} set by the program: a range restricts nothing, but gives states() the values"
+    assert len(line) <= 120
+
+
+BIT_FIELD = "struct s {\n  unsigned a : 1;\n  unsigned b : 3;\n};\n"
+USE = (
+    "static struct s m;\nvoid init(void) { m.a = 0; m.b = 0; }\n"
+    "void compute(_Bool x) { m.a = x; if (m.b < 5) m.b++; }\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("files", "include"),
+    [
+        ({"src/c.c": f'#include "s.h"\n{USE}', "inc/s.h": BIT_FIELD}, 'include = ["src/../inc"]'),
+        ({"src/c.c": f'#include "s.h"\n{USE}', "src/s.h": BIT_FIELD}, ""),
+        ({"src/c.c": BIT_FIELD + USE}, ""),
+    ],
+    ids=["header in a folder of its own", "header beside the source", "struct in the source"],
+)
+def test_a_bit_field(files: dict[str, str], include: str, tmp_path: Path) -> None:
+    """The way out that is told is followed to a chain: model and compiled original read the copy."""
+    for bit_field in ("a", "b"):
+        told = check(tmp_path, files, sources=include)
+        match = re.search(r"write '(.*;)' without its width at (\S+):(\d+):\d+ in the copy", told)
+        assert match is not None, told
+        assert match[1] == f"unsigned int {bit_field};"
+        place = Path(match[2]).resolve().relative_to(tmp_path.resolve())
+        lines = files[str(place)].splitlines()
+        assert lines[int(match[3]) - 1].strip().startswith(f"unsigned {bit_field} :")
+        lines[int(match[3]) - 1] = match[1]
+        copy = {**files, str(place): "\n".join(lines) + "\n"}
+        files = {name if name.startswith("copy/") else f"copy/{name}": text for name, text in copy.items()}
+        include = include.replace('"src/', '"copy/src/')
+    write_project(tmp_path, files, sources=include)
     ended = chaincover("generate", tmp_path, "--property", "G(b == 2 && a -> X(b == 3))", "-o", tmp_path / "out")
     assert ended.code == 0, ended.err
+    assert "replay on the compiled original" in ended.out
 
 
-def test_a_call_through_a_pointer(tmp_path: Path) -> None:
-    text = (
-        "static int m; static int f(int x) { return x; } static int (*p)(int) = f;\n"
-        "void init(void) { m = 0; }\nvoid compute(int a) { m = p(a); }\n"
-    )
-    told = check(tmp_path, {"c.c": text})
-    assert "c.c:3:27: unsupported C construct: call through a function pointer" in told
-    assert "call the functions by name there, chosen by a switch" in told
+PROJECTS = ("a.toml", "a.c", "p")
+SWAPPED = [
+    *((command, first, last) for command in ("replay", "verify") for first in ("o", "i.csv") for last in PROJECTS),
+    ("replay", "o", "o"),
+    ("replay", "i.csv", "i.csv"),
+]
+
+
+@pytest.mark.parametrize(("command", "first", "last"), SWAPPED)
+def test_a_chain_named_before_the_project(command: str, first: str, last: str, tmp_path: Path) -> None:
+    files = {"a.toml": "", "a.c": PLAIN, "i.csv": "a\n1\n", "p/chaincover.toml": "", "o/chain.json": "{}"}
+    write_files(tmp_path, files)
+    ended = chaincover(command, first, last, cwd=tmp_path)
+    assert ended.code == 3
+    said = f"error: {last}: this is {'a project, not a chain' if last in PROJECTS else 'neither'}"
+    folder = "error: o: there is no chaincover.toml in this folder"
+    error, remedy = ended.err.splitlines()[-2:]
+    assert error.startswith(folder if last == "o" else said)
+    assert remedy == "  next: name the project first, then the chain"
+
+
+@pytest.mark.parametrize(("chosen", "noted"), [("s->m", True), ("s->n", False), ("s->*", False)])
+def test_a_chosen_start_that_init_sets(chosen: str, noted: bool, tmp_path: Path) -> None:
+    """A pattern that selects something that is left open has its effect."""
+    code = "struct s { int m, n; };\nvoid init(struct s *s) { s->m = 0; }\n"
+    code += "void compute(struct s *s, int a) { if (a) s->m = s->n; }\n"
+    project = PROJECT.format(files='"c.c"', sources="", functions=f'[interface]\nchosen = ["{chosen}"]', ranges="")
+    write_files(tmp_path, {"c.c": code, "chaincover.toml": project})
+    shown = chaincover("check", ".", "--compare", 0, cwd=tmp_path)
+    assert shown.code == 0, shown.err
+    note = f"note: '{chosen}' is set by init: interface.chosen leaves the tester nothing to choose there"
+    assert (note in " ".join(shown.out.split())) == noted
+    assert shown.out.count("chosen by the tester") == (not noted)
+
+
+FUNCTIONS = "static int m; static int f(int x) { return x; } static int g(int x) { return -x; }\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "place", "what", "after"),
+    [
+        (
+            "static int (*const t[])(int) = {f, g};\nvoid init(void) { m = 0; }\n"
+            "void compute(_Bool a) { m = t[a](3); }\n",
+            "4:29",
+            "call through a function pointer",
+            "static int (*const t[])(int) = {f, g};\nvoid init(void) { m = 0; }\n"
+            "void compute(_Bool a) { switch (a) { case 0: m = f(3); break; default: m = g(3); } }\n",
+        ),
+        (
+            "typedef struct { int (*h)(int); } S; static S s;\nvoid init(void) { m = 0; s.h = f; }\n"
+            "void compute(_Bool a) { if (a) s.h = g; m = s.h(3); }\n",
+            "3:32",
+            "function 'f' used as a value (function pointer)",
+            "typedef struct { enum { F, G } h; } S; static S s;\nvoid init(void) { m = 0; s.h = F; }\n"
+            "void compute(_Bool a) { if (a) s.h = G; switch (s.h) { case F: m = f(3); break; case G: m = g(3); } }\n",
+        ),
+    ],
+    ids=["a table of functions", "a pointer that is set"],
+)
+def test_a_function_pointer(before: str, place: str, what: str, after: str, tmp_path: Path) -> None:
+    """The way out that is told is followed to a chain."""
+    told = check(tmp_path, {"c.c": FUNCTIONS + before})
+    assert f"c.c:{place}: unsupported C construct: {what}" in told
+    assert "keep a number where the pointer is kept, and call the functions by their names in a switch over it" in told
+    write_project(tmp_path, {"c.c": FUNCTIONS + after})
+    ended = chaincover("generate", tmp_path, "--property", "cover(m == -3)", "-o", tmp_path / "out")
+    assert ended.code == 0, ended.err

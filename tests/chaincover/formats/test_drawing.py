@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from xml.etree import ElementTree
 
 from chaincover.formats.drawing import to_dot, to_svg
@@ -44,6 +45,20 @@ def test_all_is_within_the_drawing() -> None:
         x, y, across, down = (float(str(each.get(name))) for name in ("x", "y", "width", "height"))
         assert 0 <= x <= x + across <= width
         assert 0 <= y <= y + down <= height
+
+
+def test_no_weight_lies_on_another_one_or_on_a_node() -> None:
+    """Seven nodes with an edge each way between any two: 42 weights of three digits."""
+    names = ["init", "relief", "reopened", "in_time", "parked", "reminded", "final"]
+    edges = [{"from": a, "to": b, "weight": 500 + len(a)} for a in names for b in names if a != b]
+    drawing = drawn({"nodes": names, "edges": edges}, *names)
+    labels = [each for each in drawing.iter(f"{SVG}text") if "weight" in str(each.get("class"))]
+    places = [(float(str(each.get("x"))), float(str(each.get("y"))) - 4) for each in labels]
+    assert len(places) == 42
+    assert not [(p, q) for p, q in combinations(places, 2) if abs(p[0] - q[0]) < 21 and abs(p[1] - q[1]) < 11]
+    for each in drawing.iter(f"{SVG}rect"):
+        x, y, across, down = (float(str(each.get(name))) for name in ("x", "y", "width", "height"))
+        assert not [p for p in places if x - 10 < p[0] < x + across + 10 and y - 5 < p[1] < y + down + 5]
 
 
 def test_of_a_large_graph_only_the_path_has_weights() -> None:

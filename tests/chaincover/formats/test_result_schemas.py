@@ -16,6 +16,7 @@ REGISTRY = Registry().with_resources((name, Resource.from_contents(schema)) for 
 ARGUMENTS = {
     "minimal": ["cruise"],
     "finding": ["latch", "--hold", "2"],
+    "deadline": ["latch", "--property", "late: G(set && reset -> F[1,2](q == 0))"],
     "dead-end": ["cruise_fig1"],
     "jumps": ["reminder", "--goal", "warns"],
     "questions": ["cruise", "--engine", "sat"],

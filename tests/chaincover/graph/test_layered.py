@@ -15,11 +15,16 @@ from bmc.explicit import layers
 from bmc.explicit.layers import NotInLayers
 from bmc.formulas.unroll import at
 from bmc.system.transition import BOOLEAN, InputVariable, StateVariable, TransitionSystem, ValueType
+from chaincover.graph import layered
 from chaincover.graph.enumerated import enumerated_graph
 from chaincover.graph.layered import LayeredGoals
+from chaincover.known import Known
 from chaincover.limits import Limits
+from chaincover.options import Options
 from chaincover.problem import Problem
 from chaincover.replay.judge import Judge
+from chaincover.result import LayersNeed
+from chaincover.verdicts import judge_goals
 from chaincover.weights import ReachGraph
 from properties.goal import Goal
 
@@ -135,3 +140,28 @@ def test_memory_that_does_not_suffice_is_told(compiler: str, monkeypatch: pytest
     found = LayeredGoals(Problem(system, (goal,), None), Limits(), lambda _: None, memory=1 << 20)
     with pytest.raises(NotInLayers, match=r"states and more, of 60 bits each, take more than 1 MB"):
         found.graph()
+
+
+def test_what_more_states_take_than_the_effort_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the effort that is named the same search is not told to be too large."""
+    monkeypatch.setattr(layered, "PER_UNIT", 1000)
+    case = ring(5)
+    problem, told = problem_of(case, "allow"), list[LayersNeed | None]()
+    LayeredGoals(problem, Limits(effort=0.1), lambda _: None).graph(told.append)
+    up_to, exact = told
+    assert up_to is not None
+    assert exact is not None
+    assert (up_to.exact, exact.exact) == (False, True)
+    assert exact.states <= up_to.states <= 1 << 8
+    verdicts = judge_goals(Known(problem, layers=exact), Options(), "", True)
+    said = f"{exact.states} states in layers take about 0 MB and more effort: give --effort {exact.effort:g}"
+    assert {verdict.detail for verdict in verdicts} == {f"stopped by the effort; {said}"}
+    for effort in (exact.effort, None):
+        LayeredGoals(problem, Limits(effort=effort), lambda _: None).graph(told.append)
+        assert told[-1] is None
+
+
+def test_states_that_take_more_memory_than_a_search_may_have_ask_for_no_effort() -> None:
+    need = LayersNeed(1 << 33, False, 40, 50_000, 8192)
+    assert not need.possible
+    assert str(need).endswith(" states in layers take about 50000 MB, more than the 8192 that a search may have")

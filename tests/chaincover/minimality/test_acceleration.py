@@ -19,8 +19,10 @@ from bmc.system.transition import BOOLEAN, InputVariable, StateVariable, Transit
 from chaincover.certificate import Acceleration
 from chaincover.chain import UNREACHABLE
 from chaincover.graph.enumerated import enumerate_states
+from chaincover.known import Reason
 from chaincover.minimality.acceleration import accelerate
 from chaincover.options import Options
+from chaincover.pipeline import generate
 from chaincover.problem import Problem
 from chaincover.verify.report import HOLDS, OPEN, WRONG
 from properties.goal import Goal
@@ -87,6 +89,29 @@ def test_goals_that_no_run_covers_are_ruled_out() -> None:
     board, _ = board_of((problem.system, (*problem.goals, beyond), problem.final), Options(), engine=SatEngine())
     accelerate(board)
     assert {goal: reason.status for goal, reason in board.known.uncoverable.items()} == {"beyond": UNREACHABLE}
+
+
+def test_goals_that_no_run_covers_may_be_all_that_read_a_counter() -> None:
+    """The cells are those of all goals, the graph is that of the targets: of none here, or of one without a state."""
+    timer = StateVariable("reminder_timer", WIDE, BV(0, 32), Ite(BELT, BV(0, 32), below(500)))
+    system = TransitionSystem("timer", (timer,), (InputVariable("reminder_belt", BOOLEAN),))
+    never = [
+        Goal(f"never {back}", And(framed(TIMER, 0).Equals(BV(499, 32)), framed(TIMER, 1).Equals(BV(back, 32))), None, 1)
+        for back in (300, 301)
+    ]
+    belted = Goal("belted", framed(BELT, 0), None, 1)
+    for goals in (never, [*never, belted]):
+        result = generate(Problem(system, tuple(goals), None))
+        assert [verdict.status for verdict in result.verdicts[:2]] == [UNREACHABLE, UNREACHABLE]
+        board, _ = board_of((system, tuple(goals), None), Options(), engine=SatEngine())
+        board.rule_out({goal.name: Reason(UNREACHABLE, "as an earlier turn has found out") for goal in never})
+        accelerate(board)
+        assert not board.engine.cost.queries, "no target reads a counter"
+
+
+def below(most: int) -> FNode:
+    """The timer after a step that counts up to ``most``."""
+    return Ite(TIMER.BVULT(BV(most, 32)), TIMER.BVAdd(BV(1, 32)), TIMER)
 
 
 def divided() -> Problem:

@@ -31,6 +31,7 @@ from chaincover import pipeline
 from chaincover.chain import COVERED, NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNREACHABLE
 from chaincover.graph.goal_product import followers_on_steps
 from chaincover.limits import Limits
+from chaincover.minimality import induction
 from chaincover.minimality.induction import implied_goals, represent_implied
 from chaincover.options import Options
 from chaincover.partition.several import SeveralChains, generate_several
@@ -316,3 +317,18 @@ def test_nothing_is_asked_about_one_goal() -> None:
     board, kept = board_of((system, goals[:1], final))
     represent_implied(board)
     assert kept.texts == []
+
+
+def test_goals_that_represent_others_by_now_are_represented_by_none_of_these(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two stages ask the same in turns, with different knowledge: goals that represent each other would be lost."""
+    system, goals, final = planted(0)
+    board, _ = board_of((system, goals[:2], final))
+    one, two = (goal.name for goal in goals[:2])
+
+    def meanwhile(questions: Questions) -> dict[str, str]:
+        board.tell(represented={two: one})
+        return {one: two}
+
+    monkeypatch.setattr(induction, "implied_goals", meanwhile)
+    represent_implied(board)
+    assert board.known.targets == (one,)

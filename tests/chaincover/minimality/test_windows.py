@@ -5,8 +5,10 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 from itertools import pairwise
+from types import SimpleNamespace
 
 import pytest
+from boards import board_of
 from chain_tasks import DoubtfulEngine
 from machines import Case, Machine, random_machine
 from problems import problem_of
@@ -22,9 +24,10 @@ from bmc.system.simulation import Simulator
 from bmc.system.transition import Run, StateVariable, Valuation, ValueType
 from chaincover.chain import Chain, Hit
 from chaincover.limits import Limits
-from chaincover.minimality.windows import WindowSearch
+from chaincover.minimality.windows import WindowSearch, refute_lengths
 from chaincover.problem import Questions
 from chaincover.replay.judge import Judge
+from chaincover.stages import Stage, take_turns
 from properties.goal import Goal
 from properties.monitor import Monitor
 
@@ -203,3 +206,14 @@ def test_unknown_and_limits_leave_the_chain() -> None:
 
     with pytest.raises(LimitReached):
         Shortened(case, run, "allow", limits=Over())
+
+
+@pytest.mark.parametrize("far", [True, False])
+def test_no_solver_is_asked_about_whole_chains_to_goals_that_layers_have_met_far_away(far: bool) -> None:
+    case, _ = ring(12)
+    board, _ = board_of(case)
+    board.tell(graph=replace(board.known.graph, depth=0))
+    board.layered = SimpleNamespace(far=far)
+    take_turns([Stage("whole lengths", refute_lengths)], board)
+    assert (board.engine.cost.queries == 0) == far
+    assert board.known.complete != far

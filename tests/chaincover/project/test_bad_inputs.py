@@ -130,7 +130,7 @@ constraint-of-state ¦ [constraints]⏎assume = ['a || X(n)'] ¦ :5:12: 'a || X(
 constraint-since ¦ [constraints]⏎assume = ['a since b'] ¦ :5:12: 'a since b' looks back over any ¦ leave out since
 initial-unknown ¦ [constraints]⏎initial = ['aa > 1'] ¦ :5:13: unknown name 'aa' ¦ did you mean 'i->a'?
 dwell-unknown ¦ [constraints]⏎dwell = { c = 3 } ¦ :5:11: unknown input 'c' ¦ known names are i->a, i->b
-dwell-of-state ¦ [constraints]⏎dwell = { n = 3 } ¦ :5:11: unknown input 'n' ¦ known names are i->a, i->b
+dwell-of-state ¦ [constraints]⏎dwell = { n = 3 } ¦ :5:11: 'n' is state: only an input has a dwell time ¦ known names are
 dwell-number ¦ [constraints]⏎dwell = { a = 0 } ¦ :5:1: the dwell time of 'a' must be a number of steps from 1 to ¦
 dwell-table ¦ [constraints]⏎dwell = 3 ¦ :5:1: 'dwell' must be a table such as { door = 5 ¦
 no-text ¦ [[property]]⏎id = 'x' ¦ :4: a [[property]] has no text ¦ write text = "G(
@@ -220,7 +220,7 @@ REFUSED = [
     Bad("long-path-of-a-proof", 3, ("verify", "c.c", LONG), TOO_LONG, "name chain.json or its folder", OK),
     Bad("long-path-of-init", 3, ("init", f"{LONG}.c"), "no such C file", "name an existing"),
     Bad("long-path-for-init", 74, ("init", "c.c", "-o", LONG), TOO_LONG, "another place", OK),
-    c_file("nul-in-a-header-name", '#include "a\0b.h"\n' + GOOD, "c.c:1: header 'a\0b.h' not found", "(-I)"),
+    c_file("nul-in-a-header-name", '#include "a\0b.h"\n' + GOOD, "c.c:1: header 'a\\x00b.h' not found", "(-I)"),
     Bad("missing-file", 3, ("generate", "gone.c"), "gone.c: no such file", "name a C file"),
     Bad("missing-project", 3, ("check", "gone/chaincover.toml"), "gone/chaincover.toml: no such file", "name a C file"),
     Bad("missing-file-of-init", 3, ("init", "gone.c"), "gone.c: no such C file", "name an existing"),

@@ -56,6 +56,8 @@ ASSUMED: dict[str, tuple[int, Test]] = {
     "abs(X(t) - t) <= 1 || d": (2, lambda a, b: abs(b[2] - a[2]) <= 1 or a[3] == 1),
     "X(d) == d || t == 0": (2, lambda a, b: b[3] == a[3] or a[2] == 0),
     "!rise(d) || prev(m) == 1": (2, lambda a, b: not (b[3] and not a[3]) or a[0] == 1),
+    "!changed(X(d))": (2, lambda a, b: b[3] == a[3]),
+    "!fall(X(t) == 0) || prev(X(d)) == 1": (2, lambda a, b: a[2] != 0 or b[2] == 0 or a[3] == 1),
     "m != 1 || X(t) <= t": (2, lambda a, b: a[0] != 1 or b[2] <= a[2]),
     "X(n) != 1 || X(t) > 3 || X(d)": (2, lambda a, b: b[1] != 1 or b[2] > 3 or b[3] == 1),
     "X[2](t) != t": (3, lambda a, b, c: c[2] != a[2]),
@@ -67,6 +69,7 @@ INITIAL: dict[str, tuple[int, Test]] = {
     "t == 3": (1, lambda a: a[2] == 3),
     "!d && t <= 4": (1, lambda a: not a[3] and a[2] <= 4),
     "X(t) == t": (2, lambda a, b: b[2] == a[2]),
+    "rise(X(t == 5))": (2, lambda a, b: a[2] != 5 and b[2] == 5),
 }
 GOALS: dict[str, tuple[str, Callable[[Row], bool]]] = {
     "hot": ("cover(m == 1 && !d)", lambda r: r[0] == 1 and not r[3]),
@@ -190,6 +193,17 @@ def test_a_replay_tells_every_step_that_breaks_one(seed: int, tmp_path_factory: 
         assert text.startswith(f"step {number} breaks the constraint ")
         assert all(f"'{one}'" in text for one in found)
     assert not played["disagreements"]
+
+
+@pytest.mark.parametrize("same", ["!changed(X(d))", "!rise(X(d)) && !fall(X(d))", "prev(X(X(d))) == d"])
+def test_what_begins_to_read_at_its_own_step_holds_from_the_first_step_on(same: str, tmp_path: Path) -> None:
+    """Each of these says ``X(d) == d``."""
+    write_files(
+        tmp_path, {"c.c": PROGRAM, "chaincover.toml": Drawn((same,), (), (1, 1)).text, "in.csv": "t,d\n0,0\n0,1\n"}
+    )
+    assert chaincover("replay", tmp_path, tmp_path / "in.csv", "--json").json["refused_steps"] == [
+        f"step 1 breaks the constraint '{same}' (i->d 0, then 1) (line 3 of in.csv)"
+    ]
 
 
 def test_the_values_around_a_broken_step_are_told(tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ void compute(_Bool start, _Bool other) {
         ("G(start -> X(lock) != lock)", ""),
         ("G(start -> mode == 0)", ""),  # start does not act on mode
         ("G(mode == 0 -> lock == 0)", ""),
+        ("G(start -> (other since start))", ""),  # what is remembered is no variable of the program
         ("cover(start && lock)", ""),
     ],
 )

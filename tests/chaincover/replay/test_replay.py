@@ -63,7 +63,57 @@ def test_steps_that_are_not_allowed_are_named(way: dict[str, str], tmp_path: Pat
     files = {"c.c": GOOD, "chaincover.toml": toml, "in.csv": "a,b\n0,1\n4,1\n0,1\n0,0\n"}
     outcome = replay(tmp_path, files, "--property", "x: cover(n == 2)", path=".", **way)
     assert outcome.code == 1
-    assert [text.split()[:2] for text in outcome.json["refused_steps"]] == [["step", "1"], ["step", "2"], ["step", "3"]]
+    assert outcome.json["refused_steps"] == [
+        "step 1: i->a is 4, allowed 0..3 (line 3 of in.csv)",
+        "step 2 breaks the constraint 'n < 2' (s->n 2) (line 4 of in.csv)",
+        "step 3 breaks the constraint 'n < 2' (s->n 3) (line 5 of in.csv)",
+    ]
+
+
+ALLOWED = """
+typedef enum { RED = -1, BLUE = 7 } t_colour;
+int level, pick, x; _Bool on, by; t_colour c;
+void init(void) { x = 0; }
+void step(void) { __CPROVER_assume(x < 90); x = (1 << pick) + level + on + by + (c == BLUE); }
+"""
+RESTRICTED = """name = "c"
+sources.files = ["c.c"]
+functions.init = ["init"]
+functions.step = "step"
+interface.input = ["level", "pick", "on", "by", "c"]
+interface.state = ["x"]
+ranges.level = "0..100"
+ranges.pick = [0, 7, 40]
+constraints.at_most_one = [["on", "by"]]
+"""
+
+
+@pytest.mark.parametrize(
+    ("row", "text"),
+    [
+        ("200,0,0,0,RED", ": level is 200, allowed 0..100"),
+        ("0,5,0,0,RED", ": pick is 5, allowed 0, 7, 40"),
+        ("0,0,2,0,RED", ": on is 2, allowed 0..1"),
+        ("0,0,0,0,3", ": c is 3, allowed RED, BLUE"),
+        ("101,1,0,0,RED", ": level is 101, allowed 0..100; pick is 1, allowed 0, 7, 40"),
+        ("0,0,1,1,RED", " breaks the input constraint at_most_one = [on, by] (on 1, by 1)"),
+        ("0,40,0,0,RED", " relies on undefined behaviour: shift by a negative or too large amount in '<<' at c.c:5:50"),
+        ("95,0,0,0,RED\n0,0,0,0,RED", " breaks the assumption in the code at c.c:5:19"),
+    ],
+)
+def test_what_a_step_may_not_do_is_told_with_what_is_allowed(row: str, text: str, tmp_path: Path) -> None:
+    files = {"c.c": ALLOWED, "chaincover.toml": RESTRICTED, "in.csv": f"level,pick,on,by,c\n0,0,0,0,BLUE\n\n{row}\n"}
+    found = replay(tmp_path, files, "--property", "x: cover(x > 0)", path=".", CHAINCOVER_NO_NATIVE="1").json
+    step = 1 + row.count("\n")
+    assert found["refused_steps"][:1] == [f"step {step}{text} (line {step + 3} of in.csv)"]
+
+
+def test_many_steps_that_are_not_allowed_are_counted(tmp_path: Path) -> None:
+    rows = "level,pick,on,by,c\n" + "200,0,0,0,RED\n" * 12
+    write_files(tmp_path, {"c.c": ALLOWED, "chaincover.toml": RESTRICTED, "in.csv": rows})
+    shown = chaincover("replay", ".", "in.csv", "--property", "x: cover(x > 0)", cwd=tmp_path, CHAINCOVER_NO_NATIVE="1")
+    assert shown.out.count("NOT ALLOWED: step") == 10
+    assert "NOT ALLOWED: 2 more, which --json tells" in shown.out
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -180,6 +230,22 @@ def test_changed_chain_is_found_out(
 def test_unchanged_chain_passes(way: dict[str, str], document: dict[str, Any], tmp_path: Path) -> None:
     (tmp_path / "any.json").write_text(json.dumps(document))
     assert chaincover("replay", CRUISE, tmp_path / "any.json", "-q", **way).code == 0
+
+
+@pytest.mark.parametrize("command", ["replay", "verify"])
+def test_a_file_cannot_write_to_the_terminal(command: str, document: dict[str, Any], tmp_path: Path) -> None:
+    """A name that would clear the screen and forge a line is shown as it would stand in a string, within its line."""
+    forged = "x\x1b[2J\x9b1m\rgone\nchain  holds  all of it"
+    changed = json.loads(json.dumps(document))
+    changed["chain"]["hits"][0]["goal"] = forged
+    if command == "replay":
+        changed["goals"][0]["name"] = forged
+    (tmp_path / "chain.json").write_text(json.dumps(changed))
+    outcome = chaincover(command, CRUISE, tmp_path / "chain.json", CHAINCOVER_NO_NATIVE="1")
+    shown = outcome.out + outcome.err
+    assert "x\\x1b[2J\\x9b1m\\rgone\\nchain" in " ".join(shown.split())
+    assert not [character for character in shown if not character.isprintable() and character != "\n"]
+    assert not [line for line in shown.splitlines() if line.lstrip().startswith("chain  holds  all of it")]
 
 
 def test_a_chain_need_not_cover_what_it_was_not_made_for(document: dict[str, Any], tmp_path: Path) -> None:

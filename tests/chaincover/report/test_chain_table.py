@@ -13,9 +13,9 @@ from pysmt.shortcuts import BV
 from bmc.system.transition import InputVariable, Run, StateVariable, TransitionSystem, ValueType
 from chaincover.chain import Chain, Hit
 from chaincover.project.load import Request, load_request
+from chaincover.project.names import modes, short_names, without_front
 from chaincover.report.chain_table import ChainTable
 from chaincover.report.console import Console
-from chaincover.report.names import modes, short_names, without_front
 
 BYTE = ValueType("unsigned char", 8)
 

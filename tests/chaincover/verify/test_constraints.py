@@ -9,14 +9,14 @@ import pytest
 from constrained_runs import random_rules
 from drawn_seeds import seeds
 from pysmt.fnode import FNode
-from pysmt.shortcuts import BV, TRUE, Iff, Not, Or, Symbol
+from pysmt.shortcuts import BV, FALSE, TRUE, And, Iff, Ite, Not, Or, Symbol
 from pysmt.typing import BVType
 from random_systems import random_case
 
 from bmc.formulas.unroll import framed
-from bmc.system.constraints import Constraint, Dwell, constrained
+from bmc.system.constraints import REMEMBERED, Constraint, Dwell, constrained
 from bmc.system.hold import TICKS
-from bmc.system.transition import BOOLEAN, InputVariable, TransitionSystem, conjunction
+from bmc.system.transition import BOOLEAN, InputVariable, StateVariable, TransitionSystem, conjunction
 from chaincover.verify.constraints import constraints
 from chaincover.verify.limits import Clock, Limits
 from chaincover.verify.report import HOLDS, OPEN, WRONG
@@ -48,10 +48,55 @@ def changed(name: str, **fields: FNode) -> TransitionSystem:
     return replace(SYSTEM, state=tuple(replace(v, **fields) if v.name == name else v for v in SYSTEM.state))
 
 
+def belated(where: FNode | None = None) -> TransitionSystem:
+    """A push of six steps ago is taken for one of the step before: another step is forbidden, but no early one."""
+    later: list[StateVariable] = []
+    for number in range(6):
+        before = later[-1].symbol if later else push
+        later.append(StateVariable(f"{REMEMBERED}#late:{number}", BOOLEAN, FALSE(), before, role="internal"))
+    system = changed(BEFORE, next=Or(push, And(later[-1].symbol, where or TRUE())))
+    return replace(system, state=(*system.state, *later))
+
+
+def restricted(number: int, formula: FNode, system: TransitionSystem = SYSTEM) -> TransitionSystem:
+    """The system that restricts steps by ``formula`` in the place of one of the rules."""
+    kept = [replace(c, formula=formula) if n == number else c for n, c in enumerate(system.constraints)]
+    return replace(system, constraints=tuple(kept), input_constraint=conjunction(c.formula for c in kept))
+
+
 def without(number: int) -> TransitionSystem:
     """The system that does not restrict steps by one of the rules."""
-    kept = [replace(c, formula=TRUE()) if n == number else c for n, c in enumerate(SYSTEM.constraints)]
-    return replace(SYSTEM, constraints=tuple(kept), input_constraint=conjunction(c.formula for c in kept))
+    return restricted(number, TRUE())
+
+
+def steps(number: int) -> FNode:
+    """That so many steps were made, as far as two are told apart."""
+    return Symbol(TWO, BVType(2)).Equals(BV(number, 2))
+
+
+def miscounting(following: FNode) -> TransitionSystem:
+    """What was a push six steps ago counts where one step is counted, which ``following`` makes so later on."""
+    forbidden = And(push, Symbol(BEFORE), Symbol(TWICE_BEFORE))
+    late = belated(steps(1))
+    state = tuple(replace(v, next=following) if v.name == TWO else v for v in late.state)
+    return restricted(0, Not(forbidden), replace(late, state=state))
+
+
+def once() -> TransitionSystem:
+    """A push is forbidden in step 3 alone, by what is forgotten soon after two steps are counted."""
+    early, late = (Symbol(f"{REMEMBERED}#once:{number}") for number in range(2))
+    own = (
+        StateVariable(early.symbol_name(), BOOLEAN, TRUE(), And(early, Not(steps(2))), role="internal"),
+        StateVariable(late.symbol_name(), BOOLEAN, FALSE(), early, role="internal"),
+    )
+    system = replace(SYSTEM, state=(*SYSTEM.state, *own))
+    return restricted(0, And(SYSTEM.constraints[0].formula, Not(And(late, Not(early), push))), system)
+
+
+def read_by_a_step() -> TransitionSystem:
+    """A variable of the program gets what is remembered."""
+    own = StateVariable("vc_own", BOOLEAN, FALSE(), Symbol(BEFORE))
+    return replace(SYSTEM, state=(*SYSTEM.state, own))
 
 
 def ticks(number: int) -> FNode:
@@ -66,6 +111,16 @@ def ticks(number: int) -> FNode:
         (lambda: without(2), "vc_push keeps each value"),
         (lambda: changed(BEFORE, next=TRUE()), "pushed at most twice"),
         (lambda: changed(TWICE_BEFORE, next=push), "pushed at most twice"),
+        (belated, "pushed at most twice"),
+        (lambda: miscounting(BV(1, 2)), "pushed at most twice"),
+        (lambda: miscounting(Symbol(TWO, BVType(2)) + BV(1, 2)), "pushed at most twice"),
+        (lambda: miscounting(Ite(steps(2), BV(2, 2), BV(1, 2))), "pushed at most twice"),
+        (once, "pushed at most twice"),
+        (lambda: restricted(1, And(SYSTEM.constraints[1].formula, Or(Not(push), Not(steps(1))))), "not pushed first"),
+        (lambda: restricted(2, Or(SYSTEM.constraints[2].formula, push)), "vc_push keeps each value"),
+        (lambda: changed(BEFORE, next=TRUE()), "vc_push keeps each value"),
+        (read_by_a_step, BEFORE),
+        (lambda: replace(SYSTEM, input_constraint=And(SYSTEM.input_constraint, Not(Symbol(BEFORE)))), BEFORE),
         (lambda: changed(LEFT, next=ticks(0)), "vc_push keeps each value"),
         (lambda: changed(LEFT, init=ticks(1)), "vc_push keeps each value"),
         (lambda: changed(TWO, next=BV(0, 2)), "pushed at most twice"),

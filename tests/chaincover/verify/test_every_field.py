@@ -31,11 +31,12 @@ from benchmarks.fuzz.results import (
 )
 from benchmarks.fuzz.results import found_out as text_found_out
 from chaincover.chain import UNDECIDED
+from chaincover.verify.claims import BOUND
 from chaincover.verify.fields import FIELDS, INFORMATIVE, PROJECT
 from chaincover.verify.invariants import CHECK as INVARIANTS
 from chaincover.verify.report import HOLDS, NOTE, OPEN, UNCLAIMED, WRONG, Verification
 from chaincover.verify.requirements import CAN_FAIL_LINE
-from chaincover.verify.several import CONFLICTS, FEWEST, INFORMATIVE_OF_ALL
+from chaincover.verify.several import CONFLICTS, FEWEST, INFORMATIVE_OF_ALL, TOTAL
 from chaincover.verify.verdicts import UNCOVERED
 
 
@@ -170,6 +171,7 @@ def test_the_summary_says_of_several_chains_whether_requirements_can_fail(tmp_pa
     fine = kept.verify_chains(summary)
     assert said_of(fine, FIELDS) == said_of(fine, f"chain-1.json: {FIELDS}") == HOLDS
     assert f"chain-1.json: {CAN_FAIL_LINE}" not in [line.check for line in fine.lines]
+    assert said_of(fine, TOTAL) == HOLDS
     untold = changed(summary, (("requirements",), None))
     assert said_of(kept.verify_chains(untold), FIELDS) == WRONG
     early = kept.verify_chains(changed(untold, (("finished",), False)))
@@ -177,6 +179,13 @@ def test_the_summary_says_of_several_chains_whether_requirements_can_fail(tmp_pa
     alone = chaincover("verify", MODELS / "latch", tmp_path / "chain-1.json", "--json").json["checks"]
     said = {line["check"]: line["verdict"] for line in alone}
     assert (said[FIELDS], said[CAN_FAIL_LINE]) == (HOLDS, NOTE)
+
+
+def test_the_total_of_one_chain_is_as_good_as_its_bound(tmp_path: Path) -> None:
+    chaincover("generate", MODELS / "latch", "-o", tmp_path, "--no-replay", "-q", "--several")
+    kept, summary = Kept(MODELS / "latch", tmp_path), json.loads((tmp_path / "chains.json").read_text())
+    found = kept.verify_chains(summary, SEARCHED_LITTLE)
+    assert said_of(found, TOTAL) == said_of(found, f"chain-1.json: {BOUND}") == OPEN
 
 
 # what the project says otherwise

@@ -296,7 +296,7 @@ def test_reachable_states_are_those_of_all_runs(seed: int) -> None:
     assert (line.verdict, known.complete) == (HOLDS, True)
     known, line = assumed(setting, more, listed, clock)
     assert (line.verdict, known.complete) == (HOLDS, True)
-    assert f"({len(seen)} of {', '.join(names)})" in line.text
+    assert f"one of {len(seen)} reachable states: enumerated again, counted on {', '.join(names)}" in line.text
     unlisted, line = assumed(setting, claimed, None, clock)
     assert (line.verdict, unlisted.complete) == (OPEN, False)
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from command_line import chaincover
 from verify_documents import (
     CRUISE,
+    DOORS_PROOF,
     Change,
     Document,
+    complete,
     cruise_document,
     doors_document,
     edge,
@@ -22,6 +25,15 @@ from verify_documents import (
     write_doors,
     wrong,
 )
+
+from chaincover.certificate import from_data
+from chaincover.project.load import Request
+from chaincover.verify.claims import bound
+from chaincover.verify.document import BoundsClaim, load_for, read_document
+from chaincover.verify.limits import Limits
+from chaincover.verify.report import HOLDS, NOTE, OPEN, UNCLAIMED, WRONG
+from chaincover.verify.setting import Setting
+from chaincover.verify.verification import verify as verified
 
 needs_compiler = pytest.mark.needs_compiler
 
@@ -205,7 +217,9 @@ def test_numbers_of_states_are_informative(change: Change, check: str, cruise: D
     outcome = verify(cruise, tmp_path, CRUISE)
     assert outcome.code == 0
     assert verdicts(outcome)[check] == "holds"
-    assert ("8 of s->mode, s->speed, s->enable" if change is other_states else "8 states") in texts(outcome, check)
+    told = texts(outcome, check)
+    assert told.startswith("one of 8 reachable states: ") if change is other_states else "8 states" in told
+    assert ("counted on s->mode, s->speed, s->enable" in told) == (change is other_states)
 
 
 @needs_compiler
@@ -234,6 +248,64 @@ def test_a_bound_that_only_a_shorter_chain_disproves(doors: Document, doors_fold
     outcome = verify(doors, tmp_path, doors_folder)
     assert wrong(outcome) == {"refuted lengths", "lower bound", "all runs"}
     assert "a chain of 3 steps covers the goals" in texts(outcome, "all runs")
+
+
+# what a bound rests on
+
+NO_FACTS: Document = {"order_bound": 0, "flow_bound": 0, "acceleration": None, "refuted": [0, 0]}
+FIVE: Document = {
+    "order_bound": 5,
+    "flow_bound": 5,
+    "acceleration": {"cells": {}, "kept": 1, "bound": 5, "slow": []},
+    "refuted": [0, 5],
+}
+"""Four ways to the bound 5: by orders, by prices, by jumps, and by lengths that were refuted."""
+RESTS = {
+    "order_bound": ("edges", "sub-paths", "order bound"),
+    "flow_bound": ("prices of goals",),
+    "acceleration": ("jumps of counters",),
+    "refuted": ("refuted lengths",),
+}
+
+
+@pytest.mark.parametrize("way", RESTS)
+def test_a_bound_is_as_good_as_what_it_rests_on(way: str, doors_folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "chain.json").write_text(json.dumps({**doors_document(), "chain": None}))
+    document = replace(read_document(tmp_path / "chain.json"), bounds=BoundsClaim(None, 5, False, None))
+    facts = complete({**DOORS_PROOF, "lower": 5})
+    proof = from_data({**facts, **NO_FACTS, way: FIVE[way]})
+    controller = load_for(document, Request(str(doors_folder)))
+    setting = Setting(controller.system, controller.goals, controller.final, "allow")
+    fine = dict.fromkeys([name for names in RESTS.values() for name in names], HOLDS)
+    fine |= {"sub-paths": UNCLAIMED, "all runs": NOTE}
+
+    def told(**said: str) -> str:
+        return bound(document, proof, setting, fine | said).verdict
+
+    assert told() == HOLDS
+    assert bound(document, proof, setting, {}).verdict == OPEN
+    for names in RESTS.values():
+        for name in names:
+            for kind in (OPEN, WRONG):
+                assert told(**{name: kind}) == (kind if name in RESTS[way] else HOLDS), (name, kind)
+                assert told(**{name: kind, "all runs": HOLDS}) == HOLDS
+    assert told(constraints=OPEN) == OPEN
+    assert told(**{"all runs": WRONG}) == told(constraints=WRONG, **{"all runs": HOLDS}) == WRONG
+    searched = from_data({**facts, **NO_FACTS, "exhausted": 8})
+    assert bound(document, searched, setting, fine).verdict == OPEN
+    assert bound(document, searched, setting, fine | {"all runs": HOLDS}).verdict == HOLDS
+
+
+def test_a_bound_by_refuted_lengths_rests_on_orders_below_them(cruise: Document, tmp_path: Path) -> None:
+    """The lengths from the bound by orders on are refuted; an edge that is not so leaves those below open."""
+    raised_edge(cruise)
+    cruise["certificate"]["refuted"] = [8, 9]
+    cruise["certificate"]["order_bound"] = 8
+    (tmp_path / "chain.json").write_text(json.dumps(cruise))
+    document = read_document(tmp_path / "chain.json")
+    found = verified(load_for(document, Request(str(CRUISE))), document, Limits(nodes=0))
+    kinds = {line.check: line.verdict for line in found.lines}
+    assert (kinds["edges"], kinds["all runs"], kinds["lower bound"]) == (WRONG, NOTE, WRONG)
 
 
 # sources that changed
@@ -275,7 +347,7 @@ def test_a_source_in_which_a_shorter_chain_exists(cruise: Document, tmp_path: Pa
     outcome = verify(cruise, tmp_path, folder)
     assert outcome.code == 7
     assert verdicts(outcome)["sources"] == verdicts(outcome)["chain"] == "holds"
-    assert wrong(outcome) == {"edges", "all runs"}
+    assert wrong(outcome) == {"edges", "lower bound", "all runs"}
     assert "step 0: i->brake=1" in texts(outcome, "all runs")
 
 

@@ -111,6 +111,8 @@ def test_a_variable_of_unknown_values_has_those_that_are_found(tmp_path: Path) -
         ("states((n, a))", "too many"),
         ("pairs((n, b))", "reads an input"),
         ("pairs(n, 0..3)", "lists values"),
+        ("pairs(n, m)", "'m' in pairs(n, m) is a variable"),
+        ("transitions(n, m)", "'m' in transitions(n, m) is a variable"),
         ("states(n + )", "cannot read the expression 'n +'"),
         ("states((n, s))", "'s' is a pointer"),
     ],
@@ -121,6 +123,17 @@ def test_what_is_refused(criterion: str, message: str, tmp_path: Path) -> None:
     assert message in caught.value.message
     assert str(caught.value.where) == "--cover 1"
     assert caught.value.hint
+
+
+@pytest.mark.parametrize("kind", ["states", "transitions", "pairs"])
+def test_what_is_proposed_can_be_asked_for(kind: str, tmp_path: Path) -> None:
+    with pytest.raises(InputRefused) as caught:
+        loaded(tmp_path, f"{kind}(n, m)", toml="")
+    assert caught.value.hint == f"for several variables together write {kind}((n, m))"
+    with pytest.raises(InputRefused) as caught:
+        loaded(tmp_path, f"{kind}()", toml=f"{TOML}\nn = [0, 1, 2]")
+    for name in caught.value.hint.rpartition("such as ")[2].split(", "):
+        assert loaded(tmp_path, f"{kind}({name})", toml=f"{TOML}\nn = [0, 1, 2]").goals
 
 
 def test_modes_of_inputs_are_those_that_they_may_have(tmp_path: Path) -> None:

@@ -96,12 +96,22 @@ def test_what_is_accessed_as_volatile_is_volatile_though_declared_plain(tmp_path
         ("if ((t.out[0] = s.in[1])) { r = 1; }", False),
         ("t.out[0] = t.out[1] = s.in[1];", False),
         ("t.n = s.n;", False),
-        ("char u; t.out[0] = *&u;", False),
+        ("char u; t.out[0] = *&u;", True),
+        ("char u; t.out[0] = u;", False),
+        ("char u; char *p = &u; t.out[0] = *p;", True),
+        ("char u; char *p = &u; t.out[0] = p[0];", True),
+        ("char u; char *p = &u; t.out[0] = u;", True),
+        ("char u; char *p = &u; t.out[0] = u; *p = 1; r = t.out[0];", False),
+        ("char u; char *p = &u; r = *p;", False),
+        ("int u; int *p = &u; t.n = *p;", False),
+        ("char u; char *p = &u; char v = *p;", False),
+        ("char u; t.out[0] = same(&u);", False),
+        ("enum { E = 3 }; t.out[0] = E; r = t.out[0];", True),
         ("t.out[0] += s.in[1];", False),
     ],
 )
 def test_characters_may_be_copied_though_unset_but_not_used(tmp_path: Path, work: str, defined: bool) -> None:
-    text = f"""struct {{ unsigned char out[2]; _Bool b; int n; }} t; int r;
+    text = f"""struct {{ unsigned char out[2]; _Bool b; int n; }} t; int r; static char same(char *p) {{ return *p; }}
     void step(int i) {{ struct {{ char in[2]; int n; }} s; s.in[0] = 7; t.out[0] = t.out[1] = 3; {work} }}"""
     assert allowed(tmp_path, text, i=0) is defined
 
@@ -109,13 +119,15 @@ def test_characters_may_be_copied_though_unset_but_not_used(tmp_path: Path, work
 @pytest.mark.needs_compiler
 def test_copies_of_unset_characters_are_those_of_the_original(tmp_path: Path) -> None:
     text = """struct P { char head, data[3]; }; struct P last, before; int r;
+    static void set(char *p, int i) { if (i & 1) *p = (char)i; }
     static void fill(struct P *p, int i) { p->head = (char)i; if (i & 1) p->data[i & 2] = (char)(i >> 2); }
     void step(int i) {
       struct P p; fill(&p, i);
       before = last;
       last.head = p.head;
       for (int k = 0; k < 3; k++) last.data[k] = p.data[k];
-      r = i & 1 ? last.data[i & 2] + last.head : 0;
+      char one, two; char *q = &one; set(q, i); two = *q; last.head = one;
+      r = i & 1 ? last.data[i & 2] + last.head + two : 0;
     }"""
     found = agreement(read(tmp_path, text), pairs=60)
     assert found.steps == 60

@@ -170,10 +170,18 @@ def test_no_macro_is_predefined_twice(target: str) -> None:
     assert len(names) == len(set(names))
 
 
-@pytest.mark.parametrize("test", ["#ifdef __has_include", "#if defined(__has_attribute)", "#ifndef __has_builtin"])
+HAS = [
+    *("#ifdef __has_include", "#if defined(__has_attribute)", "#ifndef __has_builtin", "#if __has_include(<stdio.h>)"),
+    *("#if __has_attribute(unused)", "#if 1 && !HAS", '#if 0\n#elif __has_include("a.h")', "#if __has_feature(x) == 0"),
+]
+
+
+@pytest.mark.parametrize("test", HAS)
 def test_what_the_compiler_has_is_not_guessed(test: str, tmp_path: Path) -> None:
-    error = refusal(tmp_path, f"int r;\n{test}\n#endif\nvoid step(int x) {{ r = x; }}")
+    text = f"#define HAS __has_include(<stdio.h>)\n{test}\n#endif\nint r; void step(int x) {{ r = x; }}"
+    error = refusal(tmp_path, text)
     assert isinstance(error, UnsupportedConstruct)
     assert error.where is not None
-    assert error.where.line == 2
-    assert "__has_" in str(error)
+    assert error.where.line == text[: text.index("\n#endif")].count("\n") + 1
+    assert "unsupported test of '__has_" in str(error)
+    assert "set with -D" in error.hint

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import random
 import subprocess
+import tracemalloc
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,9 +14,10 @@ from drawn_seeds import seeds
 
 from bmc.c.source import preprocess as preprocessor
 from bmc.c.source.preprocess import PreprocessedUnit, preprocess
+from bmc.c.source.program import with_deep_stack
 from bmc.c.source.types import DATA_MODELS
 from bmc.errors import InputRefused, Location
-from bmc.limits import INCLUDED, TOKENS, TooLarge
+from bmc.limits import INCLUDED, MACROS, STRING, TOKENS, TooLarge
 from bmc.native.original import find_compiler
 
 
@@ -53,6 +56,59 @@ def test_macros_of_a_property_that_multiply(tmp_path: Path, monkeypatch: pytest.
     assert unit.expand("n == 1 A2").count("+1") == 100
     with pytest.raises(TooLarge):
         unit.expand("n == 1 A11")
+
+
+@pytest.mark.parametrize("last", ["1", "D0"])
+def test_macros_of_macros(last: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One is as deep as another, however many; a name that comes again stays as it is."""
+    monkeypatch.setattr(preprocessor, "MACROS", replace(MACROS, most=50))
+    links = "".join(f"#define D{k} D{k + 1}\n" for k in range(49))
+    text = expanded(tmp_path, f"{links}#define D49 {last}\nint x[] = {{D0, D0}};").text
+    assert text.endswith(f"{{{last}, {last}}};\n")
+    with pytest.raises(TooLarge, match="more than 50 macros active at once") as caught:
+        expanded(tmp_path, f"{links}#define D49 D50\n#define D50 {last}\nint x = D0;")
+    assert caught.value.where is not None
+    assert caught.value.where.line == 52
+
+
+def test_a_chain_of_macros_takes_memory_in_proportion_to_its_length(tmp_path: Path) -> None:
+    """Ten times the links may take twelve times the memory."""
+    most = []
+    for links in (150, 1_500):
+        unit = expanded(tmp_path, "".join(f"#define D{k} D{k + 1}\n" for k in range(links)))
+        tracemalloc.start()
+        assert with_deep_stack(partial(unit.expand, "D0")) == f"D{links}"
+        most.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert most[1] < 12 * most[0]
+
+
+LONG = {
+    "comment": "/*" + "a * \n" * 30_000 + "*/",
+    "string": '"' + "a " * 80_000 + '"',
+    "escapes": '"' + "\\x41" * 40_000 + '"',
+}
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_a_long_token_takes_memory_of_its_own_size_alone(name: str, tmp_path: Path) -> None:
+    """Comments and strings took 500 bytes a character: 6 GB for a comment of 12 MB."""
+    unit = expanded(tmp_path, "")
+    tracemalloc.start()
+    tokens = unit.preprocessor.tokenize(LONG[name])
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert [token.value for token in tokens] == [LONG[name]]
+    assert most < 10 * len(LONG[name])
+
+
+def test_long_strings_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(preprocessor, "STRING", replace(STRING, most=50))
+    assert "x" * 48 in expanded(tmp_path, f'char s[] = "{"x" * 48}"; /* {"y" * 100} */').text
+    with pytest.raises(TooLarge, match="more than 50 characters in a string constant") as caught:
+        expanded(tmp_path, f'\nchar s[] = "{"x" * 49}";')
+    assert caught.value.where is not None
+    assert (Path(caught.value.where.file).name, caught.value.where.line) == ("c.c", 2)
 
 
 def test_headers_that_include_themselves(tmp_path: Path) -> None:

@@ -333,6 +333,62 @@ def test_a_reusable_model_may_get_static_objects(tmp_path: Path) -> None:
     assert "the_dwork.Filter_DSTATE" in checked.out
 
 
+MODEL_H = """typedef struct { unsigned short t; unsigned char mode; } DW;
+typedef struct { unsigned char key; } %s;
+typedef struct { unsigned char lamp; } ExtY;
+typedef struct { unsigned short lim; } P;
+typedef struct { P *defaultParam; DW *dwork; %s *%s; ExtY *outputs; } RT_MODEL;
+void ctl_initialize(RT_MODEL *const rtM);
+void ctl_step(RT_MODEL *const rtM);
+"""
+MODEL = """#include "ctl.h"
+void ctl_step(RT_MODEL *const rtM) {
+  DW *d = rtM->dwork;
+  if (rtM->%s->key) { if (d->t < rtM->defaultParam->lim) d->t++; else d->mode = 1; } else { d->t = 0; d->mode = 0; }
+  rtM->outputs->lamp = d->mode;
+}
+void ctl_initialize(RT_MODEL *const rtM) { rtM->dwork->t = 0; rtM->dwork->mode = 0; }
+"""
+
+
+@pytest.mark.needs_compiler
+@pytest.mark.parametrize(("kind", "member"), [("ExtU", "inputs"), ("signals", "from_outside")])
+def test_the_recipe_for_pointers_leads_to_a_chain(kind: str, member: str, tmp_path: Path) -> None:
+    """Followed as it is printed: the harness, init again, check, generate."""
+    sources = {"inc/ctl.h": MODEL_H % (kind, kind, member), "src/ctl.c": MODEL % member}
+    write_files(tmp_path, {f"rtm/{name}": source for name, source in sources.items()})
+    assert chaincover("init", "rtm", "-o", "rtm/c.toml", cwd=tmp_path).code == 0
+    text = (tmp_path / "rtm" / "c.toml").read_text()
+    assert "beside this file, and run the same 'chaincover init' again with --force:" in text
+    recipe = text[text.index("#   #include") : text.index("#   }\n")].replace("#   ", "") + "}\n"
+    assert "static P the_defaultParam = {0};   /* write its values here */\n" in recipe
+    write_files(tmp_path, {"rtm/harness.c": recipe.replace("{0}", "{3}")})
+    again = chaincover("init", "rtm", "-o", "rtm/c.toml", "--force", cwd=tmp_path)
+    assert again.out.splitlines()[0].endswith("step ctl_step(), init setup()")
+    text = (tmp_path / "rtm" / "c.toml").read_text()
+    assert f'input = ["the_{member}.key"]\n' in text
+    assert 'state = ["the_defaultParam.lim", "the_dwork.*"]\noutput = ["the_outputs.lamp"]\n' in text
+    assert "harness.c beside" not in text
+    assert "without values" not in text
+    checked = chaincover("check", "rtm/c.toml", "--compare", "40", cwd=tmp_path)
+    assert (checked.code, checked.err) == (0, "")
+    goal = "cover(prev(the_outputs.lamp) == 1)"
+    generated = chaincover("generate", "rtm/c.toml", "--property", goal, "--json", cwd=tmp_path)
+    assert (generated.code, generated.json["chain"]["length"]) == (0, 5)
+
+
+def test_a_recipe_connects_what_is_left(tmp_path: Path) -> None:
+    """Beside a setup that connects a part: what it leaves, in a function and a file of other names."""
+    part = "static DW mine;\nvoid setup(RT_MODEL *rtM) { rtM->dwork = &mine; ctl_initialize(rtM); }\n"
+    files = {"inc/ctl.h": MODEL_H % ("ExtU", "ExtU", "inputs"), "src/ctl.c": MODEL % "inputs"}
+    files["harness.c"] = '#include "inc/ctl.h"\n' + part
+    text = proposed_text(tmp_path, dict(files))
+    assert "For that write harness2.c beside this file" in text
+    assert "#   void setup2(RT_MODEL *rtM) {\n#     rtM->defaultParam = &the_defaultParam;\n" in text
+    assert "#     setup(rtM);\n#   }\n" in text
+    assert "the_dwork" not in text
+
+
 NODE = "typedef struct { int a; } inC_node_pack;\ntypedef struct { int n; } outC_node_pack;\n"
 INNER_INIT = (
     NODE
@@ -448,6 +504,29 @@ def test_final_conditions_can_come_true(tmp_path: Path) -> None:
     assert chaincover("generate", ".", "-q", cwd=tmp_path).code == 0
 
 
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ("#define X_IN_Off ((unsigned char)1U)\n#define X_IN_On ((unsigned char)2U)\n", "X_IN_On"),
+        ("enum { X_IN_Off = 1, X_IN_On };\n", "X_IN_On"),
+        ("#define X_IN_Off 1\n#define X_IN_On (1 + 1)\n", "2"),
+    ],
+    ids=["macros", "enumerators", "a macro that is no number"],
+)
+def test_a_mode_at_the_end_has_the_name_that_the_code_gives_it(given: str, shown: str, tmp_path: Path) -> None:
+    code = (
+        "typedef struct { unsigned char is_active_c1, is_c1; } DW_X;\ntypedef struct { int up; } ExtU_X;\n"
+        "DW_X X_DW;\nExtU_X X_U;\nvoid X_initialize(void) { X_DW.is_active_c1 = 0; X_DW.is_c1 = 0; }\n"
+        "void X_step(void) { if (!X_DW.is_active_c1) { X_DW.is_active_c1 = 1; X_DW.is_c1 = X_IN_On; }\n"
+        "  else if (X_U.up) { if (X_DW.is_c1 == X_IN_On) X_DW.is_c1 = X_IN_Off; else X_DW.is_c1 = X_IN_On; } }\n"
+    )
+    text = proposed_text(tmp_path, {"x.c": given + code})
+    assert f'# condition = "X_DW.is_c1 == {shown}"' in text
+    proposed = text.replace("# condition", "condition") + '[[property]]\ntext = "cover(is_c1 == 1)"\n'
+    write_files(tmp_path, {"chaincover.toml": proposed})
+    assert chaincover("generate", ".", "-q", cwd=tmp_path).code == 0
+
+
 def test_parameters_of_a_program_without_inputs(tmp_path: Path) -> None:
     """They are the only values that can be set; where there is an input they stay what they are."""
     code = "typedef struct { int limit; int spare; } P_X;\nP_X X_P = { 5, 7 };\nstatic int n;\n"
@@ -556,7 +635,8 @@ def test_values_of_an_init_and_calls_of_the_environment(tmp_path: Path) -> None:
         "}\n"
     )
     write_files(tmp_path, {"harness.c": recipe.replace("settings = {0}", "settings = {5, 0}")})
-    again = chaincover("init", ".", "--force", cwd=tmp_path)
+    assert "and run the same 'chaincover init' again with harness.c and --force:" in text
+    again = chaincover("init", "lib", "harness.c", "-o", "chaincover.toml", "--force", cwd=tmp_path)
     assert (
         again.out
         == "written by hand: step tick(), init setup()\nwrote chaincover.toml; next: chaincover check chaincover.toml\n"
@@ -590,7 +670,7 @@ def test_a_function_block_of_a_programmable_controller(tmp_path: Path) -> None:
     text = proposed_text(tmp_path, {"POUS.c": code})
     assert 'step = "PROGRAM0_body__"' in text
     assert "# PROGRAM0_init__() takes BOOL retain: values that only you know." in text
-    assert "# For that write this at the end of POUS.c, and run 'chaincover init' again:" in text
+    assert "# For that write this at the end of POUS.c, and run the same 'chaincover init' again with --force:" in text
 
 
 def test_members_that_init_clears_are_inputs_where_there_are_no_others(tmp_path: Path) -> None:
@@ -603,3 +683,35 @@ def test_members_that_init_clears_are_inputs_where_there_are_no_others(tmp_path:
     text = proposed_text(tmp_path, {"x.c": code})
     assert 'input = ["io->up"]' in text
     assert "# io->up: the step reads it and never writes it; there are no other inputs" in text
+
+
+NAMED_LIKE_PROPERTIES = (
+    "static int n;\nvoid p_init(void) { n = 0; }\nstatic int p_next(int m) { return m < 3 ? m + 1 : 0; }\n"
+    "void p_step(int up) { if (up) n = p_next(n); }\n"
+)
+
+
+@pytest.mark.parametrize("more", ["", "void p_terminate(void) { n = 9; }\n"])
+def test_a_program_whose_functions_are_named_like_properties(tmp_path: Path, more: str) -> None:
+    """What init and step run is no property by its name, nor is what neither assumes nor asserts."""
+    text = proposed_text(tmp_path, {"x.c": NAMED_LIKE_PROPERTIES + more})
+    assert 'init = ["p_init"]' in text
+    assert 'step = "p_step"' in text
+    checked = chaincover("check", ".", "--compare", "0", cwd=tmp_path)
+    assert (checked.code, checked.err) == (0, "")
+
+
+def test_a_property_beside_such_functions_is_one(tmp_path: Path) -> None:
+    prop = "void __CPROVER_assume(int);\nvoid p_1(int up) { __CPROVER_assume(n == 3 && up); p_step(up); }\n"
+    proposed_text(tmp_path, {"x.c": NAMED_LIKE_PROPERTIES + prop})
+    told = chaincover("check", ".", "--compare", "0", "--json", cwd=tmp_path)
+    assert [goal["name"] for goal in told.json["goals"]] == ["p_1"]
+
+
+def test_a_function_that_is_no_property_is_told_with_the_pattern(tmp_path: Path) -> None:
+    text = proposed_text(tmp_path, {"x.c": NAMED_LIKE_PROPERTIES + "void p_terminate(void) { n = 9; }\n"})
+    write_files(tmp_path, {"chaincover.toml": text.replace("properties = []", "#")})
+    told = chaincover("check", ".", "--compare", "0", cwd=tmp_path)
+    assert told.code == 3
+    assert "the property function 'p_terminate' never calls 'p_step'" in told.err
+    assert "'p_terminate' is read as a property because functions.properties has 'p_*'" in told.err
