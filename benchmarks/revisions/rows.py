@@ -10,22 +10,24 @@ from benchmarks.exhaustive.controllers import CONTROLLERS
 
 BENCHMARKS = Path(__file__).parents[1]
 CRITERIA = ("branches()", "mcdc()")
+NAMES = {"branches()": "branch:*", "mcdc()": "mcdc:*"}
+"""How the goals of each criterion are called."""
 SEVERAL = ("charger",)
 """Models whose goals need several chains."""
 
-GENERATED_ALONE = ("--goal", "branch:*", "--goal", "mcdc:*", "--several")
+GENERATED_ALONE = tuple(("--cover", each, "--goal", NAMES[each], "--several") for each in CRITERIA)
 
 REAL: dict[str, tuple[tuple[str, ...], ...]] = {
-    "cruise1": (("--final", "none"), *(("--cover", criterion, *GENERATED_ALONE) for criterion in CRITERIA)),
+    "cruise1": (("--final", "none"), *GENERATED_ALONE),
     "alarm1": (
         ("--several",),
         ("--most",),
         ("--exclude", "init_open"),
         ("--exclude", "init_arming"),
-        *(("--cover", criterion, *GENERATED_ALONE) for criterion in CRITERIA),
+        *GENERATED_ALONE,
     ),
     "alarm1_original": (("--several",), ("--most",)),
-    "radiator": tuple(("--cover", criterion, *GENERATED_ALONE) for criterion in CRITERIA),
+    "radiator": GENERATED_ALONE,
     "bldc": (("--goal", "opened", "--goal", "voltage", "--goal", "closed"),),
     "powerwindow/chart": (
         ("--final", "is_Logic == powerwindow_powerwindow_control_IN_Neutral"),

@@ -218,6 +218,7 @@ USE = (
 )
 
 
+@pytest.mark.needs_compiler
 @pytest.mark.parametrize(
     ("files", "include"),
     [
