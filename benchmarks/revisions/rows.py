@@ -67,7 +67,7 @@ def projects(folder: Path) -> list[Path]:
 
 def project_files(folder: Path) -> list[Path]:
     """All project files of ``folder``."""
-    return sorted(file for file in folder.glob("*.toml") if file.name not in ("expected.toml", "sources.toml"))
+    return sorted(file for file in folder.glob("*.toml") if file.name != "expected.toml")
 
 
 def bundled(folder: Path, kind: str) -> Iterator[Row]:
