@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from boards import board_of
-from command_line import MODELS, chaincover, fresh_names
+from command_line import MODELS, ROOT, chaincover, fresh_names
 from enumeration import reachable_states
 
 from bmc.formulas.evaluate import compile_formulas
@@ -146,3 +146,12 @@ def check_chains(project: Path, row: dict[str, Any], tmp_path: Path) -> None:
     assert max(chain["bounds"]["k_met"] for chain in chains) == row["K"]
     assert row["chains"] == row["printed"]["lkh"][0], "as many chains as in the paper"
     assert row["printed"]["lkh"][1] / 2 <= row["length"] <= 2 * row["printed"]["lkh"][1], "lengths of the same order"
+
+
+def test_the_documentation_has_what_is_pinned() -> None:
+    page = (ROOT / "docs" / "development" / "benchmarks.md").read_text(encoding="utf-8")
+    for row in [*ROWS, *ORIGINALS]:
+        size, goals = ", ".join(row.get("bits", ())), f"{row['long_goals']} of {row['properties']}"
+        chains = [row[name] for name in ("states", "K", "chains", "length", "lower")]
+        cells = [row["name"], size, goals, *chains, *row["printed"]["lkh"][:2]]
+        assert f"| {' | '.join(map(str, cells))} |" in page
