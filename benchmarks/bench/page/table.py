@@ -1,0 +1,186 @@
+"""Table 1 of the paper from a suite's rows, and the summary of its configurations, as HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from benchmarks.bench.page.markup import escaped, number
+from benchmarks.bench.page.results import Cell, Model, Results, seconds_of
+from benchmarks.bench.row import Row
+from benchmarks.bench.tools.protocol import CRASHED, MISSING, OUT_OF_MEMORY, TIME_OUT
+
+PUBLISHED = {
+    "lkh": "ChainCover 2014, LKH",
+    "clingo": "ChainCover 2014, clingo",
+    "fshell": "FShell",
+    "random": "random",
+}
+SHORT = {TIME_OUT: "t.o.", OUT_OF_MEMORY: "memory"}
+Changes = Mapping[str, str]
+
+
+def key(row: Row) -> str:
+    """What a change names a row by."""
+    return f"{row.id}/{row.ordering}" if row.ordering else row.id
+
+
+def tables(results: Results, changes: Changes) -> str:
+    """A table for the models with printed numbers, and one for each family of the others; the first one is open."""
+    printed = [name for name, model in results.models.items() if model.printed]
+    groups = [("Models of the paper's Table 1", printed)] if printed else []
+    for family, names in results.families().items():
+        rest = [name for name in names if not results.models[name].printed]
+        if rest:
+            groups.append((family, rest))
+    out = []
+    for order, (heading, names) in enumerate(groups):
+        count = f"{len(names)} model{'s' * (len(names) != 1)}"
+        out.append(f"<details{' open' * (order == 0)}><summary>{escaped(heading)} ({count})</summary>")
+        out.append(f'<div class="wide" tabindex="0" role="region" aria-label="{escaped(heading)}">')
+        out += _table(results, names, heading, changes)
+        out.append("</div></details>")
+    return "\n".join(out)
+
+
+def _table(results: Results, names: Sequence[Any], heading: str, changes: Changes) -> list[str]:
+    models = [results.models[name] for name in names]
+    columns = [c for c in results.configurations if any(results.cell(name, c) for name in names)]
+    published = list(dict.fromkeys(tool for model in models for tool in model.printed))
+    sizes = [each for each in SIZES if any(each[2](model) for model in models)]
+    out = [f'<table class="paper"><caption class="hidden">{escaped(heading)}</caption><thead>']
+    out.append('<tr><th rowspan="3" scope="col" class="name">Model</th>')
+    out.append(f'<th rowspan="2" colspan="{len(sizes)}" scope="colgroup">Size</th>')
+    out.append(f'<th colspan="{3 * len(columns)}" scope="colgroup" class="start">This suite</th>')
+    if published:
+        out.append(
+            f'<th colspan="{3 * len(published)}" scope="colgroup" class="start printed">Printed in 2014, of other '
+            "people’s models: sizes compare, lengths and times do not</th>"
+        )
+    out.append("</tr><tr>")
+    for column in columns:
+        runs = max(len(cell.rows) for cell in results.of(column, names))
+        average = f"<br><small>mean of {runs} runs</small>" if runs > 1 else ""
+        out.append(f'<th colspan="3" scope="colgroup" class="start">{escaped(column)}{average}</th>')
+    for tool in published:
+        told = escaped(PUBLISHED.get(tool, tool))
+        out.append(f'<th colspan="3" scope="colgroup" class="start printed">{told}</th>')
+    out.append("</tr><tr>")
+    out += [f'<th scope="col"><abbr title="{escaped(title)}">{name}</abbr></th>' for name, title, _ in sizes]
+    out += ['<th scope="col" class="start">tcs</th><th scope="col">len</th><th scope="col">time</th>'] * len(columns)
+    out += [
+        '<th scope="col" class="start printed">tcs</th><th scope="col" class="printed">len</th>'
+        '<th scope="col" class="printed">time</th>'
+    ] * len(published)
+    out.append("</tr></thead><tbody>")
+    for name, model in zip(names, models, strict=True):
+        out.append(f'<tr><th scope="row" class="name">{escaped(model.name)}</th>')
+        out += [f"<td>{escaped(size(model))}</td>" for _, _, size in sizes]
+        out += _cells([results.cell(name, column) for column in columns], changes)
+        out += [_printed(model.printed.get(tool)) for tool in published]
+        out.append("</tr>")
+    return [*out, "</tbody></table>"]
+
+
+def _bit(model: Model, place: int) -> str:
+    return model.bits[place] if len(model.bits) > place else ""
+
+
+SIZES: tuple[tuple[str, str, Callable[[Model], object]], ...] = (
+    ("s", "state: Booleans (b), integers (i), floats (f)", lambda m: _bit(m, 0)),
+    ("i", "inputs: Booleans (b), integers (i), floats (f)", lambda m: _bit(m, 1)),
+    ("P", "properties or other goals", lambda m: str(m.goals)),
+    ("J&gt;1", "goals longer than one step", lambda m: "" if m.long_goals is None else str(m.long_goals)),
+    ("states", "reachable states", lambda m: "" if m.states is None else str(m.states)),
+)
+
+
+def _cells(cells: Sequence[Cell | None], changes: Changes) -> list[str]:
+    """The cells of a row; the best of each measure among the runs that cover all goals is marked."""
+    complete = [cell for cell in cells if cell is not None and cell.complete]
+    fewest = min((cell.chains for cell in complete if cell.chains is not None), default=None)
+    shortest = min((cell.length for cell in complete if cell.length is not None), default=None)
+    fastest = min((cell.seconds for cell in complete if cell.solved), default=None)
+    out = []
+    for cell in cells:
+        if cell is None:
+            out.append('<td class="start" colspan="3"></td>')
+            continue
+        mark = _mark(cell.rows, changes)
+        if not cell.complete:
+            out.append(_incomplete(cell, mark))
+            continue
+        time = _best(number(cell.seconds), cell.seconds == fastest) if cell.solved else _stopped(cell)
+        out.append(
+            f'<td class="start">{_best(_number(cell.chains), cell.chains == fewest)}</td>'
+            f"<td>{_best(_number(cell.length), cell.length == shortest)}{_proof(cell)}{mark}</td><td>{time}</td>"
+        )
+    return out
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else number(value)
+
+
+def _best(text: str, best: bool) -> str:
+    return f"<b>{text}</b>" if best else text
+
+
+def _proof(cell: Cell) -> str:
+    if cell.minimal:
+        return '<abbr class="proof" title="proved minimal for this number of test cases">✓</abbr>'
+    if cell.lower is not None:
+        return f'<small title="proved lower bound"> ≥{cell.lower}</small>'
+    return ""
+
+
+def _stopped(cell: Cell) -> str:
+    told = f"{cell.status} after {number(max(row.seconds for row in cell.rows))} s"
+    return f'<abbr title="{escaped(told)}">{escaped(SHORT.get(cell.status, cell.status))}</abbr>'
+
+
+def _incomplete(cell: Cell, mark: str) -> str:
+    if not cell.ran:
+        return f'<td class="start bad" colspan="3">{MISSING}{mark}</td>'
+    share = number(float(int(100 * cell.coverage)))  # rounded down: 100 % is said of all goals only
+    covered = f'{share}&#8239;% <abbr title="goals covered, of all asked for">cov.</abbr>{mark}'
+    time = number(cell.seconds) if cell.finished else _stopped(cell)
+    return f'<td class="start bad" colspan="2">{covered}</td><td class="bad">{time}</td>'
+
+
+def _mark(rows: Sequence[Row], changes: Changes) -> str:
+    told = [changes[key(row)] for row in rows if key(row) in changes]
+    told += [f"deviates: {row.deviates}" for row in rows if row.deviates]
+    return f' <abbr class="changed" title="{escaped("; ".join(told))}">◆</abbr>' if told else ""
+
+
+def _printed(values: Any) -> str:
+    """Three cells of numbers as they are printed: three, or how much was covered and the time, or a word."""
+    listed = list(values) if isinstance(values, list | tuple) else ([] if values is None else [values])
+    if len(listed) == 3:
+        first, *others = listed
+        return f'<td class="start printed">{escaped(first)}</td>' + "".join(
+            f'<td class="printed">{escaped(each)}</td>' for each in others
+        )
+    if len(listed) == 2:
+        share, time = map(escaped, listed)
+        return f'<td class="start printed" colspan="2">{share}</td><td class="printed">{time}</td>'
+    return f'<td class="start printed" colspan="3">{escaped(", ".join(map(str, listed)))}</td>'
+
+
+def summary(results: Results, changes: Changes) -> str:
+    """A row for each configuration: how its runs ended, and how many models they solved."""
+    heads = ("models", "all goals covered", "proved minimal", "time-outs", "out of memory", "crashed", "missing")
+    out = ['<table class="paper"><caption class="hidden">Summary of the configurations</caption>']
+    out.append('<thead><tr><th scope="col" class="name">Configuration</th>')
+    out += [f'<th scope="col">{head}</th>' for head in (*heads, "seconds in all", "changed")]
+    out.append("</tr></thead><tbody>")
+    for name in results.configurations:
+        cells = results.of(name)
+        rows = [row for cell in cells for row in cell.rows]
+        numbers = [len(cells), sum(c.complete for c in cells), sum(c.minimal for c in cells)]
+        numbers += [sum(row.status == status for row in rows) for status in (TIME_OUT, OUT_OF_MEMORY, CRASHED, MISSING)]
+        told = [*map(str, numbers), number(sum(map(seconds_of, rows))), str(sum(key(row) in changes for row in rows))]
+        cells_told = "".join(f"<td>{each}</td>" for each in told)
+        out.append(f'<tr><th scope="row" class="name">{escaped(name)}</th>{cells_told}</tr>')
+    return "\n".join([*out, "</tbody></table>"])
