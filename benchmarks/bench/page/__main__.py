@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import sys
 import tomllib
 from pathlib import Path
 
@@ -20,7 +22,7 @@ ROWS, TABLE, SUITE = "rows.jsonl", "rows.csv", "suite.toml"
 def main(folder: Path) -> None:
     """Make the page of the results in FOLDER, its plots and rows.csv again from rows.jsonl."""
     try:
-        rows = _rows(folder / ROWS)
+        rows = _in_order(_rows(folder / ROWS), folder / TABLE)
         write_text(folder / TABLE, suite_row.to_csv(rows))
         written = write(folder, _title(folder), rows, {})
     except ChainCoverError as error:
@@ -43,6 +45,17 @@ def _rows(place: Path) -> list[suite_row.Row]:
             hint = "run the suite again with --resume"
             raise UsageError(str(error), Location(str(place), number), hint) from None
     return rows
+
+
+def _in_order(rows: list[suite_row.Row], table: Path) -> list[suite_row.Row]:
+    """``rows`` as the table has them, which is in the order of the suite: their file has them as the runs ended."""
+    try:
+        csv.field_size_limit(sys.maxsize)
+        with table.open(encoding="utf-8", newline="") as file:
+            order = {entry["id"]: place for place, entry in enumerate(csv.DictReader(file))}
+    except (OSError, ValueError, KeyError, csv.Error):
+        return rows
+    return sorted(rows, key=lambda row: order.get(row.id, len(order)))
 
 
 def _title(folder: Path) -> str:

@@ -14,7 +14,7 @@ from bmc.records import dataclass
 LEAST_SECONDS = 0.001
 """Shorter times are drawn as this one: a logarithmic axis has no zero."""
 BORDER = 0.93
-SECONDS = "seconds of the processor"
+SECONDS = "seconds"
 
 
 @dataclass(frozen=True, slots=True)

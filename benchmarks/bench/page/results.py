@@ -6,9 +6,10 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from statistics import fmean
+from statistics import fmean, quantiles
 from typing import Any
 
+from benchmarks.bench.page.markup import number
 from benchmarks.bench.row import Row
 from benchmarks.bench.tools.protocol import FINISHED, MISSING
 from bmc.records import dataclass
@@ -83,6 +84,15 @@ class Cell:
     def length(self) -> float | None:
         return _average(row.length for row in self.rows)
 
+    @property
+    def spread(self) -> str:
+        """Least, quartiles and greatest of the lengths, where several runs have one; '' else."""
+        known = sorted(row.length for row in self.rows if row.length is not None)
+        if len(known) < 2:
+            return ""
+        quarters = (known[0], *quantiles(known, n=4, method="inclusive"), known[-1])
+        return f"lengths of {len(known)} runs, with quartiles: {', '.join(map(number, quarters))}"
+
     @cached_property
     def seconds(self) -> float:
         return fmean(map(seconds_of, self.rows))
@@ -94,8 +104,13 @@ def _average(values: Iterable[int | None]) -> float | None:
 
 
 def seconds_of(row: Row) -> float:
-    """Seconds of the processor, children included; by the clock where they were not measured, 0 where neither was."""
-    return next((value for value in (row.processor_seconds, row.seconds) if value and math.isfinite(value)), 0.0)
+    """Seconds of the processor, children included; by the clock where they were not measured, 0 where neither was.
+
+    A run that compares backends has a row for each: its seconds are those of the stage ``final``, which made chains.
+    """
+    own = row.stages.get("final", sum(row.stages.values())) if row.ordering and row.stages else 0.0
+    found = (own, row.processor_seconds, row.seconds)
+    return next((value for value in found if value and math.isfinite(value)), 0.0)
 
 
 class Results:

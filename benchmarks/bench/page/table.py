@@ -111,9 +111,12 @@ def _cells(cells: Sequence[Cell | None], changes: Changes) -> list[str]:
             out.append(_incomplete(cell, mark))
             continue
         time = _best(number(cell.seconds), cell.seconds == fastest) if cell.solved else _stopped(cell)
+        length = _best(_number(cell.length), cell.length == shortest)
+        if cell.spread:
+            length = f'<abbr title="{cell.spread}">{length}</abbr>'
         out.append(
             f'<td class="start">{_best(_number(cell.chains), cell.chains == fewest)}</td>'
-            f"<td>{_best(_number(cell.length), cell.length == shortest)}{_proof(cell)}{mark}</td><td>{time}</td>"
+            f"<td>{length}{_proof(cell)}{mark}</td><td>{time}</td>"
         )
     return out
 

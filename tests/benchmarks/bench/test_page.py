@@ -240,10 +240,17 @@ def test_seeds_are_averaged_and_other_settings_kept_apart() -> None:
     assert results.configurations == ("chaincover K=5", "chaincover K=10")
     cell = results.of("chaincover K=10")[0]
     assert (len(cell.rows), cell.length) == (3, 10)
+    assert cell.spread == "lengths of 3 runs, with quartiles: 9, 9.50, 10, 10.5, 11"
     assert Results([row(settings={"seed": 1}), row(settings={"seed": 2, "K": 3})]).configurations == (
         "chaincover",
         "chaincover K=3",
     )
+
+
+def test_backends_of_one_comparison_have_the_seconds_of_their_own_stage() -> None:
+    rows = [row(ordering=name, stages={"graph": 3.0, "final": own}) for name, own in (("tsp", 1.0), ("exact", 2.0))]
+    results = Results(rows)
+    assert [results.of(name)[0].seconds for name in results.configurations] == [1.0, 2.0]
 
 
 def test_a_run_that_told_no_goals_stays_with_its_model() -> None:
@@ -277,9 +284,15 @@ def test_no_text_of_a_row_breaks_out_of_its_place(tmp_path: Path) -> None:
     """Texts of rows and changes are hostile: the page has the elements that it has without them."""
     texts = ["suite", "model", "family", "project", "tool", "configuration", "ordering", "status", "replay", "note"]
     evil = dict.fromkeys([*texts, "deviates", "host", "log", "source_sha256", "id"], EVIL)
-    maps = {name: {EVIL: EVIL} for name in ("settings", "verdicts", "stages", "versions", "printed")}
-    hostile = row(**evil, **maps, bits=(EVIL, EVIL), files=(EVIL,))
-    tame = row(**dict.fromkeys(evil, "x"), **{name: {"x": "x"} for name in maps}, bits=("x", "x"), files=("x",))
+    maps = {name: {EVIL: EVIL} for name in ("settings", "verdicts", "versions", "printed")}
+    hostile = row(**evil, **maps, stages={EVIL: 1.0}, bits=(EVIL, EVIL), files=(EVIL,))
+    tame = row(
+        **dict.fromkeys(evil, "x"),
+        **{name: {"x": "x"} for name in maps},
+        stages={"x": 1.0},
+        bits=("x", "x"),
+        files=("x",),
+    )
     pages = []
     for name, each in (("hostile", hostile), ("tame", tame)):
         (tmp_path / name).mkdir()
@@ -358,6 +371,9 @@ def test_the_command_makes_page_and_table_again(tmp_path: Path) -> None:
     done = CliRunner().invoke(command.main, [str(tmp_path)])
     assert done.exit_code == 0, done.output
     assert (tmp_path / "rows.csv").read_text() == to_csv(rows)
+    (tmp_path / "rows.jsonl").write_text("".join(to_line(each) + "\n" for each in reversed(rows)))
+    assert CliRunner().invoke(command.main, [str(tmp_path)]).exit_code == 0
+    assert (tmp_path / "rows.csv").read_text() == to_csv(rows), "the order is that of the table, not of the runs"
     assert "<h1>My suite</h1>" in (tmp_path / "index.html").read_text()
 
 
