@@ -35,6 +35,11 @@ def number(value: float) -> str:
     return f"{value:.1f}" if abs(value) >= 9.995 else f"{value:.2f}"
 
 
+def average(value: float) -> str:
+    """A whole number, or one decimal, as the paper prints averages: 2.8, 24.6."""
+    return f"{value:.0f}" if value == int(value) else f"{value:.1f}"
+
+
 def link(place: str) -> str:
     """``place`` below the folder of the page as a relative address; '' if it is not below it."""
     parts = place.split("/")

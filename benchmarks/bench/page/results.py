@@ -9,7 +9,7 @@ from functools import cached_property
 from statistics import fmean, quantiles
 from typing import Any
 
-from benchmarks.bench.page.markup import number
+from benchmarks.bench.page.markup import average
 from benchmarks.bench.row import Row
 from benchmarks.bench.tools.protocol import FINISHED, MISSING
 from bmc.records import dataclass
@@ -91,7 +91,7 @@ class Cell:
         if len(known) < 2:
             return ""
         quarters = (known[0], *quantiles(known, n=4, method="inclusive"), known[-1])
-        return f"lengths of {len(known)} runs, with quartiles: {', '.join(map(number, quarters))}"
+        return f"lengths of {len(known)} runs, with quartiles: {', '.join(map(average, quarters))}"
 
     @cached_property
     def seconds(self) -> float:
@@ -129,6 +129,10 @@ class Results:
         self.models = {key: _model(group, key[3]) for key, group in by_model.items()}
         self.configurations = tuple(dict.fromkeys(names))
         self._cells = {place: Cell(self.models[place[0]], group) for place, group in cells.items()}
+        by: dict[_Key, list[Cell]] = {}
+        for (model, _), cell in self._cells.items():
+            by.setdefault(model, []).append(cell)
+        self.best = {model: _best(group) for model, group in by.items()}
 
     def cell(self, model: _Key, configuration: str) -> Cell | None:
         return self._cells.get((model, configuration))
@@ -148,6 +152,24 @@ class Results:
         for key, model in self.models.items():
             groups.setdefault(model.family, []).append(key)
         return groups
+
+
+@dataclass(frozen=True, slots=True)
+class Best:
+    """The best of each measure on a model, among the runs that cover all goals; of time, that are solved."""
+
+    chains: float | None
+    length: float | None
+    seconds: float | None
+
+
+def _best(cells: Sequence[Cell]) -> Best:
+    complete = [cell for cell in cells if cell.complete]
+    return Best(
+        min((cell.chains for cell in complete if cell.chains is not None), default=None),
+        min((cell.length for cell in complete if cell.length is not None), default=None),
+        min((cell.seconds for cell in complete if cell.solved), default=None),
+    )
 
 
 _Key = tuple[str, str, str, int]

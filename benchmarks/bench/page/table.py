@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from benchmarks.bench.page.markup import escaped, number
-from benchmarks.bench.page.results import Cell, Model, Results, seconds_of
+from benchmarks.bench.page.markup import average, escaped, number
+from benchmarks.bench.page.results import Best, Cell, Model, Results, seconds_of
 from benchmarks.bench.row import Row
 from benchmarks.bench.tools.protocol import CRASHED, MISSING, OUT_OF_MEMORY, TIME_OUT
 
@@ -40,7 +40,7 @@ def tables(results: Results, changes: Changes) -> str:
         out.append(f'<div class="wide" tabindex="0" role="region" aria-label="{escaped(heading)}">')
         out += _table(results, names, heading, changes)
         out.append("</div></details>")
-    return "\n".join(out)
+    return "\n".join(out) or "<p>There are no rows.</p>"
 
 
 def _table(results: Results, names: Sequence[Any], heading: str, changes: Changes) -> list[str]:
@@ -76,7 +76,7 @@ def _table(results: Results, names: Sequence[Any], heading: str, changes: Change
     for name, model in zip(names, models, strict=True):
         out.append(f'<tr><th scope="row" class="name">{escaped(model.name)}</th>')
         out += [f"<td>{escaped(size(model))}</td>" for _, _, size in sizes]
-        out += _cells([results.cell(name, column) for column in columns], changes)
+        out += _cells([results.cell(name, column) for column in columns], results.best[name], changes)
         out += [_printed(model.printed.get(tool)) for tool in published]
         out.append("</tr>")
     return [*out, "</tbody></table>"]
@@ -95,12 +95,8 @@ SIZES: tuple[tuple[str, str, Callable[[Model], object]], ...] = (
 )
 
 
-def _cells(cells: Sequence[Cell | None], changes: Changes) -> list[str]:
-    """The cells of a row; the best of each measure among the runs that cover all goals is marked."""
-    complete = [cell for cell in cells if cell is not None and cell.complete]
-    fewest = min((cell.chains for cell in complete if cell.chains is not None), default=None)
-    shortest = min((cell.length for cell in complete if cell.length is not None), default=None)
-    fastest = min((cell.seconds for cell in complete if cell.solved), default=None)
+def _cells(cells: Sequence[Cell | None], best: Best, changes: Changes) -> list[str]:
+    """The cells of a row, the best of each measure in bold."""
     out = []
     for cell in cells:
         if cell is None:
@@ -110,22 +106,22 @@ def _cells(cells: Sequence[Cell | None], changes: Changes) -> list[str]:
         if not cell.complete:
             out.append(_incomplete(cell, mark))
             continue
-        time = _best(number(cell.seconds), cell.seconds == fastest) if cell.solved else _stopped(cell)
-        length = _best(_number(cell.length), cell.length == shortest)
+        time = _bold(number(cell.seconds), cell.seconds == best.seconds) if cell.solved else _stopped(cell)
+        length = _bold(_number(cell.length), cell.length == best.length)
         if cell.spread:
             length = f'<abbr title="{cell.spread}">{length}</abbr>'
         out.append(
-            f'<td class="start">{_best(_number(cell.chains), cell.chains == fewest)}</td>'
+            f'<td class="start">{_bold(_number(cell.chains), cell.chains == best.chains)}</td>'
             f"<td>{length}{_proof(cell)}{mark}</td><td>{time}</td>"
         )
     return out
 
 
 def _number(value: float | None) -> str:
-    return "" if value is None else number(value)
+    return "" if value is None else average(value)
 
 
-def _best(text: str, best: bool) -> str:
+def _bold(text: str, best: bool) -> str:
     return f"<b>{text}</b>" if best else text
 
 
@@ -171,19 +167,28 @@ def _printed(values: Any) -> str:
     return f'<td class="start printed" colspan="3">{escaped(", ".join(map(str, listed)))}</td>'
 
 
+SUMMARY = (
+    *("models", "all goals covered", "proved minimal", "shortest", "fastest", "time-outs", "out of memory", "crashed"),
+    *("missing", "seconds in all", "changed"),
+)
+
+
 def summary(results: Results, changes: Changes) -> str:
     """A row for each configuration: how its runs ended, and how many models they solved."""
-    heads = ("models", "all goals covered", "proved minimal", "time-outs", "out of memory", "crashed", "missing")
     out = ['<table class="paper"><caption class="hidden">Summary of the configurations</caption>']
     out.append('<thead><tr><th scope="col" class="name">Configuration</th>')
-    out += [f'<th scope="col">{head}</th>' for head in (*heads, "seconds in all", "changed")]
+    out += [f'<th scope="col">{head}</th>' for head in SUMMARY]
     out.append("</tr></thead><tbody>")
     for name in results.configurations:
-        cells = results.of(name)
+        places = [(results.best[key], cell) for key in results.models if (cell := results.cell(key, name)) is not None]
+        cells = [cell for _, cell in places]
         rows = [row for cell in cells for row in cell.rows]
         numbers = [len(cells), sum(c.complete for c in cells), sum(c.minimal for c in cells)]
+        numbers.append(sum(cell.complete and cell.length == best.length for best, cell in places))
+        numbers.append(sum(cell.solved and cell.seconds == best.seconds for best, cell in places))
         numbers += [sum(row.status == status for row in rows) for status in (TIME_OUT, OUT_OF_MEMORY, CRASHED, MISSING)]
         told = [*map(str, numbers), number(sum(map(seconds_of, rows))), str(sum(key(row) in changes for row in rows))]
-        cells_told = "".join(f"<td>{each}</td>" for each in told)
-        out.append(f'<tr><th scope="row" class="name">{escaped(name)}</th>{cells_told}</tr>')
+        out.append(f'<tr><th scope="row" class="name">{escaped(name)}</th>')
+        out += [f"<td>{each}</td>" for each in told]
+        out.append("</tr>")
     return "\n".join([*out, "</tbody></table>"])
