@@ -120,35 +120,35 @@ class Results:
         self.rows = tuple(rows)
         names = _labels(self.rows)
         keys = _keys(self.rows)
-        self.models: dict[_Key, Model] = {}
-        by_model: dict[_Key, list[Row]] = {}
-        cells: dict[tuple[_Key, str], list[Row]] = {}
+        self.models: dict[Key, Model] = {}
+        by_model: dict[Key, list[Row]] = {}
+        cells: dict[tuple[Key, str], list[Row]] = {}
         for row, key, name in zip(self.rows, keys, names, strict=True):
             by_model.setdefault(key, []).append(row)
             cells.setdefault((key, name), []).append(row)
         self.models = {key: _model(group, key[3]) for key, group in by_model.items()}
         self.configurations = tuple(dict.fromkeys(names))
         self._cells = {place: Cell(self.models[place[0]], group) for place, group in cells.items()}
-        by: dict[_Key, list[Cell]] = {}
+        by: dict[Key, list[Cell]] = {}
         for (model, _), cell in self._cells.items():
             by.setdefault(model, []).append(cell)
         self.best = {model: _best(group) for model, group in by.items()}
 
-    def cell(self, model: _Key, configuration: str) -> Cell | None:
+    def cell(self, model: Key, configuration: str) -> Cell | None:
         return self._cells.get((model, configuration))
 
-    def of(self, configuration: str, models: Iterable[_Key] | None = None) -> list[Cell]:
+    def of(self, configuration: str, models: Iterable[Key] | None = None) -> list[Cell]:
         """The cells of a configuration, in the order of models."""
         found = (self.cell(model, configuration) for model in (self.models if models is None else models))
         return [cell for cell in found if cell is not None]
 
-    def of_publication(self) -> list[_Key]:
+    def of_publication(self) -> list[Key]:
         """The models for which a publication prints numbers; all where there are none."""
         return [key for key, model in self.models.items() if model.printed] or list(self.models)
 
-    def families(self) -> dict[str, list[_Key]]:
+    def families(self) -> dict[str, list[Key]]:
         """The models by family."""
-        groups: dict[str, list[_Key]] = {}
+        groups: dict[str, list[Key]] = {}
         for key, model in self.models.items():
             groups.setdefault(model.family, []).append(key)
         return groups
@@ -172,10 +172,10 @@ def _best(cells: Sequence[Cell]) -> Best:
     )
 
 
-_Key = tuple[str, str, str, int]
+Key = tuple[str, str, str, int]
 
 
-def _keys(rows: Sequence[Row]) -> list[_Key]:
+def _keys(rows: Sequence[Row]) -> list[Key]:
     """What tells models apart: family, name, project and number of goals, which a run that failed may not tell."""
     told: dict[tuple[str, str, str], int] = {}
     for row in rows:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from benchmarks.bench.page.markup import average, escaped, number
-from benchmarks.bench.page.results import Best, Cell, Model, Results, seconds_of
+from benchmarks.bench.page.results import Best, Cell, Key, Model, Results, seconds_of
 from benchmarks.bench.row import Row
 from benchmarks.bench.tools.protocol import CRASHED, MISSING, OUT_OF_MEMORY, TIME_OUT
 
@@ -16,11 +16,12 @@ PUBLISHED = {
     "fshell": "FShell",
     "random": "random",
 }
+PRINTED = "Printed, of other people’s models: sizes compare, lengths and times do not"
 SHORT = {TIME_OUT: "t.o.", OUT_OF_MEMORY: "memory"}
 Changes = Mapping[str, str]
 
 
-def key(row: Row) -> str:
+def change_key(row: Row) -> str:
     """What a change names a row by."""
     return f"{row.id}/{row.ordering}" if row.ordering else row.id
 
@@ -43,36 +44,18 @@ def tables(results: Results, changes: Changes) -> str:
     return "\n".join(out) or "<p>There are no rows.</p>"
 
 
-def _table(results: Results, names: Sequence[Any], heading: str, changes: Changes) -> list[str]:
+def _table(results: Results, names: Sequence[Key], heading: str, changes: Changes) -> list[str]:
     models = [results.models[name] for name in names]
-    columns = [c for c in results.configurations if any(results.cell(name, c) for name in names)]
+    runs = {c: max((len(cell.rows) for cell in results.of(c, names)), default=0) for c in results.configurations}
+    columns = [name for name, number_of_runs in runs.items() if number_of_runs]
     published = list(dict.fromkeys(tool for model in models for tool in model.printed))
     sizes = [each for each in SIZES if any(each[2](model) for model in models)]
+    labels = [
+        escaped(name) + (f"<br><small>mean of {runs[name]} runs</small>" if runs[name] > 1 else "") for name in columns
+    ]
     out = [f'<table class="paper"><caption class="hidden">{escaped(heading)}</caption><thead>']
-    out.append('<tr><th rowspan="3" scope="col" class="name">Model</th>')
-    out.append(f'<th rowspan="2" colspan="{len(sizes)}" scope="colgroup">Size</th>')
-    out.append(f'<th colspan="{3 * len(columns)}" scope="colgroup" class="start">This suite</th>')
-    if published:
-        out.append(
-            f'<th colspan="{3 * len(published)}" scope="colgroup" class="start printed">Printed in 2014, of other '
-            "people’s models: sizes compare, lengths and times do not</th>"
-        )
-    out.append("</tr><tr>")
-    for column in columns:
-        runs = max(len(cell.rows) for cell in results.of(column, names))
-        average = f"<br><small>mean of {runs} runs</small>" if runs > 1 else ""
-        out.append(f'<th colspan="3" scope="colgroup" class="start">{escaped(column)}{average}</th>')
-    for tool in published:
-        told = escaped(PUBLISHED.get(tool, tool))
-        out.append(f'<th colspan="3" scope="colgroup" class="start printed">{told}</th>')
-    out.append("</tr><tr>")
-    out += [f'<th scope="col"><abbr title="{escaped(title)}">{name}</abbr></th>' for name, title, _ in sizes]
-    out += ['<th scope="col" class="start">tcs</th><th scope="col">len</th><th scope="col">time</th>'] * len(columns)
-    out += [
-        '<th scope="col" class="start printed">tcs</th><th scope="col" class="printed">len</th>'
-        '<th scope="col" class="printed">time</th>'
-    ] * len(published)
-    out.append("</tr></thead><tbody>")
+    out += _head(sizes, labels, [escaped(PUBLISHED.get(tool, tool)) for tool in published])
+    out.append("</thead><tbody>")
     for name, model in zip(names, models, strict=True):
         out.append(f'<tr><th scope="row" class="name">{escaped(model.name)}</th>')
         out += [f"<td>{escaped(size(model))}</td>" for _, _, size in sizes]
@@ -82,11 +65,40 @@ def _table(results: Results, names: Sequence[Any], heading: str, changes: Change
     return [*out, "</tbody></table>"]
 
 
+def _head(sizes: Sequence[Size], columns: Sequence[str], published: Sequence[str]) -> list[str]:
+    """Three lines: whose numbers, of which configuration, of what."""
+
+    def of_all(labels: Sequence[str], kind: str) -> list[str]:
+        return [f'<th colspan="3" scope="colgroup" class="start{kind}">{label}</th>' for label in labels]
+
+    def of_each(labels: Sequence[str], kind: str) -> list[str]:
+        first, other = f'<th scope="col" class="start{kind}">', f'<th scope="col" class="{kind.strip()}">'
+        return [f"{first}tcs</th>{other}len</th>{other}time</th>"] * len(labels)
+
+    whose = [f'<th colspan="{3 * len(columns)}" scope="colgroup" class="start">This suite</th>']
+    if published:
+        whose.append(f'<th colspan="{3 * len(published)}" scope="colgroup" class="start printed">{PRINTED}</th>')
+    return [
+        '<tr><th rowspan="3" scope="col" class="name">Model</th>',
+        f'<th rowspan="2" colspan="{len(sizes)}" scope="colgroup">Size</th>',
+        *whose,
+        "</tr><tr>",
+        *of_all(columns, ""),
+        *of_all(published, " printed"),
+        "</tr><tr>",
+        *(f'<th scope="col"><abbr title="{escaped(title)}">{name}</abbr></th>' for name, title, _ in sizes),
+        *of_each(columns, ""),
+        *of_each(published, " printed"),
+        "</tr>",
+    ]
+
+
 def _bit(model: Model, place: int) -> str:
     return model.bits[place] if len(model.bits) > place else ""
 
 
-SIZES: tuple[tuple[str, str, Callable[[Model], object]], ...] = (
+Size = tuple[str, str, Callable[[Model], str]]
+SIZES: tuple[Size, ...] = (
     ("s", "state: Booleans (b), integers (i), floats (f)", lambda m: _bit(m, 0)),
     ("i", "inputs: Booleans (b), integers (i), floats (f)", lambda m: _bit(m, 1)),
     ("P", "properties or other goals", lambda m: str(m.goals)),
@@ -148,7 +160,7 @@ def _incomplete(cell: Cell, mark: str) -> str:
 
 
 def _mark(rows: Sequence[Row], changes: Changes) -> str:
-    told = [changes[key(row)] for row in rows if key(row) in changes]
+    told = [changes[change_key(row)] for row in rows if change_key(row) in changes]
     told += [f"deviates: {row.deviates}" for row in rows if row.deviates]
     return f' <abbr class="changed" title="{escaped("; ".join(told))}">◆</abbr>' if told else ""
 
@@ -187,7 +199,11 @@ def summary(results: Results, changes: Changes) -> str:
         numbers.append(sum(cell.complete and cell.length == best.length for best, cell in places))
         numbers.append(sum(cell.solved and cell.seconds == best.seconds for best, cell in places))
         numbers += [sum(row.status == status for row in rows) for status in (TIME_OUT, OUT_OF_MEMORY, CRASHED, MISSING)]
-        told = [*map(str, numbers), number(sum(map(seconds_of, rows))), str(sum(key(row) in changes for row in rows))]
+        told = [
+            *map(str, numbers),
+            number(sum(map(seconds_of, rows))),
+            str(sum(change_key(row) in changes for row in rows)),
+        ]
         out.append(f'<tr><th scope="row" class="name">{escaped(name)}</th>')
         out += [f"<td>{each}</td>" for each in told]
         out.append("</tr>")
