@@ -101,9 +101,11 @@ def _table(page: Any, rows: Sequence[Row]) -> None:
     assert _shown(page)[-min(last, len(unknown)) :] == unknown[-min(last, len(unknown)) :], (
         "what is not known comes last"
     )
-    page.locator("#text").fill(rows[7].model.lower())
-    fitting = [row for row in rows if rows[7].model.lower() in f"{row.model}\n".lower()]
-    assert set(_shown(page)) >= {row.model for row in fitting[:1]}
+    page.locator("#text").fill(f'"{rows[7].model}"')
+    assert _shown(page) == [row.model for row in rows if row.model == rows[7].model][:size]
+    page.locator("#text").fill(f'configuration {rows[7].model.split()[0]} "finished"')
+    assert set(page.locator("#list td.status").all_inner_texts()) <= {"finished"}
+    page.locator("#text").fill("")
     page.locator("#filter-status").select_option(label="time-out")
     assert all(told == "time-out" for told in page.locator("#list td.status").all_inner_texts())
     page.locator("#reset").click()
@@ -155,7 +157,8 @@ def _pairs(page: Any, place: Path) -> None:
         page.locator("#up").select_option(str(data["first"][1]))
     page.locator("#measure").select_option("0")
     page.locator("#scatter-seconds circle").first.click(force=True)
-    assert page.locator("#text").input_value() == data["models"][0].lower()
+    assert page.locator("#text").input_value() == f'"{data["models"][0]}"'
+    assert set(_shown(page)) == {data["models"][0]}
     page.locator("#reset").click()
 
 

@@ -37,11 +37,12 @@ def synthetic(number: int, configurations: int = 10) -> list[Row]:
     rows = []
     for order in range(number):
         model, configuration = divmod(order, configurations)
-        make = stopped if draw.random() < 0.1 else row
+        nothing = draw.random() < 0.1
+        found = {} if nothing else {"length": 9 + model, "covered": 20}
         run, seconds = f"{order:012x}", 10 ** draw.uniform(-2, 2) * (configuration + 1)
         rows.append(
-            make(
-                id=run, model=f"model {model}", family=f"family {model % 20}", goals=20, covered=20, length=9 + model,
+            (stopped if nothing else row)(
+                id=run, model=f"model {model}", family=f"family {model % 20}", goals=20, **found,
                 configuration=f"configuration {configuration}", processor_seconds=seconds, host=f"host-{order % 7}",
                 verdicts={f"p{goal}": "covered" for goal in range(20)}, log=f"runs/{run}/log.txt",
             )

@@ -76,7 +76,7 @@ def _facts(results: Results, changes: Mapping[str, str]) -> str:
         "configurations": f"{len(results.configurations):,}",
         "hosts": ", ".join(sorted({row.host for row in rows if row.host})),
         "versions": ", ".join(versions),
-        "rows that differ from what the suite expects": str(sum(bool(row.deviates) for row in rows) or ""),
+        "deviating rows": str(sum(bool(row.deviates) for row in rows) or ""),
     }
     return "".join(f"<dt>{name}</dt><dd>{escaped(told)}</dd>" for name, told in facts.items() if told)
 

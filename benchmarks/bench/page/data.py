@@ -89,7 +89,7 @@ def _value(name: str, value: Any) -> Any:
         return float(f"{value:.4g}") if math.isfinite(value) else None
     if value is None or isinstance(value, int | str):
         return value
-    return json.dumps(value, sort_keys=True)
+    return json.dumps(value, sort_keys=True) if value else ""
 
 
 def _pairs(values: Mapping[str, Any]) -> str:

@@ -27,7 +27,7 @@
   const rank = (column, row) => (column.rank ? column.rank[column.cells[row]] : column.cells[row]);
   const searched = table.searched.map((name) => named[name]).filter(Boolean);
   const text = new Array(table.rows);
-  const textOf = (row) => (text[row] ??= searched.map((column) => value(column, row)).join("\n").toLowerCase());
+  const textOf = (row) => (text[row] ??= searched.map((column) => value(column, row)).join("\n").toLowerCase().replace(/^|$/g, "\n"));
 
   const filters = table.filters.map((name) => {
     const column = named[name];
@@ -52,7 +52,7 @@
   const open = new Set();
 
   const refilter = () => {
-    const words = $("text").value.toLowerCase().split(/\s+/).filter(Boolean);
+    const words = [...$("text").value.toLowerCase().matchAll(/"([^"]+)"|(\S+)/g)].map(([, whole, part]) => (whole ? `\n${whole}\n` : part));
     const chosen = filters.filter(({ select }) => select.value !== "").map(({ column, select }) => [column.cells, Number(select.value)]);
     shown = all.filter((row) =>
       chosen.every(([cells, word]) => cells[row] === word) &&
@@ -240,7 +240,7 @@
       const model = event.target.dataset?.model;
       if (model === undefined) return;
       for (const { select } of filters) select.value = "";
-      $("text").value = model.toLowerCase();
+      $("text").value = model.includes('"') ? model : `"${model}"`;
       refilter();
       $("rows").scrollIntoView();
     });

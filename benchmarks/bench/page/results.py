@@ -156,17 +156,24 @@ class Results:
 
 @dataclass(frozen=True, slots=True)
 class Best:
-    """The best of each measure on a model, among the runs that cover all goals; of time, that are solved."""
+    """The best of each measure on a model, among the runs that cover all goals; of time, that are solved.
+
+    Equally many chains everywhere, which is the common case, are nobody's merit.
+    """
 
     chains: float | None
     length: float | None
     seconds: float | None
 
 
+def _distinct(values: Sequence[float]) -> float | None:
+    return None if not values or (len(values) > 1 and len(set(values)) == 1) else min(values)
+
+
 def _best(cells: Sequence[Cell]) -> Best:
     complete = [cell for cell in cells if cell.complete]
     return Best(
-        min((cell.chains for cell in complete if cell.chains is not None), default=None),
+        _distinct([cell.chains for cell in complete if cell.chains is not None]),
         min((cell.length for cell in complete if cell.length is not None), default=None),
         min((cell.seconds for cell in complete if cell.solved), default=None),
     )

@@ -56,7 +56,7 @@ def axis(label: str, values: Iterable[float], log: bool = False, whole: bool = F
         low = math.floor(math.log10(min(known, default=1.0)))
         high = math.ceil(math.log10(max(known, default=1.0)))
         return Axis(label, 10.0**low, 10.0 ** max(high, low + 1), True, whole)
-    return Axis(label, 0.0, max([*known, 1.0]), False, whole)
+    return Axis(label, 0.0, 1.04 * max([*known, 1.0]), False, whole)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ def lines(frame: Frame, shown: Sequence[Line], nothing: str) -> str:
         inside.append(_words("note", (LEFT + WIDTH - RIGHT) / 2, TOP + frame.height / 2, nothing, "middle"))
     for order, line in enumerate(shown):
         inside += _line(frame, order, line)
-    widest = max((len(line.label) for line in shown), default=1)
+    widest = max((len(line.label) + 7 * (not line.points) for line in shown), default=1)
     columns = max(1, min(4, int((WIDTH - 12) // (LETTER * min(widest, 70) + 40))))
     top = TOP + frame.height + BOTTOM
     for order, line in enumerate(shown):
@@ -148,6 +148,7 @@ def lines(frame: Frame, shown: Sequence[Line], nothing: str) -> str:
         below.append(f'<path class="line {_look(order)}" d="M{x:.1f} {y:.1f}h22"/>')
         below.append(_mark(order, x + 11, y))
         label = line.label if len(line.label) <= 70 else line.label[:69] + "…"
+        label += "" if line.points else " (none)"
         below.append(_words("label", x + 28, y + 4, label))
     return frame.picture(inside, below, 17 * math.ceil(len(shown) / columns) + 8)
 

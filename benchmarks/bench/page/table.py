@@ -124,7 +124,7 @@ def _cells(cells: Sequence[Cell | None], best: Best, changes: Changes) -> list[s
             length = f'<abbr title="{cell.spread}">{length}</abbr>'
         out.append(
             f'<td class="start">{_bold(_number(cell.chains), cell.chains == best.chains)}</td>'
-            f"<td>{length}{_proof(cell)}{mark}</td><td>{time}</td>"
+            f'<td>{length}<span class="said">{_proof(cell)}{mark}</span></td><td>{time}</td>'
         )
     return out
 
@@ -141,7 +141,7 @@ def _proof(cell: Cell) -> str:
     if cell.minimal:
         return '<abbr class="proof" title="proved minimal for this number of test cases">✓</abbr>'
     if cell.lower is not None:
-        return f'<small title="proved lower bound"> ≥{cell.lower}</small>'
+        return f'<small title="proved lower bound">≥{cell.lower}</small>'
     return ""
 
 
