@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from suite_rows import of_paper, synthetic
+from suite_rows import EVIL, of_one_text, of_paper, synthetic
 
 from benchmarks.bench.page import write
 from benchmarks.bench.row import Row, to_csv, to_line
@@ -34,8 +34,15 @@ def main() -> None:
     paper = of_paper()
     changes = {paper[0].id: "worse: length 9 -> 10", f"{paper[1].id}/{paper[1].ordering}": "better: length 12 -> 9"}
     pages = {"paper": (paper, changes), "thousands": (synthetic(10_000), {})}
+    little = {"empty": [], "alone": paper[:1], "hostile": [of_one_text(EVIL), *paper]}
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=given.browser)
+        for name, rows in little.items():
+            page = browser.new_page()
+            trouble = _opened(page, _made(given.folder / name, rows, {}))
+            assert len(_shown(page)) == min(len(rows), 100)
+            assert not trouble, f"{name}: {trouble}"
+            page.close()
         for name, (rows, changed) in pages.items():
             place = _made(given.folder / name, rows, changed)
             for look, (width, scheme) in LOOKS.items():
@@ -56,7 +63,7 @@ def main() -> None:
 def _made(folder: Path, rows: Sequence[Row], changes: dict[str, str]) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     write(folder, f"The suite “{folder.name}”", rows, changes)
-    (folder / "rows.csv").write_text(to_csv(rows))
+    (folder / "rows.csv").write_text(to_csv(rows), errors="replace")
     (folder / "rows.jsonl").write_text("".join(f"{to_line(row)}\n" for row in rows))
     return folder / "index.html"
 
@@ -66,6 +73,7 @@ def _opened(page: Any, place: Path) -> list[str]:
     trouble: list[str] = []
     page.on("console", lambda message: trouble.append(message.text))
     page.on("pageerror", lambda error: trouble.append(str(error)))
+    page.on("dialog", lambda dialog: trouble.append(dialog.message))
     page.on("request", lambda request: trouble.extend({request.url} - {place.as_uri()}))
     page.goto(place.as_uri())
     return trouble

@@ -87,3 +87,14 @@ def of_paper() -> list[Row]:
         absent = {"tool": "cbmc", "configuration": "cbmc-6", "covered": 0, "status": "missing", "files": (), "log": ""}
         rows.append(stopped(**{**same, **absent, "seconds": 0.0, "processor_seconds": 0.0}))
     return rows
+
+
+EVIL = """</script><script>alert(1)</script><!-- "'&amp;{{data}} <b onclick='x'> ]]> \x00\x1b\ud800 \u2028"""
+
+
+def of_one_text(text: str) -> Row:
+    """A row that has this text wherever a row has one."""
+    names = ["suite", "model", "family", "project", "tool", "configuration", "ordering", "status", "replay", "note"]
+    texts = dict.fromkeys([*names, "deviates", "host", "log", "source_sha256", "id"], text)
+    maps = {name: {text: text} for name in ("settings", "verdicts", "versions", "printed")}
+    return row(**texts, **maps, stages={text: 1.0}, bits=(text, text), files=(text,))

@@ -104,6 +104,7 @@
   };
   const linkTo = (address) => make("a", { href: address }, decodeURIComponent(address.split("/").pop()));
   const links = (row) => table.links[row].filter(Boolean).flatMap((address) => [linkTo(address), " "]);
+  const FEW_LINKS = 2; // the log and the chain, or the list of chains; an opened row has all
   const tell = (found) => (found === null ? "" : String(found));
 
   const draw = () => {
@@ -124,7 +125,8 @@
           line.append(make("td", { className: (column.words ? "text" : "") + (bad ? " status" : ""), title: told.length > 30 ? told : "" }, told));
         }
       }
-      line.append(make("td", { className: "text" }, ...links(row)));
+      const [shownLinks, more] = [links(row).slice(0, 2 * FEW_LINKS), table.links[row].filter(Boolean).length - FEW_LINKS];
+      line.append(make("td", { className: "text" }, ...shownLinks, more > 0 ? `and ${more} more` : ""));
       lines.push(line);
       if (open.has(row)) lines.push(detail(row));
     }

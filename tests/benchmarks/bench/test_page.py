@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 
 import pytest
 from click.testing import CliRunner
-from suite_rows import PAPER, of_paper, row, stopped, synthetic
+from suite_rows import EVIL, PAPER, of_one_text, of_paper, row, stopped, synthetic
 
 from benchmarks.bench.page import __main__ as command
 from benchmarks.bench.page import markup, plots, write
@@ -200,22 +200,9 @@ def test_pages_of_little(tmp_path: Path, rows: list[Row]) -> None:
     assert data(tmp_path)["table"]["rows"] == len(rows)
 
 
-EVIL = """</script><script>alert(1)</script><!-- "'&amp;{{data}} <b onclick='x'> ]]> \x00\x1b\ud800 \u2028"""
-
-
 def test_no_text_of_a_row_breaks_out_of_its_place(tmp_path: Path) -> None:
     """Texts of rows and changes are hostile: the page has the elements that it has without them."""
-    texts = ["suite", "model", "family", "project", "tool", "configuration", "ordering", "status", "replay", "note"]
-    evil = dict.fromkeys([*texts, "deviates", "host", "log", "source_sha256", "id"], EVIL)
-    maps = {name: {EVIL: EVIL} for name in ("settings", "verdicts", "versions", "printed")}
-    hostile = row(**evil, **maps, stages={EVIL: 1.0}, bits=(EVIL, EVIL), files=(EVIL,))
-    tame = row(
-        **dict.fromkeys(evil, "x"),
-        **{name: {"x": "x"} for name in maps},
-        stages={"x": 1.0},
-        bits=("x", "x"),
-        files=("x",),
-    )
+    hostile, tame = of_one_text(EVIL), of_one_text("x")
     pages = []
     for name, each in (("hostile", hostile), ("tame", tame)):
         (tmp_path / name).mkdir()
