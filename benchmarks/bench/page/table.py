@@ -48,7 +48,8 @@ def _table(results: Results, names: Sequence[Key], heading: str, changes: Change
     models = [results.models[name] for name in names]
     runs = {c: max((len(cell.rows) for cell in results.of(c, names)), default=0) for c in results.configurations}
     columns = [name for name, number_of_runs in runs.items() if number_of_runs]
-    published = list(dict.fromkeys(tool for model in models for tool in model.printed))
+    printed = dict.fromkeys(tool for model in models for tool in model.printed)
+    published = [*(tool for tool in PUBLISHED if tool in printed), *(tool for tool in printed if tool not in PUBLISHED)]
     sizes = [each for each in SIZES if any(each[2](model) for model in models)]
     labels = [
         escaped(name) + (f"<br><small>mean of {runs[name]} runs</small>" if runs[name] > 1 else "") for name in columns
@@ -57,7 +58,7 @@ def _table(results: Results, names: Sequence[Key], heading: str, changes: Change
     out += _head(sizes, labels, [escaped(PUBLISHED.get(tool, tool)) for tool in published])
     out.append("</thead><tbody>")
     for name, model in zip(names, models, strict=True):
-        out.append(f'<tr><th scope="row" class="name">{escaped(model.name)}</th>')
+        out.append(f'<tr><th scope="row" class="name" title="{escaped(model.name)}">{escaped(model.name)}</th>')
         out += [f"<td>{escaped(size(model))}</td>" for _, _, size in sizes]
         out += _cells([results.cell(name, column) for column in columns], results.best[name], changes)
         out += [_printed(model.printed.get(tool)) for tool in published]
@@ -140,7 +141,7 @@ def _bold(text: str, best: bool) -> str:
 def _proof(cell: Cell) -> str:
     if cell.minimal:
         return '<abbr class="proof" title="proved minimal for this number of test cases">✓</abbr>'
-    if cell.lower is not None:
+    if cell.lower:
         return f'<small title="proved lower bound">≥{cell.lower}</small>'
     return ""
 

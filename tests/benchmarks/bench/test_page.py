@@ -111,7 +111,7 @@ def test_ten_thousand_rows_pass_through_json_lines_table_and_page(tmp_path: Path
 
 
 def test_table_1_has_the_papers_rows_in_order_beside_its_numbers(tmp_path: Path) -> None:
-    page = made(tmp_path, of_paper())
+    page = made(tmp_path, [from_line(to_line(each)) for each in of_paper()])
     names = [cells[0] for cells in page.cells if re.match(r"(Cruise|Window|Alarm|Elevator|Robotarm)", cells[0])]
     assert names == [entry["name"] for entry in tomllib.loads(PAPER.read_text())["row"]]
     cruise = page.line("Cruise 1")
