@@ -38,10 +38,11 @@ class Axis:
 
     def ticks(self) -> list[float]:
         if self.log:
-            decades = range(round(math.log10(self.low)), round(math.log10(self.high)) + 1)
+            decades = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
             every = 1 + len(decades) // 8
-            steps = (1, 2, 5) if len(decades) <= 3 else (1,)
-            return [s * 10.0**d for d in decades[::every] for s in steps if s * 10.0**d <= self.high * 1.000001]
+            steps = _STEPS if len(decades) <= 4 else (1.0,)
+            found = [step * 10.0**decade for decade in decades[::every] for step in steps]
+            return [value for value in found if 0.999999 * self.low <= value <= 1.000001 * self.high]
         rough = (self.high - self.low) / 6
         unit = 10.0 ** math.floor(math.log10(rough))
         step = next(unit * s for s in (1, 2, 5, 10) if unit * s >= rough * 0.999999)
@@ -49,13 +50,21 @@ class Axis:
         return [self.low + step * k for k in range(math.floor((self.high - self.low) / step + 1e-9) + 1)]
 
 
+_STEPS = (1.0, 2.0, 5.0)
+
+
 def axis(label: str, values: Iterable[float], log: bool = False, whole: bool = False) -> Axis:
-    """The axis that shows all of ``values``: from 0 on, or whole decades."""
+    """The axis that shows all of ``values``: from 0 on, or between one, two or five of some powers of ten."""
     known = [value for value in values if math.isfinite(value) and (value > 0 or not log)]
     if log:
-        low = math.floor(math.log10(min(known, default=1.0)))
-        high = math.ceil(math.log10(max(known, default=1.0)))
-        return Axis(label, 10.0**low, 10.0 ** max(high, low + 1), True, whole)
+        least, most = min(known, default=1.0), max(known, default=1.0)
+        marks = [
+            step * 10.0**decade
+            for decade in range(math.floor(math.log10(least)), math.ceil(math.log10(most)) + 2)
+            for step in _STEPS
+        ]
+        low = max((mark for mark in marks if mark <= least), default=marks[0])
+        return Axis(label, low, next(mark for mark in marks if mark >= max(most, 5 * low)), True, whole)
     return Axis(label, 0.0, 1.04 * max([*known, 1.0]), False, whole)
 
 

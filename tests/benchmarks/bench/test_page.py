@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import tomllib
 from collections.abc import Mapping
@@ -19,6 +20,7 @@ from benchmarks.bench.page import __main__ as command
 from benchmarks.bench.page import markup, plots, write
 from benchmarks.bench.page.data import table_data
 from benchmarks.bench.page.results import Results
+from benchmarks.bench.page.svg import axis
 from benchmarks.bench.row import Row, from_line, to_csv, to_line
 
 
@@ -255,11 +257,13 @@ def test_points_of_the_first_pair_stand_where_the_script_puts_them(tmp_path: Pat
     picture = ElementTree.parse(tmp_path / "scatter-seconds.svg").getroot()
     group = next(each for each in picture.iter() if each.get("class") == "points")
     low, high, border = (float(group.attrib[f"data-{name}"]) for name in ("low", "high", "border"))
-    assert (low, high, border) == (0.1, 100.0, plots.BORDER)
-    left, right, top = (float(group.attrib[f"data-{name}"]) for name in ("left", "right", "top"))
+    assert (low, high, border) == (0.5, 20.0, plots.BORDER)
+    left, top, bottom = (float(group.attrib[f"data-{name}"]) for name in ("left", "top", "bottom"))
     circles = list(group)
     assert [circle.get("class") for circle in circles] == ["point", "point unsolved"]
-    assert float(circles[0].attrib["cx"]) == pytest.approx(left + border * (right - left) * 0.699 / 3, abs=0.1)
+    assert float(circles[0].attrib["cx"]) == left, "the least of all is at the axis"
+    share = math.log(3.0 / 0.5) / math.log(20.0 / 0.5)
+    assert float(circles[0].attrib["cy"]) == pytest.approx(bottom - border * (bottom - top) * share, abs=0.1)
     assert float(circles[1].attrib["cy"]) == top
     assert data(tmp_path)["scatter"]["values"]["seconds"] == [[0.5, 20.0], [3.0, 0]]
 
@@ -296,3 +300,13 @@ def test_the_command_names_a_wrong_line_and_a_wrong_folder(tmp_path: Path) -> No
     assert done.exit_code == 2
     assert "rows.jsonl:2" in done.output
     assert "--resume" in done.output
+
+
+@pytest.mark.parametrize("values", [[], [1.0], [0.013, 0.02], [3.0, 700.0], [1e-3, 1e7], [9.99, 10.01]])
+def test_an_axis_shows_all_values_and_has_ticks_among_them(values: list[float]) -> None:
+    for log in (False, True):
+        made_of = axis("", values, log)
+        assert made_of.low < made_of.high
+        assert all(made_of.low <= value <= made_of.high for value in values)
+        assert 2 <= len(made_of.ticks()) <= 10
+        assert all(0 <= made_of.at(tick) <= 1 for tick in made_of.ticks())
