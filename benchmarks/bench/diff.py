@@ -50,7 +50,7 @@ def compare(old: Sequence[Row], new: Sequence[Row]) -> list[Change]:
 
 
 def marks(changes: Sequence[Change]) -> dict[str, str]:
-    """The text of each change by the name of its run, and ``ID ORDERING`` where a run has several rows."""
+    """The text of each change by the name of its run, and ``ID/ORDERING`` where a run has several rows."""
     return {_name(change.row): f"{change.word}: {change.text}" for change in changes if change.word != GONE}
 
 
@@ -82,7 +82,7 @@ def told(row: Row) -> str:
 
 
 def _name(row: Row) -> str:
-    return f"{row.id} {row.ordering}" if row.ordering else row.id
+    return f"{row.id}/{row.ordering}" if row.ordering else row.id
 
 
 def _key(row: Row) -> Key:

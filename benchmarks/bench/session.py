@@ -129,9 +129,13 @@ def opened(suite: Suite, runs: tuple[Run, ...], output: str, resume: bool) -> It
         write_text(folder / SUITE, suite.text)
         left = tuple(run for run in runs if run.id not in ended)
         if resume:
-            text = f"{counted(len(ended), 'run')} of {len(runs)} had ended and are kept"
-            more = f"; {counted(others, 'row')} of other sources, settings or limits no longer in the suite left out"
-            tell(printable(f"{text}{more if others else ''}"))
+            text = f"{counted(len(ended), 'run')} of {len(runs)} had ended and {_be(len(ended))} kept"
+            more = f"; {counted(others, 'row')} of an earlier suite {_be(others)} left out" if others else ""
+            tell(printable(text + more))
         yield Session(suite, runs, folder, table, left)
     finally:
         table.close()
+
+
+def _be(number: int) -> str:
+    return "is" if number == 1 else "are"

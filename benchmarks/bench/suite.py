@@ -64,6 +64,8 @@ KEYS: Mapping[str, Mapping[str, str]] = {
         "length": "steps in all",
         "lower": "proved bound of the length",
         "K": "greatest distance",
+        "states": "number of reachable states",
+        "long_goals": "number of goals of several states",
         "printed": "table: what a publication prints",
     },
     "source": {
@@ -74,8 +76,11 @@ KEYS: Mapping[str, Mapping[str, str]] = {
 }
 """All keys by their tables; those of a configuration are the settings of its tool, too."""
 
+FIGURES = ("properties", "chains", "length", "lower", "K", "states", "long_goals")
+"""The keys of a row that pin a figure."""
+
 CHOICES: Mapping[str, Sequence[str]] = {"ordering": ORDERINGS, "engine": ENGINES, "overlap": ("allow", "forbid")}
-"""Settings that mean the same for every tool that has them, and their values."""
+"""Settings that mean the same for every tool that has them, and the words of their values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,14 +164,13 @@ def _entries(keys: Keys, table: str) -> Iterator[Keys]:
     for number, each in enumerate(found):
         first = heads[number] if heads else 0
         last = next(end for end in ends if end > first) if heads else len(rows)
-        own = [*[""] * (first + bool(heads)), *rows[first + bool(heads) : last]]
+        own = [*[""] * first, *(["#"] if heads else []), *rows[first + bool(heads) : last]]
         yield Keys(keys.place, "\n".join(own), each)
 
 
 def _start(keys: Keys) -> Location:
-    """The heading of an entry: the line before the first one of its text."""
-    rows = keys.text.splitlines()
-    first = next((at for at, row in enumerate(rows) if row.strip()), 0)
+    """The heading of an entry: the first line of its text."""
+    first = next((number for number, row in enumerate(keys.text.splitlines(), 1) if row.strip()), 0)
     return Location(str(keys.place), first)
 
 
@@ -190,8 +194,10 @@ class _Reader(Keys):
         """The whole suite."""
         _check_keys(self, [*KEYS[""]], "")
         _check_keys(self, [*KEYS["limits"]], "limits", "limits")
-        listed = [model for entry in _entries(self, "models") for model in self._models(entry)]
-        models = _named_apart([*{(model.shown, model.selection): model for model in reversed(listed)}.values()][::-1])
+        listed: dict[tuple[str, tuple[str, ...]], Model] = {}
+        for model in (model for entry in _entries(self, "models") for model in self._models(entry)):
+            listed.setdefault((model.shown, model.selection), model)
+        models = _named_apart([*listed.values()])
         configurations = [each for entry in _entries(self, "configurations") for each in _configurations(entry)]
         for what, found in (("models", models), ("configurations", configurations)):
             if not found:
@@ -216,7 +222,7 @@ class _Reader(Keys):
                 raise InputRefused(text, self.where_is("name", name), "give each a name of its own")
 
     def _models(self, entry: Keys) -> Iterator[Model]:
-        """The models of one table, those that the file of rows names in its order, then the others by their names."""
+        """The models of one table: those in the file of rows in its order, then the others as they are listed."""
         _check_keys(entry, [*KEYS["models"]], "models")
         pins, sources = self._pins(entry), self._sources(entry)
         cover, goals = entry.strings("", "cover"), entry.strings("", "goals")
@@ -224,7 +230,7 @@ class _Reader(Keys):
         selection += [word for text in goals for word in ("--goal", text)]
         order = [*pins]
         projects = self._projects(entry)
-        projects.sort(key=lambda place: (order.index(place) if place in pins else len(order), str(place)))
+        projects.sort(key=lambda place: order.index(place) if place in pins else len(order))
         for place in projects:
             pin = pins.get(place)
             own = place.parent.name if place.name == PROJECT_FILE else place.stem
@@ -274,7 +280,7 @@ class _Reader(Keys):
         for row in _entries(keys, "row") if keys else ():
             _check_keys(row, [*KEYS["row"]], "row")
             _needed(row, "row", "name", "project")
-            figures = {name: row.whole("", name) for name in ("properties", "chains", "length", "lower", "K")}
+            figures = {name: row.whole("", name) for name in FIGURES}
             place = (row.place.parent / row.string("", "project")).resolve()
             pins[place] = Pin(
                 row.string("", "name"),
@@ -349,7 +355,7 @@ def _values(entry: Keys, key: str) -> list[Value]:
     if not values or not all(isinstance(value, str | int | float) for value in values):
         raise entry.wrong(key, "a text, a number, true or false, or a list of these")
     for value in values:
-        if key in CHOICES and value not in CHOICES[key]:
+        if key in CHOICES and not {*str(value).split()} <= {*CHOICES[key]}:
             raise entry.wrong(key, f"one of {', '.join(CHOICES[key])}")
     if len({_told(value) for value in values}) < len(values):
         raise entry.wrong(key, "a list without repetitions")

@@ -34,6 +34,10 @@ PINNED_SETTINGS: Mapping[str, Value] = {
 """What is pinned holds for these settings, and any effort."""
 
 
+OF_THE_MODEL = ("states", "long_goals")
+"""Pinned figures that a run need not tell."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ended:
     """How a run ended: its outcomes, exit code (None: ended from outside), what it took, and where."""
@@ -98,11 +102,11 @@ def deviates(row: Row, pin: Pin) -> str:
     pinned = {**PINNED_SETTINGS, "effort": None, "several": pin.figures.get("chains") != 1 or settings["several"]}
     if row.tool != "chaincover" or settings != pinned or row.status == MISSING:
         return ""
-    found = {"properties": row.goals, "chains": row.chains, "length": row.length, "lower": row.lower, "K": row.K}
+    found = {name: getattr(row, {"properties": "goals"}.get(name, name)) for name in pin.figures}
     told = [
         f"{name} {'none' if found[name] is None else found[name]} where {figure} is pinned"
         for name, figure in pin.figures.items()
-        if found[name] != figure
+        if found[name] != figure and not (name in OF_THE_MODEL and found[name] is None)
     ]
     return "; ".join(told)
 

@@ -84,7 +84,11 @@ class Commands(click.Group):
             module, _, attribute = others().get(name, "").partition(":")
             if not module:
                 return None
-            command = getattr(_loaded(module), attribute)
+            try:
+                command = getattr(_loaded(module), attribute)
+            except (ImportError, AttributeError) as error:
+                text = f"the command {name} of another package cannot be loaded: {error}"
+                raise UsageError(text, hint="install that package again, or remove it") from None
         assert isinstance(command, click.Command)
         return command
 
@@ -99,8 +103,8 @@ class Commands(click.Group):
         """What a command of another package does, in a line; why it cannot be loaded, if it cannot."""
         try:
             command = self.get_command(ctx, name)
-        except Exception as error:
-            return printable(f"cannot be loaded: {type(error).__name__}: {error}")
+        except UsageError as error:
+            return printable(error.message)
         return "" if command is None else command.get_short_help_str(limit=1000)
 
 

@@ -1,0 +1,49 @@
+"""A suite on a Dask cluster: the same rows as here, also where a worker is killed."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import pytest
+from bench_suites import bench, done, rows_in, suite_text
+
+OWN = {"seconds", "processor_seconds", "megabytes", "host"}
+
+
+def table(folder: Path) -> list[dict[str, Any]]:
+    with open(folder / "rows.csv", newline="") as file:
+        return [{name: value for name, value in row.items() if name not in OWN} for row in csv.DictReader(file)]
+
+
+@pytest.mark.slow
+@pytest.mark.needs("distributed")
+@pytest.mark.needs_signals
+def test_runs_of_a_killed_worker_go_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The third run kills the worker that does it, once; the suite goes on with the other one, and resumes nothing."""
+    import distributed
+
+    configurations = [{"seed": [1, 2]}, {"does": "kill worker"}, {"does": "crash"}, {"orderings": "one two"}]
+    (tmp_path / "s.toml").write_text(suite_text(tmp_path, configurations))
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as local:
+        far = bench(monkeypatch, tmp_path, "s.toml", "-o", "far", "--scheduler", local.scheduler_address)
+    assert far.code == 0, far
+    assert sorted(done(tmp_path)).count("latch kill worker 0") == 2
+    assert len(done(tmp_path)) == 6
+    assert bench(monkeypatch, tmp_path, "s.toml", "-o", "far", "--resume").code == 0
+    assert len(done(tmp_path)) == 6
+    assert bench(monkeypatch, tmp_path, "s.toml", "-o", "here").code == 0
+    assert table(tmp_path / "far") == table(tmp_path / "here")
+    for row in rows_in(tmp_path / "here"):
+        for name in ("log.txt", "command.json", *row["files"]):
+            assert (tmp_path / "far" / "runs" / row["id"] / name).exists()
+
+
+def test_a_scheduler_needs_dask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("chaincover.work.workers.find_spec", lambda name: None)
+    (tmp_path / "s.toml").write_text(suite_text(tmp_path, [{}]))
+    ended = bench(monkeypatch, tmp_path, "s.toml", "-o", "out", "--scheduler", "tcp://127.0.0.1:9")
+    assert ended.code == 2
+    assert "chaincover[dask]" in ended.stderr
+    assert not (tmp_path / "out").exists()
