@@ -109,7 +109,6 @@ OTHER: Mapping[str, Measure] = {
     "path cost": lambda row: row.path_cost,
     "replay": lambda row: row.replay,
     "goals": lambda row: row.goals,
-    "deviation": lambda row: row.deviates,
 }
 """What is neither better nor worse."""
 

@@ -28,6 +28,9 @@ from chaincover.work.workers import Cluster
 ROOT = Path(__file__).parents[2]
 COST = "cost.json"
 
+ASK = 2.0
+"""Seconds after which a worker of a cluster asks whether its run is still wanted."""
+
 ENDED_BY = {guard.TIME: TIME_OUT, guard.MEMORY: OUT_OF_MEMORY}
 """The status of a run that its guard has ended."""
 
@@ -37,9 +40,10 @@ class CalledOff(Exception):
 
 
 class Processes:
-    """The runs that this process has under way; ``end`` calls them off."""
+    """The runs that this process has under way; ``end`` calls them off, and ``wanted`` does where it tells no."""
 
-    def __init__(self) -> None:
+    def __init__(self, wanted: Callable[[], bool] = lambda: True) -> None:
+        self._wanted = wanted
         self._lock = threading.Lock()
         self._ends = False
         self._begun: list[subprocess.Popen[bytes]] = []
@@ -62,9 +66,7 @@ class Processes:
                     start_new_session=True,
                 )
                 self._begun.append(process)
-            process.wait()
-            assert process.stdin is not None
-            process.stdin.close()
+            self._wait(process)
         with self._lock:
             self._begun.remove(process)
             if self._ends:
@@ -77,6 +79,18 @@ class Processes:
         place.unlink()
         return cost
 
+    def _wait(self, process: subprocess.Popen[bytes]) -> None:
+        while True:
+            try:
+                process.wait(ASK)
+            except subprocess.TimeoutExpired:
+                if not self._wanted():
+                    self.end()
+            else:
+                break
+        assert process.stdin is not None
+        process.stdin.close()
+
     def end(self) -> None:
         """Call off what is under way, and whatever is to begin."""
         with self._lock:
@@ -88,7 +102,7 @@ class Processes:
 
 
 _HERE = Processes()
-"""Those of a worker of a cluster, which no one but the end of its process ends."""
+"""Runs that a cluster leaves to this process."""
 
 
 def execute(run: Run, folder: Path, processes: Processes) -> Ended:
@@ -157,9 +171,26 @@ def execute_far(run: Run) -> tuple[Ended, Files]:
     """Do one run on a worker of a cluster: its files come back with what it found."""
     with tempfile.TemporaryDirectory(prefix="chaincover-bench-") as scratch:
         folder = Path(scratch) / run.id
-        ended = execute(run, folder, _HERE)
+        ended = execute(run, folder, _processes_here())
         found = sorted(place for place in folder.rglob("*") if place.is_file())
         return ended, {place.relative_to(folder).as_posix(): place.read_bytes() for place in found}
+
+
+def _processes_here() -> Processes:
+    """Those of the worker's task; they end when nobody waits for it any more."""
+    import distributed
+
+    try:
+        worker: Any = distributed.get_worker()
+    except ValueError:
+        return _HERE
+    key = worker.get_current_task()
+
+    def wanted() -> bool:
+        task = worker.state.tasks.get(key)
+        return task is not None and task.state != "cancelled"
+
+    return Processes(wanted)
 
 
 @dataclass(frozen=True)

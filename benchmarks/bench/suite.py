@@ -333,9 +333,12 @@ def _configurations(entry: Keys) -> Iterator[Configuration]:
     name, named = entry.string("", "name"), entry.string("", "tool")
     try:
         tool = tools.find(named)
-    except (KeyError, ImportError, AttributeError, ValueError):
-        where = entry.where("tool")
-        raise InputRefused(f"no tool is called '{named}'", where, suggestion(named, [*tools.TOOLS])) from None
+    except KeyError:
+        where, hint = entry.where("tool"), suggestion(named, [*tools.TOOLS])
+        raise InputRefused(f"no tool is called '{named}'", where, hint) from None
+    except (ImportError, AttributeError, ValueError) as error:
+        text = f"the tool '{named}' cannot be loaded: {error}"
+        raise InputRefused(text, entry.where("tool"), "name it by module:Class, with its module on the path") from None
     _check_keys(entry, [*KEYS["configurations"], *sorted(tool.settings)], "configurations")
     choices = {key: _values(entry, key) for key in entry.data if key not in ("name", "tool")}
     several = [key for key, values in choices.items() if len(values) > 1 and key != "seed"]

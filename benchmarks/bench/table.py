@@ -11,7 +11,7 @@ from pathlib import Path
 
 from benchmarks.bench.plan import Run
 from benchmarks.bench.row import Row, from_line, to_csv, to_line
-from benchmarks.bench.suite import Pin, Value
+from benchmarks.bench.suite import Model, Pin, Value
 from benchmarks.bench.tools.protocol import COVERED, MISSING, Outcome
 from bmc.errors import InputRefused, Location, UsageError
 from bmc.limits import read_json, read_text
@@ -56,9 +56,8 @@ def rows_of(suite: str, run: Run, ended: Ended) -> tuple[Row, ...]:
 
 
 def _row(suite: str, run: Run, ended: Ended, outcome: Outcome) -> Row:
-    pin = None if run.task.selection else run.model.pin
     verdicts = Counter(outcome.verdicts.values())
-    goals = len(outcome.verdicts) or (pin.figures.get("properties", 0) if pin else 0)
+    goals = len(outcome.verdicts)
     covered, impossible = verdicts[COVERED], sum(verdicts[word] for word in IMPOSSIBLE)
     found = {name: getattr(outcome, name) for name in _SAME}
     row = Row(
@@ -81,12 +80,25 @@ def _row(suite: str, run: Run, ended: Ended, outcome: Outcome) -> Row:
         processor_seconds=ended.processor_seconds,
         megabytes=ended.megabytes,
         host=ended.host,
-        bits=pin.bits if pin else (),
-        printed=pin.printed if pin else {},
         log="" if outcome.status == MISSING else f"{RUNS}/{run.id}/{LOG}",
         **found,
     )
-    return replace(row, deviates=deviates(row, pin)) if pin is not None else row
+    return of_model(row, run.model)
+
+
+def of_model(row: Row, model: Model, goals: int = 0) -> Row:
+    """``row`` with what the suite says of its model; of a run that named no goals there were ``goals``."""
+    pin = model.pin if model.pin is not None and not model.selection else Pin("")
+    number = len(row.verdicts) or pin.figures.get("properties", goals)
+    row = replace(
+        row,
+        family=model.family,
+        goals=number,
+        undecided=number - row.covered - row.impossible,
+        bits=pin.bits,
+        printed=pin.printed,
+    )
+    return replace(row, deviates=deviates(row, pin))
 
 
 _SAME = (
@@ -156,30 +168,26 @@ class Table:
 
     def add(self, rows: Iterable[Row]) -> None:
         """Append the rows of a run; they are on the disk before this returns."""
-        handle = os.open(self._place, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-        try:
-            os.write(handle, "".join(f"{to_line(row)}\n" for row in rows).encode())
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+        with open(self._place, "ab") as file:
+            file.write("".join(f"{to_line(row)}\n" for row in rows).encode())
+            file.flush()
+            os.fsync(file.fileno())
+        os.fsync(self._lock)
 
     def whole(self, runs: Sequence[Run]) -> tuple[Row, ...]:
-        """All rows so far in the order of ``runs``, with the number of goals where another run of the model knows it.
+        """All rows so far in the order of ``runs``, with what the suite says of them now; they are written anew.
 
-        They are written as CSV, too.
+        The number of goals of a run that named none is that of another run of its model.
         """
         order = {run.id: place for place, run in enumerate(runs)}
-        rows = sorted(read_rows(self._place) if self._place.exists() else (), key=lambda row: order.get(row.id, -1))
+        rows = sorted(read_rows(self._place) if self._place.exists() else (), key=lambda row: order[row.id])
         goals: dict[str, int] = {}
         for row in rows:
             goals[row.model] = max(row.goals, goals.get(row.model, 0))
-        rows = [_with_goals(row, goals[row.model]) for row in rows]
+        rows = [of_model(row, runs[order[row.id]].model, goals[row.model]) for row in rows]
+        _replace(self._place, rows)
         write_text(self._folder / CSV, to_csv(rows))
         return tuple(rows)
-
-
-def _with_goals(row: Row, goals: int) -> Row:
-    return row if row.goals == goals else replace(row, goals=goals, undecided=goals - row.covered - row.impossible)
 
 
 def read_rows(place: Path) -> list[Row]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.bench.tools.protocol import COVERED, CRASHED, FINISHED, OUT_OF_MEMORY, TIME_OUT, Outcome, Task
-from chaincover.chain import NO_WAY_TO_FINAL, UNDECIDED
+from chaincover.chain import NO_WAY_TO_FINAL, UNDECIDED, UNREACHABLE
 
 OPTIONS = {
     "K": "-K",
@@ -89,7 +89,7 @@ def _single(folder: Path, document: Mapping[str, Any], log: str) -> Outcome:
         length=chain["length"] if found else None,
         lower=bounds["lower"],
         minimal=bool(found and bounds["minimal"]),
-        fewest=found,
+        fewest=found and not {*verdicts.values()} - {COVERED, UNREACHABLE, NO_WAY_TO_FINAL},
         K=bounds["k_reached"] if bounds["k_reached"] >= 0 else None,
         states=_states([document]),
         long_goals=sum(goal["length"] > 1 for goal in document["goals"]),

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import csv
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from bench_suites import bench, done, rows_in, suite_text
+from bench_suites import bench, done, module_path, rows_in, suite_text
 
 OWN = {"seconds", "processor_seconds", "megabytes", "host"}
 
@@ -38,6 +42,26 @@ def test_runs_of_a_killed_worker_go_elsewhere(tmp_path: Path, monkeypatch: pytes
     for row in rows_in(tmp_path / "here"):
         for name in ("log.txt", "command.json", *row["files"]):
             assert (tmp_path / "far" / "runs" / row["id"] / name).exists()
+
+
+@pytest.mark.slow
+@pytest.mark.needs("distributed")
+@pytest.mark.needs_signals
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_workers_end_the_runs_of_a_suite_that_has_ended(number: signal.Signals, tmp_path: Path) -> None:
+    import distributed
+
+    os.mkfifo(tmp_path / "alive")
+    (tmp_path / "s.toml").write_text(suite_text(tmp_path, [{"does": "hold"}]))
+    variables = {**os.environ, "PYTHONPATH": module_path(tmp_path / "registered")}
+    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as local:
+        command = [sys.executable, "-m", "chaincover", "bench", "s.toml", "-o", "out"]
+        command += ["--scheduler", local.scheduler_address]
+        with subprocess.Popen(command, cwd=tmp_path, env=variables) as process, open(tmp_path / "alive") as alive:
+            assert alive.readline() == "alive\n"
+            process.send_signal(number)
+            assert alive.read() == "", "all processes of the run are gone"
+            assert process.wait() == (130 if number == signal.SIGINT else -number)
 
 
 def test_a_scheduler_needs_dask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
