@@ -25,18 +25,25 @@ def table(folder: Path) -> list[dict[str, Any]]:
 @pytest.mark.needs("distributed")
 @pytest.mark.needs_signals
 def test_runs_of_a_killed_worker_go_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The third run kills the worker that does it, once; the suite goes on with the other one, and resumes nothing."""
+    """A suite that was begun here goes on there; its third run kills the worker that does it, once."""
     import distributed
 
     configurations = [{"seed": [1, 2]}, {"does": "kill worker"}, {"does": "crash"}, {"orderings": "one two"}]
+    (tmp_path / "s.toml").write_text(suite_text(tmp_path, configurations[:1]))
+    assert bench(monkeypatch, tmp_path, "s.toml", "-o", "far").code == 0
+    begun = done(tmp_path)
     (tmp_path / "s.toml").write_text(suite_text(tmp_path, configurations))
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as local:
-        far = bench(monkeypatch, tmp_path, "s.toml", "-o", "far", "--scheduler", local.scheduler_address)
+        address = local.scheduler_address
+        far = bench(monkeypatch, tmp_path, "s.toml", "-o", "far", "--resume", "--scheduler", address)
     assert far.code == 0, far
-    assert sorted(done(tmp_path)).count("latch kill worker 0") == 2
-    assert len(done(tmp_path)) == 6
+    assert done(tmp_path)[:2] == begun
+    again = done(tmp_path)[2:]
+    assert again.count("latch kill worker 0") == 2
+    assert {*again} == {"latch kill worker 0", "latch crash 0", "latch finish 0"}
+    number = len(done(tmp_path))
     assert bench(monkeypatch, tmp_path, "s.toml", "-o", "far", "--resume").code == 0
-    assert len(done(tmp_path)) == 6
+    assert len(done(tmp_path)) == number
     assert bench(monkeypatch, tmp_path, "s.toml", "-o", "here").code == 0
     assert table(tmp_path / "far") == table(tmp_path / "here")
     for row in rows_in(tmp_path / "here"):

@@ -101,7 +101,7 @@ MISTAKES = {
         '"default"\ntool = "chaincover"',
         '"default"\ntool = "gone:Tool"',
         20,
-        "no tool is called 'gone:Tool'",
+        "cannot be loaded: No module",
     ),
     "setting": ("K = 3", "k = 3", 27, "unknown key 'configurations.k'"),
     "value": ('"tsp"]', '"tps"]', 25, "one of auto, exact"),
