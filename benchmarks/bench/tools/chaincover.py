@@ -6,6 +6,7 @@ import json
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,9 @@ ENDING, SHARE = 3.0, 0.05
 
 NOT_COVERED = "not-in-replay"
 """The verdict of a goal that a chain claims to cover, and its replay does not."""
+
+DECIDED = {COVERED, UNREACHABLE, NO_WAY_TO_FINAL}
+"""The verdicts of goals of which all is known."""
 
 _REACHABLE = re.compile(r"one of (\d+) reachable states")
 
@@ -59,23 +63,35 @@ class ChainCover:
         """What is in ``chain.json``, or in ``chains.json`` and the files that it names."""
         several, single = folder / "chains.json", folder / "chain.json"
         if several.exists():
-            return (_several(folder, _read(several), log),)
+            summary = _read(several)
+            return (_settled(_several(folder, summary, log), summary),)
         if single.exists():
-            return (_single(folder, _read(single), log),)
-        return (Outcome(_status("", False, log)),)
+            document = _read(single)
+            return (_settled(_single(folder, document, log), document),)
+        return (Outcome(_status({"stopped_by": "", "finished": False}, log)),)
 
 
 def _read(place: Path) -> Any:
     return json.loads(place.read_text(encoding="utf-8"))
 
 
-def _status(stopped_by: str, finished: bool, log: str) -> str:
+def _status(document: Mapping[str, Any], log: str) -> str:
     """How the run ended, by what it wrote; its guard knows more where it was ended from outside."""
-    if stopped_by == "time limit" or "error: the time limit was reached" in log:
+    if document["stopped_by"] == "time limit" or "error: the time limit was reached" in log:
         return TIME_OUT
-    if stopped_by == "memory limit" or "error: no memory is left" in log:
+    if document["stopped_by"] == "memory limit" or "error: no memory is left" in log:
         return OUT_OF_MEMORY
-    return FINISHED if finished else CRASHED
+    return FINISHED if document["finished"] else CRASHED
+
+
+def _settled(outcome: Outcome, document: Mapping[str, Any]) -> Outcome:
+    """``outcome``, finished where a limit came after all was known of the chains: while requirements were decided."""
+    if outcome.status not in (TIME_OUT, OUT_OF_MEMORY) or not (outcome.minimal and outcome.fewest):
+        return outcome
+    if not document["finished"] or {*outcome.verdicts.values()} - DECIDED:
+        return outcome
+    told = f"{document['stopped_by']} while requirements were decided"
+    return replace(outcome, status=FINISHED, note="; ".join(filter(None, [outcome.note, told])))
 
 
 def _single(folder: Path, document: Mapping[str, Any], log: str) -> Outcome:
@@ -84,13 +100,13 @@ def _single(folder: Path, document: Mapping[str, Any], log: str) -> Outcome:
     verdicts = _verdicts(document["goals"], "name", [document["certificate"]], _replayed([record]))
     found = chain is not None
     return Outcome(
-        _status(document["stopped_by"], document["finished"], log),
+        _status(document, log),
         chains=int(found) if found else None,
         length=chain["length"] if found else None,
         lower=bounds["lower"],
         minimal=bool(found and bounds["minimal"]),
-        fewest=found and not {*verdicts.values()} - {COVERED, UNREACHABLE, NO_WAY_TO_FINAL},
-        K=bounds["k_reached"] if bounds["k_reached"] >= 0 else None,
+        fewest=found and not {*verdicts.values()} - DECIDED,
+        K=bounds["k_met"],
         states=_states([document]),
         long_goals=sum(goal["length"] > 1 for goal in document["goals"]),
         verdicts=verdicts,
@@ -109,17 +125,17 @@ def _several(folder: Path, summary: Mapping[str, Any], log: str) -> Outcome:
     records = [_record(folder / name.replace("chain-", "run-")) for name in names]
     certificates = [document["certificate"] for document in documents]
     lengths = {goal["name"]: goal["length"] for document in documents for goal in document["goals"]}
-    reached = [document["bounds"]["k_reached"] for document in documents]
+    met = [document["bounds"]["k_met"] for document in documents]
     tables = [name.replace(".json", ".csv") for name in names]
     files = ["chains.json", *names, *tables, *(name.replace("chain-", "run-") for name in names)]
     return Outcome(
-        _status(summary["stopped_by"], summary["finished"], log),
+        _status(summary, log),
         chains=len(names) or None,
         length=summary["length"] if names else None,
         lower=summary["lower"] if names else None,
         minimal=bool(names and summary["minimal"]),
         fewest=bool(names and summary["number_minimal"]),
-        K=max((depth for depth in reached if depth >= 0), default=None),
+        K=max((distance for distance in met if distance is not None), default=None),
         states=_states(documents),
         long_goals=sum(length > 1 for length in lengths.values()) if documents else None,
         verdicts=_verdicts(summary["verdicts"], "goal", certificates, _replayed(records)),

@@ -198,7 +198,7 @@ def test_a_folder_has_one_writer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_pinned_figures_that_differ_end_with_1(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With ChainCover itself, for which alone figures are pinned."""
-    row = '[[row]]\nname = "Latch"\nproject = "m/chaincover.toml"\nchains = 1\nlength = 6\nlower = {}\nK = 3\n'
+    row = '[[row]]\nname = "Latch"\nproject = "m/chaincover.toml"\nchains = 1\nlength = 6\nlower = {}\nK = 1\n'
     suite = '[[models]]\nprojects = "m"\nrows = "rows.toml"\n[[configurations]]\nname = "c"\ntool = "chaincover"\n'
     write_files(tmp_path, {"s.toml": suite, "rows.toml": row.format(6)})
     shutil.copytree(MODELS / "latch", tmp_path / "m")
@@ -212,7 +212,7 @@ def test_pinned_figures_that_differ_end_with_1(tmp_path: Path, monkeypatch: pyte
         6,
         6,
     ]
-    assert [told[name] for name in ("minimal", "fewest", "K", "states", "long_goals")] == [True, True, 3, 5, 0]
+    assert [told[name] for name in ("minimal", "fewest", "K", "states", "long_goals")] == [True, True, 1, 5, 0]
     assert {"read", "product search"} <= told["stages"].keys()
     assert told["versions"]["chaincover"]
     assert "chain.json" in told["files"]
