@@ -17,7 +17,7 @@ SCHEMA = "chaincover/bench-changes/1"
 BETTER, WORSE, CHANGED, NEW, GONE = "better", "worse", "changed", "new", "gone"
 
 STATUSES = (FINISHED, TIME_OUT, OUT_OF_MEMORY, CRASHED, MISSING)
-"""From the best to the worst."""
+"""From the best to the worst, and where nothing was run."""
 
 Key = tuple[str, str, str, int, str]
 
@@ -116,6 +116,9 @@ OTHER: Mapping[str, Measure] = {
 def _change(old: Row | None, new: Row) -> Change | None:
     if old is None:
         return Change(new, NEW, "there was no such row")
+    if MISSING in (old.status, new.status):
+        text = f"missing: {new.note}" if new.status == MISSING else "it was missing"
+        return None if old.status == new.status else Change(new, CHANGED, text)
     words: list[str] = []
     texts: list[str] = []
     for name, (measure, more) in MEASURES.items():
@@ -130,10 +133,11 @@ def _change(old: Row | None, new: Row) -> Change | None:
         if measure(old) != measure(new)
     ]
     word = words[0] if words else CHANGED
-    if old.source_sha256 != new.source_sha256 or old.goals != new.goals:
-        if old.source_sha256 != new.source_sha256:
-            texts.append("the sources are others")
-        word = CHANGED if MISSING not in (old.status, new.status) else word
+    if old.source_sha256 != new.source_sha256:
+        word = CHANGED
+        texts.append("the sources are others")
+    elif old.goals != new.goals:
+        word = CHANGED
     elif _contradict(old, new):
         word = WORSE
         texts.insert(0, "a proof of one contradicts the other")

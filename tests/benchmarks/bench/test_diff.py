@@ -56,6 +56,7 @@ CASES: dict[str, tuple[dict[str, Any], str, str]] = {
         "a proof of one contradicts the other",
     ),
     "below the bound": ({"length": 17, "lower": 17}, "worse", "a proof of one contradicts the other"),
+    "missing": ({"status": "missing", "chains": None, "covered": 0, "note": "get it"}, "changed", "missing: get it"),
     "other sources": ({"length": 17, "source_sha256": "11"}, "changed", "length 20 -> 17; the sources are others"),
 }
 
