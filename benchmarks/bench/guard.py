@@ -29,6 +29,9 @@ LOOK = 0.2
 BURST = 1024
 """Megabytes beyond twice the limit that no process may ask for: what is taken between two looks."""
 
+FILE = 1 << 30
+"""Bytes of a file, such as the log: a tool that writes without end must not fill the disk."""
+
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 """Of prctl(2): a process ends with its parent; what loses its parent becomes a child of this one."""
 
@@ -92,6 +95,7 @@ def start(command: list[str], megabytes: float) -> int:
         os.setpgid(0, 0)
         prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (FILE, FILE))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.execvp(command[0], command)
