@@ -101,10 +101,6 @@ class Processes:
                     process.stdin.close()
 
 
-_HERE = Processes()
-"""Runs that a cluster leaves to this process."""
-
-
 def execute(run: Run, folder: Path, processes: Processes) -> Ended:
     """Do one run in ``folder``, which is made anew. UsageError where the sources are no longer those of the plan."""
     host = platform.node()
@@ -123,7 +119,10 @@ def execute(run: Run, folder: Path, processes: Processes) -> Ended:
         raise UsageError(text, hint="begin again with --resume; workers need the same files at the same place")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    command = [*tool.command(run.task, folder)]
+    try:
+        command = [*tool.command(run.task, folder)]
+    except Exception as error:  # of a setting's value: it costs this row alone
+        command = [sys.executable, "-c", f"raise SystemExit({f'{type(error).__name__}: {error}'!r})"]
     cost = processes.run(command, folder, run.task.seconds, run.task.megabytes)
     outcomes = _outcomes(run, folder, cost)
     record = {"command": [_without_places(word, run, folder) for word in command], **cost, "rows": len(outcomes)}
@@ -166,6 +165,9 @@ def _without_places(text: str, run: Run, folder: Path) -> str:
 
 Files = dict[str, bytes]
 
+_here: list[Processes] = []
+"""The last ones that were begun in this process; those of a cluster's runs that no worker does."""
+
 
 def execute_far(run: Run) -> tuple[Ended, Files]:
     """Do one run on a worker of a cluster: its files come back with what it found."""
@@ -183,7 +185,7 @@ def _processes_here() -> Processes:
     try:
         worker: Any = distributed.get_worker()
     except ValueError:
-        return _HERE
+        return _here[-1]
     key = worker.get_current_task()
 
     def wanted() -> bool:
@@ -207,15 +209,14 @@ class Runner:
 
     def do(self, runs: Sequence[Run], ended: Callable[[Run, Ended], None]) -> None:
         """Do all ``runs``; ``ended`` is told in this thread. What ends this ends those under way."""
-        processes = Processes()
+        _here.append(processes := Processes())
         with ThreadPoolExecutor(self.jobs if self.cluster is None else self.cluster.size()) as threads:
-            futures = {threads.submit(self._one, run, processes): run for run in runs}
             try:
+                futures = {threads.submit(self._one, run, processes): run for run in runs}
                 for future in as_completed(futures):
                     ended(futures[future], future.result())
             except BaseException:
                 processes.end()
-                _HERE.end()
                 threads.shutdown(wait=False, cancel_futures=True)
                 if self.cluster is not None:
                     self.cluster.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -30,24 +31,28 @@ class Progress:
     left: int
     begun: float = field(default_factory=time.monotonic)
     _under_way: dict[str, str] = field(default_factory=dict)
-
-    def say(self, text: str) -> None:
-        """A line with the seconds that have gone."""
-        tell(printable(f"{time.monotonic() - self.begun:6.1f} s  {text}"))
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def begins(self, run: Run) -> None:
-        """``run`` begins."""
-        self._under_way[run.id] = run.shown
-        self.say(f"begins: {run.shown}")
+        """``run`` begins, in a thread of its own."""
+        with self._lock:
+            self._under_way[run.id] = run.shown
+            self._say(f"begins: {run.shown}")
 
     def ended(self, run: Run, rows: Sequence[Row]) -> None:
         """``run`` has ended."""
-        self._under_way.pop(run.id, None)
-        self.left -= 1
-        for row in rows:
-            self.say(f"{diff.told(row)}: {described(row)}")
-        if self.left:
-            self.say(f"{counted(self.left, 'run')} left; under way: {', '.join(self._under_way.values()) or 'nothing'}")
+        with self._lock:
+            self._under_way.pop(run.id, None)
+            self.left -= 1
+            for row in rows:
+                self._say(f"{diff.told(row)}: {described(row)}")
+            if self.left:
+                others = ", ".join(self._under_way.values()) or "nothing"
+                self._say(f"{counted(self.left, 'run')} left; under way: {others}")
+
+    def _say(self, text: str) -> None:
+        """A line with the seconds that have gone."""
+        tell(printable(f"{time.monotonic() - self.begun:6.1f} s  {text}"))
 
 
 def described(row: Row) -> str:

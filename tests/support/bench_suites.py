@@ -56,6 +56,8 @@ class Fake:
         return ""
 
     def command(self, task: Task, folder: Path) -> Sequence[str]:
+        if task.settings.get("does") == "refuse":
+            raise ValueError("this cannot be run")
         does = str(task.settings.get("does", "finish"))
         name = f"{task.project.parent.name} {does} {task.seed}"
         orderings = str(task.settings.get("orderings", "")).split()

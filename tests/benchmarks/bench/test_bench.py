@@ -62,18 +62,19 @@ def test_several_at_once_give_the_same_rows(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_what_goes_wrong_costs_its_row_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    kinds = ["crash", "fail", "fill", "finish"]
+    kinds = ["crash", "fail", "fill", "finish", "refuse"]
     absent = {"tool": "bench_suites:Absent"}
     (tmp_path / "s.toml").write_text(suite_text(tmp_path, [*({"does": does} for does in kinds), absent]))
     ended = bench(monkeypatch, tmp_path, "s.toml", "-o", "out")
     assert ended.code == 0
     rows = {row["configuration"]: row for row in rows_in(tmp_path / "out")}
-    statuses = [rows[f"c{number}"]["status"] for number in range(5)]
-    assert statuses == ["crashed", "crashed", "out of memory", "finished", "missing"]
+    statuses = [rows[f"c{number}"]["status"] for number in range(6)]
+    assert statuses == ["crashed", "crashed", "out of memory", "finished", "crashed", "missing"]
     assert rows["c0"]["exit_code"] == -signal.SIGSEGV
     assert rows["c1"]["note"] == "nothing to be found in .", "the last line of the log, without places of this machine"
     assert rows["c2"]["megabytes"] > 200
-    assert rows["c4"]["note"] == "absent is not installed: get it"
+    assert rows["c4"]["note"] == "ValueError: this cannot be run"
+    assert rows["c5"]["note"] == "absent is not installed: get it"
     assert [rows["c1"][name] for name in ("goals", "covered", "impossible", "undecided")] == [3, 0, 0, 3], (
         "another run of the model knows its goals"
     )
