@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from benchmarks.bench.plan import Run
 from benchmarks.bench.row import Row, from_line, to_csv, to_line
@@ -35,7 +36,7 @@ PINNED_SETTINGS: Mapping[str, Value] = {
 
 
 OF_THE_MODEL = ("states", "long_goals")
-"""Pinned figures that a run need not tell."""
+"""Pinned figures that a run need not tell: then its row has the pinned one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +91,7 @@ def of_model(row: Row, model: Model, goals: int = 0) -> Row:
     """``row`` with what the suite says of its model; of a run that named no goals there were ``goals``."""
     pin = model.pin if model.pin is not None and not model.selection else Pin("")
     number = len(row.verdicts) or pin.figures.get("properties", goals)
+    told: dict[str, Any] = {name: pin.figures.get(name) for name in OF_THE_MODEL if getattr(row, name) is None}
     row = replace(
         row,
         family=model.family,
@@ -97,6 +99,7 @@ def of_model(row: Row, model: Model, goals: int = 0) -> Row:
         undecided=number - row.covered - row.impossible,
         bits=pin.bits,
         printed=pin.printed,
+        **told,
     )
     return replace(row, deviates=deviates(row, pin))
 
@@ -118,7 +121,7 @@ def deviates(row: Row, pin: Pin) -> str:
     told = [
         f"{name} {'none' if found[name] is None else found[name]} where {figure} is pinned"
         for name, figure in pin.figures.items()
-        if found[name] != figure and not (name in OF_THE_MODEL and found[name] is None)
+        if found[name] != figure
     ]
     return "; ".join(told)
 
