@@ -1,11 +1,11 @@
 """Run a command within hard limits of time and memory, its children included: a program of its own.
 
-    python -S guard.py COST SECONDS MEGABYTES COMMAND ...
+    python -S guard.py COST SECONDS ASKED MEGABYTES COMMAND ...
 
-It ends the command, with every process that came of it, after so many SECONDS of the clock, when they hold more than
-so many MEGABYTES together, or when the standard input of this process ends: so nothing goes on when the one who
-started it is gone, however that ended. What the command took is written to the file COST, as JSON. This file stands
-alone, so that it begins at once.
+After ASKED seconds of the clock it asks the command to end, by SIGTERM. It ends the command, with every process that
+came of it, after SECONDS, when they hold more than so many MEGABYTES together, or when the standard input of this
+process ends: so nothing goes on when the one who started it is gone, however that ended. What the command took is
+written to the file COST, as JSON. This file stands alone, so that it begins at once.
 """
 
 from __future__ import annotations
@@ -104,32 +104,40 @@ def start(command: list[str], megabytes: float) -> int:
     os._exit(127)
 
 
-def watch(command: int, seconds: float, megabytes: float) -> tuple[str, float, int | None]:
-    """What ended the command, the most megabytes that were seen, and its wait status where it ended by itself."""
-    end, most, pause = time.monotonic() + seconds, 0.0, 0.01
+def watch(command: int, seconds: float, asked: float, megabytes: float) -> tuple[str, float, int | None]:
+    """What ended the command, the most megabytes that were seen, and its wait status where it ended by itself.
+
+    A command that ended after it was asked to is told as one whose time was up.
+    """
+    begun, most, pause = time.monotonic(), 0.0, 0.01
+    ends, stopped = begun + asked, ""
     ended = os.pidfd_open(command) if hasattr(os, "pidfd_open") else None
     watched = [0] if ended is None else [0, ended]
     while True:
-        ready = select.select(watched, [], [], max(0.0, min(pause, end - time.monotonic())))[0]
+        ready = select.select(watched, [], [], max(0.0, min(pause, ends - time.monotonic())))[0]
         pause = min(LOOK, 2 * pause)
         number, status = os.waitpid(command, os.WNOHANG)
         if number:
-            return "", most, status
+            return stopped, most, status
         if 0 in ready and not os.read(0, 1):
             return CALLED_OFF, most, None
         most = max(most, resident(descendants()))
         if most > megabytes:
             return MEMORY, most, None
-        if time.monotonic() >= end:
+        if time.monotonic() >= begun + seconds:
             return TIME, most, None
+        if time.monotonic() >= ends:
+            ends, stopped = begun + seconds, TIME
+            with suppress(OSError):
+                os.kill(command, signal.SIGTERM)
 
 
-def main(place: str, seconds: float, megabytes: float, command: list[str]) -> None:
+def main(place: str, limits: tuple[float, float, float], command: list[str]) -> None:
     """Run ``command``, and write what it took."""
     prctl(PR_SET_CHILD_SUBREAPER, 1)
     begun = time.monotonic()
-    number = start(command, megabytes)
-    stopped, most, status = watch(number, seconds, megabytes)
+    number = start(command, limits[-1])
+    stopped, most, status = watch(number, *limits)
     wall = time.monotonic() - begun
     end_all(number)
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -145,4 +153,4 @@ def main(place: str, seconds: float, megabytes: float, command: list[str]) -> No
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], float(sys.argv[2]), float(sys.argv[3]), sys.argv[4:])
+    main(sys.argv[1], (float(sys.argv[2]), float(sys.argv[3]), float(sys.argv[4])), sys.argv[5:])

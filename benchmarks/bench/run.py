@@ -28,6 +28,9 @@ from chaincover.work.workers import Cluster
 ROOT = Path(__file__).parents[2]
 COST = "cost.json"
 
+RESERVE, SHARE = 3.0, 0.05
+"""A tool that then tells what it has is asked to end so many seconds, and this part of its time, before its limit."""
+
 ASK = 2.0
 """Seconds after which a worker of a cluster asks whether its run is still wanted."""
 
@@ -48,10 +51,10 @@ class Processes:
         self._ends = False
         self._begun: list[subprocess.Popen[bytes]] = []
 
-    def run(self, command: Sequence[str], folder: Path, seconds: float, megabytes: float) -> dict[str, Any]:
+    def run(self, command: Sequence[str], folder: Path, limits: Sequence[float]) -> dict[str, Any]:
         """Run ``command`` in ``folder`` to its end; what it took, as its guard tells. CalledOff where ``end`` came."""
         path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
-        guarded = [sys.executable, "-I", "-S", guard.__file__, COST, str(seconds), str(megabytes), *command]
+        guarded = [sys.executable, "-I", "-S", guard.__file__, COST, *map(str, limits), *command]
         with open(folder / LOG, "wb") as log:
             with self._lock:
                 if self._ends:
@@ -123,7 +126,9 @@ def execute(run: Run, folder: Path, processes: Processes) -> Ended:
         command = [*tool.command(run.task, folder)]
     except Exception as error:  # of a setting's value: it costs this row alone
         command = [sys.executable, "-c", f"raise SystemExit({f'{type(error).__name__}: {error}'!r})"]
-    cost = processes.run(command, folder, run.task.seconds, run.task.megabytes)
+    seconds = run.task.seconds
+    reserve = min(max(RESERVE, SHARE * seconds), seconds / 2) if getattr(tool, "ends_when_asked", False) else 0.0
+    cost = processes.run(command, folder, (seconds, seconds - reserve, run.task.megabytes))
     outcomes = _outcomes(run, folder, cost)
     record = {"command": [_without_places(word, run, folder) for word in command], **cost, "rows": len(outcomes)}
     with open(folder / COMMAND, "w", encoding="utf-8") as file:
@@ -142,12 +147,13 @@ def _outcomes(run: Run, folder: Path, cost: Mapping[str, Any]) -> tuple[Outcome,
         outcomes = tools.find(run.configuration.tool).read(folder, code, log)
     except Exception as error:  # a tool of the user, or a file that was cut off: it costs this row alone
         outcomes = (Outcome(CRASHED, note=f"what it wrote cannot be read: {type(error).__name__}: {error}"),)
-    status = ENDED_BY.get(cost["stopped"], CRASHED if code < 0 else "")
+    by_itself = cost["code"] is not None  # then its own word counts, also where it was asked to end
+    status = "" if by_itself and code >= 0 else ENDED_BY.get(cost["stopped"], CRASHED)
     last = next((line.strip() for line in reversed(log.splitlines()) if line.strip()), "")
     told = []
     for outcome in outcomes or (Outcome(CRASHED, note="it told nothing"),):
-        if status:
-            outcome = replace(outcome, status=status)
+        if status or (outcome.status == CRASHED and cost["stopped"]):
+            outcome = replace(outcome, status=status or ENDED_BY[cost["stopped"]])
         if outcome.status == CRASHED and not outcome.note:
             outcome = replace(outcome, note=last)
         told.append(replace(outcome, note=shortened(_without_places(outcome.note, run, folder))))

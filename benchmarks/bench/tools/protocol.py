@@ -68,6 +68,9 @@ class Tool(Protocol):
     settings: frozenset[str]
     """The settings that it knows; others are refused before anything runs."""
 
+    ends_when_asked: bool
+    """Whether SIGTERM makes it write the best that it has: it is sent one before its time is up (default: no)."""
+
     def missing(self) -> str:
         """What is not installed and how to get it; '' where it can run."""
 

@@ -16,9 +16,19 @@ from benchmarks.bench import guard
 pytestmark = pytest.mark.needs_signals
 
 
-def guarded(folder: Path, seconds: float, megabytes: float, *command: str) -> dict[str, Any]:
+def guarded(folder: Path, seconds: float, megabytes: float, *command: str, asked: float = 1e6) -> dict[str, Any]:
     """What the guard says of ``command``; its standard input stays open until it ends."""
-    words = [sys.executable, "-I", "-S", guard.__file__, "cost.json", str(seconds), str(megabytes), *command]
+    words = [
+        sys.executable,
+        "-I",
+        "-S",
+        guard.__file__,
+        "cost.json",
+        str(seconds),
+        str(asked),
+        str(megabytes),
+        *command,
+    ]
     process = subprocess.Popen(words, cwd=folder, stdin=subprocess.PIPE)
     assert process.wait() == 0
     process.communicate()
@@ -58,7 +68,7 @@ def test_time_is_up_for_children_too(tmp_path: Path, session: str) -> None:
     os.set_inheritable(write, True)
     text = f"import subprocess; subprocess.Popen(['sleep', '99'], start_new_session={session}, pass_fds=[{write}])"
     words = [*python(f"{text}; import signal; signal.pause()")]
-    command = [sys.executable, "-I", "-S", guard.__file__, "cost.json", "0.3", "1000", *words]
+    command = [sys.executable, "-I", "-S", guard.__file__, "cost.json", "0.3", "0.3", "1000", *words]
     process = subprocess.Popen(command, cwd=tmp_path, stdin=subprocess.PIPE, pass_fds=[write])
     os.close(write)
     assert os.read(read, 1) == b""
@@ -79,7 +89,30 @@ def test_memory_is_that_of_all_processes_together(tmp_path: Path, processes: int
 
 
 def test_all_is_called_off_when_the_input_ends(tmp_path: Path) -> None:
-    command = [sys.executable, "-I", "-S", guard.__file__, "cost.json", "60", "1000", "sleep", "1000"]
+    command = [sys.executable, "-I", "-S", guard.__file__, "cost.json", "60", "60", "1000", "sleep", "1000"]
     process = subprocess.Popen(command, cwd=tmp_path, stdin=subprocess.PIPE)
     process.communicate()
     assert json.loads((tmp_path / "cost.json").read_text())["stopped"] == "called off"
+
+
+ASKED = """
+import signal, sys
+def told(number, frame):
+    open("told", "w").close()
+    {then}
+signal.signal(signal.SIGTERM, told)
+while True:
+    signal.pause()
+"""
+
+
+def test_a_command_is_asked_to_end_before_its_time_is_up(tmp_path: Path) -> None:
+    found = guarded(tmp_path, 60, 1000, *python(ASKED.format(then="sys.exit(9)")), asked=0.5)
+    assert (found["stopped"], found["code"]) == ("time", 9)
+    assert (tmp_path / "told").exists()
+
+
+def test_one_that_does_not_end_then_is_killed(tmp_path: Path) -> None:
+    found = guarded(tmp_path, 1, 1000, *python(ASKED.format(then="pass")), asked=0.5)
+    assert (found["stopped"], found["code"]) == ("time", None)
+    assert (tmp_path / "told").exists()
