@@ -26,12 +26,17 @@ from bmc.system.transition import Run, TransitionSystem, Valuation
 from chaincover.chain import UNDECIDED, Chain, Hit
 from chaincover.cli.options import SECONDS, gathers
 from chaincover.formats.chain_file import Stimulus, chain_csv
+from chaincover.graph.enumerated import enumerated_within
+from chaincover.limits import Limits
 from chaincover.problem import Problem
 from chaincover.project.load import Controller, Request, load_request
 from chaincover.replay.original import Replay, replay
 
 RESERVE = 0.1, 5.0
 """Part of the time, and most seconds, that are kept for the replay and the files."""
+
+ENUMERATING = 0.02
+"""The effort that the states may take to be enumerated."""
 
 
 class Baseline:
@@ -124,6 +129,16 @@ class Search:
             for var in problem.system.state
         )
         return replace(problem, system=replace(problem.system, state=state))
+
+    def reachable_states(self) -> int | None:
+        """How many states can be reached, where they are enumerated soon: no shortest way from one to another has as
+        many steps, so that a search for more of them is in vain."""
+        limits = Limits(self.left, effort=ENUMERATING)
+        try:
+            graph = enumerated_within(self.problem, limits)
+        except LimitReached:
+            return None
+        return None if graph is None else len(graph.states)
 
     @property
     def left(self) -> float | None:

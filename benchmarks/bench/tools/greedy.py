@@ -117,15 +117,23 @@ class GreedyChains:
 @given_options
 @click.option("--several", type=bool, default=True, show_default=True, help="Further chains for goals that are left.")
 @click.option("--engine", type=click.Choice(NAMES), default="auto", show_default=True, help="Who answers.")
-@click.option("--K", "most", type=click.IntRange(0), default=0, show_default=True, help="Most steps to a goal; 0: any.")
+@click.option(
+    "--K",
+    "most",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="Most steps to a goal; 0: as many as it takes.",
+)
 def main(request: Request, given: Given, several: bool, engine: str, most: int) -> None:
     """The greedy chain through the goals of PATH: always on to the nearest one that is missing, then to the end."""
 
     def search(state: Search) -> list[Case]:
         solver = choose(engine)
         state.versions["engine"] = " ".join(described(solver, state.problem.system))
-        chains, missing, tests = GreedyChains(state, solver, most or None), set(state.problem.names), list[Case]()
-        state.farthest = most or None
+        within = most or state.reachable_states()
+        chains, missing, tests = GreedyChains(state, solver, within), set(state.problem.names), list[Case]()
+        state.farthest = within
         while missing and (several or not tests):
             run = chains.chain([name for name in state.problem.names if name in missing])
             covered = set() if run is None else chains.covered(run) & missing

@@ -26,6 +26,10 @@ from properties.goal import Goal
 from properties.monitor import Monitor
 
 
+PATIENCE = 32
+"""Steps after which it is asked whether more of them can be of use."""
+
+
 class PerGoal(Baseline):
     """One test by bounded model checking per goal."""
 
@@ -34,7 +38,8 @@ class PerGoal(Baseline):
 
 
 def shortest_tests(search: Search, engine_name: str, reduce: bool, most: int) -> dict[str, Run]:
-    """A shortest run to the final condition for each goal, as far as there is time, and ``most`` steps (0: any number).
+    """A shortest run to the final condition for each goal, as far as there is time, and ``most`` steps (0: as many as
+    it takes, which no search knows where the states are too many to be enumerated).
 
     With ``reduce`` a goal that the run of another one covers has none of its own.
     """
@@ -46,6 +51,9 @@ def shortest_tests(search: Search, engine_name: str, reduce: bool, most: int) ->
     undecided = 0
     try:
         for steps in count():
+            if not most and steps == PATIENCE:
+                states = search.reachable_states()
+                most = 0 if states is None else 2 * states + max(goal.length for goal in problem.goals)
             if not missing or (most and steps > most):
                 break
             for goal in [goal for goal in missing.values() if goal.length <= steps]:
@@ -90,7 +98,9 @@ def reduced(runs: Sequence[Run], problem: Problem, seconds: float | None) -> lis
 @given_options
 @click.option("--reduce", type=bool, default=False, show_default=True, help="No tests for goals that others cover.")
 @click.option("--engine", type=click.Choice(NAMES), default="auto", show_default=True, help="Who answers.")
-@click.option("--K", "most", type=click.IntRange(0), default=0, show_default=True, help="Most steps; 0: any number.")
+@click.option(
+    "--K", "most", type=click.IntRange(0), default=0, show_default=True, help="Most steps; 0: as many as it takes."
+)
 def main(request: Request, given: Given, reduce: bool, engine: str, most: int) -> None:
     """A shortest test case for each goal of PATH, each from a reset; test cases that are the same count once."""
 
