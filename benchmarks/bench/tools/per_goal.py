@@ -25,7 +25,6 @@ from chaincover.project.load import Request
 from properties.goal import Goal
 from properties.monitor import Monitor
 
-
 PATIENCE = 32
 """Steps after which it is asked whether more of them can be of use."""
 
