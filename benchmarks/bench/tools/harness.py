@@ -1,0 +1,562 @@
+"""A harness for CBMC around the original C, written from the interface of a project as it was read.
+
+It is what a user of CBMC would write by hand: a loop that chooses inputs, sets a flag where a goal is covered, calls
+the step, and asserts that not all flags are set in a final state. The conditions are the formulas of the goals,
+translated to C over the program's own variables. A goal of several steps has a flag for each part that has held so far.
+
+All sources stand in one translation unit, before the harness, so that it sees their static variables. Of a static local
+its address is noted where it is declared, which is all that is added to a copy of the source.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from pycparser import c_ast, c_generator
+from pysmt.fnode import FNode
+
+from bmc.c.execute.memory import MemObject
+from bmc.c.execute.variables import CVariable
+from bmc.errors import InputRefused
+from bmc.formulas.unroll import unframed
+from bmc.native.kernel import arguments_of, bits_of, expression, literal, word_of
+from bmc.system.original import Call, MemoryObject
+from bmc.system.transition import StateVariable, TransitionSystem, conjunction, conjuncts, symbols_of
+from chaincover.project.load import Controller
+from properties.goal import Goal
+
+MAIN = "chaincover_main"
+LOOP = f"{MAIN}.0"
+WANTED = "CC_WANTED"
+"""The macro for what is sought: all flags, where it is not defined as one of them."""
+
+HELPERS = """\
+typedef unsigned long long cc_u64;
+typedef unsigned __int128 cc_u128;
+typedef __int128 cc_s128;
+#define u64 cc_u64
+#define u128 cc_u128
+#define s128 cc_s128
+#define MASK(w) ((w) >= 128 ? ~(u128)0 : (((u128)1 << (w)) - 1))
+#define sn(a, w) ((long long)((u64)(a) << (64 - (w))) >> (64 - (w)))
+#define sx(a, w) ((w) >= 128 ? (s128)(a) : (s128)((u128)(a) << (128 - (w))) >> (128 - (w)))
+#define sdiv cc_sdiv
+#define srem cc_srem
+static u128 sdiv(u128 a, u128 b, int w) {
+  s128 x = sx(a, w), y = sx(b, w);
+  u128 p = x < 0 ? -(u128)x : (u128)x, q = y < 0 ? -(u128)y : (u128)y, r;
+  if (!b) return x < 0 ? 1 : MASK(w);
+  r = p / q;
+  return ((x < 0) != (y < 0) ? -r : r) & MASK(w);
+}
+static u128 srem(u128 a, u128 b, int w) {
+  s128 x = sx(a, w), y = sx(b, w);
+  u128 p = x < 0 ? -(u128)x : (u128)x, q = y < 0 ? -(u128)y : (u128)y, r;
+  if (!b) return a;
+  r = p % q;
+  return (x < 0 ? -r : r) & MASK(w);
+}
+"""
+FLOATS = """\
+union cc_f32 { unsigned bits; float number; };
+union cc_f64 { unsigned long long bits; double number; };
+double sqrt(double), fmod(double, double), floor(double), ceil(double), trunc(double), rint(double), fabs(double);
+double copysign(double, double);
+float sqrtf(float), fmodf(float, float);
+static float cc_f32_of(u64 a) { union cc_f32 x; x.bits = (unsigned)a; return x.number; }
+static double cc_f64_of(u64 a) { union cc_f64 x; x.bits = a; return x.number; }
+static u64 cc_p32_of(float a) { union cc_f32 x; x.number = a; return a != a ? 0x7fc00000u : x.bits; }
+static u64 cc_p64_of(double a) { union cc_f64 x; x.number = a; return a != a ? 0x7ff8000000000000ull : x.bits; }
+#define f32 cc_f32_of
+#define f64 cc_f64_of
+#define p32 cc_p32_of
+#define p64 cc_p64_of
+#define away(x) (fabs((x) - trunc(x)) >= 0.5 ? trunc(x) + copysign(1, x) : trunc(x))
+static u64 cc_least32(u64 a, u64 b, int l) {
+  float x = f32(a), y = f32(b);
+  return p32((y != y && x == x) || (l ? x < y : y < x) ? x : y);
+}
+static u64 cc_least64(u64 a, u64 b, int l) {
+  double x = f64(a), y = f64(b);
+  return p64((y != y && x == x) || (l ? x < y : y < x) ? x : y);
+}
+#define least32 cc_least32
+#define least64 cc_least64
+"""
+PROTOTYPES = """\
+void __CPROVER_assume(int condition);
+void __CPROVER_assert(int condition, const char *description);
+unsigned char cc_nondet_8(void);
+unsigned short cc_nondet_16(void);
+unsigned int cc_nondet_32(void);
+unsigned long long cc_nondet_64(void);
+float cc_nondet_float(void);
+double cc_nondet_double(void);
+"""
+UNSIGNED = {8: "unsigned char", 16: "unsigned short", 32: "unsigned int", 64: "unsigned long long"}
+SIGNED = {8: "signed char", 16: "short", 32: "int", 64: "long long"}
+REAL = {32: "float", 64: "double"}
+
+
+@dataclass(frozen=True)
+class Harness:
+    """The files that CBMC reads, by name: ``harness.c``, and what is beside it. ``inputs`` and ``chosen`` are the
+    variables whose values a trace tells, as ``cc_in_N`` and ``cc_chosen_N``."""
+
+    files: Mapping[str, str]
+    inputs: tuple[str, ...]
+    chosen: tuple[str, ...]
+
+    def write(self, folder: Path) -> list[str]:
+        """Write the files; the C files among them."""
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in self.files.items():
+            (folder / name).write_text(text, encoding="utf-8")
+        return [str(folder / name) for name in self.files if name in ("harness.c", "environment.c")]
+
+
+def covered(number: int) -> str:
+    """The flag of the goal with this number."""
+    return f"cc_covered_{number}"
+
+
+def harness(controller: Controller) -> Harness:
+    """The harness of a project. InputRefused for what it has no words for."""
+    return _Writer(controller).harness()
+
+
+class _Names:
+    """What the objects of a program are called in the harness."""
+
+    def __init__(self, controller: Controller) -> None:
+        self._controller = controller
+        self.objects = {obj.name: obj for obj in controller.native.objects}
+        self._numbers = {name: number for number, name in enumerate(self.objects)}
+        self.environment: dict[tuple[str, str], str] = {}
+        self.variables = {variable.name: variable for variable in controller.model.variables}
+        self.locals: dict[str, MemObject] = {}
+
+    def object(self, name: str) -> str:
+        """The C name of an object."""
+        obj = self.objects[name]
+        if obj.kind == "global":
+            return obj.symbol
+        if obj.kind == "local" and not obj.file:
+            return self.environment.setdefault((obj.function, obj.symbol), f"cc_outside_{self._numbers[name]}")
+        return f"cc_{self._numbers[name]}"
+
+    def place(self, variable: CVariable) -> str:
+        """The C expression of a variable."""
+        obj, path = variable.key
+        native = self.objects[obj.name]
+        kind = SIGNED.get(variable.ctype.bits, "") if self._signed(variable) else UNSIGNED.get(variable.ctype.bits, "")
+        if self._floating(variable):
+            kind = REAL[variable.ctype.bits]
+        if native.kind == "local":
+            base = self.object(obj.name)
+            if native.file:
+                self.locals[obj.name] = obj
+            cell = next(cell for cell in self._controller.native.cells if cell.variable == variable.name)
+            return f"*({kind} *)((char *){base} + {cell.offset})" if cell.offset else f"*({kind} *){base}"
+        tail = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path if "(" not in str(part))
+        return f"{self.object(obj.name)}{tail}"
+
+    def value(self, name: str) -> str:
+        """The raw value of a variable, as C."""
+        variable = self.variables[name]
+        place, bits = self.place(variable), variable.ctype.bits
+        if self._floating(variable):
+            text = f"p{bits}({place})"
+        else:
+            text = f"(u64)({UNSIGNED[bits]})({place})"
+        if variable.key[0].name in self.locals:
+            start = next(var for var in self._controller.system.state if var.name == name)
+            text = f"({self.object(variable.key[0].name)} ? {text} : {_begins(start)})"
+        return text
+
+    def _floating(self, variable: CVariable) -> bool:
+        return variable.ctype.value_type().floating
+
+    def _signed(self, variable: CVariable) -> bool:
+        return variable.ctype.value_type().signed
+
+    def set(self, name: str, number: str) -> list[str]:
+        """C that chooses a value of the variable ``name`` and tells it as ``number``: as it is then, for a ``_Bool`` of
+        any number is 1."""
+        variable = self.variables[name]
+        bits = variable.ctype.bits
+        if variable.key[0].name in self.locals:
+            raise InputRefused(f"the input '{name}' is a static local: a harness cannot set it")
+        floating = self._floating(variable)
+        kind, drawn = (REAL[bits], REAL[bits]) if floating else (UNSIGNED[bits], bits)
+        chosen = [f"{kind} {number} = cc_nondet_{drawn}();", f"{self.place(variable)} = {number};"]
+        return [*chosen, f'__CPROVER_input("{number}", {self.value(name)});']
+
+
+@dataclass
+class _Parts:
+    """The conditions of one goal by the step in which they can be told: ``steps[j]`` in the j-th one, the last one of
+    them after its last step. A condition reads older values where it must."""
+
+    goal: Goal
+    steps: list[list[FNode]] = field(default_factory=list)
+
+    @staticmethod
+    def of(goal: Goal) -> _Parts:
+        """The parts of ``goal``."""
+        steps: list[list[FNode]] = [[] for _ in range(goal.length + 1)]
+        for part in conjuncts(goal.antecedent):
+            steps[max((unframed(symbol)[1] for symbol in symbols_of(part)), default=0)].append(part)
+        return _Parts(goal, steps)
+
+
+class _Writer:
+    """Writes one harness."""
+
+    def __init__(self, controller: Controller) -> None:
+        self._controller = controller
+        self._system: TransitionSystem = controller.system
+        self._names = _Names(controller)
+        self._parts = [_Parts.of(goal) for goal in controller.goals]
+        self._older: dict[str, int] = {}
+        self._temporary = 0
+
+    def harness(self) -> Harness:
+        """The harness with all its files."""
+        choose = list(self._choose())
+        before, after = list(self._before()), list(self._after())
+        final, start = list(self._end()), list(self._start())
+        body = [
+            *self._function("cc_choose", choose),
+            *self._function("cc_before", before),
+            *self._function("cc_step", [f"{self._call(self._controller.native.step)};"]),
+            *self._function("cc_after", after),
+            *self._function("cc_start", start),
+            f"void {MAIN}(void) {{",
+            "  cc_start();",
+            "  cc_after();",
+            "  while (1) {",
+            "    cc_choose();",
+            "    cc_before();",
+            "    cc_step();",
+            "    cc_after();",
+            *(f"    {line}" for line in final),
+            "  }",
+            "}",
+        ]
+        inputs = tuple(var.name for var in self._system.inputs)
+        files = dict(self._sources())
+        environment = self._environment()
+        head = [f"/* {self._system.name}: a harness for CBMC, written from its interface. */"]
+        head += [f"static char *{self._names.object(name)}; /* {name} */" for name in self._names.locals]
+        head += [f'#include "{name}"' for name in files]
+        head += [PROTOTYPES + HELPERS + (FLOATS if self._has_floats else "") + "\n".join(self._objects(environment))]
+        text = "\n".join([*head, *self._flags(), *body, ""])
+        files["harness.c"] = text
+        if environment:
+            files["environment.c"] = environment
+        return Harness(files, inputs, tuple(self._system.chosen))
+
+    # the program
+
+    def _sources(self) -> Iterator[tuple[str, str]]:
+        """A file for each source; it includes the original one, or is a copy of it that notes addresses of locals."""
+        for number, source in enumerate(self._controller.native.compilation.sources):
+            mine = [obj for obj in self._names.locals.values() if Path(obj.file).resolve() == Path(source).resolve()]
+            path = Path(source).resolve()
+            text = f'#include "{path}"\n' if not mine else self._noted(path.read_text(encoding="utf-8"), mine)
+            yield f"source-{number}.c", text
+
+    def _noted(self, text: str, objects: Sequence[MemObject]) -> str:
+        """``text`` with a statement after the declaration of each of ``objects`` that notes its address."""
+        lines = text.split("\n")
+        for obj in objects:
+            place = obj.declared
+            line = place.line - 1 if place is not None else -1
+            end = lines[line].find(";", max((place.column if place else 0) - 1, 0)) if 0 <= line < len(lines) else -1
+            if end < 0 or not re.search(rf"\b{re.escape(obj.symbol)}\b", lines[line]):
+                raise InputRefused(
+                    f"the declaration of the static local '{obj.name}' does not stand on one line", place
+                )
+            note = f" {self._names.object(obj.name)} = (char *)&{obj.symbol};"
+            lines[line] = lines[line][: end + 1] + note + lines[line][end + 1 :]
+        return "\n".join(lines)
+
+    def _environment(self) -> str:
+        """What no source defines, as a file of its own; what the harness sets or reads stands at file scope."""
+        text = self._controller.native.compilation.environment
+        if not text:
+            return ""
+        hoisted: list[str] = []
+        found: list[str] = []
+        for block in re.split(r"^(?=[^\s}].*\) \{$)", text, flags=re.M):
+            function = re.match(r".*?(\w+)\(", block)
+            for (owner, symbol), name in self._names.environment.items():
+                inside = function is not None and block.split("\n", 1)[0].endswith("{") and function[1] == owner
+                if not (inside or not owner):
+                    continue
+                first, _, rest = block.partition("\n") if inside else ("", "", block)
+                rest = re.sub(rf"\b{re.escape(symbol)}\b", name, rest)
+                declared = re.search(rf"^ *static (unsigned char {name}\[.*;)\n", rest, flags=re.M)
+                if declared:
+                    hoisted.append(declared[1])
+                    rest = rest.replace(declared[0], "")
+                block = f"{first}\n{rest}" if inside else rest
+            found.append(block)
+        return "\n".join([*hoisted, "".join(found)])
+
+    def _objects(self, environment: str) -> Iterator[str]:
+        """Declarations of what the caller provides."""
+        links = {link.target: link for link in self._controller.native.links}
+        for name in self._names.environment.values():
+            yield f"extern unsigned char {name}[];"
+        for obj in self._controller.native.objects:
+            name = self._names.object(obj.name)
+            if obj.name in links:
+                yield f"static __typeof__(*{self._member(obj.name)}) {name};"
+            elif obj.kind in ("pointee", "argument"):
+                yield from self._parameter(obj, name)
+            elif obj.kind == "return":
+                yield f"static __typeof__({self._call(self._controller.native.step, False)}) {name};"
+
+    def _member(self, target: str) -> str:
+        """The pointer that leads to the object ``target``."""
+        link = next(link for link in self._controller.native.links if link.target == target)
+        return f"{self._names.object(link.object)}.{target.removeprefix(f'{link.object}->')}"
+
+    def _parameter(self, obj: MemoryObject, name: str) -> Iterator[str]:
+        """The object that a parameter stands for."""
+        declaration = self._declaration(obj.name.rpartition("::")[2])
+        if isinstance(declaration.type, c_ast.ArrayDecl) or obj.kind == "argument":
+            yield f"static {_declared(declaration, name)};"
+        else:
+            yield f"static {_declared(declaration, f'{name}_pointer')};"
+            yield f"static __typeof__(*{name}_pointer) {name};"
+
+    def _declaration(self, parameter: str) -> Any:
+        """The syntax tree of a parameter of the step, else of an init."""
+        program, native = self._controller.model.program, self._controller.native
+        for call in (native.step, *native.init):
+            function = program.function(call.function)
+            arguments = None if function is None or function.node is None else function.node.decl.type.args
+            for declared in arguments.params if arguments is not None else ():
+                if getattr(declared, "name", None) == parameter:
+                    return declared
+        raise InputRefused(f"the parameter '{parameter}' is in no function that the harness calls")
+
+    def _call(self, call: Call, stored: bool = True) -> str:
+        """A call as C."""
+        words = []
+        for argument in call.arguments:
+            if argument.kind == "constant":
+                words.append(
+                    str(argument.number) if not argument.floating else f"f{8 * argument.size}({argument.number}ull)"
+                )
+                continue
+            name = self._names.object(argument.object)
+            if argument.kind == "value":
+                words.append(name)
+            elif argument.offset:
+                words.append(f"(void *)((char *)&{name} + {argument.offset})")
+            else:
+                words.append(f"(void *)&{name}")
+        text = f"{call.function}({', '.join(words)})"
+        return f"{self._names.object(call.returns)} = {text}" if call.returns and stored else text
+
+    # what happens in a step
+
+    def _start(self) -> Iterator[str]:
+        for link in self._controller.native.links:
+            yield f"{self._member(link.target)} = &{self._names.object(link.target)};"
+        for call in self._controller.native.init:
+            yield f"{self._call(call)};"
+        for number, name in enumerate(self._system.chosen):
+            yield from self._names.set(name, f"cc_chosen_{number}")
+        chosen = [var for var in self._system.state if var.name in self._system.chosen]
+        yield from self._assume(conjunction(var.start for var in chosen))
+
+    def _choose(self) -> Iterator[str]:
+        for number, var in enumerate(self._system.inputs):
+            yield from self._names.set(var.name, f"cc_in_{number}")
+        yield from self._assume(self._system.input_constraint)
+
+    def _assume(self, condition: FNode) -> Iterator[str]:
+        if not condition.is_true():
+            lines, (value,) = self._translated([condition])
+            yield from lines
+            yield f"__CPROVER_assume({value});"
+
+    def _before(self) -> Iterator[str]:
+        """The parts of goals that state and inputs decide, and what is remembered of this step."""
+        for number, parts in enumerate(self._parts):
+            last = parts.goal.length
+            for step in range(last - 1, -1, -1):
+                lines, (value,) = self._translated([conjunction(parts.steps[step])], step)
+                yield from lines
+                whole = value if not step else f"cc_part_{number}_{step} & {value}"
+                if step + 1 == last and not parts.steps[last]:
+                    yield f"if ({whole}) {covered(number)} = 1; /* {parts.goal.name} */"
+                else:
+                    yield f"cc_part_{number}_{step + 1} = {whole};"
+        remembered = [(name, back) for name, most in self._older.items() for back in range(most, 0, -1)]
+        for name, back in remembered:
+            yield f"{_older(name, back)} = {_older(name, back - 1) if back > 1 else self._value(name)};"
+        lines, values = self._translated([var.next for var in self._internal])
+        yield from lines
+        for var, value in zip(self._internal, values, strict=True):
+            yield f"{_internal(var.name)} = {value};"
+
+    def _after(self) -> Iterator[str]:
+        """The parts of goals that the state after the step decides."""
+        for number, parts in enumerate(self._parts):
+            last = parts.goal.length
+            if parts.steps[last] or not last:
+                lines, (value,) = self._translated([conjunction(parts.steps[last])], last)
+                yield from lines
+                whole = f"cc_part_{number}_{last} & {value}" if last else value
+                yield f"if ({whole}) {covered(number)} = 1; /* {parts.goal.name} */"
+
+    def _end(self) -> Iterator[str]:
+        """The assertion."""
+        value = "1"
+        if self._controller.final is not None:
+            lines, (value,) = self._translated([self._controller.final])
+            yield from lines
+        yield f'__CPROVER_assert(!({WANTED} && {value}), "{WANTED}");'
+
+    def _flags(self) -> Iterator[str]:
+        """Declarations of what the harness itself remembers, and what is sought."""
+        yield f"#ifndef {WANTED}"
+        yield f"#define {WANTED} ({' && '.join(map(covered, range(len(self._parts)))) or '1'})"
+        yield "#endif"
+        for number, parts in enumerate(self._parts):
+            yield f"static _Bool {covered(number)}; /* {parts.goal.name} */"
+            last = parts.goal.length + bool(parts.steps[-1]) if parts.goal.length else 0
+            yield from (f"static _Bool cc_part_{number}_{step};" for step in range(1, last))
+        for name, most in self._older.items():
+            yield from (f"static u64 {_older(name, back)};" for back in range(1, most + 1))
+        for var in self._internal:
+            yield f"static u64 {_internal(var.name)} = {_begins(var)};"
+
+    # formulas
+
+    @cached_property
+    def _internal(self) -> list[StateVariable]:
+        """The variables made by the tool on which the conditions depend."""
+        variables = self._system.state
+        own: dict[str, StateVariable] = {var.name: var for var in variables if var.name not in self._names.variables}
+        final = [] if self._controller.final is None else [self._controller.final]
+        read = {unframed(s)[0] for goal in self._controller.goals for s in symbols_of(goal.antecedent)}
+        todo = [*read, *(s.symbol_name() for f in [self._system.input_constraint, *final] for s in symbols_of(f))]
+        found: dict[str, StateVariable] = {}
+        while todo:
+            name = todo.pop()
+            if name in own and name not in found:
+                found[name] = own[name]
+                todo += [symbol.symbol_name() for symbol in symbols_of(own[name].next)]
+        return [var for var in self._system.state if var.name in found]
+
+    @cached_property
+    def _has_floats(self) -> bool:
+        inputs = any(var.type.floating for var in self._system.inputs)
+        return inputs or any(var.type.floating for var in self._system.state)
+
+    def _value(self, name: str) -> str:
+        """The value that a variable has now."""
+        if name in self._names.variables:
+            return self._names.value(name)
+        return _internal(name)
+
+    def _symbol(self, symbol: FNode, now: int | None) -> str:
+        """The value of a symbol: plain (``now`` is None), or framed, where the frame ``now`` is the present one."""
+        if now is None:
+            name, back = symbol.symbol_name(), 0
+        else:
+            name, frame = unframed(symbol)
+            back = now - frame
+        if back:
+            self._older[name] = max(back, self._older.get(name, 0))
+            return _older(name, back)
+        text = self._value(name)
+        in_bits = symbol.get_type().is_bool_type() and name in self._names.variables
+        return f"({text} != 0)" if in_bits else f"({text})"
+
+    def _translated(self, formulas: Sequence[FNode], now: int | None = None) -> tuple[list[str], list[str]]:
+        """Declarations that compute ``formulas``, and their values."""
+        names: dict[FNode, str] = {}
+        lines: list[str] = []
+        nodes = _in_order(formulas)
+        readers = Counter(argument for node in nodes for argument in arguments_of(node))
+        for node in nodes:
+            if node.is_symbol():
+                names[node] = self._symbol(node, now)
+                continue
+            text = expression(node, names)
+            if node.is_constant() or (not bits_of(node) and readers[node] <= 1):
+                names[node] = f"({text})"
+                continue
+            self._temporary += 1
+            names[node] = f"cc_t{self._temporary}"
+            lines.append(f"{word_of(node) if bits_of(node) else '_Bool'} {names[node]} = {text};")
+        return lines, [names[formula] for formula in formulas]
+
+    @staticmethod
+    def _function(name: str, lines: Iterable[str]) -> list[str]:
+        return [f"static void {name}(void) {{", *(f"  {line}" for line in lines), "}"]
+
+
+def _in_order(formulas: Sequence[FNode]) -> list[FNode]:
+    """All terms that the translation of ``formulas`` reads, each after those that it reads itself."""
+    found: dict[FNode, None] = {}
+    todo = [(formula, False) for formula in reversed(formulas)]
+    while todo:
+        node, ready = todo.pop()
+        if node in found:
+            continue
+        if ready or not arguments_of(node):
+            found[node] = None
+        else:
+            todo.append((node, True))
+            todo += [(argument, False) for argument in reversed(arguments_of(node))]
+    return list(found)
+
+
+def _declared(declaration: Any, name: str) -> str:
+    """The declaration of a parameter under another name, and of nothing constant."""
+    tree = copy.deepcopy(declaration)
+    tree.quals = []
+    inner = tree.type
+    while inner is not None:
+        if hasattr(inner, "quals"):
+            inner.quals = [word for word in inner.quals if word != "const"]
+        if isinstance(inner, c_ast.TypeDecl):
+            inner.declname = name
+            break
+        inner = inner.type
+    tree.name = name
+    return str(c_generator.CGenerator().visit(tree))
+
+
+def _begins(var: StateVariable) -> str:
+    """The start value of a variable, as C."""
+    return literal(var.plainest_start if var.init is None else int(var.init.constant_value()), max(var.type.bits, 1))
+
+
+def _older(name: str, back: int) -> str:
+    return f"cc_older_{_word(name)}_{back}"
+
+
+def _internal(name: str) -> str:
+    return f"cc_own_{_word(name)}"
+
+
+def _word(name: str) -> str:
+    """``name`` as a word of C; different names are different words."""
+    return "".join(c if c.isalnum() else f"_{ord(c):x}_" for c in name)
