@@ -231,7 +231,8 @@ class _Writer:
     def harness(self) -> Harness:
         """The harness with all its files."""
         choose = list(self._choose())
-        before, after = list(self._before()), list(self._after())
+        after = list(self._after())  # and before, for that keeps the older values that both of them read
+        before = list(self._before())
         final, start = list(self._end()), list(self._start())
         body = [
             *self._function("cc_choose", choose),
@@ -499,6 +500,9 @@ class _Writer:
                 names[node] = self._symbol(node, now)
                 continue
             text = expression(node, names)
+            if text in names.values():
+                names[node] = text
+                continue
             if node.is_constant() or (not bits_of(node) and readers[node] <= 1):
                 names[node] = f"({text})"
                 continue
