@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import copy
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -22,11 +21,12 @@ from typing import Any
 from pycparser import c_ast, c_generator
 from pysmt.fnode import FNode
 
+from benchmarks.bench.tools.conditions import SIGNED, UNSIGNED, Conditions
 from bmc.c.execute.memory import MemObject
 from bmc.c.execute.variables import CVariable
 from bmc.errors import InputRefused
 from bmc.formulas.unroll import unframed
-from bmc.native.kernel import arguments_of, bits_of, expression, literal, word_of
+from bmc.native.kernel import bits_of, literal
 from bmc.system.original import Call, MemoryObject
 from bmc.system.transition import StateVariable, TransitionSystem, conjunction, conjuncts, symbols_of
 from chaincover.project.load import Controller
@@ -90,6 +90,17 @@ static u64 cc_least64(u64 a, u64 b, int l) {
 #define least32 cc_least32
 #define least64 cc_least64
 """
+COPY = """\
+/* CBMC has no body for the functions of the compiler. */
+static void cc_copy(void *to, const void *from, unsigned long size) {
+  for (unsigned long k = 0; k < size; k++) ((char *)to)[k] = ((const char *)from)[k];
+}
+static void cc_fill(void *to, int value, unsigned long size) {
+  for (unsigned long k = 0; k < size; k++) ((char *)to)[k] = value;
+}
+#define __builtin_memcpy cc_copy
+#define __builtin_memset cc_fill
+"""
 PROTOTYPES = """\
 void __CPROVER_assume(int condition);
 void __CPROVER_assert(int condition, const char *description);
@@ -100,8 +111,6 @@ unsigned long long cc_nondet_64(void);
 float cc_nondet_float(void);
 double cc_nondet_double(void);
 """
-UNSIGNED = {8: "unsigned char", 16: "unsigned short", 32: "unsigned int", 64: "unsigned long long"}
-SIGNED = {8: "signed char", 16: "short", 32: "int", 64: "long long"}
 REAL = {32: "float", 64: "double"}
 
 
@@ -169,17 +178,24 @@ class _Names:
         return f"{self.object(obj.name)}{tail}"
 
     def value(self, name: str) -> str:
-        """The raw value of a variable, as C."""
+        """The value of a variable, as C."""
         variable = self.variables[name]
-        place, bits = self.place(variable), variable.ctype.bits
-        if self._floating(variable):
-            text = f"p{bits}({place})"
-        else:
-            text = f"(u64)({UNSIGNED[bits]})({place})"
+        place = self.place(variable)
         if variable.key[0].name in self.locals:
             start = next(var for var in self._controller.system.state if var.name == name)
-            text = f"({self.object(variable.key[0].name)} ? {text} : {_begins(start)})"
-        return text
+            return f"({self.object(variable.key[0].name)} ? {place} : {_begins(start)})"
+        return place
+
+    def kind(self, name: str) -> str:
+        """The C type that holds any value of a variable."""
+        variable = self.variables[name]
+        return (REAL if self._floating(variable) else UNSIGNED)[variable.ctype.bits]
+
+    def leaf(self, symbol: FNode, name: str, text: str) -> str:
+        """The C of ``symbol``, the variable ``name``, whose value is ``text``."""
+        if name not in self.variables or symbol.get_type().is_bool_type():
+            return text if name not in self.variables else f"({text} != 0)"
+        return f"p{bits_of(symbol)}({text})" if self._floating(self.variables[name]) else text
 
     def _floating(self, variable: CVariable) -> bool:
         return variable.ctype.value_type().floating
@@ -197,7 +213,7 @@ class _Names:
         floating = self._floating(variable)
         kind, drawn = (REAL[bits], REAL[bits]) if floating else (UNSIGNED[bits], bits)
         chosen = [f"{kind} {number} = cc_nondet_{drawn}();", f"{self.place(variable)} = {number};"]
-        return [*chosen, f'__CPROVER_input("{number}", {self.value(name)});']
+        return [*chosen, f'__CPROVER_input("{number}", ({kind}){self.value(name)});']
 
 
 @dataclass
@@ -226,7 +242,7 @@ class _Writer:
         self._names = _Names(controller)
         self._parts = [_Parts.of(goal) for goal in controller.goals]
         self._older: dict[str, int] = {}
-        self._temporary = 0
+        self._conditions = Conditions()
 
     def harness(self) -> Harness:
         """The harness with all its files."""
@@ -311,7 +327,7 @@ class _Writer:
                     rest = rest.replace(declared[0], "")
                 block = f"{first}\n{rest}" if inside else rest
             found.append(block)
-        return "\n".join([*hoisted, "".join(found)])
+        return "\n".join([COPY, *hoisted, "".join(found)])
 
     def _objects(self, environment: str) -> Iterator[str]:
         """Declarations of what the caller provides."""
@@ -401,7 +417,7 @@ class _Writer:
             for step in range(last - 1, -1, -1):
                 lines, (value,) = self._translated([conjunction(parts.steps[step])], step)
                 yield from lines
-                whole = value if not step else f"cc_part_{number}_{step} & {value}"
+                whole = value if not step else f"cc_part_{number}_{step} && ({value})"
                 if step + 1 == last and not parts.steps[last]:
                     yield f"if ({whole}) {covered(number)} = 1; /* {parts.goal.name} */"
                 else:
@@ -421,7 +437,7 @@ class _Writer:
             if parts.steps[last] or not last:
                 lines, (value,) = self._translated([conjunction(parts.steps[last])], last)
                 yield from lines
-                whole = f"cc_part_{number}_{last} & {value}" if last else value
+                whole = f"cc_part_{number}_{last} && ({value})" if last else value
                 yield f"if ({whole}) {covered(number)} = 1; /* {parts.goal.name} */"
 
     def _end(self) -> Iterator[str]:
@@ -430,7 +446,7 @@ class _Writer:
         if self._controller.final is not None:
             lines, (value,) = self._translated([self._controller.final])
             yield from lines
-        yield f'__CPROVER_assert(!({WANTED} && {value}), "{WANTED}");'
+        yield f'__CPROVER_assert(!({WANTED} && ({value})), "{WANTED}");'
 
     def _flags(self) -> Iterator[str]:
         """Declarations of what the harness itself remembers, and what is sought."""
@@ -442,7 +458,8 @@ class _Writer:
             last = parts.goal.length + bool(parts.steps[-1]) if parts.goal.length else 0
             yield from (f"static _Bool cc_part_{number}_{step};" for step in range(1, last))
         for name, most in self._older.items():
-            yield from (f"static u64 {_older(name, back)};" for back in range(1, most + 1))
+            kind = self._names.kind(name) if name in self._names.variables else "u64"
+            yield from (f"static {kind} {_older(name, back)};" for back in range(1, most + 1))
         for var in self._internal:
             yield f"static u64 {_internal(var.name)} = {_begins(var)};"
 
@@ -475,8 +492,8 @@ class _Writer:
             return self._names.value(name)
         return _internal(name)
 
-    def _symbol(self, symbol: FNode, now: int | None) -> str:
-        """The value of a symbol: plain (``now`` is None), or framed, where the frame ``now`` is the present one."""
+    def _leaf(self, symbol: FNode, now: int | None) -> str:
+        """The C of a symbol: plain (``now`` is None), or framed, where the frame ``now`` is the present one."""
         if now is None:
             name, back = symbol.symbol_name(), 0
         else:
@@ -484,52 +501,15 @@ class _Writer:
             back = now - frame
         if back:
             self._older[name] = max(back, self._older.get(name, 0))
-            return _older(name, back)
-        text = self._value(name)
-        in_bits = symbol.get_type().is_bool_type() and name in self._names.variables
-        return f"({text} != 0)" if in_bits else f"({text})"
+        return self._names.leaf(symbol, name, _older(name, back) if back else self._value(name))
 
     def _translated(self, formulas: Sequence[FNode], now: int | None = None) -> tuple[list[str], list[str]]:
-        """Declarations that compute ``formulas``, and their values."""
-        names: dict[FNode, str] = {}
-        lines: list[str] = []
-        nodes = _in_order(formulas)
-        readers = Counter(argument for node in nodes for argument in arguments_of(node))
-        for node in nodes:
-            if node.is_symbol():
-                names[node] = self._symbol(node, now)
-                continue
-            text = expression(node, names)
-            if text in names.values():
-                names[node] = text
-                continue
-            if node.is_constant() or (not bits_of(node) and readers[node] <= 1):
-                names[node] = f"({text})"
-                continue
-            self._temporary += 1
-            names[node] = f"cc_t{self._temporary}"
-            lines.append(f"{word_of(node) if bits_of(node) else '_Bool'} {names[node]} = {text};")
-        return lines, [names[formula] for formula in formulas]
+        """Declarations that compute ``formulas``, and their values; ``now`` as for ``_leaf``."""
+        return self._conditions.translated(formulas, lambda symbol: self._leaf(symbol, now))
 
     @staticmethod
     def _function(name: str, lines: Iterable[str]) -> list[str]:
         return [f"static void {name}(void) {{", *(f"  {line}" for line in lines), "}"]
-
-
-def _in_order(formulas: Sequence[FNode]) -> list[FNode]:
-    """All terms that the translation of ``formulas`` reads, each after those that it reads itself."""
-    found: dict[FNode, None] = {}
-    todo = [(formula, False) for formula in reversed(formulas)]
-    while todo:
-        node, ready = todo.pop()
-        if node in found:
-            continue
-        if ready or not arguments_of(node):
-            found[node] = None
-        else:
-            todo.append((node, True))
-            todo += [(argument, False) for argument in reversed(arguments_of(node))]
-    return list(found)
 
 
 def _declared(declaration: Any, name: str) -> str:

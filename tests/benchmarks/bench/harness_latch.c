@@ -48,23 +48,23 @@ static _Bool cc_covered_4; /* worn */
 static void cc_choose(void) {
   unsigned char cc_in_0 = cc_nondet_8();
   cc_1 = cc_in_0;
-  __CPROVER_input("cc_in_0", (u64)(unsigned char)(cc_1));
+  __CPROVER_input("cc_in_0", (unsigned char)cc_1);
   unsigned char cc_in_1 = cc_nondet_8();
   cc_2 = cc_in_1;
-  __CPROVER_input("cc_in_1", (u64)(unsigned char)(cc_2));
-  __CPROVER_assume(((((u64)(unsigned char)(cc_1)) <= (1ull)) & (((u64)(unsigned char)(cc_2)) <= (1ull))));
+  __CPROVER_input("cc_in_1", (unsigned char)cc_2);
+  __CPROVER_assume(((unsigned char)cc_1 <= 1u) && ((unsigned char)cc_2 <= 1u));
 }
 static void cc_before(void) {
-  if (((((u64)(unsigned char)(cc_0.q)) == (0ull)) & ((((u64)(unsigned char)(cc_1)) == (0ull)) ^ 1) & (((u64)(unsigned char)(cc_2)) == (0ull)))) cc_covered_0 = 1; /* sets */
-  if (((((u64)(unsigned char)(cc_0.q)) == (1ull)) & ((((u64)(unsigned char)(cc_2)) == (0ull)) ^ 1) & (((u64)(unsigned char)(cc_1)) == (0ull)))) cc_covered_1 = 1; /* resets */
-  if (((((u64)(unsigned char)(cc_0.q)) == (1ull)) & (((u64)(unsigned char)(cc_1)) == (0ull)) & (((u64)(unsigned char)(cc_2)) == (0ull)))) cc_covered_2 = 1; /* holds */
-  if (((((u64)(unsigned char)(cc_0.q)) == (1ull)) & ((((u64)(unsigned char)(cc_1)) == (0ull)) ^ 1) & ((((u64)(unsigned char)(cc_2)) == (0ull)) ^ 1))) cc_covered_3 = 1; /* reset_wins */
+  if (((unsigned char)cc_0.q == 0u) && (!((unsigned char)cc_1 == 0u)) && ((unsigned char)cc_2 == 0u)) cc_covered_0 = 1; /* sets */
+  if (((unsigned char)cc_0.q == 1u) && (!((unsigned char)cc_2 == 0u)) && ((unsigned char)cc_1 == 0u)) cc_covered_1 = 1; /* resets */
+  if (((unsigned char)cc_0.q == 1u) && ((unsigned char)cc_1 == 0u) && ((unsigned char)cc_2 == 0u)) cc_covered_2 = 1; /* holds */
+  if (((unsigned char)cc_0.q == 1u) && (!((unsigned char)cc_1 == 0u)) && (!((unsigned char)cc_2 == 0u))) cc_covered_3 = 1; /* reset_wins */
 }
 static void cc_step(void) {
   latch_step((void *)&cc_0, cc_1, cc_2);
 }
 static void cc_after(void) {
-  if ((((u64)(unsigned char)(cc_0.changes)) == (3ull))) cc_covered_4 = 1; /* worn */
+  if ((unsigned char)cc_0.changes == 3u) cc_covered_4 = 1; /* worn */
 }
 static void cc_start(void) {
   latch_init((void *)&cc_0);
@@ -77,6 +77,6 @@ void chaincover_main(void) {
     cc_before();
     cc_step();
     cc_after();
-    __CPROVER_assert(!(CC_WANTED && (((u64)(unsigned char)(cc_0.q)) == (0ull))), "CC_WANTED");
+    __CPROVER_assert(!(CC_WANTED && ((unsigned char)cc_0.q == 0u)), "CC_WANTED");
   }
 }
