@@ -4,30 +4,22 @@ It is what a user of CBMC would write by hand: a loop that chooses inputs, sets 
 the step, and asserts that not all flags are set in a final state. The conditions are the formulas of the goals,
 translated to C over the program's own variables. A goal of several steps has a flag for each part that has held so far.
 
-All sources stand in one translation unit, before the harness, so that it sees their static variables. Of a static local
-its address is noted where it is declared, which is all that is added to a copy of the source.
+All sources stand in one translation unit, before the harness, so that it sees their static variables.
 """
 
 from __future__ import annotations
 
-import copy
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
-from pycparser import c_ast, c_generator
 from pysmt.fnode import FNode
 
-from benchmarks.bench.tools.conditions import SIGNED, UNSIGNED, Conditions
-from bmc.c.execute.memory import MemObject
-from bmc.c.execute.variables import CVariable
-from bmc.errors import InputRefused
+from benchmarks.bench.tools.conditions import Conditions
+from benchmarks.bench.tools.harness_program import ProgramText, word
 from bmc.formulas.unroll import unframed
-from bmc.native.kernel import bits_of, literal
-from bmc.system.original import Call, MemoryObject
+from bmc.native.kernel import literal
 from bmc.system.transition import StateVariable, TransitionSystem, conjunction, conjuncts, symbols_of
 from chaincover.project.load import Controller
 from properties.goal import Goal
@@ -90,28 +82,16 @@ static u64 cc_least64(u64 a, u64 b, int l) {
 #define least32 cc_least32
 #define least64 cc_least64
 """
-COPY = """\
-/* CBMC has no body for the functions of the compiler. */
-static void cc_copy(void *to, const void *from, unsigned long size) {
-  for (unsigned long k = 0; k < size; k++) ((char *)to)[k] = ((const char *)from)[k];
-}
-static void cc_fill(void *to, int value, unsigned long size) {
-  for (unsigned long k = 0; k < size; k++) ((char *)to)[k] = value;
-}
-#define __builtin_memcpy cc_copy
-#define __builtin_memset cc_fill
-"""
 PROTOTYPES = """\
 void __CPROVER_assume(int condition);
 void __CPROVER_assert(int condition, const char *description);
-unsigned char cc_nondet_8(void);
-unsigned short cc_nondet_16(void);
-unsigned int cc_nondet_32(void);
-unsigned long long cc_nondet_64(void);
+unsigned char cc_nondet_unsigned_char(void);
+unsigned short cc_nondet_unsigned_short(void);
+unsigned int cc_nondet_unsigned_int(void);
+unsigned long long cc_nondet_unsigned_long_long(void);
 float cc_nondet_float(void);
 double cc_nondet_double(void);
 """
-REAL = {32: "float", 64: "double"}
 
 
 @dataclass(frozen=True)
@@ -141,81 +121,6 @@ def harness(controller: Controller) -> Harness:
     return _Writer(controller).harness()
 
 
-class _Names:
-    """What the objects of a program are called in the harness."""
-
-    def __init__(self, controller: Controller) -> None:
-        self._controller = controller
-        self.objects = {obj.name: obj for obj in controller.native.objects}
-        self._numbers = {name: number for number, name in enumerate(self.objects)}
-        self.environment: dict[tuple[str, str], str] = {}
-        self.variables = {variable.name: variable for variable in controller.model.variables}
-        self.locals: dict[str, MemObject] = {}
-
-    def object(self, name: str) -> str:
-        """The C name of an object."""
-        obj = self.objects[name]
-        if obj.kind == "global":
-            return obj.symbol
-        if obj.kind == "local" and not obj.file:
-            return self.environment.setdefault((obj.function, obj.symbol), f"cc_outside_{self._numbers[name]}")
-        return f"cc_{self._numbers[name]}"
-
-    def place(self, variable: CVariable) -> str:
-        """The C expression of a variable."""
-        obj, path = variable.key
-        native = self.objects[obj.name]
-        kind = SIGNED.get(variable.ctype.bits, "") if self._signed(variable) else UNSIGNED.get(variable.ctype.bits, "")
-        if self._floating(variable):
-            kind = REAL[variable.ctype.bits]
-        if native.kind == "local":
-            base = self.object(obj.name)
-            if native.file:
-                self.locals[obj.name] = obj
-            cell = next(cell for cell in self._controller.native.cells if cell.variable == variable.name)
-            return f"*({kind} *)((char *){base} + {cell.offset})" if cell.offset else f"*({kind} *){base}"
-        tail = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path if "(" not in str(part))
-        return f"{self.object(obj.name)}{tail}"
-
-    def value(self, name: str) -> str:
-        """The value of a variable, as C."""
-        variable = self.variables[name]
-        place = self.place(variable)
-        if variable.key[0].name in self.locals:
-            start = next(var for var in self._controller.system.state if var.name == name)
-            return f"({self.object(variable.key[0].name)} ? {place} : {_begins(start)})"
-        return place
-
-    def kind(self, name: str) -> str:
-        """The C type that holds any value of a variable."""
-        variable = self.variables[name]
-        return (REAL if self._floating(variable) else UNSIGNED)[variable.ctype.bits]
-
-    def leaf(self, symbol: FNode, name: str, text: str) -> str:
-        """The C of ``symbol``, the variable ``name``, whose value is ``text``."""
-        if name not in self.variables or symbol.get_type().is_bool_type():
-            return text if name not in self.variables else f"({text} != 0)"
-        return f"p{bits_of(symbol)}({text})" if self._floating(self.variables[name]) else text
-
-    def _floating(self, variable: CVariable) -> bool:
-        return variable.ctype.value_type().floating
-
-    def _signed(self, variable: CVariable) -> bool:
-        return variable.ctype.value_type().signed
-
-    def set(self, name: str, number: str) -> list[str]:
-        """C that chooses a value of the variable ``name`` and tells it as ``number``: as it is then, for a ``_Bool`` of
-        any number is 1."""
-        variable = self.variables[name]
-        bits = variable.ctype.bits
-        if variable.key[0].name in self.locals:
-            raise InputRefused(f"the input '{name}' is a static local: a harness cannot set it")
-        floating = self._floating(variable)
-        kind, drawn = (REAL[bits], REAL[bits]) if floating else (UNSIGNED[bits], bits)
-        chosen = [f"{kind} {number} = cc_nondet_{drawn}();", f"{self.place(variable)} = {number};"]
-        return [*chosen, f'__CPROVER_input("{number}", ({kind}){self.value(name)});']
-
-
 @dataclass
 class _Parts:
     """The conditions of one goal by the step in which they can be told: ``steps[j]`` in the j-th one, the last one of
@@ -239,7 +144,7 @@ class _Writer:
     def __init__(self, controller: Controller) -> None:
         self._controller = controller
         self._system: TransitionSystem = controller.system
-        self._names = _Names(controller)
+        self._program = ProgramText(controller)
         self._parts = [_Parts.of(goal) for goal in controller.goals]
         self._older: dict[str, int] = {}
         self._conditions = Conditions()
@@ -251,157 +156,52 @@ class _Writer:
         before = list(self._before())
         final, start = list(self._end()), list(self._start())
         body = [
-            *self._function("cc_choose", choose),
-            *self._function("cc_before", before),
-            *self._function("cc_step", [f"{self._call(self._controller.native.step)};"]),
-            *self._function("cc_after", after),
-            *self._function("cc_start", start),
+            *self._function("chaincover_choose", choose),
+            *self._function("chaincover_before", before),
+            *self._function("chaincover_step", [f"{self._program.call(self._controller.native.step)};"]),
+            *self._function("chaincover_after", after),
+            *self._function("chaincover_start", start),
             f"void {MAIN}(void) {{",
-            "  cc_start();",
-            "  cc_after();",
+            "  chaincover_start();",
+            "  chaincover_after();",
             "  while (1) {",
-            "    cc_choose();",
-            "    cc_before();",
-            "    cc_step();",
-            "    cc_after();",
+            "    chaincover_choose();",
+            "    chaincover_before();",
+            "    chaincover_step();",
+            "    chaincover_after();",
             *(f"    {line}" for line in final),
             "  }",
             "}",
         ]
         inputs = tuple(var.name for var in self._system.inputs)
-        files = dict(self._sources())
-        environment = self._environment()
+        sources = list(self._program.sources())
+        files = {name: source for name, source, _ in sources}
+        environment = self._program.environment()
         head = [f"/* {self._system.name}: a harness for CBMC, written from its interface. */"]
-        head += [f"static char *{self._names.object(name)}; /* {name} */" for name in self._names.locals]
-        head += [f'#include "{name}"' for name in files]
-        head += [PROTOTYPES + HELPERS + (FLOATS if self._has_floats else "") + "\n".join(self._objects(environment))]
+        for name, _, moved in sources:
+            head += [f'#include "{name}"', *moved]
+        head += [PROTOTYPES + HELPERS + (FLOATS if self._has_floats else "") + "\n".join(self._program.objects())]
         text = "\n".join([*head, *self._flags(), *body, ""])
         files["harness.c"] = text
         if environment:
             files["environment.c"] = environment
         return Harness(files, inputs, tuple(self._system.chosen))
 
-    # the program
-
-    def _sources(self) -> Iterator[tuple[str, str]]:
-        """A file for each source; it includes the original one, or is a copy of it that notes addresses of locals."""
-        for number, source in enumerate(self._controller.native.compilation.sources):
-            mine = [obj for obj in self._names.locals.values() if Path(obj.file).resolve() == Path(source).resolve()]
-            path = Path(source).resolve()
-            text = f'#include "{path}"\n' if not mine else self._noted(path.read_text(encoding="utf-8"), mine)
-            yield f"source-{number}.c", text
-
-    def _noted(self, text: str, objects: Sequence[MemObject]) -> str:
-        """``text`` with a statement after the declaration of each of ``objects`` that notes its address."""
-        lines = text.split("\n")
-        for obj in objects:
-            place = obj.declared
-            line = place.line - 1 if place is not None else -1
-            end = lines[line].find(";", max((place.column if place else 0) - 1, 0)) if 0 <= line < len(lines) else -1
-            if end < 0 or not re.search(rf"\b{re.escape(obj.symbol)}\b", lines[line]):
-                raise InputRefused(
-                    f"the declaration of the static local '{obj.name}' does not stand on one line", place
-                )
-            note = f" {self._names.object(obj.name)} = (char *)&{obj.symbol};"
-            lines[line] = lines[line][: end + 1] + note + lines[line][end + 1 :]
-        return "\n".join(lines)
-
-    def _environment(self) -> str:
-        """What no source defines, as a file of its own; what the harness sets or reads stands at file scope."""
-        text = self._controller.native.compilation.environment
-        if not text:
-            return ""
-        hoisted: list[str] = []
-        found: list[str] = []
-        for block in re.split(r"^(?=[^\s}].*\) \{$)", text, flags=re.M):
-            function = re.match(r".*?(\w+)\(", block)
-            for (owner, symbol), name in self._names.environment.items():
-                inside = function is not None and block.split("\n", 1)[0].endswith("{") and function[1] == owner
-                if not (inside or not owner):
-                    continue
-                first, _, rest = block.partition("\n") if inside else ("", "", block)
-                rest = re.sub(rf"\b{re.escape(symbol)}\b", name, rest)
-                declared = re.search(rf"^ *static (unsigned char {name}\[.*;)\n", rest, flags=re.M)
-                if declared:
-                    hoisted.append(declared[1])
-                    rest = rest.replace(declared[0], "")
-                block = f"{first}\n{rest}" if inside else rest
-            found.append(block)
-        return "\n".join([COPY, *hoisted, "".join(found)])
-
-    def _objects(self, environment: str) -> Iterator[str]:
-        """Declarations of what the caller provides."""
-        links = {link.target: link for link in self._controller.native.links}
-        for name in self._names.environment.values():
-            yield f"extern unsigned char {name}[];"
-        for obj in self._controller.native.objects:
-            name = self._names.object(obj.name)
-            if obj.name in links:
-                yield f"static __typeof__(*{self._member(obj.name)}) {name};"
-            elif obj.kind in ("pointee", "argument"):
-                yield from self._parameter(obj, name)
-            elif obj.kind == "return":
-                yield f"static __typeof__({self._call(self._controller.native.step, False)}) {name};"
-
-    def _member(self, target: str) -> str:
-        """The pointer that leads to the object ``target``."""
-        link = next(link for link in self._controller.native.links if link.target == target)
-        return f"{self._names.object(link.object)}.{target.removeprefix(f'{link.object}->')}"
-
-    def _parameter(self, obj: MemoryObject, name: str) -> Iterator[str]:
-        """The object that a parameter stands for."""
-        declaration = self._declaration(obj.name.rpartition("::")[2])
-        if isinstance(declaration.type, c_ast.ArrayDecl) or obj.kind == "argument":
-            yield f"static {_declared(declaration, name)};"
-        else:
-            yield f"static {_declared(declaration, f'{name}_pointer')};"
-            yield f"static __typeof__(*{name}_pointer) {name};"
-
-    def _declaration(self, parameter: str) -> Any:
-        """The syntax tree of a parameter of the step, else of an init."""
-        program, native = self._controller.model.program, self._controller.native
-        for call in (native.step, *native.init):
-            function = program.function(call.function)
-            arguments = None if function is None or function.node is None else function.node.decl.type.args
-            for declared in arguments.params if arguments is not None else ():
-                if getattr(declared, "name", None) == parameter:
-                    return declared
-        raise InputRefused(f"the parameter '{parameter}' is in no function that the harness calls")
-
-    def _call(self, call: Call, stored: bool = True) -> str:
-        """A call as C."""
-        words = []
-        for argument in call.arguments:
-            if argument.kind == "constant":
-                words.append(
-                    str(argument.number) if not argument.floating else f"f{8 * argument.size}({argument.number}ull)"
-                )
-                continue
-            name = self._names.object(argument.object)
-            if argument.kind == "value":
-                words.append(name)
-            elif argument.offset:
-                words.append(f"(void *)((char *)&{name} + {argument.offset})")
-            else:
-                words.append(f"(void *)&{name}")
-        text = f"{call.function}({', '.join(words)})"
-        return f"{self._names.object(call.returns)} = {text}" if call.returns and stored else text
-
     # what happens in a step
 
     def _start(self) -> Iterator[str]:
         for link in self._controller.native.links:
-            yield f"{self._member(link.target)} = &{self._names.object(link.target)};"
+            yield f"{self._program.member(link.target)} = &{self._program.object(link.target)};"
         for call in self._controller.native.init:
-            yield f"{self._call(call)};"
+            yield f"{self._program.call(call)};"
         for number, name in enumerate(self._system.chosen):
-            yield from self._names.set(name, f"cc_chosen_{number}")
+            yield from self._program.set(name, f"cc_chosen_{number}", ())
         chosen = [var for var in self._system.state if var.name in self._system.chosen]
         yield from self._assume(conjunction(var.start for var in chosen))
 
     def _choose(self) -> Iterator[str]:
         for number, var in enumerate(self._system.inputs):
-            yield from self._names.set(var.name, f"cc_in_{number}")
+            yield from self._program.set(var.name, f"cc_in_{number}", var.values)
         yield from self._assume(self._system.input_constraint)
 
     def _assume(self, condition: FNode) -> Iterator[str]:
@@ -458,7 +258,7 @@ class _Writer:
             last = parts.goal.length + bool(parts.steps[-1]) if parts.goal.length else 0
             yield from (f"static _Bool cc_part_{number}_{step};" for step in range(1, last))
         for name, most in self._older.items():
-            kind = self._names.kind(name) if name in self._names.variables else "u64"
+            kind = self._program.kind(name) if name in self._program.variables else "u64"
             yield from (f"static {kind} {_older(name, back)};" for back in range(1, most + 1))
         for var in self._internal:
             yield f"static u64 {_internal(var.name)} = {_begins(var)};"
@@ -469,7 +269,7 @@ class _Writer:
     def _internal(self) -> list[StateVariable]:
         """The variables made by the tool on which the conditions depend."""
         variables = self._system.state
-        own: dict[str, StateVariable] = {var.name: var for var in variables if var.name not in self._names.variables}
+        own: dict[str, StateVariable] = {var.name: var for var in variables if var.name not in self._program.variables}
         final = [] if self._controller.final is None else [self._controller.final]
         read = {unframed(s)[0] for goal in self._controller.goals for s in symbols_of(goal.antecedent)}
         todo = [*read, *(s.symbol_name() for f in [self._system.input_constraint, *final] for s in symbols_of(f))]
@@ -488,8 +288,8 @@ class _Writer:
 
     def _value(self, name: str) -> str:
         """The value that a variable has now."""
-        if name in self._names.variables:
-            return self._names.value(name)
+        if name in self._program.variables:
+            return self._program.value(name)
         return _internal(name)
 
     def _leaf(self, symbol: FNode, now: int | None) -> str:
@@ -501,7 +301,7 @@ class _Writer:
             back = now - frame
         if back:
             self._older[name] = max(back, self._older.get(name, 0))
-        return self._names.leaf(symbol, name, _older(name, back) if back else self._value(name))
+        return self._program.leaf(symbol, name, _older(name, back) if back else self._value(name))
 
     def _translated(self, formulas: Sequence[FNode], now: int | None = None) -> tuple[list[str], list[str]]:
         """Declarations that compute ``formulas``, and their values; ``now`` as for ``_leaf``."""
@@ -512,35 +312,14 @@ class _Writer:
         return [f"static void {name}(void) {{", *(f"  {line}" for line in lines), "}"]
 
 
-def _declared(declaration: Any, name: str) -> str:
-    """The declaration of a parameter under another name, and of nothing constant."""
-    tree = copy.deepcopy(declaration)
-    tree.quals = []
-    inner = tree.type
-    while inner is not None:
-        if hasattr(inner, "quals"):
-            inner.quals = [word for word in inner.quals if word != "const"]
-        if isinstance(inner, c_ast.TypeDecl):
-            inner.declname = name
-            break
-        inner = inner.type
-    tree.name = name
-    return str(c_generator.CGenerator().visit(tree))
-
-
 def _begins(var: StateVariable) -> str:
     """The start value of a variable, as C."""
     return literal(var.plainest_start if var.init is None else int(var.init.constant_value()), max(var.type.bits, 1))
 
 
 def _older(name: str, back: int) -> str:
-    return f"cc_older_{_word(name)}_{back}"
+    return f"cc_older_{word(name)}_{back}"
 
 
 def _internal(name: str) -> str:
-    return f"cc_own_{_word(name)}"
-
-
-def _word(name: str) -> str:
-    """``name`` as a word of C; different names are different words."""
-    return "".join(c if c.isalnum() else f"_{ord(c):x}_" for c in name)
+    return f"cc_own_{word(name)}"

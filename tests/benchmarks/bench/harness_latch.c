@@ -2,10 +2,10 @@
 #include "source-0.c"
 void __CPROVER_assume(int condition);
 void __CPROVER_assert(int condition, const char *description);
-unsigned char cc_nondet_8(void);
-unsigned short cc_nondet_16(void);
-unsigned int cc_nondet_32(void);
-unsigned long long cc_nondet_64(void);
+unsigned char cc_nondet_unsigned_char(void);
+unsigned short cc_nondet_unsigned_short(void);
+unsigned int cc_nondet_unsigned_int(void);
+unsigned long long cc_nondet_unsigned_long_long(void);
 float cc_nondet_float(void);
 double cc_nondet_double(void);
 typedef unsigned long long cc_u64;
@@ -33,10 +33,10 @@ static u128 srem(u128 a, u128 b, int w) {
   r = p % q;
   return (x < 0 ? -r : r) & MASK(w);
 }
-static struct latch *cc_0_pointer;
-static __typeof__(*cc_0_pointer) cc_0;
-static unsigned char cc_1;
-static unsigned char cc_2;
+static struct latch *cc_the_l_pointer;
+static __typeof__(*cc_the_l_pointer) cc_the_l;
+static unsigned char cc_the_set;
+static unsigned char cc_the_reset;
 #ifndef CC_WANTED
 #define CC_WANTED (cc_covered_0 && cc_covered_1 && cc_covered_2 && cc_covered_3 && cc_covered_4)
 #endif
@@ -45,38 +45,38 @@ static _Bool cc_covered_1; /* resets */
 static _Bool cc_covered_2; /* holds */
 static _Bool cc_covered_3; /* reset_wins */
 static _Bool cc_covered_4; /* worn */
-static void cc_choose(void) {
-  unsigned char cc_in_0 = cc_nondet_8();
-  cc_1 = cc_in_0;
-  __CPROVER_input("cc_in_0", (unsigned char)cc_1);
-  unsigned char cc_in_1 = cc_nondet_8();
-  cc_2 = cc_in_1;
-  __CPROVER_input("cc_in_1", (unsigned char)cc_2);
-  __CPROVER_assume(((unsigned char)cc_1 <= 1u) && ((unsigned char)cc_2 <= 1u));
+static void chaincover_choose(void) {
+  unsigned char cc_in_0 = cc_nondet_unsigned_char();
+  cc_the_set = cc_in_0;
+  __CPROVER_input("cc_in_0", (unsigned char)cc_the_set);
+  unsigned char cc_in_1 = cc_nondet_unsigned_char();
+  cc_the_reset = cc_in_1;
+  __CPROVER_input("cc_in_1", (unsigned char)cc_the_reset);
+  __CPROVER_assume(((unsigned char)cc_the_set <= 1u) && ((unsigned char)cc_the_reset <= 1u));
 }
-static void cc_before(void) {
-  if (((unsigned char)cc_0.q == 0u) && (!((unsigned char)cc_1 == 0u)) && ((unsigned char)cc_2 == 0u)) cc_covered_0 = 1; /* sets */
-  if (((unsigned char)cc_0.q == 1u) && (!((unsigned char)cc_2 == 0u)) && ((unsigned char)cc_1 == 0u)) cc_covered_1 = 1; /* resets */
-  if (((unsigned char)cc_0.q == 1u) && ((unsigned char)cc_1 == 0u) && ((unsigned char)cc_2 == 0u)) cc_covered_2 = 1; /* holds */
-  if (((unsigned char)cc_0.q == 1u) && (!((unsigned char)cc_1 == 0u)) && (!((unsigned char)cc_2 == 0u))) cc_covered_3 = 1; /* reset_wins */
+static void chaincover_before(void) {
+  if (((unsigned char)cc_the_l.q == 0u) && (!((unsigned char)cc_the_set == 0u)) && ((unsigned char)cc_the_reset == 0u)) cc_covered_0 = 1; /* sets */
+  if (((unsigned char)cc_the_l.q == 1u) && (!((unsigned char)cc_the_reset == 0u)) && ((unsigned char)cc_the_set == 0u)) cc_covered_1 = 1; /* resets */
+  if (((unsigned char)cc_the_l.q == 1u) && ((unsigned char)cc_the_set == 0u) && ((unsigned char)cc_the_reset == 0u)) cc_covered_2 = 1; /* holds */
+  if (((unsigned char)cc_the_l.q == 1u) && (!((unsigned char)cc_the_set == 0u)) && (!((unsigned char)cc_the_reset == 0u))) cc_covered_3 = 1; /* reset_wins */
 }
-static void cc_step(void) {
-  latch_step((void *)&cc_0, cc_1, cc_2);
+static void chaincover_step(void) {
+  latch_step((void *)&cc_the_l, cc_the_set, cc_the_reset);
 }
-static void cc_after(void) {
-  if ((unsigned char)cc_0.changes == 3u) cc_covered_4 = 1; /* worn */
+static void chaincover_after(void) {
+  if ((unsigned char)cc_the_l.changes == 3u) cc_covered_4 = 1; /* worn */
 }
-static void cc_start(void) {
-  latch_init((void *)&cc_0);
+static void chaincover_start(void) {
+  latch_init((void *)&cc_the_l);
 }
 void chaincover_main(void) {
-  cc_start();
-  cc_after();
+  chaincover_start();
+  chaincover_after();
   while (1) {
-    cc_choose();
-    cc_before();
-    cc_step();
-    cc_after();
-    __CPROVER_assert(!(CC_WANTED && ((unsigned char)cc_0.q == 0u)), "CC_WANTED");
+    chaincover_choose();
+    chaincover_before();
+    chaincover_step();
+    chaincover_after();
+    __CPROVER_assert(!(CC_WANTED && ((unsigned char)cc_the_l.q == 0u)), "CC_WANTED");
   }
 }
