@@ -5,6 +5,7 @@ What is more than a comparison of variables and constants is translated as for t
 
 from __future__ import annotations
 
+import re
 import struct
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -56,7 +57,23 @@ class Conditions:
                 self._made += 1
                 names[node] = f"cc_t{self._made}"
                 lines.append(f"{word_of(node) if bits_of(node) else '_Bool'} {names[node]} = {text};")
-        return lines, [_bare(names[formula]) for formula in formulas]
+        values = [_bare(names[formula]) for formula in formulas]
+        return _read(lines, values), values
+
+
+def _read(lines: Sequence[str], values: Sequence[str]) -> list[str]:
+    """Those of ``lines`` that ``values`` read, directly or not."""
+    kept: list[str] = []
+    used = set(_TEMPORARY.findall(" ".join(values)))
+    for line in reversed(lines):
+        name, *read = _TEMPORARY.findall(line)
+        if name in used:
+            kept.append(line)
+            used.update(read)
+    return kept[::-1]
+
+
+_TEMPORARY = re.compile(r"\bcc_t\d+\b")
 
 
 def _in_order(formulas: Sequence[FNode]) -> list[FNode]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import re
+import struct
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -50,6 +51,7 @@ class ProgramText:
         self._controller = controller
         self._kinds = {obj.name: obj for obj in controller.native.objects}
         self._outside: dict[tuple[str, str], str] = {}
+        self._scalars: dict[str, str] = {}
         self._moved: dict[str, MemObject] = {}
         self.variables = {variable.name: variable for variable in controller.model.variables}
 
@@ -69,9 +71,12 @@ class ProgramText:
         native = self._kinds[obj.name]
         if native.kind == "local" and native.file:
             self._moved[obj.name] = obj
-        if native.kind == "local" and not native.file:  # bytes
+        if native.kind == "local" and not native.file:
             cell = next(cell for cell in self._controller.native.cells if cell.variable == name)
-            return f"*({self.kind(name)} *)({self.object(obj.name)} + {cell.offset})"
+            if cell.size == native.size:
+                self._scalars[self.object(obj.name)] = self.kind(name)
+                return self.object(obj.name)
+            return f"*({self.kind(name)} *)({self.object(obj.name)} + {cell.offset})"  # in bytes
         tail = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path if "(" not in str(part))
         return f"{self.object(obj.name)}{tail}"
 
@@ -144,19 +149,34 @@ class ProgramText:
                     continue
                 first, _, rest = block.partition("\n") if inside else ("", "", block)
                 rest = re.sub(rf"\b{re.escape(symbol)}\b", name, rest)
-                declared = re.search(rf"^ *static (unsigned char {name}\[.*;)\n", rest, flags=re.M)
+                declared = re.search(rf"^ *static (unsigned char {name}\[.*= {{(.*)}};)\n", rest, flags=re.M)
                 if declared:
-                    hoisted.append(declared[1])
+                    hoisted.append(self._definition(name, declared[1], declared[2]))
                     rest = rest.replace(declared[0], "")
+                if name in self._scalars:
+                    rest = _assigned(rest, name, self._scalars[name])
                 block = f"{first}\n{rest}" if inside else rest
             found.append(block)
         return "\n".join([COPY, *hoisted, "".join(found)])
+
+    def _definition(self, name: str, text: str, values: str) -> str:
+        """The definition of an object outside the program, which ``text`` defines as bytes with these ``values``."""
+        if name not in self._scalars:
+            return text
+        raw = bytes(map(int, values.split(",")))
+        number = int.from_bytes(raw, "little")
+        if number and self._scalars[name] in REAL.values():
+            (value,) = struct.unpack("<f" if len(raw) == 4 else "<d", raw)
+            return f"{self._scalars[name]} {name} = {value!r};"
+        return f"{self._scalars[name]} {name} = {number}u;"
 
     def objects(self) -> Iterator[str]:
         """Declarations of what the caller provides."""
         links = {link.target: link for link in self._controller.native.links}
         for name in self._outside.values():
-            yield f"extern unsigned char {name}[];"
+            yield (
+                f"extern {self._scalars[name]} {name};" if name in self._scalars else f"extern unsigned char {name}[];"
+            )
         for obj in self._controller.native.objects:
             name = self.object(obj.name)
             if obj.name in links:
@@ -212,6 +232,14 @@ class ProgramText:
 
 
 SEEN = "declare it by itself on one line, under a name that nothing else has"
+
+
+def _assigned(text: str, name: str, kind: str) -> str:
+    """The functions in ``text`` with assignments in place of copies of the bytes of the scalar ``name``."""
+    text = re.sub(rf"__builtin_memcpy\(&(\w+), {name}, [^()]*\);", rf"\1 = {name};", text)
+    text = re.sub(rf"__builtin_memcpy\({name}, &(\w+), [^()]*\);", rf"{name} = \1;", text)
+    text = re.sub(rf"__builtin_memcpy\((\w+), {name}, [^()]*\);", rf"*({kind} *)\1 = {name};", text)
+    return re.sub(rf"__builtin_memcpy\({name}, (\w+), [^()]*\);", rf"{name} = *({kind} *)\1;", text)
 
 
 def word(name: str) -> str:
