@@ -27,8 +27,10 @@ from chaincover.cli.options import held_request_options
 from chaincover.project.load import Controller, Request
 
 HOW = (
-    "install it (Debian's package cbmc, or github.com/diffblue/cbmc), or name its place in CBMC or by the setting path"
+    "install it (Debian's package cbmc, or github.com/diffblue/cbmc), or say where it is: CBMC in the environment, the "
+    "setting path of a suite, or the option --path (--cbmc of benchmarks.rivals)"
 )
+
 
 CHAIN, PER_GOAL = "chain", "per-goal"
 
@@ -88,8 +90,6 @@ class Installed:
             LOOP,
             "--stop-on-fail",
             "--slice-formula",
-            "--trace",
-            "--json-ui",
         ]
         return [self.path, *files, *words, *loop, *self.options]
 
@@ -208,7 +208,8 @@ class _Asking:
     def _ask(self, command: Sequence[str], more: Sequence[str], seconds: float | None) -> Answer:
         """The answer of one call, which is ended after ``seconds``. CbmcFailed where it is none."""
         self._calls += 1
-        words = [*command, *more, *(["--unwind-max", str(self._unwind)] if self._unwind else [])]
+        most = ["--unwind-max", str(self._unwind)] if self._unwind else []
+        words = [*command, *more, *most, "--trace", "--json-ui"]
         said = self._folder / f"cbmc-{self._calls}.json"
         with said.open("wb") as out, (self._folder / "cbmc.log").open("ab") as log:
             process = subprocess.Popen(words, stdout=out, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True)
