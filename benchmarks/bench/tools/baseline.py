@@ -159,13 +159,15 @@ class Search:
 class Counted:
     """Case cases and what their replays show: ``covered`` maps each goal to the file of the first one that covers it.
 
-    ``lost`` says of test cases that do not count why not.
+    ``lost`` says of test cases that do not count why not. ``replayed`` is what they were replayed on, ``original`` or
+    ``model``, or ``disagrees`` where the replay refuses a step or does something else; ``compiler`` built the original.
     """
 
     tests: tuple[Replay, ...]
     covered: Mapping[str, str]
     lost: tuple[str, ...]
-    on: str
+    replayed: str
+    compiler: str
 
     @property
     def length(self) -> int:
@@ -179,6 +181,7 @@ def counted(controller: Controller, tests: Sequence[Case]) -> Counted:
     kept: list[Replay] = []
     covered: dict[str, str] = {}
     lost: list[str] = []
+    agrees = True
     with ExitStack() as stack:
         built: CompiledOriginal | None = None
         try:
@@ -192,6 +195,7 @@ def counted(controller: Controller, tests: Sequence[Case]) -> Counted:
             except (CheckDisagreed, LimitReached) as error:
                 lost.append(f"test {number} does not count: {error.message}")
                 continue
+            agrees = agrees and not (played.refused or played.disagreements)
             wrong = [*played.refused, *played.disagreements, *([] if played.final is not False else ["no final state"])]
             hits = [each.goal for each in played.goals if each.step is not None]
             if wrong or not hits:
@@ -200,7 +204,8 @@ def counted(controller: Controller, tests: Sequence[Case]) -> Counted:
             kept.append(played)
             for goal in hits:
                 covered.setdefault(goal, file_of(len(kept)))
-    return Counted(tuple(kept), covered, tuple(lost), built.compiler if built else "model")
+    replayed = ("original" if built else "model") if agrees else "disagrees"
+    return Counted(tuple(kept), covered, tuple(lost), replayed if tests else "", built.compiler if built else "")
 
 
 def file_of(number: int) -> str:
@@ -244,7 +249,7 @@ def conduct(request: Request, given: Given, search: Callable[[Search], Sequence[
     found = told(state, result)
     outcome.write(found, folder)
     click.echo(
-        f"{len(found.files)} test cases, {found.length} steps, {len(result.covered)} of {len(controller.goals)} goals"
+        f"{len(found.files)} test cases, {found.length or 0} steps, {len(result.covered)} of {len(controller.goals)} goals"
     )
 
 
@@ -256,7 +261,7 @@ def told(state: Search, result: Counted) -> Outcome:
     minimal = state.minimal and complete and len(result.tests) == 1
     return Outcome(
         status=TIME_OUT if state.cut else FINISHED,
-        chains=len(result.tests),
+        chains=len(result.tests) or None,
         length=length,
         lower=length if minimal else None,
         minimal=minimal,
@@ -264,9 +269,9 @@ def told(state: Search, result: Counted) -> Outcome:
         K=state.farthest,
         long_goals=sum(goal.length > 1 for goal in goals),
         verdicts={goal.name: COVERED if goal.name in result.covered else UNDECIDED for goal in goals},
-        replay=result.on,
+        replay=result.replayed,
         stages={name: round(seconds, 3) for name, seconds in state.stages.items()},
-        versions={"chaincover": installed().get("chaincover", ""), **state.versions},
+        versions={"chaincover": installed().get("chaincover", ""), "compiler": result.compiler, **state.versions},
         note="; ".join([*state.notes, *result.lost]),
         files=tuple(file_of(number) for number in range(1, len(result.tests) + 1)),
     )

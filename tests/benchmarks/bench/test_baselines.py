@@ -14,7 +14,7 @@ from command_line import MODELS, chaincover, fresh_names
 from small_programs import program, project
 
 from benchmarks.bench.tools import greedy, outcome, per_goal, random_runs
-from benchmarks.bench.tools.baseline import Baseline
+from benchmarks.bench.tools.baseline import Baseline, Case, counted
 from benchmarks.bench.tools.protocol import CRASHED, FINISHED, TIME_OUT, Outcome, Task
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import unframed
@@ -278,3 +278,19 @@ def test_a_project_that_cannot_be_read_is_told_without_a_traceback(tmp_path: Pat
     (found,) = outcome.read(tmp_path / "out", 3, told)
     assert found.status == CRASHED
     assert "no.c" in found.note
+
+
+@pytest.mark.needs_compiler
+def test_test_cases_that_the_replay_refuses_do_not_count() -> None:
+    with fresh_names():
+        controller = read_controller(MODELS / "latch")
+        fine = Case([{"set": 1, "reset": 0}, {"set": 0, "reset": 1}], {})
+        refused = Case([{"set": 7, "reset": 0}, {"set": 0, "reset": 1}], {})
+        unfinished = Case([{"set": 1, "reset": 0}], {})
+        idle = Case([{"set": 0, "reset": 0}], {})
+        found = counted(controller, [refused, fine, unfinished, idle])
+        assert counted(controller, [fine]).replayed == "original"
+    assert found.covered == {"sets": "test-1.csv", "resets": "test-1.csv"}
+    assert (len(found.tests), found.length, found.replayed) == (1, 2, "disagrees")
+    assert [text.partition(":")[0] for text in found.lost] == [f"test {n} does not count" for n in (1, 3, 4)]
+    assert "set is 7" in found.lost[0]
