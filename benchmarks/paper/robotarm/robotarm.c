@@ -11,6 +11,12 @@ void robotarm_init(t_robotarm_state *_state_)
   _state_->y = 0.0f;
 }
 
+/* A loaded arm does not move sideways on the ground. */
+static GABOOL robotarm_free(const t_robotarm_state *_state_)
+{
+  return !_state_->grip || _state_->y > 0.0f;
+}
+
 static float robotarm_limited(float value, float low, float high)
 {
   return value < low ? low : value > high ? high : value;
@@ -27,12 +33,12 @@ void robotarm_compute(const t_robotarm_input *_in_, t_robotarm_state *_state_)
 
   switch (_state_->mode) {
   case robotarm_LEFT:
-    if (!_state_->grip || _state_->y > 0.0f) {
+    if (robotarm_free(_state_)) {
       _state_->x = robotarm_limited(_state_->x - speed, -REACH, REACH);
     }
     break;
   case robotarm_RIGHT:
-    if (!_state_->grip || _state_->y > 0.0f) {
+    if (robotarm_free(_state_)) {
       _state_->x = robotarm_limited(_state_->x + speed, -REACH, REACH);
     }
     break;
@@ -44,7 +50,9 @@ void robotarm_compute(const t_robotarm_input *_in_, t_robotarm_state *_state_)
     break;
   case robotarm_HOMING:
     if (_state_->x != 0.0f) {
-      _state_->x = robotarm_towards_zero(_state_->x, speed);
+      if (robotarm_free(_state_)) {
+        _state_->x = robotarm_towards_zero(_state_->x, speed);
+      }
     } else {
       _state_->y = robotarm_towards_zero(_state_->y, speed);
     }
