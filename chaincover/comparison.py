@@ -38,18 +38,18 @@ from chaincover.problem import Problem, Questions
 from chaincover.reductions.reduction import distinct
 from chaincover.reductions.slicing import reduced
 from chaincover.replay.judge import Judge
-from chaincover.result import CALLED_OFF, INTERRUPT, ChainResult, Silent
+from chaincover.result import CALLED_OFF, INTERRUPT, TIME_LIMIT, ChainResult, Silent
 from chaincover.verdicts import infeasible
 from chaincover.weights import INIT, ReachGraph, exists_path, obstacles, transitive_closure
 
 SEEDS = 5
 """Orders in which each backend is told the goals, when nothing else is asked for."""
 
-TRIALS = 0.25
-"""Part of the effort and the time of a run that the orders of a backend with their chains may take."""
+CHAIN = 0.05
+"""Part of the effort of a run that the chain along one path may take."""
 
-OTHER_ORDERS = 0.2
-"""Part of what is left then that each search for other orders may take."""
+OTHER_ORDERS = 0.1
+"""Part of the effort of a run that one search for other orders may take."""
 
 LAST_SECONDS = 1.0
 """Seconds for the bound where the graph took all the time there was."""
@@ -300,11 +300,11 @@ class _Orders:
         library = missing_library(name)
         if library:
             return Row(name, note=f"skipped: {library} is not installed")
-        limits = Limits(self._options.time_limit, self._options.query_limit, self._options.effort)
+        row = Limits(self._options.time_limit)
         trials: list[Trial] = []
         note = ""
         try:
-            for trial in self._trials(name, limits.share(TRIALS)):
+            for trial in self._trials(name, row):
                 trials.append(trial)
         except UsageError as error:
             return Row(name, note=f"skipped: {error.message}")
@@ -315,43 +315,49 @@ class _Orders:
         if not paths:
             return Row(name, tuple(trials), note=note or "no path found", undecided=undecided)
         most = max(self._most(path) for path in paths)
-        refined = self._other_orders(refined_chain, name, most, limits.share(OTHER_ORDERS))
-        constrained = self._other_orders(constrained_chain, name, most, limits.share(OTHER_ORDERS))
+        refined = self._other_orders(refined_chain, name, most, row)
+        constrained = self._other_orders(constrained_chain, name, most, row)
         return Row(name, tuple(trials), refined, constrained, note=note, undecided=undecided)
 
-    def _trials(self, name: str, limits: Limits) -> Iterator[Trial]:
+    def _trials(self, name: str, row: Limits) -> Iterator[Trial]:
         """An order, with its chain, for each order in which the backend is told the goals."""
+        work = Limits(effort=self._options.effort).question()
         for seed in range(self._seeds):
             self._progress(f"compare: {name}, goals in order {seed + 1} of {self._seeds}")
-            limits.check()
             goals = in_order(self._graph.goals, seed)
             asked = OrderingProblem(goals, self._closed, INIT, self._graph.end)
-            found = choose_ordering(name).solve(asked, Limit(limits.for_query(), limits.question()))
-            yield Trial(seed, found, self._chain(found.path, limits) if found.path else Along(note="no path found"))
+            found = choose_ordering(name).solve(asked, Limit(row.for_query(), work))
+            yield Trial(seed, found, self._chain(found.path, row) if found.path else Along(note="no path found"))
 
     def _most(self, path: Path) -> int:
         """The most steps that an edge of ``path`` may take: K, or as many as the edge has."""
         return max(1, self._graph.depth, *(self._closed[edge] for edge in pairwise(path)))
 
-    def _questions(self, limits: Limits) -> Questions:
-        """Questions of a new engine: what it answers does not depend on what others were asked."""
-        engine = choose_engine(self._options.engine, self._options.memory_limit)
+    def _questions(self, row: Limits, part: float) -> Questions:
+        """Questions that may take ``part`` of the effort, and what is left of the time of the ``row``.
+
+        The engine is a new one: what it answers does not depend on what others were asked.
+        """
+        options, engine = self._options, choose_engine(self._options.engine, self._options.memory_limit)
+        seconds = None if options.time_limit is None else row.left()
+        effort = None if options.effort is None else part * options.effort
+        limits = Limits(seconds, options.query_limit, effort).share(1.0)
         limits.watch(engine)
         return Questions(self._problem, engine, limits)
 
-    def _chain(self, path: Path, limits: Limits) -> Along:
+    def _chain(self, path: Path, row: Limits) -> Along:
         """The chain along ``path``."""
         if path not in self._along:
-            along = self._concrete(path, limits)
-            if along.undecided:
+            along = self._concrete(path, row)
+            if along.note == TIME_LIMIT:
                 return along
             self._along[path] = along
         return self._along[path]
 
-    def _concrete(self, path: Path, limits: Limits) -> Along:
+    def _concrete(self, path: Path, row: Limits) -> Along:
         """Algorithm 4 for ``path``, checked at its own cost first."""
         begun = time.monotonic()
-        questions = self._questions(limits)
+        questions = self._questions(row, CHAIN)
         plan = Plan(path, tuple(self._closed[edge] for edge in pairwise(path)))
         infeasible_part: Path = ()
         try:
@@ -366,14 +372,15 @@ class _Orders:
         if attempt.status is Status.UNKNOWN:
             return Along(None, infeasible_part, (), seconds, "the solver gave up on the inputs", True)
         if chain is None:
-            note = f"no inputs with edges up to {counted(self._most(path), 'step')}"
+            note = f"no repair with edges up to {counted(self._most(path), 'step')}"
             return Along(None, infeasible_part, attempt.failed, seconds, note)
         return Along(chain.length, infeasible_part, (), seconds)
 
-    def _other_orders(self, search: Callable[[Task], Outcome], name: str, most: int, limits: Limits) -> OtherOrders:
+    def _other_orders(self, search: Callable[[Task], Outcome], name: str, most: int, row: Limits) -> OtherOrders:
         """What ``search`` finds with the backend ``name`` and edges up to ``most`` steps."""
         begun = time.monotonic()
-        questions, ordering = self._questions(limits), _Watched(name, limits.question())
+        questions = self._questions(row, OTHER_ORDERS)
+        ordering = _Watched(name, Limits(effort=self._options.effort).question())
         task = Task(questions, lambda: self._graph, lambda: False, ordering, most, self._progress)
         found, note = Outcome(Status.UNKNOWN), ""
         try:

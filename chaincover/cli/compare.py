@@ -190,6 +190,7 @@ def _final_data(final: Final | None) -> dict[str, Any] | None:
         "minimal": final.bounds.minimal,
         "fewest": final.fewest,
         "verdicts": {verdict.goal: verdict.status for verdict in final.verdicts},
+        "proved": [verdict.goal for verdict in final.verdicts if verdict.proved],
         "ordered": final.ordered,
         "stopped_by": final.stopped_by,
         "effort_used_up": final.used_up,
@@ -274,7 +275,7 @@ def _notes(row: Row) -> Iterator[str]:
     failed = [chain.failed for chain in chains if chain.failed]
     if failed:
         note = next(chain.note for chain in chains if chain.failed)
-        yield f"{_of_orders(len(failed), runs)} without a chain: {note}: {_often(failed)}"
+        yield f"{_of_orders(len(failed), runs)} without a chain: {note} joins {_often(failed)}"
     for note, count in Counter(chain.note for chain in chains if chain.note and not chain.failed).items():
         yield f"{_of_orders(count, runs)} without a chain: {note}"
     for name, search in (("refinement", row.refined), ("path constraints", row.constrained)):

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.bench.tools.protocol import CRASHED, FINISHED, TIME_OUT, Outcome, Task
+from chaincover.chain import NO_WAY_TO_FINAL, UNDECIDED
 from chaincover.cli.compare import NAMES, SCHEMA
 
 OPTIONS = {
@@ -88,11 +89,17 @@ def _outcome(document: Mapping[str, Any], row: Mapping[str, Any]) -> Outcome:
         fewest=bool(chains and final["fewest"]),
         K=document["k"],
         path_cost=first.get("path_cost"),
-        verdicts=final.get("verdicts", {}),
+        verdicts={goal: _word(goal, final) for goal in final.get("verdicts", ())},
         stages=stages,
         versions=document["versions"],
         note="; ".join(_notes(row)),
     )
+
+
+def _word(goal: str, final: Mapping[str, Any]) -> str:
+    """The verdict of ``goal``; one that is not proved leaves it undecided."""
+    word: str = final["verdicts"][goal]
+    return UNDECIDED if word == NO_WAY_TO_FINAL and goal not in final["proved"] else word
 
 
 def _notes(row: Mapping[str, Any]) -> list[str]:

@@ -114,7 +114,7 @@ def test_an_order_that_is_infeasible_at_its_cost_says_so(row: int) -> None:
         assert run["chain_length"] is None
         assert " -> ".join(run["failed"]) in " -> ".join(run["path"])
     assert "2 of 2 orders infeasible at their cost: " in exact["note"]
-    assert "2 of 2 orders without a chain: no inputs with edges up to " in exact["note"]
+    assert "2 of 2 orders without a chain: no repair with edges up to " in exact["note"]
     assert min(exact[search]["length"] for search in ("refinement", "path_constraints")) >= exact["final"]["length"]
     assert exact["final"]["minimal"]
 
