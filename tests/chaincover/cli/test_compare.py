@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
-import re
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
-from command_line import MODEL_NAMES, MODELS, ROOT, chaincover
+from command_line import MODELS, ROOT, chaincover
 
 from chaincover.orderings import asp, tsp
 from chaincover.orderings.protocol import OrderingResult
@@ -178,13 +177,13 @@ def test_several_chains_can_be_asked_for() -> None:
 
 
 def test_generated_goals_that_no_run_covers_are_left_out_of_the_order() -> None:
-    outcome = chaincover("compare", MODELS / "boiler", "--cover", "mcdc()", "--ordering", "exact", "--json")
-    document = outcome.json
-    assert document["left_out"]
-    assert not {*document["left_out"]} & {*document["goals"]}
+    little = ("--ordering", "exact", "--seeds", 1, "--effort", 0.02, "--json")
+    document = chaincover("compare", MODELS / "door", "--cover", "branches()", *little).json
     (row,) = document["orderings"]
-    assert {row["final"]["verdicts"][goal] for goal in document["left_out"]} <= {"unreachable", "no-way-to-final"}
-    assert row["chain_length"]["least"] >= row["final"]["length"]
+    assert document["left_out"]
+    assert {row["final"]["verdicts"][goal] for goal in document["left_out"]} == {"unreachable"}
+    assert {*row["runs"][0]["path"]} == {"init", *document["goals"], "final"}
+    assert not {*document["left_out"]} & {*document["goals"]}
 
 
 def test_a_limit_on_the_graph_is_exit_5() -> None:
@@ -205,7 +204,7 @@ def test_an_interrupt_leaves_the_rows_so_far(monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.slow
 def test_the_table_fits_a_terminal() -> None:
-    lines = chaincover("compare", WINDOW_EXT / "window_ext_3.toml", "--seeds", 3, COLUMNS="120").out.splitlines()
+    lines = chaincover("compare", WINDOW_EXT / "window_ext_3.toml", "--seeds", 2, COLUMNS="120").out.splitlines()
     assert len(lines) <= 40
     assert max(map(len, lines)) <= 120
 
@@ -217,16 +216,16 @@ def test_unknown_ordering_bad_folder_and_no_seeds_are_usage_errors(tmp_path: Pat
     assert chaincover("compare", CRUISE, "-o", tmp_path / "file").code == 2
 
 
+SAMPLE = ["alarm", "cruise", "cruise_fig1", "elevator", "fan", "latch", "turnsignal", "window"]
+"""One that no chain covers is among them. The other bundled models take longer."""
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("model", MODEL_NAMES)
+@pytest.mark.parametrize("model", SAMPLE)
 def test_there_is_a_chain_wherever_generate_has_one(model: str) -> None:
     generated = chaincover("generate", MODELS / model, "--no-replay", "--json").json
     compared = chaincover("compare", MODELS / model, "--ordering", "exact", "--seeds", 1, "--json").json
     (row,) = compared["orderings"]
-    if generated["chain"] is not None:
-        assert row["final"]["chains"] >= 1
-    if row["final"]["chains"] == 1:
-        assert row["final"]["length"] == generated["bounds"]["length"]
-    notes = re.findall("infeasible at", row["note"])
-    dear = [run for run in row["runs"] if run["infeasible"]]
-    assert bool(notes) == bool(dear)
+    assert (row["final"]["chains"] > 0) == (generated["chain"] is not None)
+    assert row["final"]["length"] == generated["bounds"]["length"]
+    assert row["final"]["minimal"] == generated["bounds"]["minimal"]
