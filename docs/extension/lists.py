@@ -109,4 +109,5 @@ MAKERS: dict[str, Callable[[], str]] = {
     "fields-of-chain": partial(result_fields, "chain.json"),
     "fields-of-chains": partial(result_fields, "chains.json"),
     "fields-of-run": partial(result_fields, "run.json"),
+    "fields-of-compare": partial(result_fields, "compare.json"),
 }

@@ -249,7 +249,8 @@ def conduct(request: Request, given: Given, search: Callable[[Search], Sequence[
     found = told(state, result)
     outcome.write(found, folder)
     click.echo(
-        f"{len(found.files)} test cases, {found.length or 0} steps, {len(result.covered)} of {len(controller.goals)} goals"
+        f"{len(found.files)} test cases, {found.length or 0} steps, "
+        f"{len(result.covered)} of {len(controller.goals)} goals"
     )
 
 
