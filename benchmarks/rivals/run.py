@@ -1,8 +1,9 @@
 """ChainCover beside CBMC: ``python -m benchmarks.rivals --cbmc PATH [--cbmc PATH2] [--runs 5]``.
 
-CBMC is given what its user would write (``harness``): a loop around the step, a flag for each goal, and the assertion
-that not all flags are set in a final state. With ``--incremental-loop`` the first unwinding that fails is the minimal
-length. ChainCover's ``generate`` finds the same length and proves it, or the command ends with an error.
+CBMC is given what its user would write (``benchmarks.bench.tools.harness`` writes it): a loop around the step, a flag
+for each goal, and the assertion that not all flags are set in a final state. With ``--incremental-loop`` the first
+unwinding that fails is the minimal length. ChainCover's ``generate`` finds the same length and proves it, or the
+command ends with an error.
 
 Every run is a process; seconds are the processor's, children included. Runs alternate between the tools, and the median
 is told. ``ours`` has the C compiler's work for the replay in it, which ``ours again`` finds kept.
@@ -23,15 +24,15 @@ from typing import TextIO
 
 import click
 
+from benchmarks.bench.tools.cbmc import Installed
+from benchmarks.bench.tools.harness import LOOP, harness
+from benchmarks.fuzz.agreement import fresh_environment
 from benchmarks.process import Cost, run
 from benchmarks.rivals.table import START, Row, head, line, summary
 from bmc.errors import CheckDisagreed, UsageError
+from chaincover.project.load import Controller, Request, load_request
 
-HERE = Path(__file__).parent / "harness"
 BENCHMARKS = Path(__file__).parents[1]
-STAND_INS = BENCHMARKS.parent / "bmc" / "c" / "source" / "stand_ins"
-LOOP = "main.1"
-"""The loop around the step in ``harness.c``."""
 
 DEEPEST = 60
 """No chain here is longer."""
@@ -39,73 +40,46 @@ DEEPEST = 60
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A controller in ``folder``, which ``header`` describes to CBMC; ``options`` are for ``generate``.
-
-    ``without`` is a line of its source that stands in the header instead: a static variable of a function that goals
-    read.
-    """
+    """A controller in ``folder``; ``final`` replaces its final condition."""
 
     name: str
     folder: Path
-    header: str
-    options: tuple[str, ...] = ()
-    without: str = ""
+    final: str | None = None
     floats: bool = False
 
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The options for ``generate``."""
+        return () if self.final is None else ("--final", self.final)
 
-def _bundled(name: str, options: tuple[str, ...] = (), without: str = "") -> Model:
-    return Model(name, BENCHMARKS / "models" / name, f"{name}.h", options, without)
+    def written(self, folder: Path) -> tuple[Controller, list[str]]:
+        """The controller as it was read, and the files of its harness, which are written into ``folder``."""
+        fresh_environment()
+        controller = load_request(Request(str(self.folder), final=self.final))
+        return controller, harness(controller).write(folder)
+
+
+def _bundled(name: str, final: str | None = None) -> Model:
+    return Model(name, BENCHMARKS / "models" / name, final)
 
 
 def _floats(name: str) -> Model:
-    return Model(f"floats/{name}", BENCHMARKS / "floats" / "controllers" / name, f"float_{name}.h", floats=True)
+    return Model(f"floats/{name}", BENCHMARKS / "floats" / "controllers" / name, floats=True)
 
 
 MODELS = (
     _bundled(START),
     _bundled("cruise"),
-    _bundled("cruise_fig1", ("--final", "none")),
+    _bundled("cruise_fig1", "none"),
     *map(_bundled, ("pump", "heater", "wiper", "mixer", "crossing", "window", "door", "fan", "seat")),
-    _bundled("turnsignal", without="  static uint8_t ticks;\n"),
-    *map(_bundled, ("alarm", "elevator")),
+    *map(_bundled, ("turnsignal", "alarm", "elevator")),
     *map(_floats, ("cruise", "mode")),
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Rival:
-    """An installed CBMC: its ``path``, its version as the table calls it, and options that this version needs."""
-
-    path: str
-    version: str
-    options: tuple[str, ...]
-
-    @classmethod
-    def at(cls, path: str) -> Rival:
-        """UsageError if there is none."""
-        found = shutil.which(path)
-        if found is None:
-            raise UsageError(
-                f"no CBMC at {path!r}",
-                hint="install it (Debian's package cbmc, or github.com/diffblue/cbmc), or give its place by --cbmc",
-            )
-        version = run([found, "--version"]).output.split() or ["?"]
-        # From version 6 on it checks much else by default, which nobody asked for here.
-        checks = "--no-standard-checks" in run([found, "--help"]).output
-        return cls(found, f"CBMC {version[0]}", ("--no-standard-checks",) if checks else ())
-
-    def command(self, model: Model, scratch: Path) -> list[str]:
-        """The command that searches for a chain of ``model``; sources that are changed go to ``scratch``."""
-        places = [model.folder, STAND_INS]
-        if model.without:
-            for source in model.folder.glob("*.c"):
-                text = source.read_text(encoding="utf-8")
-                (scratch / source.name).write_text(text.replace(model.without, ""), encoding="utf-8")
-            places.insert(0, scratch)
-        included = [word for place in places for word in ("-I", str(place))]
-        loop = ["--incremental-loop", LOOP, "--unwind-max", str(DEEPEST), "--stop-on-fail", "--slice-formula"]
-        harness = [str(HERE / "harness.c"), f'-DMODEL="{model.header}"']
-        return [self.path, *harness, *included, *loop, *self.options, "--verbosity", "8"]
+def named(rival: Installed) -> str:
+    """An installed CBMC as the table calls it."""
+    return f"CBMC {rival.version}"
 
 
 def unwindings(output: str) -> int | None:
@@ -120,10 +94,11 @@ def proved(file: Path) -> int | None:
     return bounds["length"] if bounds.get("minimal") else None
 
 
-def measured(model: Model, rivals: Sequence[Rival], runs: int, limit: float) -> Row:
+def measured(model: Model, rivals: Sequence[Installed], runs: int, limit: float) -> Row:
     """The row of ``model``. CheckDisagreed where two tools do not give one length."""
     with tempfile.TemporaryDirectory() as folder:
         scratch = Path(folder)
+        controller, files = model.written(scratch / "harness")
         lengths: dict[str, set[int]] = {}
         seconds: dict[str, list[float]] = {}
         ended: dict[str, Cost] = {}
@@ -139,14 +114,14 @@ def measured(model: Model, rivals: Sequence[Rival], runs: int, limit: float) -> 
             shutil.rmtree(scratch / "cache", ignore_errors=True)
             return ours(scratch / "cache")
 
-        def theirs(rival: Rival) -> tuple[Cost, int | None]:
-            cost = run(rival.command(model, scratch), limit)
+        def theirs(rival: Installed) -> tuple[Cost, int | None]:
+            cost = run([*rival.command(controller, files), "--unwind-max", str(DEEPEST), "--verbosity", "8"], limit)
             return cost, unwindings(cost.output)
 
         tools: Mapping[str, Callable[[], tuple[Cost, int | None]]] = {
             "ours": first,
             "ours again": lambda: ours(scratch / "cache"),
-            **{rival.version: lambda rival=rival: theirs(rival) for rival in rivals},  # type: ignore[misc]
+            **{named(rival): lambda rival=rival: theirs(rival) for rival in rivals},  # type: ignore[misc]
         }
         for tool, measure in [*tools.items()] * runs:
             cost, length = measure() if tool not in ended else (ended[tool], None)
@@ -157,7 +132,7 @@ def measured(model: Model, rivals: Sequence[Rival], runs: int, limit: float) -> 
                 ended[tool] = cost
             else:
                 raise CheckDisagreed(f"{tool} proved no minimal chain of {model.name}: {cost.output[-500:]}")
-    return row_of(model, lengths, seconds, [rival.version for rival in rivals])
+    return row_of(model, lengths, seconds, [*map(named, rivals)])
 
 
 def row_of(
@@ -182,8 +157,8 @@ def row_of(
 def main(names: tuple[str, ...], paths: tuple[str, ...], runs: int, limit: float, output: TextIO) -> None:
     """Compare with CBMC on NAMES: models, such as alarm or floats/cruise; without any on all of them."""
     try:
-        rivals = [Rival.at(path) for path in paths]
-        click.echo(head([rival.version for rival in rivals]), file=output)
+        rivals = [Installed.at(path) for path in paths]
+        click.echo(head([*map(named, rivals)]), file=output)
         rows: list[Row] = []
         for model in chosen(names):
             rows.append(measured(model, rivals, runs, limit))

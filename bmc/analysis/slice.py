@@ -257,8 +257,8 @@ def _facts(system: TransitionSystem, formulas: Sequence[FNode]) -> Facts:
     read = names_in([system.input_constraint, system.defined, *(var.next for var in system.state)])
     written = {var.name for var in system.state} - read
     atoms = [node for node in post_order(formulas) if _compares(node)]
-    if written:
-        atoms = [atom for atom in atoms if written.isdisjoint(names_in([atom]))]
+    if over := {*_naming(atoms, written)} if written else ():
+        atoms = [atom for atom in atoms if atom not in over]
     terms = dict.fromkeys(pair[0] for atom in atoms if (pair := _against_constant(atom)) is not None)
     asked = [*atoms, *terms]
     if names_in(asked).isdisjoint(var.name for var in system.state):

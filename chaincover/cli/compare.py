@@ -1,201 +1,70 @@
-"""The command ``compare``: orderings side by side, as a table, CSV and JSON.
-
-There is one K-reachability graph. Each ordering finds its path on the closure, and each path is made a chain.
-"""
+"""The command ``compare``: what ``chaincover.comparison`` finds of several orderings, as a table, CSV and JSON."""
 
 from __future__ import annotations
 
 import csv
 import io
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from itertools import pairwise
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import click
 
-from bmc.engines import choose as choose_engine
-from bmc.engines.protocol import Status
-from bmc.errors import LimitReached, UsageError, counted
-from bmc.records import dataclass
-from chaincover.chain import Bounds, Plan
+from bmc.errors import counted
 from chaincover.cli.options import (
     Search,
     Shown,
     comparison_options,
     held_request_options,
     prepare,
-    reduced,
     shown_options,
 )
-from chaincover.concretise.repair import concretise
+from chaincover.comparison import SEEDS, Asked, Comparison, Final, OtherOrders, Row, Trial, compare, exit_code, spread
 from chaincover.formats.output import prepare_folder, to_json, write_text
-from chaincover.graph.reachability import CoveringGraph, covering_graph
-from chaincover.limits import Limits
-from chaincover.options import ORDERINGS, Options
-from chaincover.orderings import choose as choose_ordering
-from chaincover.orderings import missing_library
-from chaincover.orderings.bound import order_bound
-from chaincover.orderings.protocol import Limit, OrderingProblem, OrderingResult
-from chaincover.problem import Problem, Questions
+from chaincover.options import ORDERINGS
+from chaincover.orderings.protocol import Path
 from chaincover.project.load import Controller, Request
-from chaincover.replay.judge import Judge
 from chaincover.report import console
-from chaincover.report.documents import GOALS_NOT_COVERED, LIMIT, tool_version, versions
-from chaincover.result import CALLED_OFF, INTERRUPT, TIME_LIMIT
-from chaincover.weights import INIT, Edge, ReachGraph, exists_path, transitive_closure
+from chaincover.report.documents import tool_version, versions
 
 NAMES = ("exact", "cpsat", "asp-usc", "asp-bb", "tsp", "local")
 """The orderings compared when none is named."""
 
-LAST_SECONDS = 1.0
-"""Seconds for the bound where the graph took all the time there was."""
+MOST_SEEDS = 1000
+NUMBERS = ("cost", "order", "orders", "refined", "constrained", "steps", "bound", "total")
+MOST_NOTES = 16
+"""Lines of notes below the table, if not all are wanted."""
+NODES_TOLD = 4
+"""Nodes of a sub-path that are told at most: its last ones."""
 
-Progress = Callable[[str], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """What one ordering gave: its path (None: it did not run), the length in steps of the chain along it, or None.
-
-    ``order_bound`` of ``found`` bounds paths over this graph, not chains. ``chain_seconds`` is the time for inputs and
-    repair. ``note`` says why something is missing; ``undecided``: because a limit was met.
-    """
-
-    ordering: str
-    found: OrderingResult | None = None
-    chain_length: int | None = None
-    chain_seconds: float = 0.0
-    note: str = ""
-    undecided: bool = False
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """All rows, in the order of the names asked for; empty where ``found`` has no covering path.
-
-    ``bounds`` holds the proved lower bound of every chain beside the shortest chain found. ``stopped_by`` is
-    ``time limit`` (for the graph), ``interrupt``, ``terminated`` or ''.
-    """
-
-    found: CoveringGraph
-    rows: tuple[Row, ...]
-    bounds: Bounds
-    stopped_by: str = ""
-
-    @property
-    def graph(self) -> ReachGraph:
-        """The graph of the goals that something satisfies."""
-        return self.found.graph.possible
-
-    @property
-    def exit_code(self) -> int:
-        """130 or 143 called off, 5 a limit left graph, order or inputs open, 4 an ordering that ran gave no chain.
-
-        Without a covering path 4 too, unless a limit was met or the solver gave up on edges of the graph: then 5.
-        """
-        if self.stopped_by:
-            return CALLED_OFF.get(self.stopped_by, LIMIT)
-        no_path = not self.rows and (self.graph.unknown or self.found.used_up)
-        if no_path or any(row.undecided for row in self.rows):
-            return LIMIT
-        ran = [row for row in self.rows if row.found is not None]
-        return 0 if ran and all(row.chain_length is not None for row in ran) else GOALS_NOT_COVERED
-
-    def total_seconds(self, row: Row) -> float:
-        """Graph, order and chain: what a run with this ordering alone takes."""
-        return self.graph.seconds + (row.found.seconds if row.found else 0.0) + row.chain_seconds
-
-
-def compare(problem: Problem, options: Options, names: Sequence[str], progress: Progress) -> Comparison:
-    """Run the orderings ``names`` on one graph with a covering path, one after the other.
-
-    Chains are concretised and repaired (Algorithm 4) but not shortened, so that they show the orders. The time limit of
-    ``options`` holds for the graph, and again for each ordering with its chain. UsageError for an unknown name.
-    """
-    for name in names:
-        choose_ordering(name)
-    problem, left = reduced(replace(problem, overlap=options.overlap), options)
-    found = covering_graph(problem, left, choose_engine(options.engine, options.memory_limit), progress)
-    graph, stopped_by = found.graph.possible, found.stopped_by
-    rows: list[Row] = []
-    closed = transitive_closure(graph)
-    if not stopped_by and graph.goals and exists_path(graph, closed) is not None:
-        try:
-            for row in _Rows(problem, options, graph, closed, progress).of(names):
-                rows.append(row)
-        except KeyboardInterrupt as error:
-            stopped_by = str(error) or INTERRUPT
-    shortest = min((row.chain_length for row in rows if row.chain_length is not None), default=None)
-    bound = order_bound(graph, Limit(seconds=LAST_SECONDS if stopped_by else options.time_limit))
-    return Comparison(found, tuple(rows), Bounds(bound.lower, shortest, bound.basis), stopped_by)
-
-
-@dataclass(frozen=True)
-class _Rows:
-    """What the rows of one comparison share."""
-
-    problem: Problem
-    options: Options
-    graph: ReachGraph
-    closed: Mapping[Edge, int]
-    progress: Progress
-
-    def of(self, names: Sequence[str]) -> Iterator[Row]:
-        """A row for each ordering."""
-        problem = OrderingProblem(self.graph.goals, self.closed, INIT, self.graph.end)
-        for name in names:
-            library = missing_library(name)
-            if library:
-                yield Row(name, note=f"skipped: {library} is not installed")
-                continue
-            self.progress(f"compare: {name}")
-            limits = Limits(self.options.time_limit, self.options.query_limit, self.options.effort)
-            try:
-                found = choose_ordering(name).solve(problem, Limit(self.options.time_limit))
-            except UsageError as error:
-                yield Row(name, note=f"skipped: {error.message}")
-                continue
-            yield self._with_chain(Row(name, found), limits)
-
-    def _with_chain(self, row: Row, limits: Limits) -> Row:
-        """``row`` with the chain along its path, or a note that says why there is none."""
-        assert row.found is not None
-        path = row.found.path
-        if not path:
-            return replace(row, note="no path found", undecided=not row.found.proved)
-        engine = choose_engine(self.options.engine, self.options.memory_limit)
-        questions = Questions(self.problem.of(self.graph.goals), engine, limits)
-        begun = time.monotonic()
-        length, note, undecided = None, "", False
-        plan = Plan(path, tuple(self.closed[edge] for edge in pairwise(path)))
-        most = max(self.graph.depth, *plan.gaps)
-        try:
-            plan, attempt = concretise(questions, plan, most, self.progress)
-            chain = None if attempt.run is None else Judge(questions.problem).chain(attempt.run)
-            if chain is not None:
-                length = chain.length
-            elif attempt.status is Status.UNKNOWN:
-                note, undecided = "undecided: the solver gave up on the inputs", True
-            else:
-                failed = " -> ".join(attempt.failed)
-                note = f"no inputs along this order with edges up to {counted(most, 'step')}: {failed}"
-        except LimitReached:
-            note, undecided = TIME_LIMIT, True
-        return Row(row.ordering, row.found, length, time.monotonic() - begun, note, undecided)
-
-
-SCHEMA = "chaincover/compare/2"
+SCHEMA = "chaincover/compare/3"
 COLUMNS = (
     "ordering",
     "path_cost",
     "order_bound",
     "proved",
     "order_seconds",
-    "chain_length",
-    "lower_bound",
-    "total_seconds",
+    "trials",
+    "orders",
+    "feasible_at_cost",
+    "chains",
+    "chain_least",
+    "chain_first_quartile",
+    "chain_median",
+    "chain_third_quartile",
+    "chain_greatest",
+    "refined_length",
+    "refined_tried",
+    "constrained_length",
+    "constrained_tried",
+    "final_chains",
+    "final_length",
+    "final_lower",
+    "final_minimal",
+    "final_covered",
+    "final_goals",
+    "final_seconds",
     "by",
     "note",
     "path",
@@ -211,32 +80,44 @@ COLUMNS = (
     multiple=True,
     help=f"An ordering to compare; repeat it for more. Without it: {', '.join(NAMES)}.",
 )
+@click.option(
+    "--seeds",
+    type=click.IntRange(1, MOST_SEEDS),
+    default=SEEDS,
+    show_default=True,
+    metavar="N",
+    help="Orders in which each ordering is told the goals: the project's, and N - 1 drawn at random.",
+)
+@click.option("--several", is_flag=True, help="What users get is as few chains as it takes, as generate --several.")
 @comparison_options
 @click.option("-o", "--output", metavar="DIR", help="Folder for compare.csv and compare.json.")
 @shown_options
-def command(request: Request, search: Search, shown: Shown, orderings: tuple[str, ...], output: str | None) -> int:
+def command(
+    request: Request, search: Search, shown: Shown, orderings: tuple[str, ...], output: str | None, **asked: Any
+) -> int:
     """Run several orderings on the same graph, side by side."""
     progress = shown.progress()
     controller, options = prepare(request, search, progress)
     folder = prepare_folder(output) if output else None
     names = tuple(dict.fromkeys(orderings or NAMES))
     with progress.stage("compare"):
-        found = compare(controller.problem, options, names, progress)
+        found = compare(controller.problem, options, Asked(names, **asked), progress)
     progress.done()
-    data = as_data(controller, found)
+    code = exit_code(controller.problem, found)
+    data = as_data(controller, found, code)
     if folder is not None:
         write_text(folder / "compare.json", to_json(data))
         write_text(folder / "compare.csv", as_csv(found))
     if shown.as_json:
         click.echo(to_json(data), nl=False)
     elif shown.text:
-        show(console.console(), controller, found)
+        show(console.console(shown.verbose > 0), controller, found)
         if folder is not None:
             console.say(console.console(), f"written to {folder}/: compare.csv, compare.json")
-    return found.exit_code
+    return code
 
 
-def as_data(controller: Controller, found: Comparison) -> dict[str, Any]:
+def as_data(controller: Controller, found: Comparison, code: int) -> dict[str, Any]:
     """The document behind ``compare.json``; seconds differ from run to run."""
     return {
         "schema": SCHEMA,
@@ -244,14 +125,86 @@ def as_data(controller: Controller, found: Comparison) -> dict[str, Any]:
         "versions": versions(),
         "controller": controller.system.name,
         "goals": list(found.graph.goals),
+        "left_out": list(found.goals_left_out),
         "k": found.graph.depth,
+        "covering_path": found.path,
+        "several": found.several,
+        "seeds": found.asked.seeds,
         "graph_seconds": round(found.graph.seconds, 3),
         "lower_bound": found.bounds.lower,
         "basis": found.bounds.basis,
         "stopped_by": found.stopped_by,
-        "orderings": [{**_cells(found, row), "path": list(row.found.path) if row.found else []} for row in found.rows],
-        "exit_code": found.exit_code,
+        "orderings": [_row_data(row) for row in found.rows],
+        "exit_code": code,
     }
+
+
+def _row_data(row: Row) -> dict[str, Any]:
+    """One row with all that its cells follow from."""
+    return {
+        "ordering": row.ordering,
+        "runs": [_trial_data(trial) for trial in row.trials],
+        "orders": row.orders,
+        "order_seconds": _spread_data([trial.found.seconds for trial in row.trials]),
+        "chain_length": _spread_data(row.lengths),
+        "refinement": _search_data(row.refined),
+        "path_constraints": _search_data(row.constrained),
+        "final": _final_data(row.final),
+        "note": "; ".join(_notes(row)),
+    }
+
+
+def _trial_data(trial: Trial) -> dict[str, Any]:
+    found, chain = trial.found, trial.chain
+    return {
+        "seed": trial.seed,
+        "by": found.by,
+        "path": list(found.path),
+        "path_cost": found.cost if found.path else None,
+        "order_bound": found.lower_bound,
+        "proved": found.proved,
+        "order_seconds": round(found.seconds, 4),
+        "infeasible": list(chain.infeasible),
+        "failed": list(chain.failed),
+        "chain_length": chain.length,
+        "chain_seconds": round(chain.seconds, 3),
+        "note": chain.note,
+    }
+
+
+def _search_data(search: OtherOrders | None) -> dict[str, Any] | None:
+    if search is None:
+        return None
+    data = asdict(search)
+    data |= {"infeasible": [list(path) for path in search.infeasible]}
+    return data | {name: round(data[name], 4) for name in ("order_seconds", "seconds")}
+
+
+def _final_data(final: Final | None) -> dict[str, Any] | None:
+    if final is None:
+        return None
+    return {
+        "chains": final.chains,
+        "length": final.bounds.length,
+        "lower": final.bounds.lower,
+        "minimal": final.bounds.minimal,
+        "fewest": final.fewest,
+        "verdicts": {verdict.goal: verdict.status for verdict in final.verdicts},
+        "proved": [verdict.goal for verdict in final.verdicts if verdict.proved],
+        "ordered": final.ordered,
+        "stopped_by": final.stopped_by,
+        "effort_used_up": final.used_up,
+        "seconds": round(final.seconds, 3),
+        "note": final.note,
+    }
+
+
+def _spread_data(values: Sequence[float]) -> dict[str, float] | None:
+    """Quartiles and ends of ``values``; whole numbers as such."""
+    found = spread(values)
+    if found is None:
+        return None
+    return {name: int(value) if value == int(value) else round(value, 4) for name, value in asdict(found).items()}
 
 
 def as_csv(found: Comparison) -> str:
@@ -259,51 +212,193 @@ def as_csv(found: Comparison) -> str:
     out = io.StringIO()
     writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
     writer.writeheader()
-    writer.writerows(_cells(found, row) for row in found.rows)
+    writer.writerows(_cells(row) for row in found.rows)
     return out.getvalue()
 
 
-def _cells(found: Comparison, row: Row) -> dict[str, Any]:
-    """One line by column; costs and lengths in steps."""
-    order = row.found
-    path = order.path if order else ()
-    return {
+def _cells(row: Row) -> dict[str, Any]:
+    """One line by column; costs and lengths in steps. The path is that of the first run."""
+    order = row.first
+    seconds, lengths = (_spread_data(values) or {} for values in ([t.found.seconds for t in row.trials], row.lengths))
+    final = row.final
+    cells: dict[str, Any] = {
         "ordering": row.ordering,
-        "path_cost": order.cost if order and path else None,
+        "path_cost": order.cost if order and order.path else None,
         "order_bound": order.lower_bound if order else None,
-        "proved": order.proved if order else None,
-        "order_seconds": round(order.seconds, 4) if order else None,
-        "chain_length": row.chain_length,
-        "lower_bound": found.bounds.lower,
-        "total_seconds": round(found.total_seconds(row), 3) if order else None,
+        "proved": all(trial.found.proved for trial in row.trials) if order else None,
+        "order_seconds": seconds.get("median"),
+        "trials": len(row.trials),
+        "orders": row.orders,
+        "feasible_at_cost": sum(1 for t in row.trials if t.chain.length is not None and not t.chain.infeasible),
+        "chains": len(row.lengths),
+        **{f"chain_{name}": lengths.get(key) for name, key in QUARTILES.items()},
         "by": order.by if order else None,
-        "note": row.note,
-        "path": " -> ".join(path),
+        "note": "; ".join(_notes(row)),
+        "path": " -> ".join(order.path) if order else "",
     }
+    for name, search in (("refined", row.refined), ("constrained", row.constrained)):
+        if search is not None:
+            cells |= {f"{name}_length": search.length, f"{name}_tried": search.tried}
+    if final is not None:
+        cells |= {
+            "final_chains": final.chains,
+            "final_length": final.bounds.length,
+            "final_lower": final.bounds.lower,
+            "final_minimal": final.bounds.minimal,
+            "final_covered": final.covered,
+            "final_goals": len(final.verdicts),
+            "final_seconds": round(final.seconds, 3),
+        }
+    return cells
+
+
+QUARTILES = {
+    "least": "least",
+    "first_quartile": "first",
+    "median": "median",
+    "third_quartile": "third",
+    "greatest": "greatest",
+}
+"""Columns of the CSV file, and the quartiles that they hold."""
+
+
+def _notes(row: Row) -> Iterator[str]:
+    """What the numbers of a row do not tell, above all what its paths cannot do."""
+    if row.note:
+        yield row.note
+    if row.first is not None and row.first.by != row.ordering:
+        yield f"answered by {row.first.by}"
+    runs, chains = len(row.trials), [trial.chain for trial in row.trials]
+    dear = [chain.infeasible for chain in chains if chain.infeasible]
+    if dear:
+        yield f"{_of_orders(len(dear), runs)} infeasible at {_their(len(dear))} cost: {_often(dear)}"
+    failed = [chain.failed for chain in chains if chain.failed]
+    if failed:
+        note = next(chain.note for chain in chains if chain.failed)
+        yield f"{_of_orders(len(failed), runs)} without a chain: {note} joins {_often(failed)}"
+    for note, count in Counter(chain.note for chain in chains if chain.note and not chain.failed).items():
+        yield f"{_of_orders(count, runs)} without a chain: {note}"
+    for name, search in (("refinement", row.refined), ("path constraints", row.constrained)):
+        if search is not None and search.note:
+            yield f"{name}: {search.note}"
+        elif search is not None and search.infeasible:
+            yield f"{name}: {counted(search.tried, 'order')} tried, ruled out: {_often(search.infeasible)}"
+    if row.final is not None:
+        yield from _final_notes(row.final)
+
+
+def _final_notes(final: Final) -> Iterator[str]:
+    """What users must know of the final run."""
+    if final.note:
+        yield f"generate: {final.note}"
+    if final.stopped_by:
+        yield f"generate: stopped by {final.stopped_by}"
+    elif final.used_up:
+        yield "generate: the effort was used up"
+
+
+def _of_orders(count: int, runs: int) -> str:
+    return f"{count} of {counted(runs, 'order')}"
+
+
+def _their(count: int) -> str:
+    return "its" if count == 1 else "their"
+
+
+def _often(paths: Sequence[Path]) -> str:
+    """The sub-path that is told of several: the most frequent one, its last nodes."""
+    path, count = Counter(paths).most_common(1)[0]
+    nodes = [*(["..."] if len(path) > NODES_TOLD else []), *path[-NODES_TOLD:]]
+    others = len(paths) - count
+    return " -> ".join(nodes) + (f" and {counted(others, 'other')}" if others else "")
 
 
 def show(out: console.Console, controller: Controller, found: Comparison) -> None:
-    """The table on the terminal."""
+    """The table on the terminal, with notes below it."""
     graph, name = found.graph, controller.system.name
     head = f"{name}: {counted(len(graph.goals), 'goal')}, K = {graph.depth}, graph in {graph.seconds:.2f} s"
     held = console.held_runs(controller.system.hold)
-    console.say(out, f"{head}; no chain is shorter than {found.bounds.lower}{held} ({found.bounds.basis})", "bold")
-    if not found.rows:
-        console.say(out, "no covering path: no ordering has anything to order")
-        console.say(out, "  next: chaincover generate tells why")
-    else:
-        _show_rows(out, found)
+    proved = "" if found.several else f"; no chain is shorter than {found.bounds.lower}{held} ({found.bounds.basis})"
+    console.say(out, head + proved, "bold")
+    if found.goals_left_out:
+        console.say(out, f"not ordered: {counted(len(found.goals_left_out), 'goal')} proved to be in no chain")
+    if not found.path:
+        console.say(out, "no covering path: there is no order of all goals; what users get is generate --several")
+    if found.rows:
+        out.table(*_table(found), right=NUMBERS)
+    notes = out.part()
+    if any(row.trials for row in found.rows):
+        told = f"each ordering was told the goals in {counted(found.asked.seeds, 'order')}"
+        console.say(notes, f"{told}; order, chain: median [quartiles]; chain: repaired, not shortened")
+    finals = [row.final for row in found.rows if row.final is not None]
+    if finals:
+        several = "--several " if found.several else ""
+        same = "" if any(final.ordered for final in finals) else "; it asked no ordering: one run for all rows"
+        console.say(notes, f"steps, bound (minimal where equal), total: generate {several}--ordering NAME{same}")
+    for texts, names in _grouped({row.ordering: tuple(_notes(row)) for row in found.rows}):
+        console.say(notes, f"{', '.join(names)}: {'; '.join(texts)}")
+    out.show(notes.cut(MOST_NOTES, "-v and compare.json tell all notes"))
     if found.stopped_by:
         console.say(out, f"{console.ended_by(found.stopped_by)}; what is told is valid but not complete.")
 
 
-def _show_rows(out: console.Console, found: Comparison) -> None:
-    titles = ("ordering", "path cost", "order bound", "proved", "order s", "chain", "lower bound", "total s", "note")
+def _grouped(notes: dict[str, tuple[str, ...]]) -> Iterator[tuple[tuple[str, ...], list[str]]]:
+    """The notes that there are, each with the names of the rows that have them."""
+    for texts in dict.fromkeys(notes.values()):
+        if texts:
+            yield texts, [name for name, own in notes.items() if own == texts]
+
+
+def _table(found: Comparison) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+    """Titles and rows."""
+    titles = ["ordering", "cost", "proved", "order", "orders", "chain", "refined", "constrained"]
+    if not found.path:
+        titles = titles[:1]
     rows = []
     for row in found.rows:
-        cells = _cells(found, row)
-        by = f"by {cells['by']}" if cells["by"] not in (None, row.ordering) else ""
-        shown = [cells[column] for column in COLUMNS[1:8]]
-        texts = ["-" if v is None else {True: "yes", False: "no"}[v] if isinstance(v, bool) else str(v) for v in shown]
-        rows.append((row.ordering, *texts, "; ".join(text for text in (by, row.note) if text)))
-    out.table(titles, rows, right={*titles} - {"ordering", "proved", "note"})
+        order, seconds = row.first, spread([trial.found.seconds for trial in row.trials])
+        cells = [
+            row.ordering,
+            str(order.cost) if order and order.path else "-",
+            _yes(all(trial.found.proved for trial in row.trials)) if order else "-",
+            f"{seconds.median:.3f} s" if seconds else "-",
+            str(row.orders) if order else "-",
+            _chain(row),
+            *(_searched(search) for search in (row.refined, row.constrained)),
+        ]
+        rows.append([*cells[: len(titles)], *_final_cells(row.final, found.several)])
+    return [*titles, *(["chains"] if found.several else []), "steps", "bound", "covered", "total"], rows
+
+
+def _final_cells(final: Final | None, several: bool) -> list[str]:
+    if final is None or not final.verdicts:
+        return ["-"] * (5 if several else 4)
+    length, lower = final.bounds.length if final.chains else None, final.bounds.lower
+    count = [f"{final.chains}{'' if final.fewest else ' or fewer'}"] if several else []
+    steps = ["-" if length is None else str(length), str(lower)]
+    return [*count, *steps, f"{final.covered} of {len(final.verdicts)}", f"{final.seconds:.1f} s"]
+
+
+def _chain(row: Row) -> str:
+    """Median and quartiles of the chains' lengths, and how many orders have none."""
+    found, missing = spread(row.lengths), len(row.trials) - len(row.lengths)
+    if found is None:
+        return "none" if row.trials else "-"
+    text = _short(found.median)
+    if found.first < found.third:
+        text += f" [{_short(found.first)}, {_short(found.third)}]"
+    return text + (f", {missing} none" if missing else "")
+
+
+def _short(value: float) -> str:
+    return f"{value:.1f}".removesuffix(".0")
+
+
+def _searched(search: OtherOrders | None) -> str:
+    if search is None:
+        return "-"
+    return "none" if search.length is None else str(search.length)
+
+
+def _yes(value: bool) -> str:
+    return "yes" if value else "no"

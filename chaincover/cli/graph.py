@@ -7,11 +7,12 @@ from pathlib import Path
 import click
 
 from bmc.engines import choose as choose_engine
-from chaincover.cli.options import Search, Shown, graph_options, held_request_options, prepare, reduced, shown_options
+from chaincover.cli.options import Search, Shown, graph_options, held_request_options, prepare, shown_options
 from chaincover.formats.drawing import to_dot, to_svg
 from chaincover.formats.output import prepare_folder, to_json, write_text
 from chaincover.graph.reachability import covering_graph
 from chaincover.project.load import Request
+from chaincover.reductions.slicing import reduced
 from chaincover.report.documents import graph_data, graph_exit_code
 
 

@@ -65,35 +65,81 @@ COMMANDS = {
 }
 
 
+GROUP = "chaincover.commands"
+"""The group of entry points by which other packages add commands: ``name = "module:command"``."""
+
+
 class Commands(click.Group):
     """The commands, each loaded only when it is run, so that no command waits for the libraries of another one."""
 
     def list_commands(self, ctx: click.Context | None) -> list[str]:
-        """Their names."""
-        return list(COMMANDS)
+        """Their names, those of other packages last."""
+        return [*COMMANDS, *others()]
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         """The command called ``name``; None if there is none."""
-        if name not in COMMANDS:
-            return None
-        command = _loaded(name).command
+        if name in COMMANDS:
+            command = _loaded(f"chaincover.cli.{name}").command
+        else:
+            module, _, attribute = others().get(name, "").partition(":")
+            if not module:
+                return None
+            try:
+                command = getattr(_loaded(module), attribute)
+            except (ImportError, AttributeError) as error:
+                text = f"the command {name} of another package cannot be loaded: {error}"
+                raise UsageError(text, hint="install that package again, or remove it") from None
         assert isinstance(command, click.Command)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The list of commands, without loading any, and that of exit codes."""
+        """The list of commands, of which only those of other packages are loaded, and that of exit codes."""
         with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+            formatter.write_dl([*COMMANDS.items(), *((name, self._summary(ctx, name)) for name in others())])
         with formatter.section("Exit codes"):
             formatter.write_dl([(str(code), meaning) for code, (meaning, _) in EXIT_CODES.items()])
 
+    def _summary(self, ctx: click.Context, name: str) -> str:
+        """What a command of another package does, in a line; why it cannot be loaded, if it cannot."""
+        try:
+            command = self.get_command(ctx, name)
+        except UsageError as error:
+            return printable(error.message)
+        return "" if command is None else command.get_short_help_str(limit=1000)
 
-def _loaded(name: str) -> ModuleType:
-    """The module of the command ``name``.
+
+def others() -> dict[str, str]:
+    """Where the commands of other packages are, by name, as these packages say where they are installed.
+
+    Their files are looked for as in ``bmc.engines.installed``: ``importlib.metadata`` takes as long as all of help.
+    """
+    found: dict[str, str] = {}
+    for folder in sys.path:
+        for entry in sorted(os.listdir(folder or ".")) if os.path.isdir(folder or ".") else ():
+            if entry.endswith((".dist-info", ".egg-info")):
+                for name, place in _entry_points(os.path.join(folder, entry, "entry_points.txt")):
+                    if name not in COMMANDS:
+                        found.setdefault(name, place)
+    return dict(sorted(found.items()))
+
+
+def _entry_points(file: str) -> Iterator[tuple[str, str]]:
+    """The commands in a file of entry points, which may not be there."""
+    group = ""
+    with contextlib.suppress(OSError, UnicodeDecodeError), open(file, encoding="utf-8") as lines:
+        for line in map(str.strip, lines):
+            if line.startswith("["):
+                group = line.strip("[]").strip()
+            elif group == GROUP and "=" in line:
+                name, _, place = line.partition("=")
+                yield name.strip(), place.strip()
+
+
+def _loaded(module: str) -> ModuleType:
+    """The module of a command.
 
     What it brings along stays until the program ends: garbage is not looked for meanwhile, and never in there.
     """
-    module = f"chaincover.cli.{name}"
     if module not in sys.modules:
         gc.disable()
         import_module(module)

@@ -20,9 +20,8 @@ from bmc.records import dataclass
 from bmc.system.hold import MOST_TICKS
 from chaincover.cli.entry import interrupt_after, seconds_gone
 from chaincover.cli.progress import Progress
-from chaincover.limits import UNITS, Limits, end_run
+from chaincover.limits import Limits, end_run
 from chaincover.options import ORDERINGS, Options
-from chaincover.problem import Problem
 from chaincover.project.load import Controller, Request, load_request
 from chaincover.project.project_file import Project
 
@@ -165,10 +164,8 @@ comparison_options = gathers(
     click.option(
         "--time-limit",
         type=SECONDS,
-        default=60.0,
-        show_default=True,
         metavar="SECONDS",
-        help="For the graph, and again for each ordering with its chain.",
+        help="For the graph, for each ordering with its chains, and for each run that shows what users get.",
     ),
 )
 search_options = gathers(
@@ -279,14 +276,3 @@ def prepare(request: Request, search: Search, progress: Progress) -> tuple[Contr
         limits.watch(engine)
         system = proved(controller, engine, limits.share(PREPARING))
     return replace(controller, system=system), options
-
-
-def reduced(problem: Problem, options: Options) -> tuple[Problem, Options]:
-    """The problem that a search works on, and ``options`` with the time and the effort that are left for it."""
-    from chaincover.reductions.slicing import smaller_problem
-
-    limits = Limits(options.time_limit, options.query_limit, options.effort)
-    small = smaller_problem(problem, options, limits).problem
-    seconds = None if options.time_limit is None else limits.left()
-    effort = None if options.effort is None else max(0.0, options.effort - limits.spent / UNITS)
-    return small, replace(options, time_limit=seconds, effort=effort)

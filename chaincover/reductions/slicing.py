@@ -24,7 +24,7 @@ from bmc.system.transition import Run, TransitionSystem, Valuation, conjuncts, e
 from chaincover.certificate import formula_text
 from chaincover.chain import NO_WAY_TO_FINAL, NOT_WITHIN_BOUND, UNDECIDED, Verdict
 from chaincover.graph.enumerated import ENUMERATING
-from chaincover.limits import Limits
+from chaincover.limits import UNITS, Limits
 from chaincover.options import Options
 from chaincover.problem import Problem
 from chaincover.reductions.reduction import Reduction, in_turn
@@ -117,6 +117,15 @@ def smaller_problem(problem: Problem, options: Options, limits: Limits) -> Reduc
     limits.watch(engine)
     effort = None if options.effort is None else PROOF_EFFORT * max(1.0, options.effort)
     return in_turn(problem, (sliced_problem, normal_states(Prover(engine, limits.for_query, effort))))
+
+
+def reduced(problem: Problem, options: Options) -> tuple[Problem, Options]:
+    """The problem that a search works on, and ``options`` with the time and the effort that are left for it."""
+    limits = Limits(options.time_limit, options.query_limit, options.effort)
+    small = smaller_problem(problem, options, limits).problem
+    seconds = None if options.time_limit is None else limits.left()
+    effort = None if options.effort is None else max(0.0, options.effort - limits.spent / UNITS)
+    return small, replace(options, time_limit=seconds, effort=effort)
 
 
 def normal_states(prover: Prover) -> Callable[[Problem], Reduction]:

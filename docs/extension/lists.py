@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import chaincover
+from benchmarks.bench import suite
 from chaincover.cli.main import EXIT_CODES
 from chaincover.project.project_file import KEYS
 
@@ -24,18 +25,32 @@ def exit_codes() -> str:
     return table(("code", "meaning", "what to do"), [(code, *told) for code, told in EXIT_CODES.items()])
 
 
-def project_keys() -> str:
-    """The keys of a project file, table by table."""
+def keys_by_table(tables: Mapping[str, Mapping[str, str]], headings: Mapping[str, str]) -> str:
+    """The keys of a TOML file, table by table; ``headings`` of tables other than ``[name]``."""
     parts = []
-    for name, keys in KEYS.items():
-        heading = {"": "At the top of the file", "property": "`[[property]]`, any number of times"}.get(
-            name, f"`[{name}]`"
-        )
+    for name, keys in tables.items():
         parts += [
-            f"### {heading}\n",
+            f"### {headings.get(name, f'`[{name}]`')}\n",
             table(("key", "what it says"), [(f"`{key}`", told) for key, told in keys.items()]),
         ]
     return "\n".join(parts)
+
+
+def project_keys() -> str:
+    """The keys of a project file."""
+    return keys_by_table(KEYS, {"": "At the top of the file", "property": "`[[property]]`, any number of times"})
+
+
+def suite_keys() -> str:
+    """The keys of a suite and of the files that it names."""
+    headings = {
+        "": "Keys at the top of a suite",
+        "models": "`[[models]]`, any number of times",
+        "configurations": "`[[configurations]]`, any number of times; further keys are settings of the tool",
+        "row": "`[[row]]` in the file that `rows` names",
+        "source": "`[[source]]` in the file that `sources` names",
+    }
+    return keys_by_table(suite.KEYS, headings)
 
 
 def public_names() -> str:
@@ -89,8 +104,10 @@ def _type(field: dict[str, Any]) -> str:
 MAKERS: dict[str, Callable[[], str]] = {
     "exit-codes": exit_codes,
     "project-keys": project_keys,
+    "suite-keys": suite_keys,
     "public-names": public_names,
     "fields-of-chain": partial(result_fields, "chain.json"),
     "fields-of-chains": partial(result_fields, "chains.json"),
     "fields-of-run": partial(result_fields, "run.json"),
+    "fields-of-compare": partial(result_fields, "compare.json"),
 }

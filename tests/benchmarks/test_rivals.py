@@ -59,16 +59,18 @@ def test_lengths_that_differ_are_an_error(lengths: dict[str, set[int]]) -> None:
 
 
 def test_the_length_is_the_first_unwinding_that_fails() -> None:
-    output = "".join(f"Unwinding loop main.{n % 2} iteration {n} (60 max) file harness.c\n" for n in (1, 2, 3, 4))
+    loops = (run.LOOP, "compute.0", run.LOOP, "compute.0")
+    output = "".join(
+        f"Unwinding loop {loop} iteration {n} (60 max) file harness.c\n" for n, loop in enumerate(loops, 1)
+    )
     assert run.unwindings(output + "VERIFICATION FAILED\n") == 3
     assert run.unwindings(output + "VERIFICATION SUCCESSFUL\n") is None
 
 
-def test_every_model_has_its_description() -> None:
+def test_every_model_has_a_project() -> None:
     for model in run.MODELS:
-        assert (run.HERE / model.header).is_file()
         assert (model.folder / "chaincover.toml").is_file()
-        assert not model.without or any(model.without in file.read_text() for file in model.folder.glob("*.c"))
+        assert model.options == (("--final", "none") if model.name == "cruise_fig1" else ())
 
 
 def test_a_cbmc_that_there_is_not_is_named() -> None:

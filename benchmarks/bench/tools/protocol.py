@@ -36,9 +36,10 @@ class Outcome:
     ``ordering`` names the backend where one run gives several outcomes on one graph. ``chains`` are test cases, each
     from a reset; ``length`` is the sum of their steps, ``lower`` the proved lower bound of it for that number of chains
     (None: not known), ``fewest`` whether fewer chains are proved not to do. ``verdicts`` has a word for each goal,
-    ``covered`` counted by replay. ``K`` is the largest distance searched, ``states`` the number of reachable states,
-    ``long_goals`` the number of goals with antecedents longer than a step. ``stages`` has seconds of each stage,
-    ``note`` what a reader must know, ``files`` the chains written, relative to the folder of the run.
+    ``covered`` counted by replay. ``K`` is the greatest distance on the chains (of a comparison of backends: in its
+    graph), ``states`` the number of reachable states, ``long_goals`` the number of goals with antecedents longer than a
+    step. ``stages`` has seconds of each stage, ``note`` what a reader must know, ``files`` the chains written, relative
+    to the folder of the run.
     """
 
     status: str
@@ -66,6 +67,9 @@ class Tool(Protocol):
     name: str
     settings: frozenset[str]
     """The settings that it knows; others are refused before anything runs."""
+
+    ends_when_asked: bool
+    """Whether SIGTERM makes it write the best that it has: it is sent one before its time is up (default: no)."""
 
     def missing(self) -> str:
         """What is not installed and how to get it; '' where it can run."""

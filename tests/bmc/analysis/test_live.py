@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from itertools import product
 
 import pytest
@@ -15,6 +16,7 @@ from random_systems import random_case
 
 from bmc.analysis.constants import constant_state, put_in
 from bmc.analysis.slice import live_among, live_state, read_symbols
+from bmc.formulas import evaluate
 from bmc.formulas.evaluate import compile_formulas
 from bmc.system.simulation import Simulator
 from bmc.system.transition import BOOLEAN, InputVariable, StateVariable, TransitionSystem, ValueType, symbols_of
@@ -218,3 +220,37 @@ def test_a_boolean_variable_can_be_constant() -> None:
     flag = StateVariable("lv_x", BOOLEAN, TRUE(), Or(X, Y))
     other = StateVariable("lv_y", BOOLEAN, FALSE(), And(Y, Z))
     assert constant_state(TransitionSystem("live", (flag, other), ())) == {"lv_x": 1, "lv_y": 0}
+
+
+def nodes_visited(entries: int, monkeypatch: pytest.MonkeyPatch) -> int:
+    """How many nodes are walked over to see what a table read at another table's entry makes live."""
+    word, mode = ValueType("word", 16), Symbol("lt_mode", BVType(16))
+    given, out = Symbol("lt_given", BVType(16)), Symbol("lt_out", BVType(16))
+    term = given
+    for turn in range(2):
+        index, term = term, BV(turn, 16)
+        for entry in range(entries):
+            term = Ite(index.Equals(BV(entry, 16)), BV(entry * 7 % 1000, 16), term)
+    state = (
+        StateVariable("lt_mode", word, BV(0, 16), Ite(out.Equals(BV(3, 16)), BV(1, 16), mode)),
+        StateVariable("lt_out", word, BV(0, 16), term),
+        StateVariable("lt_shown", word, BV(0, 16), mode),
+    )
+    system = TransitionSystem("tables", state, (InputVariable("lt_given", word),))
+    visited = 0
+    orders = evaluate._new_order
+
+    def counting(formulas: Sequence[FNode]) -> list[FNode]:
+        nonlocal visited
+        order = orders(formulas)
+        visited += len(order)
+        return order
+
+    monkeypatch.setattr(evaluate, "_new_order", counting)
+    assert live_state(system, [mode.Equals(BV(1, 16))]) == {"lt_mode", "lt_out"}
+    monkeypatch.undo()
+    return visited
+
+
+def test_twice_as_large_a_table_is_twice_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert nodes_visited(400, monkeypatch) < 3 * nodes_visited(200, monkeypatch)

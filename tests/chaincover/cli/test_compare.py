@@ -1,69 +1,189 @@
-"""``chaincover compare``: orderings side by side on one graph."""
+"""``chaincover compare``: orderings side by side on one graph, and what users get with each."""
 
 from __future__ import annotations
 
 import csv
 import json
-from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import jsonschema
 import pytest
-from command_line import MODELS, chaincover
+from command_line import MODELS, ROOT, chaincover
 
-from chaincover.chain import Bounds
-from chaincover.cli.compare import Comparison, Row
-from chaincover.graph.reachability import CoveringGraph
 from chaincover.orderings import asp, tsp
 from chaincover.orderings.protocol import OrderingResult
-from chaincover.weights import ReachGraph
 
 CRUISE = MODELS / "cruise"
+ELEVATOR = MODELS / "elevator"
+WINDOW_EXT = ROOT / "benchmarks" / "paper" / "window"
+SCHEMA = json.loads((ROOT / "chaincover/formats/schemas/compare.json").read_text())
+
+
+def without_times(value: Any) -> Any:
+    """``value`` without what may differ from run to run."""
+    if isinstance(value, dict):
+        return {name: without_times(each) for name, each in value.items() if not name.endswith("seconds")}
+    return [without_times(each) for each in value] if isinstance(value, list) else value
 
 
 def test_table_csv_and_json_agree(tmp_path: Path) -> None:
-    outcome = chaincover("compare", CRUISE, "--ordering", "exact", "--ordering", "local", "-o", tmp_path / "out")
+    names = ("--ordering", "exact", "--ordering", "local")
+    outcome = chaincover("compare", CRUISE, *names, "-o", tmp_path / "out")
     assert (outcome.code, outcome.err) == (0, "")
-    head, titles, exact, local, written = outcome.out.splitlines()
+    head, titles, exact, local, *_, written = outcome.out.splitlines()
     assert head.startswith("cruise: 4 goals, K = 4, graph in ")
     assert "no chain is shorter than 9" in head
     assert titles.split()[0] == "ordering"
-    assert exact.split()[:4] == ["exact", "9", "9", "yes"]
-    assert local.split()[:4] == ["local", "9", "0", "no"]
+    assert exact.split()[:3] == ["exact", "9", "yes"]
+    assert local.split()[:3] == ["local", "9", "no"]
     assert "compare.csv, compare.json" in written
     document = json.loads((tmp_path / "out" / "compare.json").read_text())
     rows = list(csv.DictReader((tmp_path / "out" / "compare.csv").open()))
     assert [row["ordering"] for row in rows] == [row["ordering"] for row in document["orderings"]] == ["exact", "local"]
     for row, data in zip(rows, document["orderings"], strict=True):
-        assert [row["path_cost"], row["chain_length"], row["lower_bound"]] == ["9", "9", "9"]
-        assert (data["path_cost"], data["chain_length"], data["lower_bound"]) == (9, 9, 9)
-        assert data["path"][0] == "init"
-        assert data["path"][-1] == "final"
-        assert data["total_seconds"] >= data["order_seconds"]
+        assert (row["path_cost"], row["chain_median"], row["final_length"], row["final_lower"]) == ("9", "9", "9", "9")
+        assert [run["path_cost"] for run in data["runs"]] == [9] * 5
+        assert data["chain_length"]["median"] == data["final"]["length"] == data["final"]["lower"] == 9
+        assert row["path"] == " -> ".join(data["runs"][0]["path"])
+        assert {(run["path"][0], run["path"][-1]) for run in data["runs"]} == {("init", "final")}
+    assert list(jsonschema.Draft202012Validator(SCHEMA).iter_errors(document)) == []
 
 
-def test_all_orderings_by_default_as_json(tmp_path: Path) -> None:
-    document = chaincover("compare", CRUISE, "--json").json
+def test_all_orderings_by_default_as_json() -> None:
+    document = chaincover("compare", CRUISE, "--json", "--seeds", 1).json
     rows = {row["ordering"]: row for row in document["orderings"]}
     assert list(rows) == ["exact", "cpsat", "asp-usc", "asp-bb", "tsp", "local"]
     for row in rows.values():
-        assert row["note"].startswith("skipped: ") or (row["path_cost"], row["chain_length"]) == (9, 9)
+        skipped = row["note"].startswith("skipped: ")
+        assert skipped or (row["runs"][0]["path_cost"], row["chain_length"]["median"]) == (9, 9)
+        assert (row["final"]["length"], row["final"]["minimal"]) == (9, True)
     assert document["graph_seconds"] >= 0
 
 
-def test_orderings_without_their_library_are_skipped_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ties_are_told_as_a_distribution_beside_what_users_get() -> None:
+    """Every path of the elevator costs 11, the chains along them differ, and the minimum is 32."""
+    document = chaincover("compare", ELEVATOR, "--ordering", "exact", "--seeds", 3, "--json").json
+    (row,) = document["orderings"]
+    assert {run["path_cost"] for run in row["runs"]} == {11}
+    assert [run["seed"] for run in row["runs"]] == [0, 1, 2]
+    lengths = sorted(run["chain_length"] for run in row["runs"] if run["chain_length"] is not None)
+    assert (row["chain_length"]["least"], row["chain_length"]["greatest"]) == (lengths[0], lengths[-1])
+    assert lengths[0] >= row["final"]["length"] == row["final"]["lower"] == document["lower_bound"] == 32
+    assert all(run["infeasible"] for run in row["runs"])
+    assert row["orders"] == len({tuple(run["path"]) for run in row["runs"]}) > 1
+    assert not row["final"]["ordered"]
+
+
+def test_a_comparison_is_repeatable_but_for_its_times() -> None:
+    arguments = ("compare", MODELS / "latch", "--ordering", "asp-usc", "--ordering", "local", "--json")
+    assert without_times(chaincover(*arguments).json) == without_times(chaincover(*arguments).json)
+
+
+def test_the_chain_along_a_path_is_the_same_whoever_found_the_path() -> None:
+    document = chaincover("compare", MODELS / "latch", "--json", "--ordering", "exact", "--ordering", "local").json
+    by_path: dict[tuple[str, ...], set[int]] = {}
+    for row in document["orderings"]:
+        for run in row["runs"]:
+            by_path.setdefault(tuple(run["path"]), set()).add(run["chain_length"])
+    assert {len(lengths) for lengths in by_path.values()} == {1}
+    alone = chaincover("compare", MODELS / "latch", "--json", "--ordering", "local").json
+    assert without_times(alone["orderings"][0]) == without_times(document["orderings"][1])
+
+
+def test_a_final_run_that_asked_no_ordering_is_the_run_of_every_ordering() -> None:
+    """It is done once; asked for each ordering by itself, ``generate`` gives the same."""
+    names = [part for name in ("exact", "local") for part in ("--ordering", name)]
+    rows = chaincover("compare", MODELS / "latch", *names, "--seeds", 1, "--json").json["orderings"]
+    assert [row["final"]["ordered"] for row in rows] == [False, False]
+    for row in rows:
+        alone = chaincover("generate", MODELS / "latch", "--ordering", row["ordering"], "--no-replay", "--json").json
+        assert (row["final"]["length"], row["final"]["lower"]) == (alone["bounds"]["length"], alone["bounds"]["lower"])
+
+
+@pytest.mark.parametrize("row", [3, pytest.param(4, marks=pytest.mark.slow), pytest.param(5, marks=pytest.mark.slow)])
+def test_an_order_that_is_infeasible_at_its_cost_says_so(row: int) -> None:
+    outcome = chaincover(
+        "compare", WINDOW_EXT / f"window_ext_{row}.toml", "--ordering", "exact", "--json", "--seeds", 2
+    )
+    assert outcome.code == 0
+    (exact,) = outcome.json["orderings"]
+    for run in exact["runs"]:
+        assert run["infeasible"] == run["path"][: len(run["infeasible"])] != []
+        assert run["chain_length"] is None
+        assert " -> ".join(run["failed"]) in " -> ".join(run["path"])
+    assert "2 of 2 orders infeasible at their cost: " in exact["note"]
+    assert "2 of 2 orders without a chain: no repair with edges up to " in exact["note"]
+    assert min(exact[search]["length"] for search in ("refinement", "path_constraints")) >= exact["final"]["length"]
+    assert exact["final"]["minimal"]
+
+
+def test_path_constraints_that_an_ordering_refuses_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The exact ordering stands for LKH, so that the refusal does not depend on what is installed."""
+    from bmc.errors import UsageError
+    from chaincover.orderings.exact import ExactOrdering
+    from chaincover.orderings.protocol import Limit, OrderingProblem
+
+    solve = ExactOrdering.solve
+
+    def unconstrained(self: ExactOrdering, problem: OrderingProblem, limit: Limit) -> OrderingResult:
+        if problem.constrained:
+            raise UsageError("the ordering takes no path constraints")
+        return solve(self, problem, limit)
+
+    monkeypatch.setattr(ExactOrdering, "solve", unconstrained)
+    outcome = chaincover("compare", WINDOW_EXT / "window_ext_5.toml", "--ordering", "exact", "--json", "--seeds", 1)
+    (row,) = outcome.json["orderings"]
+    assert row["path_constraints"]["length"] is None
+    assert "path constraints: the ordering takes no path constraints" in row["note"]
+    assert row["refinement"]["length"] >= row["final"]["length"]
+    assert outcome.code == 0
+
+
+def test_orderings_without_their_library_are_skipped_and_users_still_get_a_chain(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(tsp, "available", lambda: False)
     monkeypatch.setattr(asp, "available", lambda: False)
-    outcome = chaincover("compare", CRUISE, "--ordering", "tsp", "--ordering", "asp", "--ordering", "exact")
+    outcome = chaincover("compare", CRUISE, "--ordering", "tsp", "--ordering", "asp", "--ordering", "exact", "--json")
     assert outcome.code == 0
-    assert "skipped: elkai is not installed" in outcome.out
-    assert "skipped: clingo is not installed" in outcome.out
-    assert chaincover("compare", CRUISE, "--ordering", "tsp", "--json").code == 4
+    first, second, _ = outcome.json["orderings"]
+    assert [first["note"], second["note"]] == ["skipped: elkai is not installed", "skipped: clingo is not installed"]
+    assert [first["runs"], first["final"]["length"]] == [[], 9]
 
 
-def test_no_covering_path_is_exit_4() -> None:
-    outcome = chaincover("compare", MODELS / "cruise_fig1", "-K", "3")
+def test_without_a_covering_path_it_says_so() -> None:
+    outcome = chaincover("compare", MODELS / "cruise_fig1", "-K", "3", "--ordering", "exact")
     assert outcome.code == 4
     assert "no covering path" in outcome.out
+
+
+@pytest.mark.slow
+def test_without_a_covering_path_users_still_get_what_generate_has() -> None:
+    several = chaincover("compare", WINDOW_EXT / "window_ext_1.toml", "--ordering", "exact")
+    assert several.code == 0
+    assert "no covering path" in several.out
+    titles, row = (line.split() for line in several.out.splitlines() if line.startswith(("ordering ", "exact ")))
+    assert titles == ["ordering", "chains", "steps", "bound", "covered", "total"]
+    assert row[:4] == ["exact", "2", "38", "38"]
+
+
+def test_several_chains_can_be_asked_for() -> None:
+    outcome = chaincover("compare", CRUISE, "--ordering", "exact", "--seeds", 1, "--several", "--json")
+    (row,) = outcome.json["orderings"]
+    assert outcome.json["several"]
+    assert outcome.json["covering_path"]
+    assert (row["final"]["chains"], row["final"]["length"], row["final"]["fewest"]) == (1, 9, True)
+
+
+def test_generated_goals_that_no_run_covers_are_left_out_of_the_order() -> None:
+    little = ("--ordering", "exact", "--seeds", 1, "--effort", 0.02, "--json")
+    document = chaincover("compare", MODELS / "door", "--cover", "branches()", *little).json
+    (row,) = document["orderings"]
+    assert document["left_out"]
+    assert {row["final"]["verdicts"][goal] for goal in document["left_out"]} == {"unreachable"}
+    assert {*row["runs"][0]["path"]} == {"init", *document["goals"], "final"}
+    assert not {*document["left_out"]} & {*document["goals"]}
 
 
 def test_a_limit_on_the_graph_is_exit_5() -> None:
@@ -82,28 +202,30 @@ def test_an_interrupt_leaves_the_rows_so_far(monkeypatch: pytest.MonkeyPatch) ->
     assert [row["ordering"] for row in outcome.json["orderings"]] == ["exact"]
 
 
-def test_exit_code_is_the_worst_of_the_rows() -> None:
-    graph = CoveringGraph(ReachGraph(("a",), "end", {}, {}, (), (), 1, 1, 0.5))
-    found = OrderingResult(("init", "a", "end"), 1, 1, True, 0.25, "exact")
-    good = Row("exact", found, 1, 0.25)
-    cases = {
-        (good,): 0,
-        (good, Row("tsp", note="skipped: elkai is not installed")): 0,
-        (good, Row("local", found, None, 0.1, "no inputs")): 4,
-        (good, Row("local", found, None, 0.1, "time limit", True), Row("tsp", found, None, 0.1, "no inputs")): 5,
-        (): 4,
-    }
-    for rows, code in cases.items():
-        assert Comparison(graph, rows, Bounds(1, 1, ""), "").exit_code == code
-    assert Comparison(graph, (good,), Bounds(1, 1, ""), "time limit").exit_code == 5
-    given_up = replace(graph, graph=replace(graph.graph, unknown=(("init", "a"),)))
-    assert Comparison(replace(graph, used_up=True), (), Bounds(1, None, ""), "").exit_code == 5
-    assert Comparison(given_up, (), Bounds(1, None, ""), "").exit_code == 5
-    assert Comparison(given_up, (good,), Bounds(1, 1, ""), "").exit_code == 0
-    assert Comparison(graph, (good,), Bounds(1, 1, ""), "").total_seconds(good) == 1.0
+@pytest.mark.slow
+def test_the_table_fits_a_terminal() -> None:
+    lines = chaincover("compare", WINDOW_EXT / "window_ext_3.toml", "--seeds", 2, COLUMNS="120").out.splitlines()
+    assert len(lines) <= 40
+    assert max(map(len, lines)) <= 120
 
 
-def test_unknown_ordering_and_bad_folder_are_usage_errors(tmp_path: Path) -> None:
+def test_unknown_ordering_bad_folder_and_no_seeds_are_usage_errors(tmp_path: Path) -> None:
     assert chaincover("compare", CRUISE, "--ordering", "lkh").code == 2
+    assert chaincover("compare", CRUISE, "--seeds", "0").code == 2
     (tmp_path / "file").write_text("")
     assert chaincover("compare", CRUISE, "-o", tmp_path / "file").code == 2
+
+
+SAMPLE = ["alarm", "cruise", "cruise_fig1", "elevator", "fan", "latch", "turnsignal", "window"]
+"""One that no chain covers is among them. The other bundled models take longer."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", SAMPLE)
+def test_there_is_a_chain_wherever_generate_has_one(model: str) -> None:
+    generated = chaincover("generate", MODELS / model, "--no-replay", "--json").json
+    compared = chaincover("compare", MODELS / model, "--ordering", "exact", "--seeds", 1, "--json").json
+    (row,) = compared["orderings"]
+    assert (row["final"]["chains"] > 0) == (generated["chain"] is not None)
+    assert row["final"]["length"] == generated["bounds"]["length"]
+    assert row["final"]["minimal"] == generated["bounds"]["minimal"]

@@ -84,5 +84,7 @@ def test_the_graph_names_the_edges_that_were_given_up(lock: Path) -> None:
 
 
 def test_a_comparison_over_a_graph_with_given_up_edges_is_no_claim(lock: Path) -> None:
-    outcome = chaincover("compare", lock, "--engine", "sat", "--bound", "1", "--json")
-    assert (outcome.code, outcome.json["exit_code"], outcome.json["orderings"]) == (5, 5, [])
+    outcome = chaincover("compare", lock, "--ordering", "exact", "--engine", "sat", "--bound", "1", "--json")
+    assert (outcome.code, outcome.json["exit_code"], outcome.json["covering_path"]) == (5, 5, False)
+    verdicts = {row["final"]["verdicts"]["hard"] for row in outcome.json["orderings"]}
+    assert (verdicts, {len(row["runs"]) for row in outcome.json["orderings"]}) == ({"undecided"}, {0})

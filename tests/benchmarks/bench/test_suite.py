@@ -1,0 +1,154 @@
+"""What a suite says, and the message for each mistake in it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from command_line import write_files
+
+from benchmarks.bench.suite import read_suite
+from bmc.errors import InputRefused
+
+PROJECT = '[sources]\nfiles = ["m.c"]\n'
+FILES = {
+    "a/chaincover.toml": PROJECT,
+    "a/m.c": "",
+    "b/second.toml": PROJECT,
+    "b/first.toml": PROJECT,
+    "rows.toml": (
+        '[[row]]\nname = "Second"\nproject = "b/second.toml"\nlength = 9\nbits = ["3b", "1b"]\nprinted.lkh = [1, 9]\n'
+    ),
+}
+GOOD = """\
+title = "A suite"
+[limits]
+seconds = 1.5
+megabytes = 77
+
+[[models]]
+projects = "a"
+
+[[models]]
+projects = [
+  "b/*.toml",
+]
+rows = "rows.toml"
+cover = ["branches()"]
+goals = ["branch:*"]
+arguments = ["--final", "none"]
+
+[[configurations]]
+name = "default"
+tool = "chaincover"
+
+[[configurations]]
+name = "orders"
+tool = "chaincover"
+ordering = ["exact", "tsp"]
+several = [true, false]
+K = 3
+seed = [1, 2]
+"""
+
+
+def test_what_a_suite_says(tmp_path: Path) -> None:
+    write_files(tmp_path, {**FILES, "s.toml": GOOD})
+    suite = read_suite(str(tmp_path / "s.toml"))
+    assert (suite.name, suite.title, suite.seconds, suite.megabytes) == ("s", "A suite", 1.5, 77)
+    assert [(model.name, model.family, model.shown) for model in suite.models] == [
+        ("a", "a", "a/chaincover.toml"),
+        ("Second branches()", "b", "b/second.toml"),
+        ("first branches()", "b", "b/first.toml"),
+    ], "rows come first, in their order"
+    selection = ("--cover", "branches()", "--goal", "branch:*", "--final", "none")
+    assert [model.selection for model in suite.models] == [(), selection, selection]
+    pin = suite.models[1].pin
+    assert pin is not None
+    assert (pin.figures, pin.bits, pin.printed) == ({"length": 9}, ("3b", "1b"), {"lkh": [1, 9]})
+
+
+def test_lists_multiply(tmp_path: Path) -> None:
+    write_files(tmp_path, {**FILES, "s.toml": GOOD})
+    default, *orders = read_suite(str(tmp_path / "s.toml")).configurations
+    assert (default.name, default.settings, default.seed) == ("default", {}, 0)
+    assert [(each.name, each.seed) for each in orders] == [
+        (f"orders ordering={ordering} several={several}", seed)
+        for ordering in ("exact", "tsp")
+        for several in ("true", "false")
+        for seed in (1, 2)
+    ]
+    assert orders[-1].settings == {"ordering": "tsp", "several": False, "K": 3}
+
+
+def test_models_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    write_files(tmp_path, {"x/m/chaincover.toml": PROJECT, "y/m/chaincover.toml": PROJECT})
+    tables = "".join(f'[[models]]\nprojects = "{each}/m"\nfamily = "{each}"\n' for each in ("x", "y", "x"))
+    (tmp_path / "s.toml").write_text(f'{tables}[[configurations]]\nname = "c"\ntool = "chaincover"\n')
+    assert [model.name for model in read_suite(str(tmp_path / "s.toml")).models] == ["x/m", "y/m"]
+
+
+MISTAKES = {
+    "top-key": ("title =", "titel =", 1, "unknown key 'titel'"),
+    "limit-key": ("megabytes =", "memory =", 4, "unknown key 'limits.memory'"),
+    "limit-value": ("seconds = 1.5", "seconds = 0", 3, "a number above 0"),
+    "model-key": ("cover =", "covers =", 14, "unknown key 'models.covers'"),
+    "no-match": ('"b/*.toml"', '"gone/*.toml"', 11, "no project file matches 'gone/*.toml'"),
+    "no-projects": ('projects = "a"\n', "\n", 6, "no 'projects'"),
+    "no-rows": ('"rows.toml"', '"gone.toml"', 13, "there is no file 'gone.toml'"),
+    "tool": ('"default"\ntool = "chaincover"', '"default"\ntool = "chaincove"', 20, "no tool is called 'chaincove'"),
+    "own-tool": (
+        '"default"\ntool = "chaincover"',
+        '"default"\ntool = "gone:Tool"',
+        20,
+        "cannot be loaded: No module",
+    ),
+    "setting": ("K = 3", "k = 3", 27, "unknown key 'configurations.k'"),
+    "value": ('"tsp"]', '"tps"]', 25, "one of auto, exact"),
+    "twice": ('"tsp"]', '"exact"]', 25, "without repetitions"),
+    "seed": ("[1, 2]", '["one"]', 28, "'seed' must be a whole number"),
+    "name": ('name = "orders"\n', "\n", 22, "no 'name'"),
+    "table": ("K = 3", "K = { a = 3 }", 27, "a text, a number, true or false"),
+    "no-toml": ("[limits]", "[limits", 2, "this is not TOML"),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_is_told_with_its_line(mistake: str, tmp_path: Path) -> None:
+    right, wrong, line, message = MISTAKES[mistake]
+    assert right in GOOD
+    write_files(tmp_path, {**FILES, "s.toml": GOOD.replace(right, wrong, 1)})
+    with pytest.raises(InputRefused) as caught:
+        read_suite(str(tmp_path / "s.toml"))
+    where = caught.value.where
+    assert message in caught.value.message
+    assert where is not None
+    assert (Path(where.file).name, where.line) == ("s.toml", line)
+
+
+def test_a_mistake_in_the_rows_is_told_with_its_line(tmp_path: Path) -> None:
+    write_files(tmp_path, {**FILES, "s.toml": GOOD})
+    rows = tmp_path / "rows.toml"
+    rows.write_text(rows.read_text() + '\n[[row]]\nname = "x"\nproject = "y"\nlenght = 3\n')
+    with pytest.raises(InputRefused, match=r"rows\.toml:11:1: unknown key 'row\.lenght'"):
+        read_suite(str(tmp_path / "s.toml"))
+
+
+@pytest.mark.parametrize("table", ["models", "configurations"])
+def test_there_has_to_be_something_to_do(table: str, tmp_path: Path) -> None:
+    kept = [part for part in GOOD.replace("[[", "@[[").split("@") if not part.startswith(f"[[{table}]]")]
+    write_files(tmp_path, {**FILES, "s.toml": "".join(kept)})
+    with pytest.raises(InputRefused, match=f"there are no {table}"):
+        read_suite(str(tmp_path / "s.toml"))
+
+
+def test_two_configurations_need_two_names(tmp_path: Path) -> None:
+    write_files(tmp_path, {**FILES, "s.toml": GOOD + '[[configurations]]\nname = "default"\ntool = "chaincover"\n'})
+    with pytest.raises(InputRefused, match="two configurations are called 'default'"):
+        read_suite(str(tmp_path / "s.toml"))
+
+
+def test_an_unknown_suite_is_told_which_are_bundled() -> None:
+    with pytest.raises(InputRefused, match="no such suite") as caught:
+        read_suite("nosuch")
+    assert "bundled suite" in caught.value.hint
