@@ -248,10 +248,8 @@ def conduct(request: Request, given: Given, search: Callable[[Search], Sequence[
         (folder / file_of(number)).write_text(table(controller, played), encoding="utf-8")
     found = told(state, result)
     outcome.write(found, folder)
-    click.echo(
-        f"{len(found.files)} test cases, {found.length or 0} steps, "
-        f"{len(result.covered)} of {len(controller.goals)} goals"
-    )
+    covered = f"{len(result.covered)} of {len(controller.goals)} goals"
+    click.echo(f"{len(found.files)} test cases, {found.length or 0} steps, {covered}")
 
 
 def told(state: Search, result: Counted) -> Outcome:

@@ -55,12 +55,13 @@ class GreedyChains:
             run = self._way(aims)
             if run is None:
                 break
-            ended, trap = self._ended_part(run)
+            ended, trap = self._ended_part(run, aims)
             if ended is not None and (best is None or len(self.covered(ended)) > len(self.covered(best))):
                 best = ended
-            if not trap:
+            left = [name for name in aims if name not in trap]
+            if len(left) == len(aims):
                 break
-            aims = [name for name in aims if name not in trap]
+            aims = left
         return best
 
     def _way(self, names: Collection[str]) -> Run | None:
@@ -72,9 +73,9 @@ class GreedyChains:
             self._search.cut = True
             return way.reached
 
-    def _ended_part(self, run: Run) -> tuple[Run | None, set[str]]:
+    def _ended_part(self, run: Run, aims: Collection[str]) -> tuple[Run | None, set[str]]:
         """The longest part of ``run`` to the end of a goal from which a way to the final condition was found, with that
-        way, and the goals that end next in ``run``: none was found from there."""
+        way, and the goals that end next of those aimed at: none was found from there."""
         if self._ended(run):
             return run, set()
         trap = set[str]()
@@ -83,7 +84,7 @@ class GreedyChains:
             ended = self._to_end(Run(run.states[: end + 1], run.inputs[:end]))
             if ended is not None:
                 return ended, trap
-            trap = {name for name, own in ends.items() if own == end}
+            trap = {name for name in aims if ends.get(name) == end} or trap
         return None, trap
 
     def covered(self, run: Run) -> set[str]:

@@ -101,7 +101,7 @@ class _Active:
         self.names.add(self.name)
 
     def __exit__(self, *_: object) -> None:
-        self.names.remove(self.name)
+        self.names.discard(self.name)
 
 
 class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
@@ -113,6 +113,8 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
     def __init__(self, file: str, pass_errors: bool, char_signed: bool) -> None:
         self.work = 0
         """Tokens that were read or that macros expanded to, so far."""
+        self.active: set[str] = set()
+        """The macros that are being expanded: they stand for themselves, in the arguments of calls in them, too."""
         self.last_line = 0
         """Where the line ends that was read last: the number of the last of the lines that it was joined from."""
         super().__init__()
@@ -212,7 +214,7 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
     def expand_macros(self, tokens: list[Any], expanding_from: _Active | None = None) -> list[Any]:
         """Also called for what macros stand for, which is where they are used, and for arguments, each where it is."""
         place, outside = tokens[0] if tokens else None, (self.linemacro, self.linemacrodepth)
-        active = expanding_from or _Active(set())
+        active = expanding_from or _Active(self.active)
         if expanding_from:
             MACROS.check(len(active.names), Location(str(self.source), self.linemacro))
             for token in tokens:

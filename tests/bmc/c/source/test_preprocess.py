@@ -31,6 +31,8 @@ PROGRAMS = {
     "variadic macros": "#define CALL(f, ...) f(__VA_ARGS__)\nint r; static int add(int a, int b) { return (a & 7) + b; } "
     "void step(int a) { r = CALL(add, a, 2); }",
     "recursive names": "#define r r\n#define step(x) step(x)\nint r; void step(int a) { r = a; }",
+    "recursive names in arguments": "#define SAME(x) (x)\n#define BOTH(x, y) x + SAME(y)\nint r; static int cut(int v) { return v & 7; }\n"
+    "#define cut(v) BOTH(SAME(cut(v)), SAME(SAME(r)))\n#define r SAME(r)\nvoid step(int a) { r = cut(a) + SAME(cut)(a); }",
     "comments": "int r; /* a\n b */ void step(int a) // c \\\n still c\n{ r = a /**/ & 3; /* \" */ r += '\"' /* ' */; }",
     "limits": "#include <limits.h>\n#include <stdint.h>\n#include <stdbool.h>\n#include <stddef.h>\n"
     "#if INT_MAX != 2147483647 || UINT32_MAX != 0xFFFFFFFF || SIZE_MAX < UINT_MAX || CHAR_MIN >= 0\n#error no\n#endif\n"
