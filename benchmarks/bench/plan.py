@@ -72,7 +72,7 @@ def code_of(model: Model) -> Code:
     """What ``model`` is made of."""
     project = read_project(str(model.project))
     own = [Path(file) for file in project.config.files]
-    folders = [Path(folder) for folder in project.config.include]
+    folders = [model.project.parent, *map(Path, project.config.include)]
     for source in model.sources:
         if source.file in [file.resolve() for file in own] or any(_within(source.file, folder) for folder in folders):
             name = source.file.name

@@ -87,6 +87,14 @@ def test_a_missing_source_is_told_with_its_origin(tmp_path: Path) -> None:
     assert run.code.missing == "the source m.c is not there: from its author"
 
 
+def test_a_missing_header_beside_a_source_is_told(tmp_path: Path) -> None:
+    row = '[[source]]\nfile = "m/types.h"\nsha256 = "00"\nobtain = "from its author"\n'
+    suite = SUITE.replace('"m"\n', '"m"\nsources = "sources.toml"\n')
+    write_files(tmp_path, {**FILES, "s.toml": suite, "sources.toml": row})
+    (run,) = plan(read_suite(str(tmp_path / "s.toml")))
+    assert run.code.missing == "the source types.h is not there: from its author"
+
+
 def test_sources_of_other_models_need_not_be_there(tmp_path: Path) -> None:
     row = '[[source]]\nfile = "n/n.c"\nsha256 = "00"\nobtain = "from its author"\n'
     suite = SUITE.replace('"m"\n', '"m"\nsources = "sources.toml"\n')
