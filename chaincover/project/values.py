@@ -59,10 +59,14 @@ def parse_value(text: str, vtype: ValueType, where: Location, name: str = "") ->
     if vtype.floating:
         return _parse_floating(truth, vtype, where)
     try:
+        if "_" in truth or not truth.isascii():  # Python's 1_000, and the digits of other scripts
+            raise ValueError
         number = whole_number(truth, 0, where)
     except ValueError:
         labels = ", ".join(label for label, _ in vtype.labels)
         hint = f"write a number or one of {labels}" if labels else "write a whole number"
+        if truth.isascii() and truth.lstrip("+-").isdecimal():
+            hint += ", without zeros before it"
         meant = f"'{name}' ({vtype.name})" if name else f"type {vtype.name}"
         raise InputRefused(f"'{word}' is no value of {meant}", where, hint) from None
     if not vtype.least <= number <= vtype.greatest:
