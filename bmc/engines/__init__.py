@@ -21,7 +21,8 @@ NAMES = (AUTO, "sat", "z3", "bitwuzla", "portfolio")
 def installed() -> Mapping[str, str]:
     """The versions of all installed packages by name, from the names of their folders, as Python looks for them.
 
-    To read their descriptions, as ``importlib.metadata`` does, takes as long as a short run.
+    To read their descriptions, as ``importlib.metadata`` does, takes as long as a short run. A folder whose name has no
+    version, which an editable installation leaves beside the sources, tells nothing.
     """
     found: dict[str, str] = {}
     for folder in sys.path:
@@ -29,7 +30,8 @@ def installed() -> Mapping[str, str]:
         for entry in entries:
             if entry.endswith((".dist-info", ".egg-info")):
                 name, _, version = re.sub(r"(-py3[^-]*)?\.[^.]*$", "", entry).partition("-")
-                found.setdefault(re.sub(r"[-_.]+", "-", name).lower(), version)
+                if version:
+                    found.setdefault(re.sub(r"[-_.]+", "-", name).lower(), version)
     return found
 
 

@@ -61,8 +61,8 @@ def of_paper() -> list[Row]:
             "project": entry["project"], "states": draw.randint(8, 4000), "long_goals": goals // 3, "host": "bench-1",
             "versions": {"chaincover": "0.1.0", "python": "3.13.1"},
         }  # fmt: skip
-        length = entry.get("length", 77)
-        best = {"chains": entry.get("chains", 1), "length": length, "lower": entry.get("lower", 71)}
+        length = entry["length"]
+        best = {"chains": entry["chains"], "length": length, "lower": entry["lower"]}
         rows.append(
             row(**same, **best, minimal=best["lower"] == length, processor_seconds=goals * draw.uniform(0.1, 1))
         )

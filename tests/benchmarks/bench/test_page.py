@@ -124,8 +124,14 @@ def test_table_1_has_the_papers_rows_in_order_beside_its_numbers(tmp_path: Path)
     assert extended[-2:] == ["33 % cov.", "t/o"]
     assert "50\u202f% cov." in extended
     assert "missing" in extended
-    assert "77≥71" in page.line("Robotarm 3")
     assert "sizes compare, lengths and times do not" in page.text
+
+
+def test_a_length_that_is_not_proved_is_told_with_its_bound(tmp_path: Path) -> None:
+    open_row = {"length": 77, "lower": 71, "minimal": False}
+    page = made(tmp_path, [row(model="Robotarm 3", **open_row), row(model="Cruise 1")])
+    assert "77≥71" in page.line("Robotarm 3")
+    assert "9✓" in page.line("Cruise 1")
 
 
 def test_the_best_of_each_measure_is_bold_among_the_runs_that_cover_all_goals(tmp_path: Path) -> None:
