@@ -87,6 +87,10 @@ class Manner:
     last: Mapping[str, Column] = field(default_factory=dict)
     falls: Mapping[str, Column] = field(default_factory=dict)
 
+    def still(self) -> Manner:
+        """The same, with inputs that stay as they are."""
+        return replace(self, rates={name: np.zeros(self.count) for name in self.rates})
+
 
 class Batch:
     """Draws runs of ``system``. Repeatable: ``seed`` decides all draws, in the order of the calls."""
@@ -169,6 +173,28 @@ class Batch:
             valid[alive & ~allowed] = step
             alive &= allowed
         return Runs(states, inputs, steps, valid)
+
+    def follow(self, start: Valuation, inputs: Columns, check: Callable[[], None] = lambda: None) -> Runs:
+        """The runs from one state under ``inputs``, arrays of (step, run), as they are; ``check`` as in ``draw``."""
+        steps, count = next(iter(inputs.values())).shape
+        now: Columns = self.repeated(start, count)
+        states = {name: np.empty((steps + 1, count), values.dtype) for name, values in now.items()}
+        taken = {name: np.empty_like(values) for name, values in inputs.items()}
+        valid, alive = np.full(count, steps), np.full(count, True)
+        for name, values in now.items():
+            states[name][0] = values
+        for step in range(steps):
+            check()
+            now = {name: values[step] for name, values in states.items()}
+            chosen = self._held(now, {name: values[step] for name, values in inputs.items()})
+            *after, allowed = self._step({**now, **chosen})
+            for name, values in chosen.items():
+                taken[name][step] = values
+            for name, values in zip(states, after, strict=True):
+                states[name][step + 1] = values
+            valid[alive & ~allowed] = step
+            alive &= allowed
+        return Runs(states, taken, steps, valid)
 
     def run(self, start: Valuation, inputs: Sequence[Valuation]) -> Run:
         """The run from ``start`` under ``inputs``, with all variables, simulated one step after the other."""

@@ -45,6 +45,13 @@ STRIDE = 3
 PATIENCE = 256, 0.15
 """Steps, and units of work, without a better run or a goal that no run had covered, after which there is no other."""
 
+WAITS = 16, 4
+"""After so many steps without news, and after twice as many each time, all runs wait for some times as many steps: what
+a timer brings about needs inputs that all stay as they are."""
+
+WAITED = 64
+"""Steps of waiting that are looked at together."""
+
 CHANGED = 0.05
 """Part of its inputs for which a run that is chosen draws anew how often they change."""
 
@@ -200,11 +207,15 @@ class _Budget:
         """Runs from ``state``; None when the work is used up. LimitReached when time is over."""
         return self.batch.draw(state, count, steps, self._limits.check) if self.spend(count, steps) else None
 
-    def go_on(self, population: _Population, steps: int, more: int) -> Runs | None:
-        """The next steps of a population; None when the work is used up. LimitReached when time is over."""
+    def go_on(self, population: _Population, steps: int, more: int, waiting: bool = False) -> Runs | None:
+        """The next steps of a population; None when the work is used up. LimitReached when time is over.
+
+        No input changes while it is ``waiting``.
+        """
         if not self.spend(len(population.alive), steps, more):
             return None
-        return self.batch.go_on(population.states, population.manner, steps, self._limits.check)
+        manner = population.manner.still() if waiting else population.manner
+        return self.batch.go_on(population.states, manner, steps, self._limits.check)
 
 
 class RandomRuns:
@@ -259,14 +270,18 @@ class RandomRuns:
         """
         self._reach()
         most, known, told, tell_at = -1, -1, -1, WORK
-        steps, left = 0, self._budget.left
+        idle, left, wait_after = 0, self._budget.left, WAITS[0]
         while most < len(self._goals) and self._advance():
             covered = self._population.ends < NEVER
             count, reached = int(covered.sum(axis=0).max(initial=0)), int(covered.any(axis=1).sum())
+            idle += self._stride
             if count > most or reached > known:
-                steps, left = self._population.steps, self._budget.left
-            elif self._population.steps - steps >= PATIENCE[0] and left - self._budget.left >= PATIENCE[1]:
+                idle, left, wait_after = 0, self._budget.left, WAITS[0]
+            elif idle >= PATIENCE[0] and left - self._budget.left >= PATIENCE[1]:
                 break
+            elif idle >= wait_after and self._within is None:
+                wait_after *= 2
+                self._wait(WAITS[1] * idle)
             most, known = max(most, count), max(known, reached)
             stuck = not self._population.alive[self._population.best()]
             if told < most < len(self._goals) and (self._budget.left <= tell_at or stuck):
@@ -285,11 +300,20 @@ class RandomRuns:
         """With a limit from goal to goal every step is looked at by itself."""
         return STRIDE if self._within is None else 1
 
-    def _advance(self) -> bool:
-        """Let all runs go on, and credit them with goals; False when the work is used up."""
+    def _wait(self, steps: int) -> None:
+        """Let all runs go on for about so many steps in which no input changes, or until no state does."""
+        for _ in range(0, steps, WAITED):
+            before = self._population.states
+            if not self._advance(WAITED, waiting=True):
+                return
+            if all((values == before[name]).all() for name, values in self._population.states.items()):
+                return
+
+    def _advance(self, steps: int = 0, waiting: bool = False) -> bool:
+        """Let all runs go on for ``steps`` (0: a stride), and credit them with goals; False when no work is left."""
         population, first = self._population, not self._population.steps
         choice = CHOICE * (len(self._goals) + len(population.states))
-        runs = self._budget.go_on(population, self._stride, choice)
+        runs = self._budget.go_on(population, steps or self._stride, choice, waiting)
         if runs is None:
             return False
         for name, values in runs.states.items():

@@ -12,11 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from listeners import Told
 from problems import problem_of
-from pysmt.shortcuts import And
+from pysmt.shortcuts import TRUE, And, Ite, Or
 from random_systems import random_case
 
 from bmc.errors import LimitReached
 from bmc.explicit.batch import Batch, Watch
+from bmc.explicit.vectors import column
 from bmc.formulas.unroll import at, framed
 from bmc.system.constraints import Constraint, constrained
 from bmc.system.hold import hold
@@ -86,6 +87,25 @@ def test_drawn_runs_are_runs_of_the_simulator(seed: int, ticks: int) -> None:
         assert valid.length == runs.valid[number]
         shown = {name: np.flatnonzero(rows[:, number]).tolist() for name, rows in hits.items()}
         assert shown == Monitor(case.goals).covered(valid)
+
+
+@settings(max_examples=30, deadline=None, derandomize=True)
+@given(SEEDS, st.sampled_from([1, 3]))
+def test_runs_under_given_inputs_are_runs_of_the_simulator(seed: int, ticks: int) -> None:
+    """No input is drawn anew, also where a step is not allowed."""
+    system = hold(random_case(seed).system, ticks)
+    batch, simulator = Batch(system, seed=seed), Simulator(system)
+    drawn = np.random.RandomState(seed % 1000)
+    inputs = {var.name: drawn.randint(0, 2, (7, 5)).astype(column([0], var.type.bits).dtype) for var in system.inputs}
+    runs = batch.follow(batch.initial(), inputs)
+    for number in range(5):
+        given = [{name: int(rows[step, number]) for name, rows in inputs.items()} for step in range(7)]
+        if ticks == 1:
+            assert runs.run_inputs(number, 7) == given
+        run = simulator.run(simulator.initial(), runs.run_inputs(number, 7))
+        for name, rows in runs.states.items():
+            assert [state[name] for state in run.states] == rows[:, number].tolist()
+        assert simulator.valid_part(run).length == runs.valid[number]
 
 
 @pytest.mark.slow
@@ -193,6 +213,22 @@ def test_distances_seen_in_a_run() -> None:
         (INIT, "a"): 1, (INIT, "b"): 2, (INIT, FINAL): 0, ("a", "b"): 1, ("a", FINAL): 4, ("b", "a"): 3, ("b", FINAL): 3
     }  # fmt: skip
     assert Distances({"a": 2, "b": 1}, True).shorter(covered, 9)["a", "b"] == 5
+
+
+def test_what_a_timer_brings_about_is_covered_by_runs_that_wait() -> None:
+    """It takes 300 steps in which none of five inputs may be on."""
+    flag, time = ValueType("flag", 1), ValueType("time", 9)
+    inputs = tuple(InputVariable(f"quiet_{n}", flag, ((0, 1),)) for n in range(5))
+    timer = time.symbol("quiet_timer")
+    disturbed = Or([flag.symbol(each.name).Equals(flag.constant(1)) for each in inputs])
+    counted = Ite(timer.BVULT(time.constant(300)), timer + time.constant(1), timer)
+    state = StateVariable("quiet_timer", time, time.constant(0), Ite(disturbed, time.constant(0), counted))
+    over = timer.Equals(time.constant(300))
+    goals = [Goal("over", at(over, 0), None, 0), Goal("again", at(And(over, disturbed), 0), None, 1)]
+    system = TransitionSystem("quiet", (state,), inputs, TRUE())
+    runs = RandomRuns(problem_of(system, goals, None), Limits())
+    *_, last = runs.runs()
+    assert all(Monitor(goals).covered(last).values())
 
 
 @pytest.mark.parametrize("calls", [1, 2, 30])

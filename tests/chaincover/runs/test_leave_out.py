@@ -1,0 +1,94 @@
+"""Chains without the steps that no goal needs: what is left covers the same, and is a run of the system."""
+
+from __future__ import annotations
+
+from chain_checks import check_run
+from cruise import INIT as RESTED
+from cruise import PROPERTIES, cruise
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from problems import problem_of
+from pysmt.shortcuts import TRUE, Ite
+from random_systems import random_case
+
+from bmc.explicit.batch import Batch
+from bmc.formulas.unroll import at
+from bmc.system.simulation import Simulator
+from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
+from chaincover.limits import Limits
+from chaincover.replay.judge import Judge
+from chaincover.runs.leave_out import Shortening
+from properties.goal import Goal
+
+FLAG, TIME = ValueType("flag", 1), ValueType("time", 7)
+
+
+def timer() -> TransitionSystem:
+    """Counts the steps in a row in which the input is on."""
+    on, count = FLAG.symbol("timer_on"), TIME.symbol("timer_count")
+    counted = Ite(count.BVULT(TIME.constant(100)), count + TIME.constant(1), count)
+    state = StateVariable(
+        "timer_count", TIME, TIME.constant(0), Ite(on.Equals(FLAG.constant(1)), counted, TIME.constant(0))
+    )
+    return TransitionSystem("timer", (state,), (InputVariable("timer_on", FLAG, ((0, 1),)),), TRUE())
+
+
+def test_idle_steps_and_detours_are_left_out() -> None:
+    """Of 40 on, 300 off, 90 on and 25 off the last 20 of the 90 and one off are enough for both goals."""
+    count = TIME.symbol("timer_count")
+    goals = [Goal("twenty", at(count.Equals(TIME.constant(20)), 0), None, 0)]
+    goals += [Goal("back", at(count.Equals(TIME.constant(0)), 1), None, 1)]
+    problem = problem_of(timer(), goals, count.Equals(TIME.constant(0)))
+    inputs = [{"timer_on": int(step < 40 or 340 <= step < 430)} for step in range(455)]
+    run = Simulator(problem.system).run(Simulator(problem.system).initial(), inputs)
+    chain = Judge(problem).chain(run)
+    assert chain is not None
+    shorter = Shortening(problem, chain, Limits()).run()
+    assert shorter is not None
+    found = Judge(problem).chain(shorter)
+    assert found is not None
+    assert (found.length, found.goals) == (21, {"twenty", "back"})
+
+
+def test_a_chain_that_needs_all_its_steps_stays() -> None:
+    count = TIME.symbol("timer_count")
+    problem = problem_of(timer(), [Goal("ten", at(count.Equals(TIME.constant(10)), 0), None, 0)], None)
+    run = Simulator(problem.system).run(Simulator(problem.system).initial(), [{"timer_on": 1}] * 10)
+    chain = Judge(problem).chain(run)
+    assert chain is not None
+    assert Shortening(problem, chain, Limits()).run() is None
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(st.integers(0, 10**9), st.sampled_from(["allow", "forbid"]))
+def test_what_is_left_covers_the_same_goals_where_the_judge_takes_it(seed: int, overlap: str) -> None:
+    case = random_case(seed)
+    problem = problem_of(case.system, case.goals, case.final, overlap)
+    batch = Batch(case.system, seed=seed)
+    runs = batch.draw(batch.initial(), 20, 30)
+    for number in range(20):
+        drawn = batch.run(batch.initial(), runs.run_inputs(number, int(runs.valid[number])))
+        chain = Judge(problem).chain(drawn)
+        shorter = None if chain is None else Shortening(problem, chain, Limits()).run()
+        if chain is None or shorter is None:
+            continue
+        assert shorter.length < chain.length
+        found = Judge(problem).chain(shorter)
+        if overlap == "allow":
+            assert found is not None
+            assert chain.goals <= found.goals
+        if found is not None:
+            check_run(case.system, problem.of(found.goals).goals, case.final, overlap, found.run)
+
+
+def test_the_same_chain_gives_the_same_run() -> None:
+    problem = problem_of(cruise(), PROPERTIES, RESTED)
+    batch = Batch(cruise(), seed=3)
+    runs = batch.draw(batch.initial(), 200, 200)
+    chains = [
+        Judge(problem).chain(batch.run(batch.initial(), runs.run_inputs(n, int(runs.valid[n])))) for n in range(20)
+    ]
+    chain = next(each for each in chains if each is not None and each.length > 20)
+    first, second = (Shortening(problem, chain, Limits()).run() for _ in range(2))
+    assert first is not None
+    assert first == second
