@@ -20,12 +20,14 @@ from random import Random
 from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE, And, Iff, Ite, Not, Or
 
+from bmc.analysis.state_values import every_step, state_values
 from bmc.engines.protocol import Status
 from bmc.explicit.batch import Batch
 from bmc.explicit.rows import distinct
 from bmc.floats.operations import has_arithmetic
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at, unframed, unplaced, with_terms
+from bmc.formulas.value_sets import values as members
 from bmc.invariants.induction import Prover
 from bmc.records import dataclass
 from bmc.system.transition import StateVariable, TransitionSystem, Valuation, conjunction, equal, symbols_of
@@ -188,9 +190,13 @@ class _Guesses:
     def of(cls, system: TransitionSystem, seen: Sequence[FNode], most: float) -> _Guesses | None:
         """All guesses that random runs suggest; None where no variable takes many values, or none tells modes.
 
+        Runs are made only where some variable may take many, as far as is told without them.
+
         None too where a step's formulas have more than ``most`` nodes: the proof would take longer than it may.
         """
         wide = [v for v in system.state if v.init is not None and v.type.bits >= WIDE]
+        sets = state_values(every_step(system)) if wide else None
+        wide = [v for v in wide if sets is not None and members(sets[v.name], MANY) is None]
         if not wide:
             return None
         batch = Batch(system, seen)
