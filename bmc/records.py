@@ -2,8 +2,8 @@
 
 ``dataclass`` writes six methods of each class as text and compiles them where the class is defined, which was a fifth
 of a short run. Here records share the functions that compare, hash and show them and that refuse changes; ``__init__``
-alone, which is called most, is compiled for each class. Options, fields, ``replace`` and what type checkers see are
-those of the standard library.
+alone, which is called most, is compiled for each class of which a record is made. Options, fields, ``replace`` and what
+type checkers see are those of the standard library.
 """
 
 from __future__ import annotations
