@@ -2,8 +2,8 @@
 
 ``dataclass`` writes six methods of each class as text and compiles them where the class is defined, which was a fifth
 of a short run. Here records share the functions that compare, hash and show them and that refuse changes; ``__init__``
-alone, which is called most, is compiled for each class. Options, fields, ``replace`` and what type checkers see are
-those of the standard library.
+alone, which is called most, is compiled for each class of which a record is made. Options, fields, ``replace`` and what
+type checkers see are those of the standard library.
 """
 
 from __future__ import annotations
@@ -60,6 +60,18 @@ def _methods(cls: type, frozen: bool, slots: bool, eq: bool, order: bool) -> dic
 
 
 def _init(cls: type, fields: Iterable[Field[Any]], frozen: bool) -> Callable[..., None]:
+    """``__init__``, which is compiled when the first record is made: of many classes a short run makes none."""
+
+    def first(self: Any, *given: Any, **named: Any) -> None:
+        init = _compiled(cls, fields, frozen)
+        cls.__init__ = init  # type: ignore[misc]
+        init(self, *given, **named)
+
+    first.__qualname__ = f"{cls.__qualname__}.__init__"
+    return first
+
+
+def _compiled(cls: type, fields: Iterable[Field[Any]], frozen: bool) -> Callable[..., None]:
     """``__init__``: a parameter for each field, those of keywords alone last; factories make what is not given."""
     names: dict[str, Any] = {"_set": _set, "_MISSING": MISSING}
     positional: list[str] = []

@@ -16,7 +16,7 @@ from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE
 
 from bmc.analysis.constants import raw_value
-from bmc.analysis.values import narrowed, sets_of
+from bmc.analysis.values import Known, narrowed, sets_of
 from bmc.floats.format import FORMATS, Format, is_nan, number
 from bmc.floats.operations import Program
 from bmc.floats.ranges import between, values_in
@@ -78,7 +78,7 @@ def every_step(system: TransitionSystem) -> TransitionSystem:
 
 def values_of(formulas: Sequence[FNode], system: TransitionSystem, sets: Sets) -> list[Ranges]:
     """The sets of ``formulas`` (plain) in all states within ``sets``, for all allowed values of inputs."""
-    return sets_of(Program(formulas), {**sets, **input_values(system)})
+    return sets_of(Program(formulas), {**sets, **input_values(system)}, _KNOWN)
 
 
 def input_values(system: TransitionSystem) -> Sets:
@@ -183,7 +183,11 @@ def _program(formulas: tuple[FNode, ...]) -> tuple[Program, frozenset[str]]:
 
 @lru_cache(maxsize=512)
 def _known_sets(formulas: tuple[FNode, ...], box: tuple[tuple[str, Ranges], ...]) -> tuple[Ranges, ...]:
-    return tuple(sets_of(_program(formulas)[0], dict(box)))
+    return tuple(sets_of(_program(formulas)[0], dict(box), _KNOWN))
+
+
+_KNOWN = Known()
+"""From one round to the next only some variables have other sets; slices of one system have formulas in common."""
 
 
 def _sets_of(formulas: tuple[FNode, ...], box: Sets) -> tuple[Ranges, ...]:

@@ -7,6 +7,7 @@ intervals of numbers (``bmc.floats.ranges``). In the branches of a choice its co
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import count
 
 import pysmt.operators as op
 from pysmt.fnode import FNode
@@ -53,36 +54,76 @@ NESTED = 40
 """Depth down to which a condition narrows symbols."""
 LOOKED_AT = 20_000
 """So many parts of a condition narrow symbols; where alternatives share parts, each of these is one anew."""
+MOST_KNOWN = 1 << 15
+"""Sets of formulas that are kept."""
 
 Facts = dict[int, Ranges]
 """What is known of instructions, by place, where a condition is decided."""
+NOTHING: Facts = {}
 
 _ORDERS = (op.BV_ULT, op.BV_ULE, op.BV_SLT, op.BV_SLE)
 
 
-def sets_of(program: Program, box: Box) -> list[Ranges]:
-    """The set of each result of ``program``."""
-    found = Evaluation(program, box).found
+def sets_of(program: Program, box: Box, known: Known | None = None) -> list[Ranges]:
+    """The set of each result of ``program``. What is in ``known`` is not computed again, and all else is put there."""
+    found = Evaluation(program, box, known).found
     return [found[place] for place in program.results]
+
+
+class Known:
+    """The sets of formulas that were computed before: at most ``MOST_KNOWN``, then they are forgotten.
+
+    A set follows from those of the symbols below. Each formula has one number for each way in which these lie, so that
+    it is found by the numbers of its arguments.
+    """
+
+    def __init__(self) -> None:
+        self.sets: dict[tuple[FNode, Ranges | tuple[int, ...]], tuple[int, Ranges]] = {}
+        self.numbers = count()
+
+    def begin(self) -> None:
+        """Before an evaluation: forget them if they are too many."""
+        if len(self.sets) > MOST_KNOWN:
+            self.sets.clear()
 
 
 class Evaluation:
     """The sets of all instructions of a program: ``found``, by place."""
 
-    def __init__(self, program: Program, box: Box) -> None:
+    def __init__(self, program: Program, box: Box, known: Known | None = None) -> None:
         self._program = program
         self.found: list[Ranges] = []
         self._compared: dict[int, int] = {}
-        for place, instruction in enumerate(program.instructions):
+        self._assumed: dict[tuple[int, int, bool, int], tuple[Facts, Facts | None]] = {}
+        if known is not None:
+            self._look_up(box, known)
+        else:
+            for place in range(len(program.instructions)):
+                self.found.append(self._first(place, box))
+        self._assumed.clear()
+
+    def _look_up(self, box: Box, known: Known) -> None:
+        """Find the sets, as far as they are not in ``known``."""
+        known.begin()
+        numbers: list[int] = []
+        for place, instruction in enumerate(self._program.instructions):
             node = instruction.node
-            if node.is_symbol():
-                self.found.append(box.get(node.symbol_name()) or whole(width_of(node)))
-                continue
-            operands = [self.found[argument] for argument in instruction.arguments]
-            if _chooses(instruction) and operands[0] == BOTH:
-                self.found.append(self._choice(instruction, {}, REFINED))
-            else:
-                self.found.append(self._set(place, operands))
+            here = self._first(place, box) if node.is_symbol() else tuple([numbers[a] for a in instruction.arguments])
+            kept = known.sets.get((node, here))
+            if kept is None:
+                kept = known.sets[node, here] = next(known.numbers), self._first(place, box)
+            numbers.append(kept[0])
+            self.found.append(kept[1])
+
+    def _first(self, place: int, box: Box) -> Ranges:
+        """The set of an instruction from those before it."""
+        instruction = self._program.instructions[place]
+        if instruction.node.is_symbol():
+            return box.get(instruction.node.symbol_name()) or whole(width_of(instruction.node))
+        operands = [self.found[argument] for argument in instruction.arguments]
+        if _chooses(instruction) and operands[0] == BOTH:
+            return self._choice(instruction, NOTHING, REFINED)
+        return self._set(place, operands)
 
     def ways(self, known: Facts) -> list[list[Ranges]]:
         """The sets of all instructions where those of ``known`` lie in its sets: a list for each way there.
@@ -143,10 +184,21 @@ class Evaluation:
         condition, then, other = instruction.arguments
         pieces: list[tuple[int, int]] = []
         for branch, holds in ((then, True), (other, False)):
-            facts = dict(given)
-            if self._assume(condition, holds, facts, min(depth, DECIDING)):
+            facts = self._assuming(condition, holds, given, min(depth, DECIDING))
+            if facts is not None:
                 pieces += self._again(branch, facts, depth) if facts else self.found[branch]
         return united(pieces) or united([*self.found[then], *self.found[other]])
+
+    def _assuming(self, condition: int, holds: bool, given: Facts, depth: int) -> Facts | None:
+        """What is known where ``given`` is and a condition is ``holds``; None where that cannot be.
+
+        Many choices have one condition. The facts are not to be changed; what was found is kept with what was given.
+        """
+        key = (id(given), condition, holds, depth)
+        if key not in self._assumed:
+            facts = dict(given)
+            self._assumed[key] = given, facts if self._assume(condition, holds, facts, depth) else None
+        return self._assumed[key][1]
 
     def _again(self, place: int, given: Facts, depth: int) -> Ranges:
         """The set of an instruction where ``given`` is known."""

@@ -14,18 +14,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import count
 from math import inf
 from random import Random
 
 from pysmt.fnode import FNode
 from pysmt.shortcuts import TRUE, And, Iff, Ite, Not, Or
 
+from bmc.analysis.state_values import every_step, state_values
 from bmc.engines.protocol import Status
 from bmc.explicit.batch import Batch
 from bmc.explicit.rows import distinct
+from bmc.explicit.vectors import node_count
 from bmc.floats.operations import has_arithmetic
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.unroll import at, unframed, unplaced, with_terms
+from bmc.formulas.value_sets import values as members
 from bmc.invariants.induction import Prover
 from bmc.records import dataclass
 from bmc.system.transition import StateVariable, TransitionSystem, Valuation, conjunction, equal, symbols_of
@@ -38,6 +42,10 @@ FEW, MANY = 8, 32
 
 WIDE, ENDLESS = 16, 32
 """Bits of a variable from which on it may have too many values, and from which on these have no end."""
+
+FEW_ROUNDS = 5
+"""Rounds in which the sets of values have to end for random runs to be spared; where counters count they take more, and
+longer than the runs."""
 
 SAMPLES = 512
 """States of the runs on which guesses are tried before the solver is asked."""
@@ -188,14 +196,15 @@ class _Guesses:
     def of(cls, system: TransitionSystem, seen: Sequence[FNode], most: float) -> _Guesses | None:
         """All guesses that random runs suggest; None where no variable takes many values, or none tells modes.
 
+        Runs are made only where some variable may take many, as far as is told without them.
+
         None too where a step's formulas have more than ``most`` nodes: the proof would take longer than it may.
         """
         wide = [v for v in system.state if v.init is not None and v.type.bits >= WIDE]
-        if not wide:
+        allowed = conjunction([system.input_constraint, system.defined])
+        if node_count([*(v.next for v in system.state), allowed]) > most or not _may_take_many(wide, system):
             return None
         batch = Batch(system, seen)
-        if batch.nodes > most:
-            return None
         runs = batch.draw(batch.initial(), RUNS, STEPS)
         values = {name: distinct(rows) for name, rows in runs.states.items()}
         many = [var for var in wide if len(values[var.name]) > MANY]
@@ -270,6 +279,13 @@ class _Guesses:
         for name in guilty:
             self.unread[name] = {(mode, value) for mode, value in self.unread[name] if state[mode] != value}
         return bool(guilty)
+
+
+def _may_take_many(variables: Sequence[StateVariable], system: TransitionSystem) -> bool:
+    """Whether one of ``variables`` takes more than ``MANY`` values, as far as a few rounds tell."""
+    rounds = count(1)
+    sets = state_values(every_step(system), lambda: next(rounds) >= FEW_ROUNDS) if variables else {}
+    return sets is None or any(members(sets[var.name], MANY) is None for var in variables)
 
 
 class _Look:

@@ -74,6 +74,12 @@ __attribute__((weak)) void __CPROVER_cover(int condition) { (void)condition; }
 __attribute__((weak)) void assert(int condition) { (void)condition; }
 """
 
+STUBBED = frozenset({"__CPROVER_assume", "__CPROVER_cover", "assert"})
+"""What these define. No library has it, so where the linker misses it nothing else need be tried."""
+
+UNDEFINED = re.compile(r"undefined (?:reference to|symbol:?) [`']?(\w+)")
+"""How linkers say what is missing."""
+
 STUB = """\
 __attribute__((weak)) void NAME(void) {
   static const char text[] = "undefined function 'NAME' called\\n";
@@ -284,14 +290,19 @@ class Builder:
 
     def _linked(self, objects: Sequence[Path]) -> LibraryMap | None:
         """Link ``original.so``, with stand-ins for what is undefined; what lies where in it, where it is ELF."""
+        own: list[Path] = []
         if native_symbols.is_elf(objects[0]):
             for how in LINKS:
-                if not self._link(objects, how).returncode:
+                done = self._link([*objects, *own], how)
+                if done.returncode and not own and STUBBED & {*UNDEFINED.findall(said(done))}:
+                    own = [self._own("stubs", STUBS)]
+                    done = self._link([*objects, *own], how)
+                if not done.returncode:
                     known = native_symbols.read_library(self.folder / "original.so", self.interface)
                     if known.anchor:
                         return known
                     break
-        library = self._link_or_refuse([*objects, self._own("stubs", STUBS)])
+        library = self._link_or_refuse([*objects, *(own or [self._own("stubs", STUBS)])])
         if not native_symbols.is_elf(library):
             return None
         functions, others = native_symbols.undefined_symbols(library)

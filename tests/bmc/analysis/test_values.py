@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from itertools import product
 
 import pytest
@@ -27,7 +28,8 @@ from pysmt.shortcuts import (
 )
 from pysmt.typing import BOOL, BVType
 
-from bmc.analysis.values import narrowed, sets_of
+from bmc.analysis import values
+from bmc.analysis.values import Known, narrowed, sets_of
 from bmc.floats.operations import Program
 from bmc.formulas.evaluate import compile_formulas
 from bmc.formulas.value_sets import contains, united
@@ -124,3 +126,30 @@ def test_choices_within_conditions_are_looked_into_as_deep_as_they_tell_apart() 
         word = Ite(condition, BVAdd(word, BV(1, 6)), word)
     (found,) = sets_of(Program([word]), {"ts_x": ((3, 3),), "ts_y": ((0, 1),)})
     assert contains(found, 3)
+
+
+def test_sets_known_before_are_those_computed_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(values, "MOST_KNOWN", 200)  # some are forgotten
+    source = random.Random(9)
+    known = Known()
+    formulas = [_word(source, 3) for _ in range(4)] + [_test(source, 2) for _ in range(4)]
+    for _ in range(60):
+        box, some = _box(source), source.sample(formulas, 3)
+        assert sets_of(Program(some), box, known) == sets_of(Program(some), box)
+
+
+def test_only_what_reads_a_changed_symbol_is_computed_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    computed: list[int] = []
+    whole_set = values.Evaluation._set
+
+    def counted(self: values.Evaluation, place: int, operands: Sequence[values.Ranges]) -> values.Ranges:
+        computed.append(place)
+        return whole_set(self, place, operands)
+
+    monkeypatch.setattr(values.Evaluation, "_set", counted)
+    of_x, of_y = BVAdd(X, BV(1, 6)), BVAdd(Y, BV(2, 6))
+    program, known = Program([of_x, of_y, BVULT(of_x, of_y)]), Known()
+    sets_of(program, {"ts_x": ((3, 3),), "ts_y": ((0, 1),)}, known)
+    computed.clear()
+    sets_of(program, {"ts_x": ((3, 3),), "ts_y": ((0, 2),)}, known)
+    assert len(computed) == 2, "the sum of y and the comparison: nothing of x"

@@ -137,3 +137,16 @@ def test_a_counter_that_some_step_leaves_is_no_clock() -> None:
     system = light()
     stops = replace(system.state[0], next=Ite(press, now, now + BV(1, 32)))
     assert form_of(replace(system, state=(stops, *system.state[1:])), OLD) == {}
+
+
+def test_no_runs_are_made_where_no_variable_can_take_many_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(*given: object) -> None:
+        raise AssertionError("runs of a system that has few values")
+
+    monkeypatch.setattr(module, "Batch", none)
+    wide = ValueType("wide", 32)
+    few = wide.symbol("nf_few")
+    following = Ite(press, BV(0, 32), Ite(few.BVULT(BV(3, 32)), few + BV(1, 32), BV(3, 32)))
+    state = StateVariable("nf_few", wide, BV(0, 32), following)
+    system = TransitionSystem("few", (state,), (InputVariable("nf_press", BOOLEAN),))
+    assert form_of(system, at(Equals(few, BV(3, 32)), 0)) == {}

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 from native_programs import Write, counter, interface, needs_compiler, numbers, static, whole, writer
 
 from bmc.errors import InputRefused
+from bmc.native.build import Builder
 from bmc.native.original import compiled
 from bmc.system.original import Argument, Call, Cell, MemoryObject
 
@@ -169,6 +172,20 @@ def test_violated_assert_and_assume_do_not_end_the_run(declared: str, write: Wri
         int n;
         void step(void) {{ __CPROVER_assume(n > 100); assert(n++ < 0); assert(n < 0); }}"""
     assert numbers(counter(write(a=text)), 2) == [0, 1, 2]
+
+
+def test_what_cbmc_defines_takes_one_more_link(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    links: list[list[str]] = []
+    link = Builder._link
+
+    def counted(self: Builder, objects: Sequence[Path], options: Sequence[str]) -> CompletedProcess[bytes]:
+        links.append([path.name for path in objects])
+        return link(self, objects, options)
+
+    monkeypatch.setattr(Builder, "_link", counted)
+    text = "int n; void step(void) { __CPROVER_assume(n > 100); n++; }"
+    assert numbers(counter(write(a=text)), 1) == [0, 1]
+    assert links == [["file0.o"], ["file0.o", "stubs.o"]]
 
 
 def test_printing_and_reading_do_not_disturb(write: Write) -> None:
