@@ -103,15 +103,16 @@ SPANS = (0, 1, 1, 2, 3, 5)
 
 @dataclass(frozen=True)
 class Grammar:
-    """Conditions over the program's variables, as text."""
+    """Conditions over the program's variables, as text. ``operators``: also those that the reference does not read."""
 
     random: random.Random
+    operators: bool = False
 
     def condition(self, depth: int, inputs: bool = True) -> str:
         """A condition of at most so many levels."""
         pick = self.random.choice
         kind = self.random.randrange(8)
-        if inputs and depth > 0 and self.random.random() < 0.1:
+        if self.operators and inputs and depth > 0 and self.random.random() < 0.3:
             return self.operator(depth - 1)
         if depth <= 0 or kind == 0:
             return f"{self.value(0, inputs)} {pick(('==', '!=', '<', '>', '<=', '>='))} {self.value(1, inputs)}"
@@ -166,7 +167,7 @@ class Grammar:
 
     def leaf(self, inputs: bool) -> str:
         """A variable or a constant."""
-        if self.random.random() < 0.02:
+        if self.operators and self.random.random() < 0.1:
             return self.random.choice(("`n`", "`X`(k)", "`mode`"))
         kind = self.random.randrange(4)
         if kind == 0:
@@ -184,7 +185,7 @@ class Grammar:
         one, two = (self.condition(self.random.randint(0, 3)) for _ in range(2))
         if self.random.random() < 0.5:
             return f"{label}cover({one})"
-        if self.random.random() < 0.2:  # a deadline
+        if self.operators and self.random.random() < 0.4:  # a deadline
             one = f"rise({one})" if self.random.random() < 0.3 else one
             two = self.within(two) if self.random.random() < 0.7 else f"X({self.within(two)})"
         return f"{label}G({one} {self.random.choice(('->', '=>', '⇒', '→'))} {two})"
@@ -192,7 +193,7 @@ class Grammar:
 
 def _draw(random: random.Random) -> Input:
     """One property; now and then further ones, a final condition, criteria and patterns; mostly some are mutated."""
-    grammar = Grammar(random)
+    grammar = Grammar(random, random.random() < 0.25)
     data: Input = {"properties": [grammar.property()]}
     if random.random() < 0.15:
         data["final"] = grammar.condition(random.randint(0, 2), inputs=False)
