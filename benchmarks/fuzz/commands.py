@@ -23,6 +23,7 @@ from benchmarks.fuzz.examine import ACCEPTED, FAILED, REFUSED, Input, Kind, Row
 from benchmarks.fuzz.mutations import NUMBERS, ODD_CHARACTERS
 from benchmarks.fuzz.programs import write_files
 from bmc.native.build import NO_NATIVE
+from chaincover.cli.entry import not_lost
 from chaincover.cli.main import COMMANDS, Commands, main
 
 CODES = frozenset({0, 1, 2, 3, 4, 5, 6, 7, 74})
@@ -103,6 +104,7 @@ def run(words: Sequence[str], folder: Path, root: Path | None = None) -> Told:
         contextlib.redirect_stderr(err),
         mock.patch.object(sys, "argv", ["chaincover", *words]),
         mock.patch.object(sys, "dont_write_bytecode", True),
+        mock.patch.object(sys, "unraisablehook", not_lost(sys.unraisablehook)),
         mock.patch.dict(os.environ, {NO_NATIVE: "1", "COLUMNS": "200"}),
     ):
         try:

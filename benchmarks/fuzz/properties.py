@@ -76,6 +76,7 @@ WORDS = (
         "twice(k)",
         "NEAR(n, m)",
     ),
+    *("since", "F[0,3](", "G[2,3](", "X[2](", "F[", "prev(", "rise(", "fall(", "changed(", "`X`(", "`n`", "`", "[1,0]"),
     *(
         "sizeof(int)",
         "sizeof n",
@@ -92,19 +93,27 @@ WORDS = (
     ),
     *("n = 1", "n++", "__LINE__", "__FILE__", '"text"', "L'x'", "1 ? 2 : 3", "p:", "p.x-y=z:", "goto", "{ }", "int q;"),
 )
-CRITERIA = ("states(mode)", "transitions(mode)", "branches()", "conditions()", "mcdc()", "states(n)", "transitions(on)")
+CRITERIA = (
+    *("states(mode)", "transitions(mode)", "branches()", "conditions()", "mcdc()", "states(n)", "transitions(on)"),
+    *("states((mode, on))", "transitions((on, k > 2))", "pairs(on)", "pairs((mode, on))", "states(`n`, {0, LIMIT})"),
+)
+SPANS = (0, 1, 1, 2, 3, 5)
+"""Steps within operators; now and then many more."""
 
 
 @dataclass(frozen=True)
 class Grammar:
-    """Conditions over the program's variables, as text."""
+    """Conditions over the program's variables, as text. ``operators``: also those that the reference does not read."""
 
     random: random.Random
+    operators: bool = False
 
     def condition(self, depth: int, inputs: bool = True) -> str:
         """A condition of at most so many levels."""
         pick = self.random.choice
         kind = self.random.randrange(8)
+        if self.operators and inputs and depth > 0 and self.random.random() < 0.3:
+            return self.operator(depth - 1)
         if depth <= 0 or kind == 0:
             return f"{self.value(0, inputs)} {pick(('==', '!=', '<', '>', '<=', '>='))} {self.value(1, inputs)}"
         if kind <= 2:
@@ -135,8 +144,31 @@ class Grammar:
             return f"({one} ? {two} : {self.value(depth - 1, inputs)})"
         return f"X({one})" if inputs else f"({one}, {two})"
 
+    def operator(self, depth: int) -> str:
+        """A condition on other steps."""
+        one = self.condition(depth)
+        kind = self.random.randrange(4)
+        if kind == 0:
+            return f"({self.condition(depth)} since {one})"
+        if kind == 1:
+            return f"{self.random.choice(('prev', 'rise', 'fall', 'changed'))}({one})"
+        if kind == 2:
+            return f"X[{self.span()}]({one})"
+        return self.within(one)
+
+    def within(self, condition: str) -> str:
+        """``condition`` at some step, or in each, of a few."""
+        first = self.span()
+        return f"{self.random.choice('FG')}[{first},{first + self.span()}]({condition})"
+
+    def span(self) -> int:
+        """A number of steps."""
+        return self.random.choice(SPANS if self.random.random() < 0.95 else (40, 1_000, 100_000, 10**9))
+
     def leaf(self, inputs: bool) -> str:
         """A variable or a constant."""
+        if self.operators and self.random.random() < 0.1:
+            return self.random.choice(("`n`", "`X`(k)", "`mode`"))
         kind = self.random.randrange(4)
         if kind == 0:
             numbers = NUMBERS if self.random.random() < 0.1 else SMALL
@@ -153,12 +185,15 @@ class Grammar:
         one, two = (self.condition(self.random.randint(0, 3)) for _ in range(2))
         if self.random.random() < 0.5:
             return f"{label}cover({one})"
+        if self.operators and self.random.random() < 0.4:  # a deadline
+            one = f"rise({one})" if self.random.random() < 0.3 else one
+            two = self.within(two) if self.random.random() < 0.7 else f"X({self.within(two)})"
         return f"{label}G({one} {self.random.choice(('->', '=>', '⇒', '→'))} {two})"
 
 
 def _draw(random: random.Random) -> Input:
     """One property; now and then further ones, a final condition, criteria and patterns; mostly some are mutated."""
-    grammar = Grammar(random)
+    grammar = Grammar(random, random.random() < 0.25)
     data: Input = {"properties": [grammar.property()]}
     if random.random() < 0.15:
         data["final"] = grammar.condition(random.randint(0, 2), inputs=False)
@@ -212,7 +247,11 @@ def _judge(data: Input) -> Row:
         if len(parts) != len(formulas):
             return Row(DIFFER, f"{len(formulas)} parts of {data['properties'][number]}")
         length = _length(parts)
-        if length is not None and length != goal.length:
+        if (
+            length is None
+        ):  # one part may move the other: which step a property begins with is that of the first it reads
+            continue
+        if length != goal.length:
             return Row(DIFFER, f"{goal.length} steps, not {length}: {data['properties'][number]}")
         texts += [(part, formula, goal.length) for part, formula in zip(parts, formulas, strict=True)]
     if data.get("final") not in (None, "", "none", "init"):

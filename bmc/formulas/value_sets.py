@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import product
+from itertools import pairwise, product
 from typing import NamedTuple
 
 import pysmt.operators as op
@@ -63,11 +63,12 @@ def joined(pieces: Iterable[tuple[int, int]]) -> Ranges:
 
 def united(pieces: Iterable[tuple[int, int]]) -> Ranges:
     """The union as rising ranges, at most ``PIECES``: the narrowest gaps are filled."""
-    rising = list(joined(pieces))
-    while len(rising) > PIECES:
-        gap = min(range(1, len(rising)), key=lambda i: rising[i][0] - rising[i - 1][1])
-        rising[gap - 1 : gap + 1] = [(rising[gap - 1][0], rising[gap][1])]
-    return tuple(rising)
+    rising = joined(pieces)
+    if len(rising) <= PIECES:
+        return rising
+    gaps = sorted(range(1, len(rising)), key=lambda i: rising[i][0] - rising[i - 1][1])
+    cuts = [0, *sorted(gaps[1 - PIECES :]), len(rising)]
+    return tuple((rising[first][0], rising[last - 1][1]) for first, last in pairwise(cuts))
 
 
 def common(one: Ranges, two: Ranges) -> Ranges:

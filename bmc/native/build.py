@@ -131,6 +131,9 @@ STOPPED = {
 }
 """What a compiler says that has come to a limit, and what it is that it used."""
 
+STOPPING = [-number for name in ("SIGKILL", "SIGXCPU") if (number := getattr(signal, name, None))]
+"""Exit codes of a process that the alarm or the limit on the processor has ended."""
+
 DRAWS_IN = re.compile(rb"incbin|\.include")
 """Directives of the assembler that read files of which the preprocessed text tells nothing but the name."""
 
@@ -297,7 +300,7 @@ class Builder:
                 if done.returncode and not own and STUBBED & {*UNDEFINED.findall(said(done))}:
                     own = [self._own("stubs", STUBS)]
                     done = self._link([*objects, *own], how)
-                if not done.returncode:
+                if not done.returncode and (self.folder / "original.so").exists():
                     known = native_symbols.read_library(self.folder / "original.so", self.interface)
                     if known.anchor:
                         return known
@@ -362,7 +365,7 @@ def _run(command: Sequence[str], output: Path | None = None) -> subprocess.Compl
         finally:
             alarm.cancel()
             kill(process)
-        if code == -9:  # the alarm's SIGKILL
+        if code in STOPPING:  # what the process itself had no time to say
             errors.write(b"\nCPU time limit exceeded")
         for file in (told, errors):
             file.seek(0)
@@ -389,8 +392,15 @@ def said(done: subprocess.CompletedProcess[bytes]) -> str:
 
 @cache
 def _version(compiler: tuple[str, ...]) -> str:
-    """The first line of ``--version``, or the command where there is none."""
-    lines = _run([*compiler, "--version"]).stdout.decode("utf-8", "replace").splitlines()
+    """The first line of ``--version``, or the command where there is none. InputRefused where it comes to no end."""
+    done = _run([*compiler, "--version"])
+    if why_stopped(said(done)):
+        raise InputRefused(
+            f"the C compiler was stopped at --version, because it took {why_stopped(said(done))}",
+            Location(shlex.join(compiler)),
+            "set CC to a C compiler, or leave the comparison and the replay out (--no-native)",
+        )
+    lines = done.stdout.decode("utf-8", "replace").splitlines()
     return lines[0].strip() if lines else shlex.join(compiler)
 
 

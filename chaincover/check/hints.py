@@ -217,7 +217,7 @@ class _Uses:
         for value, offset in self._values(var.next):
             if value is not var.symbol or offset < 0:
                 self.read([value])
-        self._read_choices([var.next])
+        self.read(self._chosen_by([var.next]))
 
     def read(self, formulas: Sequence[FNode]) -> None:
         """Note what ``formulas`` read."""
@@ -238,7 +238,7 @@ class _Uses:
                         self.greatest[name] = max(number, self.greatest.get(name, 0))
                     else:
                         todo.append(value)
-                self._read_choices(node.args())
+                todo += self._chosen_by(node.args())
 
     def _comparison(self, node: FNode) -> list[tuple[FNode, int]] | None:
         """The values that are compared with constants, each with the greatest of them; None for anything else."""
@@ -256,11 +256,12 @@ class _Uses:
                 ]
         return None
 
-    def _read_choices(self, terms: Sequence[FNode]) -> None:
-        """Read the conditions by which the values of ``terms`` are chosen.
+    def _chosen_by(self, terms: Sequence[FNode]) -> list[FNode]:
+        """The conditions by which the values of ``terms`` are chosen, each told once.
 
         Not what only ends the counting of a variable: ``t < 100`` in ``t < 100 ? t + 1 : t``.
         """
+        found: list[FNode] = []
         todo = list(terms)
         while todo:
             node = todo.pop()
@@ -274,20 +275,25 @@ class _Uses:
             todo += branches
             roots = {value for branch in branches for value, _ in self._values(branch)}
             (own,) = roots if len(roots) == 1 else (None,)
-            self.read([part for part in _atoms(condition) if own is None or not self._ends(part, own)])
+            found += [part for part in _atoms(condition) if own is None or not self._ends(part, own)]
+        return found
 
     def _ends(self, condition: FNode, own: FNode) -> bool:
         """Whether a condition compares nothing but ``own`` with constants; it is noted as its stop."""
         compared = self._comparison(condition) if own.is_symbol() else None
         if compared is None or any(value is not own for value, _ in compared):
             return False
-        if any(node.is_ite() for node in unseen([condition], set())):
+        if _chooses(condition):
             return False
         self.stops.add(_name(own))
         return True
 
     def _values(self, term: FNode) -> frozenset[tuple[FNode, int]]:
-        """What a term may hold, but for conversions: constants, variables with what is added to them, other terms."""
+        """What a term may hold, but for conversions: constants, variables with what is added to them, other terms.
+
+        Of constants the greatest, of what is added to a variable the least: no more is asked of them. A term of very
+        many values is one by itself.
+        """
         todo = [term]
         while todo:
             node = todo[-1]
@@ -302,7 +308,8 @@ class _Uses:
         """The values of a term from those of its ``parts``."""
         whole = frozenset([(node, 0)])
         if node.is_ite():
-            return self._known[parts[0]] | self._known[parts[1]]
+            found = _extremes(self._known[parts[0]] | self._known[parts[1]])
+            return whole if len(found) > MANY_VALUES else found
         if _is_sum(node):
             last = parts[1] if parts[1].is_bv_constant() else parts[0]
             first = parts[0] if last is parts[1] else parts[1]
@@ -320,6 +327,33 @@ class _Uses:
                 return whole
             return values
         return whole
+
+
+def _chooses(term: FNode) -> bool:
+    """Whether some part of a term is a choice; found from above, where conditions mostly have it."""
+    todo, seen = [term], {term}
+    while todo:
+        node = todo.pop()
+        if node.is_ite():
+            return True
+        todo += (fresh := {*node.args()} - seen)
+        seen |= fresh
+    return False
+
+
+def _extremes(values: frozenset[tuple[FNode, int]]) -> frozenset[tuple[FNode, int]]:
+    """Of constants the greatest (signed, and unsigned), of each other value what is added to it at least."""
+    if len(values) < 3:
+        return values
+    constants = [value for value, _ in values if value.is_bv_constant()]
+    least: dict[FNode, int] = {}
+    for value, offset in values:
+        if not value.is_bv_constant():
+            least[value] = min(offset, least.get(value, offset))
+    if constants:
+        least[max(constants, key=lambda value: (value.bv_signed_value(), value.node_id()))] = 0
+        least[max(constants, key=lambda value: (value.bv_unsigned_value(), value.node_id()))] = 0
+    return frozenset(least.items())
 
 
 def _equates_words(node: FNode) -> bool:

@@ -61,7 +61,7 @@ def _send_again(number: int) -> None:
     timer.start()
 
 
-def _not_lost(told: Callable[[Any], object]) -> Callable[[Any], None]:
+def not_lost(told: Callable[[Any], object]) -> Callable[[Any], None]:
     """As ``told`` tells of exceptions that nothing can take (in a destructor), but interrupts come again."""
 
     def tell(lost: Any) -> None:
@@ -125,7 +125,7 @@ def main() -> None:
     if signal.getsignal(signal.SIGINT) is too_early:
         signal.signal(signal.SIGINT, interrupted)
     signal.signal(signal.SIGTERM, interrupted)
-    sys.unraisablehook = _not_lost(sys.unraisablehook)
+    sys.unraisablehook = not_lost(sys.unraisablehook)
     try:
         run()
     except SystemExit as ended:

@@ -35,6 +35,8 @@ STRATEGIES = {"usc": "usc,oll,4", "bb": "bb"}
 SEED = 1
 CONFLICTS = 10_000
 """Conflicts that count as one unit of work."""
+MOST_CONFLICTS = (1 << 32) - 1
+"""clingo counts them with 32 bits: this many are no limit."""
 
 LARGEST_WEIGHT = 1 << 24
 """clingo computes with 32 bits."""
@@ -110,7 +112,7 @@ class _Search:
 
         control = clingo.Control([f"--opt-strategy={strategy}", f"--seed={SEED}", "-t1", "--warn=none"])
         if work is not None:
-            conflicts = max(1, round(work * CONFLICTS))
+            conflicts = max(1, round(min(work * CONFLICTS, MOST_CONFLICTS)))
             control.configuration.solve.solve_limit = str(conflicts)  # type: ignore[union-attr]
         control.add("base", [], ENCODING + facts)
         control.ground([("base", [])])

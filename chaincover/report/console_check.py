@@ -217,7 +217,7 @@ def joined(notes: Sequence[str], columns: int | None = None) -> list[str]:
         kept = len(names)
         while columns is not None and kept and len(listed(names, kept)) + len(rest) > columns:
             kept -= 1
-        told = listed(names, kept) if kept or len(names) == 1 else f"{len(names)} variables"
+        told = listed(names, max(kept, 1)) if kept or len(names) == 1 else f"{len(names)} variables"
         shown.append(told + rest if names[0] else text)
     return shown
 

@@ -28,6 +28,8 @@ from chaincover.weights import INIT
 CHECK = "order bound"
 CONFLICTS = 10_000
 """Conflicts of clingo that count as one unit of its work."""
+MOST_CONFLICTS = (1 << 32) - 1
+"""clingo counts them with 32 bits: this many are no limit."""
 LARGEST = 1 << 24
 """The largest weight that clingo is given: it computes with 32 bits."""
 
@@ -394,7 +396,7 @@ def _by_clingo(model: OrderModel, claimed: int, clock: Clock) -> Path | bool | N
         facts += [f"behind({number},{a})" for a in nodes[1:]]
     control = clingo.Control(["--opt-strategy=usc,oll,4", "--seed=1", "-t1", "--warn=none"])
     solving: Any = control.configuration.solve
-    solving.solve_limit = str(max(1, round(clock.limits.solver * CONFLICTS)))
+    solving.solve_limit = str(max(1, round(min(clock.limits.solver * CONFLICTS, MOST_CONFLICTS))))
     solving.opt_mode = f"opt,{claimed - 1 - model.assigned}"
     control.add("base", [], _PROGRAM + "".join(f"{fact}.\n" for fact in facts))
     control.ground([("base", [])])

@@ -123,6 +123,7 @@ def _expected(summary: Summary, documents: Sequence[Document], controller: Contr
     told = {claim.name: claim for claim in summary.verdicts}
     reasons = [(at_all, own.get("reason")) for at_all, own in zip(summary.at_all, data["conflicts"], strict=True)]
     conflicts = dict(zip(summary.conflicts, reasons, strict=True))  # each is named once
+    goals = {goal.name for goal in controller.goals}
     verdicts = []
     for goal in controller.goals:
         number, step = steps.get(goal.name, (0, None))
@@ -162,6 +163,7 @@ def _expected(summary: Summary, documents: Sequence[Document], controller: Contr
         "conflicts": [
             {"goals": list(dict.fromkeys(names)), "reason": reason, "at_all": at_all}
             for names, (at_all, reason) in conflicts.items()
+            if {*names} <= goals and len({*names}) > 1
         ],
         "verdicts": verdicts,
         "requirements": expected_rulings(controller, summary, documents[0].where),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from itertools import product
+from itertools import pairwise, product
 
 import pytest
 from hypothesis import given, settings
@@ -11,7 +11,19 @@ from hypothesis import strategies as st
 from pysmt.shortcuts import And, BVConcat, BVExtract, BVSExt, BVZExt, Iff, Implies, Ite, Not, Or
 
 from bmc.formulas.evaluate import operation
-from bmc.formulas.value_sets import Ranges, applied, common, contains, signed_ends, united, values, whole, width_of
+from bmc.formulas.value_sets import (
+    PIECES,
+    Ranges,
+    applied,
+    common,
+    contains,
+    joined,
+    signed_ends,
+    united,
+    values,
+    whole,
+    width_of,
+)
 from bmc.system.transition import BOOLEAN, ValueType
 
 BITS = 3
@@ -111,3 +123,21 @@ def test_a_wide_word_wraps(seed: int) -> None:
         for ranges in chosen
     ]
     assert all(contains(here, compute(raw)) for raw in product(*ends))
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 300), st.integers(0, 3)), max_size=40))
+def test_the_narrowest_gaps_are_filled(drawn: list[tuple[int, int]]) -> None:
+    pieces = [(low, low + more) for low, more in drawn]
+    left = list(joined(pieces))
+    while len(left) > PIECES:
+        gap = min(range(1, len(left)), key=lambda place: left[place][0] - left[place - 1][1])
+        left[gap - 1 : gap + 1] = [(left[gap - 1][0], left[gap][1])]
+    assert united(pieces) == tuple(left)
+
+
+def test_very_many_values_are_united_at_once() -> None:
+    """As many as a list of scattered values of an input has: gap by gap that would take hours."""
+    found = united((7 * k + 900 * (k >= 150_000),) * 2 for k in range(200_000))
+    assert len(found) == PIECES
+    assert (7 * 149_999, 7 * 150_000 + 900) in [(before[1], after[0]) for before, after in pairwise(found)]

@@ -184,6 +184,30 @@ def test_a_compiler_that_does_not_end_is_stopped(
         pass
 
 
+def test_a_compiler_that_does_not_link_is_refused(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """``CC="gcc -c"`` compiles, and passes over what it is to link without a complaint."""
+    monkeypatch.setenv("CC", f"{find_compiler()} -c")
+    with pytest.raises(InputRefused, match="cannot be linked") as caught, compiled(counter(write(a="int n;"))):
+        pass
+    assert "a compiler for this machine" in caught.value.hint
+
+
+@pytest.mark.slow
+def test_a_compiler_that_does_not_even_tell_its_version_is_asked_nothing_else(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = tmp_path / "cc"
+    command.write_text(f"#!/bin/sh\necho $1 >> {tmp_path}/asked\nwhile :; do :; done\n")
+    command.chmod(0o755)
+    monkeypatch.setenv("CC", str(command))
+    monkeypatch.setattr(build, "SECONDS", 1)
+    with pytest.raises(InputRefused, match="was stopped at --version"), compiled(counter(write(a="int n;"))):
+        pass
+    assert (tmp_path / "asked").read_text() == "--version\n"
+
+
 def test_debug_information_that_cannot_be_read_is_refused(write: Write) -> None:
     forged = 'asm(".section .debug_info,\\"\\",@progbits\\n.long 0xfffffff0\\n.byte 1,2,3\\n.text");'
     native = counter(write(a=f"int n; {forged} void step(void) {{}}"))

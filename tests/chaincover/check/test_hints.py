@@ -6,6 +6,11 @@ from pathlib import Path
 
 import pytest
 from command_line import chaincover
+from pysmt.shortcuts import BV, BVULT, And, BVAdd, Equals, Ite
+
+from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
+from chaincover.check.hints import find_slow
+from chaincover.limits import Limits
 
 PROGRAM = """typedef struct { int a; unsigned char b; } t_input;
 typedef struct { unsigned short Timer; unsigned short seen; unsigned char mode; int out; } t_state;
@@ -119,3 +124,17 @@ def test_a_timer_is_told_with_its_limit_in_every_form(tmp_path: Path, body: str)
 @pytest.mark.parametrize(("body", "why"), NO_TIMERS)
 def test_a_timer_whose_greater_values_matter_gets_no_limit(tmp_path: Path, body: str, why: str) -> None:
     assert not any("compared with 300 at most" in line for line in told_of_timer(tmp_path, body)), why
+
+
+def test_a_thousand_conditions_in_a_row_are_read() -> None:
+    """Each looks at the sums of those before it, and adds one where it holds."""
+    word = ValueType("word", 32)
+    counter, given = word.symbol("hints_counter"), word.symbol("hints_given")
+    value = counter
+    for number in range(1100):
+        holds = And(Equals(value, BV(number, 32)), BVULT(BV(number, 32), given))
+        value = Ite(holds, BVAdd(value, BV(1, 32)), value)
+    state = StateVariable("hints_counter", word, BV(0, 32), value)
+    system = TransitionSystem("many", (state,), (InputVariable("hints_given", word),))
+    (slow,) = find_slow(system, (), Limits())
+    assert slow.text.startswith("hints_counter counts to 1,100 and is compared with 1,099 at most")

@@ -19,7 +19,7 @@ from bmc.errors import LimitReached, UsageError
 from bmc.formulas.unroll import at
 from chaincover.chain import Plan
 from chaincover.concretise.refine import constrained_chain, distances, refined_chain, undecided_edges
-from chaincover.concretise.repair import concretise, repair_by_prefixes
+from chaincover.concretise.repair import Repair, concretise, repair_by_chaining, repair_by_prefixes
 from chaincover.concretise.subpaths import Outcome, Reach, SubPaths, Task
 from chaincover.limits import Limits
 from chaincover.weights import FINAL, INIT, ReachGraph
@@ -111,13 +111,14 @@ def test_no_chain_is_not_proved_while_an_edge_is_undecided(search: Callable[[Tas
 
 
 @pytest.mark.parametrize("limit", [2, 3])
-def test_algorithm_12_lengthens_an_edge_up_to_k(limit: int) -> None:
+@pytest.mark.parametrize("repair", [repair_by_chaining, repair_by_prefixes])
+def test_algorithms_11_and_12_lengthen_an_edge_up_to_k(limit: int, repair: Callable[..., Repair]) -> None:
     row = [("a", "go", "b"), ("b", "go", "c"), ("c", "go", "d")]
     machine = Machine("row", ["a", "b", "c", "d"], ["stay", "go"], row)
     case = machine.system(), (Goal("v", at(machine.at_any("d"), 0), None, 0),), None
-    found = repair_by_prefixes(task(case, "asp", limit).questions, Plan(("init", "v", "end"), (1, 0)), 2, limit)
+    found = repair(task(case, "asp", limit).questions, Plan(("init", "v", "end"), (1, 0)), 2, limit)
     assert found.status is (Status.SAT if limit == 3 else Status.UNSAT)
-    assert found.plan.gaps[0] == limit
+    assert found.plan.gaps[0] == (1 if repair is repair_by_chaining and limit == 2 else limit)
 
 
 def test_the_time_limit() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import random
 import signal
@@ -170,6 +171,14 @@ def test_branch_and_bound_does_not_prove_fourteen_nodes_soon() -> None:
     result = AspOrdering("bb").solve(p, Limit(work=1))
     assert not result.proved
     assert result.cost >= AspOrdering("usc").solve(p).cost == ExactOrdering().solve(p).cost
+
+
+@pytest.mark.parametrize("name", PROVING)
+@pytest.mark.parametrize("work", [1e6, 1e18, 1e300, math.inf])
+def test_any_amount_of_work_may_be_allowed(name: str, work: float) -> None:
+    """Also more than a solver counts."""
+    p = problem(5, 5)
+    assert choose(name).solve(p, Limit(work=work)).cost == ExactOrdering().solve(p).cost
 
 
 @needs_elkai

@@ -25,7 +25,7 @@ from bmc.errors import LimitReached
 from bmc.formulas.unroll import at
 from bmc.system.transition import InputVariable, StateVariable, TransitionSystem, ValueType
 from chaincover import limits, pipeline
-from chaincover.chain import COVERED, UNDECIDED, UNREACHABLE, Bounds
+from chaincover.chain import COVERED, NOT_WITHIN_BOUND, UNDECIDED, UNREACHABLE, Bounds, Verdict
 from chaincover.options import Options
 from chaincover.partition import several
 from chaincover.partition.conflicts import Conflict, classes_without, pairs_apart
@@ -121,6 +121,26 @@ def test_fewest_is_claimed_as_far_as_the_conflicts_go(
     result = generate_several(Problem(system, goals, None), Options(bound=6))
     assert len(result.results) == 2
     assert (result.number_minimal_within_k, result.number_minimal) == (not undecided, at_all)
+
+
+@pytest.mark.parametrize("status", [UNDECIDED, NOT_WITHIN_BOUND])
+def test_fewest_is_not_claimed_at_all_while_a_goal_is_left_open(status: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two goals exclude each other; a third one may be in no chain, or ask for one more."""
+    system = tree({0: (1, 2, 3), 1: (1,), 2: (2,), 3: (3,)})
+    goals = tuple(at_places(name, value) for name, value in (("a", 1), ("b", 2), ("open", 3)))
+
+    def leaves_open(problem: Problem, options: Options, listener: Told) -> ChainResult:
+        decided = [name for name in problem.names if name != "open"]
+        result = pipeline.generate(problem.of(decided or ["open"]), options, listener)
+        return result if decided else replace(result, chain=None, verdicts=(Verdict("open", status),))
+
+    monkeypatch.setattr(several, "generate", leaves_open)
+    monkeypatch.setattr(several, "sets_of_goals", lambda *given: None)
+    monkeypatch.setattr(several, "pairs_apart", lambda *given: [Conflict(("a", "b"), "", True, False)])
+    result = generate_several(Problem(system, goals, None), Options(bound=6))
+    assert len(result.results) == 2
+    assert [verdict.status for verdict in result.verdicts] == [COVERED, COVERED, status]
+    assert (result.number_minimal_within_k, result.number_minimal) == (status != UNDECIDED, False)
 
 
 def test_a_conflict_that_a_chain_disproves_is_none(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,11 +17,13 @@ from command_line import MODELS, ROOT, chaincover, fresh_names
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.fuzz.mutations import Place, Tree, changed, path_of, places, value_at
+from benchmarks.fuzz.mutations import GONE, Place, Tree, changed, path_of, places, value_at
 from benchmarks.fuzz.results import (
     DOCUMENTS,
     LIMITS,
     SEVERAL,
+    SEVERAL_RULED,
+    SUMMARIES,
     TRUE_TOO,
     Kept,
     below,
@@ -93,19 +95,109 @@ def test_a_solver_leaves_goals_undecided_and_claims_little() -> None:
     assert said_of(kept.verify(document, replace(LIMITS, question=0)), INVARIANTS) == OPEN
 
 
+MORE_FACTS: dict[str, Tree] = {
+    "acceleration": {"cells": {"s->m": [0, 5]}, "kept": 1, "bound": 0, "slow": ["s->m"]},
+    "prices": {
+        "scale": 2,
+        "goals": {"door": 1, "room": 0},
+        "cuts": [{"goal": "door", "inside": [0], "price": 0}],
+        "variables": ["s->n"],
+        "states": [[0]],
+    },
+}
+"""Facts that small programs have no need of, true and of no use."""
+
+
 @pytest.mark.slow
-def test_a_change_of_any_field_of_a_summary_is_found_out() -> None:
-    kept, summary = made_several()
+@pytest.mark.parametrize("name", MORE_FACTS)
+def test_a_change_of_facts_that_small_programs_do_not_need_is_found_out(name: str) -> None:
+    """As far as what stands there cannot be right; values that may be are changed where these facts are checked."""
+    kept, document = made("paths")
+    told = changed(document, (("certificate", name), MORE_FACTS[name]))
+    assert not found_out(kept, told)
+    passed = []
+    for place in places(told["certificate"][name], ("certificate", name)):
+        path, value = path_of(place), value_at(told, place)
+        for other in other_values(value):
+            if not may_be_right(path, value, other) and not found_out(kept, changed(told, (place, other))):
+                passed.append(f"{path} {place}: {value!r} -> {other!r}")
+    assert passed == []
+
+
+SHORT = {
+    "goals": ["one", "two"],
+    "reason": "no run covers them together, within 3 steps: all 27 reachable states were searched",
+    "at_all": False,
+}
+CLAIMS_LESS = {
+    SEVERAL: ["number_minimal ('number_minimal',): True -> False"],
+    SEVERAL_RULED: [
+        f"conflicts ('conflicts',): {[SHORT]} -> []",
+        f"conflicts ('conflicts', 0): {SHORT} -> gone",
+        "conflicts.at_all ('conflicts', 0, 'at_all'): False -> True",
+    ],
+}
+"""Changes after which a summary says less; the last one is true as well, and proved."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", SUMMARIES)
+def test_a_change_of_any_field_of_a_summary_is_found_out(kind: str) -> None:
+    kept, summary = made(kind)
     assert not found_out(kept, summary)
     passed = []
-    for place in places(summary):
+    for place in places(summary) if kind == SEVERAL else (place for _, place in fields_of([kind])):
         path, value = path_of(place), value_at(summary, place)
         for other in other_values(value):
             if not may_be_right(path, value, other, INFORMATIVE_OF_ALL) and not found_out(
                 kept, changed(summary, (place, other))
             ):
                 passed.append(f"{path} {place}: {value!r} -> {other!r}")
-    assert passed == ["number_minimal ('number_minimal',): True -> False"], "this alone claims less"
+    assert [text.replace(repr(GONE), "gone") for text in passed] == CLAIMS_LESS[kind]
+
+
+# what the schemas have
+
+SCHEMAS = ROOT / "chaincover" / "formats" / "schemas"
+
+
+def described(file: str, part: Tree, above: str = "", before: tuple[str, ...] = ()) -> Iterator[str]:
+    """The paths of all fields in ``part`` of a schema; definitions are looked up, each once on the way to one field."""
+    if "$ref" in part and part["$ref"] not in before:
+        named, _, within = part["$ref"].partition("#/")
+        whole = json.loads((SCHEMAS / (named or file)).read_text())
+        yield from described(named or file, value_at(whole, tuple(within.split("/"))), above, (*before, part["$ref"]))
+    for name, field in part.get("properties", {}).items():
+        path = f"{above}.{name}" if above else name
+        yield path
+        yield from described(file, field, path, before)
+    for kind in ("anyOf", "oneOf", "allOf", "prefixItems"):
+        for one in part.get(kind, ()):
+            yield from described(file, one, above, before)
+    if isinstance(part.get("items"), dict):
+        yield from described(file, part["items"], above, before)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("file", "kinds", "informative"),
+    [("chain.json", DOCUMENTS, INFORMATIVE), ("chains.json", SUMMARIES, INFORMATIVE_OF_ALL)],
+)
+def test_every_field_of_the_schemas_is_changed_in_some_document_or_informative(
+    file: str, kinds: Iterable[str], informative: tuple[str, ...]
+) -> None:
+    """A field that is new in a schema has to be in one of the documents that are changed above.
+
+    The certificate of requirements is read as that of the chain is.
+    """
+    known = dict.fromkeys(described(file, json.loads((SCHEMAS / file).read_text())))
+    assert [path for path in informative if path not in known] == []
+    met = {path_of(place) for kind in DOCUMENTS for place in places(made(kind)[1])}
+    met |= {path_of(place) for name, facts in MORE_FACTS.items() for place in places(facts, ("certificate", name))}
+    met |= {f"requirements.{path}" for path in met if path.startswith("certificate.")}
+    own = {path_of(place) for kind in kinds for place in places(made(kind)[1])}
+    left = [path for path in known if path not in own and not below(path, informative)]
+    assert [path for path in left if path not in met or not below(path, ["certificate", "requirements"])] == []
 
 
 def test_a_chain_is_named_once() -> None:

@@ -114,7 +114,9 @@ def test_too_many_orders(without: tuple[str, ...], verdict: str, monkeypatch: py
         monkeypatch.setattr("chaincover.verify.orders.find_spec", lambda name: None if name in without else found(name))
     claimed = replace(bare, edges=edges, paths=paths, order_bound=least)
     assert order_bound(claimed, Clock(Limits(orders=1))).verdict == HOLDS
-    assert order_bound(replace(claimed, order_bound=least + 1), Clock(Limits(orders=1))).verdict == verdict
+    for limits in (Limits(), Limits.of(1e15, None), Limits.of(None, None)):  # also more than a solver counts
+        clock = Clock(replace(limits, orders=1))
+        assert order_bound(replace(claimed, order_bound=least + 1), clock).verdict == verdict
 
 
 @pytest.mark.parametrize("seed", range(30))

@@ -391,11 +391,17 @@ def open_system(chosen: tuple[str, ...] = ()) -> Setting:
 
 
 @pytest.mark.parametrize(
-    ("goal", "relies", "verdict"),
-    [("every", False, HOLDS), ("some", False, WRONG), ("some", True, UNCLAIMED)],
+    ("goals", "relies", "verdict"),
+    [
+        (("every",), False, HOLDS),
+        (("some",), False, WRONG),
+        (("some", "every"), False, WRONG),
+        (("every", "some"), False, WRONG),
+        (("some",), True, UNCLAIMED),
+    ],
 )
-def test_start_values_that_init_leaves_open(goal: str, relies: bool, verdict: str) -> None:
-    stimulus = Stimulus("", ({}, {}), {}, {goal: 1}, ())
+def test_start_values_that_init_leaves_open(goals: tuple[str, ...], relies: bool, verdict: str) -> None:
+    stimulus = Stimulus("", ({}, {}), {}, dict.fromkeys(goals, 1), ())
     line = open_starts(open_system(), stimulus, relies, Clock(Limits()))
     assert line is not None
     assert line.verdict == verdict
