@@ -149,13 +149,14 @@ def _outcomes(run: Run, folder: Path, cost: Mapping[str, Any]) -> tuple[Outcome,
         outcomes = (Outcome(CRASHED, note=f"what it wrote cannot be read: {type(error).__name__}: {error}"),)
     by_itself = cost["code"] is not None  # then its own word counts, also where it was asked to end
     status = "" if by_itself and code >= 0 else ENDED_BY.get(cost["stopped"], CRASHED)
-    last = next((line.strip() for line in reversed(log.splitlines()) if line.strip()), "")
+    lines = [line.strip() for line in log.splitlines()]
+    last = next((line for line in reversed(lines) if line and not line.startswith("next: ")), "")
     told = []
-    for outcome in outcomes or (Outcome(CRASHED, note="it told nothing"),):
+    for outcome in outcomes or (Outcome(CRASHED),):
         if status or (outcome.status == CRASHED and cost["stopped"]):
             outcome = replace(outcome, status=status or ENDED_BY[cost["stopped"]])
         if outcome.status == CRASHED and not outcome.note:
-            outcome = replace(outcome, note=last)
+            outcome = replace(outcome, note=last or f"it told nothing and ended with exit code {code}")
         told.append(replace(outcome, note=shortened(_without_places(outcome.note, run, folder))))
     return tuple(told)
 

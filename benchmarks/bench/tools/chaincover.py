@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.bench.tools.protocol import COVERED, CRASHED, FINISHED, OUT_OF_MEMORY, TIME_OUT, Outcome, Task
+from benchmarks.bench.tools.values import refused
 from chaincover.chain import NO_WAY_TO_FINAL, UNDECIDED, UNREACHABLE
 
 OPTIONS = {
@@ -46,6 +47,12 @@ class ChainCover:
     def missing(self) -> str:
         """It is here."""
         return ""
+
+    def refused(self, setting: str, value: str | int | float | bool) -> str:
+        """See the protocol."""
+        from chaincover.cli.generate import command
+
+        return refused(command, OPTIONS.get(setting) or FLAGS[setting], value)
 
     def command(self, task: Task, folder: Path) -> Sequence[str]:
         """``generate``, which tells what it has when it is asked to end."""

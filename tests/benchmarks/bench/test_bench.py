@@ -71,7 +71,9 @@ def test_what_goes_wrong_costs_its_row_only(tmp_path: Path, monkeypatch: pytest.
     statuses = [rows[f"c{number}"]["status"] for number in range(6)]
     assert statuses == ["crashed", "crashed", "out of memory", "finished", "crashed", "missing"]
     assert rows["c0"]["exit_code"] == -signal.SIGSEGV
-    assert rows["c1"]["note"] == "nothing to be found in .", "the last line of the log, without places of this machine"
+    assert rows["c1"]["note"] == "nothing to be found in .", (
+        "the log's last line that is no advice, without places of this machine"
+    )
     assert rows["c2"]["megabytes"] > 200
     assert rows["c4"]["note"] == "ValueError: this cannot be run"
     assert rows["c5"]["note"] == "absent is not installed: get it"
