@@ -74,7 +74,8 @@ class Written:
         assert text.startswith("G("), text
         assert text.endswith(")"), text
         antecedent = next(_parts(text[2:-1], "->"))
-        now, later = [], []
+        now: list[str] = []
+        later: list[str] = []
         for part in _parts(antecedent, "&&"):
             inner = part.startswith("X(") and part[2:-1]
             (later if inner else now).append(inner or part)
