@@ -33,6 +33,7 @@ NOT_COVERED = "not-in-replay"
 DECIDED = {COVERED, UNREACHABLE, NO_WAY_TO_FINAL}
 """The verdicts of goals of which all is known."""
 
+_NO_MEMORY = re.compile(r"^error: .*\bno memory\b", re.M)
 _REACHABLE = re.compile(r"one of (\d+) reachable states")
 
 
@@ -84,7 +85,7 @@ def _status(document: Mapping[str, Any], log: str) -> str:
     """How the run ended, by what it wrote; its guard knows more where it was ended from outside."""
     if document["stopped_by"] in ("time limit", "terminated"):
         return TIME_OUT
-    if document["stopped_by"] == "memory limit" or "error: no memory is left" in log:
+    if document["stopped_by"] == "memory limit" or _NO_MEMORY.search(log):
         return OUT_OF_MEMORY
     return FINISHED if document["finished"] else CRASHED
 

@@ -85,4 +85,4 @@ class Tool(Protocol):
         """The outcomes in ``folder`` after that process ended with ``code`` and printed ``log``; one for most tools.
 
         Never raises for a process that ended badly: that is an outcome without a chain. Where this has no note, it is
-        given the last line of ``log`` that is no advice."""
+        given the last line of ``log`` that is no advice. A long ``log`` is cut in its middle."""
