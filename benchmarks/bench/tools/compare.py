@@ -37,6 +37,7 @@ class Compare:
     """
 
     name = "compare"
+    ends_when_asked = True
     settings = frozenset((*OPTIONS, *FLAGS))
 
     def missing(self) -> str:
@@ -87,7 +88,7 @@ def _outcome(document: Mapping[str, Any], row: Mapping[str, Any]) -> Outcome:
     stages |= {"chain": sorted(made)[len(made) // 2]} if made else {}
     stages |= {"final": final["seconds"]} if final else {}
     return Outcome(
-        status=TIME_OUT if final.get("stopped_by") == "time limit" else FINISHED,
+        status=TIME_OUT if final.get("stopped_by") or (document["stopped_by"] and not final) else FINISHED,
         ordering=row["ordering"],
         chains=chains,
         length=final["length"] if chains else None,

@@ -189,6 +189,21 @@ def test_tsp_never_returns_a_path_over_a_missing_edge() -> None:
         assert not result.path or path_cost(p, result.path) == result.cost
 
 
+@pytest.mark.parametrize(
+    ("limit", "nodes", "runs"),
+    [
+        (Limit(), 500, 10),
+        (Limit(work=5.0), 200, 10),
+        (Limit(work=5.0), 500, 2),
+        (Limit(seconds=3.0, work=5.0), 500, 1),
+        (Limit(seconds=0.0), 3, 1),
+        (Limit(seconds=60.0), 3, 10),
+    ],
+)
+def test_tsp_begins_anew_as_often_as_its_limit_allows(limit: Limit, nodes: int, runs: int) -> None:
+    assert TspOrdering().runs_within(limit, nodes) == runs
+
+
 @needs_elkai
 def test_tsp_refuses_weights_that_could_abort_the_process() -> None:
     p = problem(1, 4)
