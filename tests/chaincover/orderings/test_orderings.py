@@ -23,7 +23,7 @@ from chaincover.orderings.constraints import assignment_relaxation, path_model, 
 from chaincover.orderings.exact import LARGEST, ExactOrdering, prover
 from chaincover.orderings.local import LocalOrdering
 from chaincover.orderings.mip import Capacities, MipOrdering
-from chaincover.orderings.protocol import Limit, OrderingProblem, path_cost
+from chaincover.orderings.protocol import UNLIMITED, Limit, OrderingProblem, OrderingResult, path_cost
 from chaincover.orderings.tsp import TspOrdering
 
 needs_elkai = pytest.mark.needs("elkai")
@@ -413,3 +413,20 @@ def test_without_time_exact_and_local_stop_with_a_bound_that_holds() -> None:
     assert cut.proved == (cut.cost == cut.lower_bound)
     quick = LocalOrdering().solve(problem, Limit(seconds=0.0))
     assert path_cost(problem, quick.path) == quick.cost
+
+
+def test_mip_keeps_a_quick_path_where_its_work_ends_before_the_linear_program_does() -> None:
+    """Else a path of the ordering local would be the answer, however much better the quick one is."""
+    p = points(40, 30)
+    best = MipOrdering().solve(p)
+
+    class Quick:
+        name = "quick"
+
+        def solve(self, problem: OrderingProblem, limit: Limit = UNLIMITED) -> OrderingResult:
+            return best
+
+    found = MipOrdering(Quick()).solve(p, Limit(work=1e-9))
+    assert (found.path, found.cost, found.proved) == (best.path, best.cost, False)
+    assert LocalOrdering().solve(p).cost > best.cost
+    assert MipOrdering(Quick()).solve(p, Limit(seconds=0.0, work=1e-9)).cost > best.cost, "no time is left to ask"
